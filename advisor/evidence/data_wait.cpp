@@ -4,6 +4,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -25,14 +26,38 @@ std::optional<int> recordedNumber(const Case& c, std::string_view key)
 
 std::optional<Advice> littleDataWaitWithoutSteps(const Case& c, double least)
 {
-    if (c.config || !c.facts.steps.empty() || !c.facts.device.hasWork())
+    if (!judgesWithoutSteps(c))
         return std::nullopt;
     const double share = c.facts.device.idleShare("data_loader");
     if (share >= least)
         return std::nullopt;
-    return silent(message<"loader.without_steps",
-                          "The GPU idles only {share} of the recorded time for want of data. The trace has no steps, so "
-                          "this is not per step.">({{"share", share, shareText(share)}}));
+    return silent(
+        message<"loader.without_steps",
+                "The GPU idles only {share} of the recorded time for want of data. The trace has no steps, so "
+                "this is not per step.">({{"share", share, shareText(share)}}));
+}
+
+bool judgesWithoutSteps(const Case& c)
+{
+    return !c.config && c.facts.steps.empty() && c.facts.device.hasWork();
+}
+
+std::vector<profiler::analysis::Step> judgedTimeAsStep(const Case& c)
+{
+    using profiler::TrackKind;
+    const auto tracks = c.trace.tracks();
+    auto thread = std::find_if(tracks.begin(), tracks.end(),
+                               [](const profiler::Track& track) { return track.kind == TrackKind::MainThread; });
+    if (thread == tracks.end())
+        thread = std::find_if(tracks.begin(), tracks.end(),
+                              [](const profiler::Track& track) { return track.kind == TrackKind::Thread; });
+    if (thread == tracks.end() || c.facts.device.window.empty())
+        return {};
+    profiler::analysis::Step step;
+    step.range = {c.facts.device.window.front().begin, c.facts.device.window.back().end};
+    step.slice.track = thread->id;
+    step.found = true; // no mark of a process: all workers are its own
+    return {step};
 }
 
 int loaderWorkers(const Case& c)

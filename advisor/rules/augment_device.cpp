@@ -20,6 +20,35 @@ constexpr double kWorthFixing = 0.05;
 // changes.
 constexpr double kLargePart = 0.25;
 
+Advice finding(const InputWait& input, const InputWait::Stage& augment)
+{
+    Advice advice =
+        fires(message<"augment.device.waits", "Augmentation takes {share} of the time to load a batch ({time}), "
+                                              "and the device waits {idle} per step for data.">(
+            {{"share", augment.share, shareText(augment.share)},
+             {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
+             {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
+    // What loading saves is shared among the workers; the device's own time for it is not in the trace.
+    const double saved = std::min(input.idleWaitUsPerStep, augment.usPerBatch / std::max(1, input.workers));
+    advice.saving = upperBound(SavingUnit::UsPerStep, saved);
+    return advice;
+}
+
+Advice findingWithoutSteps(const Case& c, const InputWait::Stage& augment)
+{
+    const double idle = c.facts.device.idleShare("data_loader");
+    Advice advice =
+        fires(message<"augment.device.waits_without_steps",
+                      "Augmentation takes {share} of the time to load a batch ({time}), and the GPU idles "
+                      "{idle} of the recorded time for want of data. The trace has no steps, so this is not "
+                      "per step.">({{"share", augment.share, shareText(augment.share)},
+                                    {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
+                                    {"idle", idle, shareText(idle)}}));
+    advice.concerns = idle;
+    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    return advice;
+}
+
 Advice check(const Case& c)
 {
     if (setting(c, kKey) == "true")
@@ -29,10 +58,11 @@ Advice check(const Case& c)
         return *advice;
     if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
         return *advice;
-    if (auto advice = withoutSteadySteps(c))
+    const bool withoutSteps = judgesWithoutSteps(c);
+    if (auto advice = withoutSteadySteps(c); advice && !withoutSteps)
         return *advice;
-    const InputWait& input = c.facts.input;
-    if (input.idleWaitUsPerStep < kWorthFixing * c.facts.statistics.steadyMeanUs)
+    const InputWait input = withoutSteps ? inputWait(c.trace, judgedTimeAsStep(c), c.facts.device.any) : c.facts.input;
+    if (!withoutSteps && input.idleWaitUsPerStep < kWorthFixing * c.facts.statistics.steadyMeanUs)
         return silent(message<"augment.device.no_wait", "The device waits only {idle} per step for data.">(
             {{"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     if (input.stages.empty())
@@ -45,15 +75,7 @@ Advice check(const Case& c)
             message<"augment.device.small_part", "Augmentation takes only {share} of the time to load a batch.">(
                 {{"share", augment == input.stages.end() ? 0 : augment->share,
                   shareText(augment == input.stages.end() ? 0 : augment->share)}}));
-    Advice advice =
-        fires(message<"augment.device.waits", "Augmentation takes {share} of the time to load a batch ({time}), "
-                                              "and the device waits {idle} per step for data.">(
-            {{"share", augment->share, shareText(augment->share)},
-             {"time", augment->usPerBatch, timeText(augment->usPerBatch)},
-             {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
-    // What loading saves is shared among the workers; the device's own time for it is not in the trace.
-    const double saved = std::min(input.idleWaitUsPerStep, augment->usPerBatch / std::max(1, input.workers));
-    advice.saving = upperBound(SavingUnit::UsPerStep, saved);
+    Advice advice = withoutSteps ? findingWithoutSteps(c, *augment) : finding(input, *augment);
     advice.caveats = {message<"augment.device.costs", "Augmentation then uses device time and memory: there is no gain "
                                                       "where the device is the bottleneck.">(),
                       message<"augment.device.seed", "The distribution of augmentations stays the same, but a seed "

@@ -1,5 +1,6 @@
 #include "profiler/analysis/loader_balance.h"
 #include "advisor/evidence/data_wait.h"
+#include "advisor/evidence/launch_bound.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
@@ -20,19 +21,27 @@ constexpr double kUneven = 1.5;
 // Of each worker: fewer batches are chance.
 constexpr std::int64_t kFewestBatches = 3;
 
-Advice finding(const Case& c, const LoaderBalance& balance)
+/// @param waitShare  of the time, [0, 1]
+Advice finding(const Case& c, const LoaderBalance& balance, double waitShare)
 {
     const WorkerUse& slow = balance.workers[balance.slowest];
+    const profiler::MessageParameter worker{"worker", slow.name},
+        time{"time", slow.usPerBatch, timeText(slow.usPerBatch)},
+        ratio{"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)},
+        workers{"workers", balance.workers.size()}, share{"share", waitShare, shareText(waitShare)};
     Advice advice = fires(
-        message<"loader.balance.slow_worker",
-                "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of all "
-                "{workers} workers, and the step waits {share} of its time for data.">(
-            {{"worker", slow.name},
-             {"time", slow.usPerBatch, timeText(slow.usPerBatch)},
-             {"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)},
-             {"workers", balance.workers.size()},
-             {"share", c.facts.input.waitShare, shareText(c.facts.input.waitShare)}}));
-    advice.concerns = c.facts.input.waitShare;
+        judgesWithoutSteps(c)
+            ? message<
+                  "loader.balance.slow_worker_without_steps",
+                  "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of "
+                  "all {workers} workers, and the GPU idles {share} of the recorded time for want of data. The trace "
+                  "has no steps, so this is not per step.">({worker, time, ratio, workers, share})
+            : message<
+                  "loader.balance.slow_worker",
+                  "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of "
+                  "all {workers} workers, and the step waits {share} of its time for data.">(
+                  {worker, time, ratio, workers, share}));
+    advice.concerns = waitShare;
     advice.whyNoPrediction =
         message<"loader.balance.not_predicted",
                 "The trace does not show how fast another worker would load the same batches: measure it.">();
@@ -46,6 +55,10 @@ Advice finding(const Case& c, const LoaderBalance& balance)
     for (const profiler::SliceId wait : c.facts.input.longestWaits)
         evidence.push_back(wait);
     addEvidence(advice, c.trace, evidence);
+    if (const IdleCause* data = c.facts.device.idleCause("data_loader"); data && judgesWithoutSteps(c))
+        for (Evidence& gap : longestGaps(c, *data))
+            if (advice.evidence.size() < kMostEvidence)
+                advice.evidence.push_back(std::move(gap));
     return advice;
 }
 
@@ -53,12 +66,14 @@ Advice check(const Case& c)
 {
     if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
         return *advice;
-    if (auto advice = withoutSteadySteps(c))
+    const bool withoutSteps = judgesWithoutSteps(c);
+    if (auto advice = withoutSteadySteps(c); advice && !withoutSteps)
         return *advice;
-    if (c.facts.input.waitShare < kWorthFixing)
+    const double waitShare = withoutSteps ? c.facts.device.idleShare("data_loader") : c.facts.input.waitShare;
+    if (waitShare < kWorthFixing)
         return silent(message<"loader.balance.no_wait", "The step waits only {share} of its time for data.">(
-            {{"share", c.facts.input.waitShare, shareText(c.facts.input.waitShare)}}));
-    const LoaderBalance balance = loaderBalance(c.trace, c.facts.steps);
+            {{"share", waitShare, shareText(waitShare)}}));
+    const LoaderBalance balance = loaderBalance(c.trace, withoutSteps ? judgedTimeAsStep(c) : c.facts.steps);
     if (!balance.cannotTell.empty())
         return cannotTell(message<"loader.balance.unknown", "The load of each loader worker is unknown: {why}.">(
             {{"why", balance.cannotTell}}));
@@ -80,7 +95,7 @@ Advice check(const Case& c)
         return silent(message<"loader.balance.even",
                               "The workers are evenly loaded: the slowest takes {ratio} times the mean per batch.">(
             {{"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)}}));
-    return finding(c, balance);
+    return finding(c, balance, waitShare);
 }
 
 } // namespace

@@ -45,6 +45,46 @@ TEST(LoaderBalanceRule, TheSlowWorkerIsNamed)
     EXPECT_FALSE(advice.whyNoPrediction.empty());
 }
 
+/// The same loading without marks of steps, for a device that waits for batches of unequal kernels.
+std::string loadingWithoutSteps(int slowUs)
+{
+    std::string text = "device 0 gpu\nmain\nrepeat 10 every 1000\nphase \"data wait\" 0 200\nend\nstream 0 7\n"
+                       "repeat 10 every 1000\nkernel a 200 800\nend\n";
+    return text + loading(0, slowUs).substr(loading(0, slowUs).find("worker 0"));
+}
+
+TEST(LoaderBalanceRule, WithoutStepsTheIdleDeviceTells)
+{
+    const Advice advice = Judged(kRule, loadingWithoutSteps(950), {}, true).advice();
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasId("loader.balance.slow_worker_without_steps"));
+    EXPECT_THAT(advice.reason, HasText("worker", "loader worker 1"));
+    EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.18, 0.03)));
+    EXPECT_NEAR(advice.concerns, 0.18, 0.03);
+    EXPECT_EQ(Judged(kRule, loadingWithoutSteps(500), {}, true).advice().state, State::Silent);
+}
+
+TEST(AugmentDevice, WithoutStepsTheIdleDeviceTells)
+{
+    const auto judged = [](int augmentUs) {
+        return Judged("augment_device",
+                      fmt::format("device 0 gpu\nmain\nrepeat 10 every 1000\nphase \"data wait\" 0 200\nend\n"
+                                  "stream 0 7\nrepeat 10 every 1000\nkernel a 200 800\nend\n"
+                                  "worker 0\nrepeat 10 every 1000\nstage read 0 {}\nstage augment {} {}\n"
+                                  "stage collate 800 100\nend\n",
+                                  800 - augmentUs, 800 - augmentUs, augmentUs),
+                      {}, true)
+            .advice();
+    };
+    const Advice advice = judged(500);
+    ASSERT_EQ(advice.state, State::Fires) << advice.reason;
+    EXPECT_THAT(advice.reason, HasId("augment.device.waits_without_steps"));
+    EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.56, 0.03)));
+    EXPECT_FALSE(advice.saving);
+    EXPECT_FALSE(advice.whyNoPrediction.empty());
+    EXPECT_THAT(judged(100).reason, HasId("augment.device.small_part"));
+}
+
 TEST(LoaderBalanceRule, EvenWorkersAreSilent)
 {
     const Advice advice = judge(kRule, loading(200, 500));
