@@ -28,7 +28,7 @@ enum class SavingKind {
 
 /// What a change should save, in the unit of its objective.
 struct Saving {
-    /// Of the interval of an estimate: how often it is meant to contain the mean that an experiment measures.
+    /// Coverage of the interval of a mean over steps.
     static constexpr double kCoverage = 0.95;
 
     SavingUnit unit = SavingUnit::UsPerStep;
@@ -38,6 +38,9 @@ struct Saving {
     /// of what it takes there. 0: not known; bytes are what they are.
     double ofUs = 0;
     SavingKind kind = SavingKind::Estimate;
+    /// Of the interval of an estimate: how often it contains the mean that an experiment measures. 0: not established,
+    /// as where the ends come from a model of the input and not from the spread of the steps.
+    double coverage = 0;
 
     /// The part of the time that the saving stands for: an estimate's middle, an upper bound's all.
     [[nodiscard]] double claimed() const { return mid > 0 ? mid : 0; }

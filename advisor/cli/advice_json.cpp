@@ -154,7 +154,8 @@ Json savingJson(const std::optional<Saving>& saving)
             {"high", saving->high},
             {"of_us", saving->ofUs > 0 ? Json(saving->ofUs) : Json(nullptr)},
             {"kind", saving->kind == SavingKind::UpperBound ? "upper bound" : "estimate"},
-            {"coverage", saving->kind == SavingKind::UpperBound ? Json(nullptr) : Json(Saving::kCoverage)}};
+            {"coverage",
+             saving->kind == SavingKind::Estimate && saving->coverage > 0 ? Json(saving->coverage) : Json(nullptr)}};
 }
 
 Json toggleJson(const std::optional<Toggle>& toggle)

@@ -1,5 +1,6 @@
 #include "advisor/experiment/step_ratio.h"
 
+#include "advisor/prediction/batch_means.h"
 #include "advisor/prediction/student_t.h"
 #include "profiler/analysis/percentile.h"
 
@@ -15,34 +16,12 @@ using profiler::analysis::percentile;
 
 // This many equal steps are no accident of a clock that ticks coarsely.
 constexpr std::size_t kManySteps = 5;
-constexpr std::size_t kBatches = 8, kLeastForMeans = 2, kLeastForMedians = 5;
+constexpr std::size_t kLeastForMedians = 5;
 
 /// Variance of an estimate on the logarithmic scale, and its degrees of freedom.
 struct LogError {
     double variance = 0, freedom = 0;
 };
-
-/// Eight runs of neighbours, what does not fill a batch added to the last; each value by itself where batches would be
-/// smaller than `least`.
-std::vector<std::vector<double>> batches(const std::vector<double>& values, std::size_t least)
-{
-    const std::size_t count = values.size() >= least * kBatches ? kBatches : values.size();
-    const std::size_t size = count > 0 ? values.size() / count : 0;
-    std::vector<std::vector<double>> parts;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto first = values.begin() + static_cast<std::ptrdiff_t>(i * size);
-        parts.emplace_back(first, i + 1 < count ? first + static_cast<std::ptrdiff_t>(size) : values.end());
-    }
-    return parts;
-}
-
-std::vector<double> batchMeans(const std::vector<double>& values)
-{
-    std::vector<double> means;
-    for (const std::vector<double>& batch : batches(values, kLeastForMeans))
-        means.push_back(mean(batch));
-    return means;
-}
 
 /// Squared standard error of the mean.
 double squaredError(const std::vector<double>& values)
@@ -90,7 +69,7 @@ LogError errorOfMedian(const std::vector<double>& steps)
     if (steps.size() < kLeastForMedians * kBatches)
         return error;
     std::vector<double> medians;
-    for (const std::vector<double>& batch : batches(steps, kLeastForMedians))
+    for (const std::vector<double>& batch : batchesOfNeighbours(steps, kLeastForMedians))
         medians.push_back(std::log(percentile(batch, 0.5)));
     error.variance = std::max(error.variance, squaredError(medians));
     error.freedom = static_cast<double>(kBatches) - 1;

@@ -1,6 +1,7 @@
 #include "advisor/prediction/saving.h"
 
 #include "advisor/numbers.h"
+#include "advisor/prediction/batch_means.h"
 #include "advisor/prediction/student_t.h"
 #include "advisor/verdict.h"
 
@@ -32,9 +33,11 @@ double meanOf(std::span<const double> values)
     return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Half the width of the interval of a mean; values: at least two.
-double reachOf(std::span<const double> values)
+/// Half the width of the interval of a mean; values: at least two, in the order of the steps. Neighbours resemble each
+/// other: where there are enough, the spread is that of eight batches of them, as in the comparison of two runs.
+double reachOf(std::span<const double> steps)
 {
+    const std::vector<double> values = batchMeans(steps);
     const auto count = static_cast<double>(values.size());
     const double mean = meanOf(values);
     double squares = 0;
@@ -101,12 +104,16 @@ Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mo
         return perStep(-kAny, (least + most) / 2, kAny);
     }
     const double leastReach = reachOf(leastUs), mostReach = reachOf(mostUs);
-    return perStep(std::min(least - leastReach, most - mostReach), (least + most) / 2,
-                   std::max(least + leastReach, most + mostReach));
+    Saving saving = perStep(std::min(least - leastReach, most - mostReach), (least + most) / 2,
+                            std::max(least + leastReach, most + mostReach));
+    saving.coverage = Saving::kCoverage;
+    return saving;
 }
 
 Saving limited(Saving saving, double most)
 {
+    if (saving.high > most)
+        saving.coverage = 0; // the limit is a figure of this trace, which another run may exceed
     for (double* value : {&saving.low, &saving.mid, &saving.high})
         *value = std::min(*value, most);
     return saving;

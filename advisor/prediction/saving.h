@@ -16,7 +16,8 @@ Saving upperBound(SavingUnit unit, double bound);
 Saving upperBoundOverSteps(std::span<const double> perStepUs);
 
 /// The mean of a figure that was measured step by step, µs: an estimate whose interval is Student's t for that mean
-/// (steps taken as independent). Of a single step the interval is unbounded: it says nothing about the mean.
+/// (of batches of neighbours, which resemble each other; see batch_means.h). Of a single step the interval is
+/// unbounded: it says nothing about the mean.
 Saving meanOverSteps(std::span<const double> perStepUs);
 /// The same for a figure that was measured in each epoch or validation, in the unit.
 Saving meanOver(SavingUnit unit, std::span<const double> values);

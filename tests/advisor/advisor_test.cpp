@@ -151,6 +151,35 @@ TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
     EXPECT_NEAR(contained, Saving::kCoverage * kTraces, 30);
 }
 
+TEST(Estimate, ContainsTheMeanAlsoWhereStepsResembleTheirNeighbours)
+{
+    std::mt19937 random(11);
+    std::normal_distribution<double> fresh(0, 100);
+    int contained = 0;
+    constexpr int kTraces = 2000;
+    for (int i = 0; i < kTraces; ++i) {
+        std::vector<double> us(80);
+        double drift = fresh(random) / std::sqrt(1 - 0.25);
+        for (double& value : us) {
+            drift = 0.5 * drift + fresh(random);
+            value = 1000 + drift;
+        }
+        const Saving saving = meanOverSteps(us);
+        EXPECT_EQ(saving.coverage, Saving::kCoverage);
+        contained += saving.low <= 1000 && 1000 <= saving.high ? 1 : 0;
+    }
+    // Taken as independent, 74 % would.
+    EXPECT_GE(contained, 0.92 * kTraces);
+}
+
+TEST(Estimate, ClaimsNoCoverageThatIsNotEstablished)
+{
+    const std::vector<double> us = {10, 11, 12, 13, 14};
+    EXPECT_EQ(limited(meanOverSteps(us), 20).coverage, Saving::kCoverage);
+    EXPECT_EQ(limited(meanOverSteps(us), 12).coverage, 0) << "cut by a figure of the same trace";
+    EXPECT_EQ(perStep(10, 12, 14).coverage, 0) << "of a model";
+}
+
 TEST(Estimate, OfOneStepSaysNothingOfTheMean)
 {
     const std::vector<double> one = {14};
