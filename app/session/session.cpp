@@ -38,7 +38,7 @@ std::optional<QString> newProblem(const config::TrainingConfig& before, const co
 
 } // namespace
 
-Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>())
+Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>(this))
 {
     m->trace = profiler::TraceBuilder().finish();
     connect(&m->description, &TrainerDescription::changed, this, &Session::descriptionChanged);

@@ -156,15 +156,26 @@ void Session::start()
 {
     if (!mayStart() || !takeEdits())
         return;
-    if (const auto problem = config::datasetProblem(m->configuration)) {
-        emit knobProblem(asQString(problem->key), asQString(problem->allowed));
+    const auto goOn = [this](const std::optional<config::ConfigError>& problem) {
+        emit knobProblem(asQString(std::string(config::key::datasetPath.name)),
+                         problem ? asQString(problem->allowed) : QString());
+        if (!problem)
+            return passGate([this] { startRun(); });
         emit noticed(tr("The training was not started: its data set cannot be used."),
                      asQString(problem->value.empty() ? problem->allowed : problem->value + ": " + problem->allowed),
                      true);
-        return;
-    }
-    emit knobProblem(asQString(std::string(config::key::datasetPath.name)), {});
-    passGate([this] { startRun(); });
+    };
+    if (m->configuration[config::key::datasetPath].empty()) // nothing on a disk to look at
+        return goOn(config::datasetProblem(m->configuration));
+    // A folder on a network share may take seconds to answer, or never do.
+    m->datasetCheck.start(
+        [goOn, configuration = m->configuration](const std::stop_token&, const Background::Post& post) {
+            post([goOn, problem = config::datasetProblem(configuration)] { goOn(problem); });
+        },
+        [this](const profiler::Error& error) {
+            emit noticed(tr("The training was not started: its data set was not checked."), asQString(error.message()),
+                         true);
+        });
 }
 
 void Session::startRun()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/session/analyser.h"
+#include "app/session/background.h"
 #include "app/session/code_gate.h"
 #include "app/session/level_cost_measurer.h"
 #include "app/session/report_saver.h"
@@ -24,12 +25,15 @@ namespace app {
 
 /// What a session owns. The parts know nothing of each other; the session joins them.
 struct Session::State {
+    explicit State(QObject* session) : datasetCheck(session) {}
+
     config::TrainingConfig configuration;
     QUndoStack undo;                              ///< of ChangeCommands
     QTimer keepSoon;                              ///< several changes of one moment are written once
     std::unique_ptr<profiler::os::LockFile> lock; ///< this session is the one that is kept; null: it is not kept
     bool restoring = false;                       ///< commands come back that were done before
     TrainerDescription description;
+    Background datasetCheck; ///< of the training that is to start
     CodeGate gate;
 
     RunController run;

@@ -158,22 +158,22 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     };
     // As soon as it is chosen.
     enter(folder.filePath("none"));
-    QVERIFY2(error->isVisible() && error->text().contains("no such file or folder"), qPrintable(error->text()));
+    QTRY_VERIFY2(error->isVisible() && error->text().contains("no such file or folder"), qPrintable(error->text()));
     enter(folder.path());
-    QVERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
+    QTRY_VERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
     // And at the start, which starts nothing: of a folder that was chosen before and has changed since.
     QVERIFY(!m_session->setKnob("dataset.path", folder.path()));
     QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
     QSignalSpy noticed(m_session.get(), &Session::noticed);
     m_session->start();
+    QTRY_VERIFY(!noticed.isEmpty());
     QCOMPARE(m_session->runState(), app::RunState::Idle);
-    QVERIFY(!noticed.isEmpty());
     QVERIFY2(noticed.last()[0].toString().contains("data set"), qPrintable(noticed.last()[0].toString()));
     QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
     QVERIFY(QDir(folder.path()).mkdir("cat") &&
             QFile::copy(folder.filePath("readme.txt"), folder.filePath("cat/1.jpg")));
     enter(folder.path() + '/');
-    QVERIFY2(!error->isVisible(), qPrintable(error->text()));
+    QTRY_VERIFY2(!error->isVisible(), qPrintable(error->text()));
 }
 
 void ConfigurationFormTest::undoShowsTheOldValue()

@@ -79,6 +79,19 @@ TEST_F(DatasetCheck, ImagesLieInOneSubfolderForEachClass)
     EXPECT_EQ(problem("image_folder"), "");
 }
 
+// Of all folders together only so many entries are read: five thousand folders of as many files each would take minutes.
+TEST_F(DatasetCheck, OfManyFullFoldersOnlyTheFirstEntriesAreRead)
+{
+    for (int folderNumber = 0; folderNumber < 3; ++folderNumber) {
+        fs::create_directories(folder / std::to_string(folderNumber));
+        for (int file = 0; file < 1800; ++file)
+            std::ofstream(folder / std::to_string(folderNumber) / std::to_string(file));
+    }
+    EXPECT_EQ(problem("image_folder"), "") << "5403 entries without an image: more than are read may have one";
+    fs::remove_all(folder / "2");
+    EXPECT_THAT(problem("image_folder"), HasSubstr("no subfolder")) << "3602 entries, all read";
+}
+
 TEST_F(DatasetCheck, EachKindNamesTheFileThatItLacks)
 {
     add("readme");

@@ -19,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string_view>;
 
-// Of a larger folder the first entries have to do: a form must answer at once.
+// How many entries of all folders together are looked at; of larger ones the first have to do. A local disk lists so
+// many in some milliseconds, a network share in about a second. Chosen.
 constexpr int kMostEntries = 5000;
 
 bool endsWithOneOf(const fs::path& path, const Texts& endings)
@@ -31,21 +32,26 @@ bool endsWithOneOf(const fs::path& path, const Texts& endings)
            std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// Whether one of the first entries of a folder is wanted; true, too, where the folder has more entries than are read.
-bool holds(const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& isWanted)
-{
-    std::error_code failed;
-    int entries = 0;
-    for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator(); at.increment(failed))
-        if (isWanted(*at) || ++entries >= kMostEntries)
-            return true;
-    return false;
-}
+/// Looks into folders, as long as it may.
+class Search {
+public:
+    /// Whether an entry of the folder is wanted; true, too, where no more entries may be read.
+    bool holds(const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& isWanted)
+    {
+        std::error_code failed;
+        for (fs::directory_iterator at(folder, failed); !failed && at != fs::directory_iterator(); at.increment(failed))
+            if (--m_left < 0 || isWanted(*at))
+                return true;
+        return false;
+    }
+    bool holdsFile(const fs::path& folder, const Texts& endings)
+    {
+        return holds(folder, [&](const fs::directory_entry& entry) { return endsWithOneOf(entry.path(), endings); });
+    }
 
-bool holdsFile(const fs::path& folder, const Texts& endings)
-{
-    return holds(folder, [&](const fs::directory_entry& entry) { return endsWithOneOf(entry.path(), endings); });
-}
+private:
+    int m_left = kMostEntries; ///< entries, of all folders
+};
 
 bool holdsOneOf(const fs::path& folder, const Texts& names)
 {
@@ -62,11 +68,12 @@ std::string lackOfImages(const fs::path& folder)
                              ? folder / "train"
                              : folder;
     const Texts images{".jpg", ".jpeg", ".png"};
-    if (holds(top, [&](const fs::directory_entry& entry) {
-            return entry.is_directory(failed) && holdsFile(entry.path(), images);
+    Search search;
+    if (search.holds(top, [&](const fs::directory_entry& entry) {
+            return entry.is_directory(failed) && search.holdsFile(entry.path(), images);
         }))
         return {};
-    return holdsFile(top, images) ? "the images do not lie in one subfolder for each class"
+    return search.holdsFile(top, images) ? "the images do not lie in one subfolder for each class"
                                   : "there is no subfolder with JPEG or PNG files";
 }
 
@@ -109,17 +116,18 @@ std::string lackOf(std::string_view kind, const fs::path& path)
         return lackOfMnist(path);
     if (kind == "cifar10")
         return lackOfCifar(path);
+    Search search;
     if (kind == "text")
-        return holdsFile(path, {".txt"}) ? "" : "there is no .txt file in the folder";
+        return search.holdsFile(path, {".txt"}) ? "" : "there is no .txt file in the folder";
     if (kind == "csv")
-        return holdsFile(path, {".csv"}) ? "" : "there is no .csv file in the folder";
+        return search.holdsFile(path, {".csv"}) ? "" : "there is no .csv file in the folder";
     if (kind == "arrays")
-        return holdsFile(path, {".npy"}) ? "" : "there is no .npy file in the folder";
+        return search.holdsFile(path, {".npy"}) ? "" : "there is no .npy file in the folder";
     const Texts tars{".tar", ".tar.gz", ".tgz", ".tar.zst"};
     if (kind == "stream")
-        return holdsFile(path / "train", tars) || holdsFile(path, tars) ? "" : "there is no .tar file in the folder";
+        return search.holdsFile(path / "train", tars) || search.holdsFile(path, tars) ? "" : "there is no .tar file in the folder";
     if (kind == "volumes")
-        return holdsFile(path / "images", {".nii", ".nii.gz", ".npy"})
+        return search.holdsFile(path / "images", {".nii", ".nii.gz", ".npy"})
                    ? ""
                    : "there is no .nii, .nii.gz or .npy file in its folder images";
     return {};

@@ -201,8 +201,21 @@ void KnobRow::take(const QString& text)
     }
     showValue();
     if (m_knob.key == config::key::datasetPath.name)
-        if (const auto problem = config::datasetProblem(m_session->configuration()))
-            showProblem(QString::fromStdString(problem->allowed));
+        checkDataset();
+}
+
+// A folder on a network share may take seconds to answer, or never do.
+void KnobRow::checkDataset()
+{
+    m_datasetCheck.start(
+        [this, configuration = m_session->configuration()](const std::stop_token&, const Background::Post& post) {
+            post([this, configuration, problem = config::datasetProblem(configuration)] {
+                const bool isCurrent = m_session->configuration() == configuration && !m_isRefused;
+                if (problem && isCurrent)
+                    showProblem(QString::fromStdString(problem->allowed));
+            });
+        },
+        [this](const profiler::Error& error) { showProblem(QString::fromStdString(error.message())); });
 }
 
 void KnobRow::showProblem(const QString& why)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/session/background.h"
 #include "app/session/session.h"
 
 #include <QLabel>
@@ -44,6 +45,7 @@ private:
     void take(const QString& text);
     /// Marks the field and says below it what is wrong with its value; empty: nothing is.
     void showProblem(const QString& why);
+    void checkDataset();
     void showDefaultMark();
     void showWhyGrey();
     [[nodiscard]] const config::protocol::Description* machine() const; ///< null: not known yet
@@ -56,6 +58,7 @@ private:
     KnobEditor* m_editor;
     QToolButton *m_reset, *m_action;
     QLabel *m_unit, *m_why, *m_error, *m_note;
+    Background m_datasetCheck{this};
 };
 
 } // namespace app
