@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/experiment/child_process.h"
+#include "advisor/runner/child_process.h"
 #include "profiler/model/result.h"
 
 #include <chrono>

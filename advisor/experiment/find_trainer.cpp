@@ -1,4 +1,4 @@
-#include "advisor/experiment/child_process.h"
+#include "advisor/runner/child_process.h"
 #include "advisor/experiment/trainer_process.h"
 #include "profiler/os/local_socket.h"
 

@@ -1,7 +1,7 @@
 #include "advisor/experiment/trainer_process.h"
 
-#include "advisor/experiment/child_process.h"
 #include "advisor/experiment/output_tail.h"
+#include "advisor/runner/child_process.h"
 #include "profiler/os/local_socket.h"
 
 #include <algorithm>
@@ -25,8 +25,6 @@ namespace {
 
 // A turn of a million steps is a line of some ten megabytes; what is longer than this is no record.
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
-// Where the kernel cannot tell of a process's end (pidfd came with Linux 5.3), this often is asked for it.
-constexpr milliseconds kAskForEnd{20};
 
 protocol::Notice unreadable(std::string what)
 {
@@ -109,8 +107,7 @@ void TrainerProcess::State::wait(milliseconds most)
     std::array<pollfd, 3> watched = {pollfd{progressOpen ? process.extra() : -1, POLLIN, 0},
                                      pollfd{outputOpen ? process.output() : -1, POLLIN, 0},
                                      pollfd{process.end(), POLLIN, 0}};
-    const bool blind = !progressOpen && process.end() < 0;
-    ::poll(watched.data(), watched.size(), static_cast<int>((blind ? std::min(most, kAskForEnd) : most).count()));
+    ::poll(watched.data(), watched.size(), static_cast<int>(most.count()));
 }
 
 TrainerProcess::TrainerProcess() : m(std::make_unique<State>()) {}

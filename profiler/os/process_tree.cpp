@@ -4,12 +4,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -37,7 +39,9 @@ struct Report {
 /// Everything that the keeper and the program need: prepared before the fork, after which nothing may be allocated,
 /// since other threads of the starting process may have held the allocator's locks.
 struct Plan {
-    Descriptor control, failure, output, silence, master, slave;
+    Descriptor control, failure, input, output, errors, silence, master, slave;
+    std::vector<int> inherited;
+    std::vector<int> kept; // by the keeper, sorted
     std::vector<char*> words, environment;
     const char* folder = nullptr;
     const PrivateView* view = nullptr;
@@ -65,15 +69,18 @@ struct Plan {
     ::setsid();
     if (plan.slave)
         ::ioctl(plan.slave.get(), TIOCSCTTY, 0);
-    const int input = plan.slave ? plan.slave.get() : plan.silence.get();
-    const int output = plan.slave ? plan.slave.get() : plan.output ? plan.output.get() : plan.silence.get();
-    if (::dup2(input, 0) != 0 || ::dup2(output, 1) != 1 || ::dup2(output, 2) != 2)
+    const int terminal = plan.slave.get();
+    if (::dup2(plan.slave ? terminal : plan.input.get(), 0) != 0 ||
+        ::dup2(plan.slave ? terminal : plan.output.get(), 1) != 1 ||
+        ::dup2(plan.slave ? terminal : plan.errors.get(), 2) != 2)
         fail(plan, StartFailure::Stage::Resources, errno);
+    for (const int descriptor : plan.inherited)
+        ::fcntl(descriptor, F_SETFD, 0);
     if (plan.view)
         if (const int number = plan.view->enter())
             fail(plan, StartFailure::Stage::View, number);
     // After the mounts: a working directory that was entered before would be the one below them.
-    if (::chdir(plan.folder) != 0)
+    if (*plan.folder && ::chdir(plan.folder) != 0)
         fail(plan, StartFailure::Stage::Folder, errno);
     environ = const_cast<char**>(plan.environment.data());
     ::execvp(plan.words.front(), plan.words.data());
@@ -160,7 +167,7 @@ bool copyOutput(int master, int output)
 bool copyAllOutput(const Plan& plan)
 {
     for (pollfd master{plan.master.get(), POLLIN, 0}; ::poll(&master, 1, 0) > 0;)
-        if (!copyOutput(plan.master.get(), plan.output ? plan.output.get() : plan.silence.get()))
+        if (!copyOutput(plan.master.get(), plan.output.get()))
             return false;
     return true;
 }
@@ -169,11 +176,8 @@ bool copyAllOutput(const Plan& plan)
 /// of the last copy.
 void closeOthers(const Plan& plan)
 {
-    std::array<int, 6> kept = {plan.control.get(), plan.failure.get(), plan.output.get(),
-                               plan.silence.get(), plan.master.get(),  plan.slave.get()};
-    std::sort(kept.begin(), kept.end());
     unsigned from = 3;
-    for (const int descriptor : kept) {
+    for (const int descriptor : plan.kept) {
         if (descriptor < 3)
             continue;
         if (const auto number = static_cast<unsigned>(descriptor); number >= from) {
@@ -186,6 +190,70 @@ void closeOthers(const Plan& plan)
     for (const int standard : {0, 1, 2})
         ::dup2(plan.silence.get(), standard);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+
+// What is kept around the stack's end and the thread's own variables.
+constexpr std::uintptr_t kAroundBytes = std::uintptr_t{1} << 20;
+
+void discard(std::uintptr_t begin, std::uintptr_t end)
+{
+    if (begin < end)
+        ::madvise(reinterpret_cast<void*>(begin), end - begin,
+                  MADV_DONTNEED); // NOLINT: an address of the kernel's list
+}
+
+/// Gives back a range of the owner's memory, without what is around `here` and `there`.
+void discardWithout(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t here, std::uintptr_t there)
+{
+    const auto [first, second] = std::minmax(here, there);
+    for (const std::uintptr_t place : {first, second}) {
+        if (place + kAroundBytes <= begin || place >= end + kAroundBytes)
+            continue;
+        discard(begin, std::min(end, (place - kAroundBytes) & ~std::uintptr_t{0xFFFF}));
+        begin = std::max(begin, (place + kAroundBytes) & ~std::uintptr_t{0xFFFF});
+    }
+    discard(begin, end);
+}
+
+/// Gives back the memory that the fork has copied. The pages are shared with the owner until one of the two writes:
+/// gigabytes of a trace that the owner closes would stay in memory for as long as the program runs. Only anonymous
+/// memory of the size that allocations take goes; libraries' own data stay.
+void giveBackMemory()
+{
+    constexpr std::uintptr_t kLeastBytes = std::uintptr_t{1} << 20;
+    const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    const auto stack = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+    std::array<char, 4096> text{};
+    std::size_t filled = 0;
+    for (ssize_t got = 0; (got = ::read(file, text.data() + filled, text.size() - 1 - filled)) > 0;) {
+        filled += static_cast<std::size_t>(got);
+        text[filled] = 0;
+        char* line = text.data();
+        for (char* end = nullptr; (end = std::strchr(line, '\n')) != nullptr; line = end + 1) {
+            *end = 0;
+            // "begin-end rw-p offset device inode   name"; see proc(5).
+            char* rest = nullptr;
+            const std::uintptr_t begin = std::strtoull(line, &rest, 16);
+            const std::uintptr_t stop = *rest == '-' ? std::strtoull(rest + 1, &rest, 16) : 0;
+            const bool isAnonymous = std::strncmp(rest, " rw-p ", 6) == 0 && std::strstr(rest, " 00:00 0") != nullptr &&
+                                     std::strchr(rest, '/') == nullptr && std::strstr(rest, "[stack]") == nullptr;
+            if (isAnonymous && stop - begin >= kLeastBytes)
+                discardWithout(begin, stop, stack, thread);
+        }
+        filled = static_cast<std::size_t>(text.data() + filled - line);
+        std::memmove(text.data(), line, filled);
+    }
+    ::close(file);
+}
+
+#else
+// The sanitizer's own memory is anonymous as well.
+void giveBackMemory() {}
+#endif
 
 [[noreturn]] void keep(Plan& plan)
 {
@@ -204,9 +272,16 @@ void closeOthers(const Plan& plan)
         become(plan, keeper);
     if (program < 0)
         fail(plan, StartFailure::Stage::Resources, errno);
-    plan.failure.reset();
-    plan.slave.reset();
+    // The program's descriptors close with the program.
+    for (Descriptor* const descriptor : {&plan.failure, &plan.slave, &plan.input, &plan.errors})
+        descriptor->reset();
+    if (!plan.master)
+        plan.output.reset();
+    for (const int descriptor : plan.inherited)
+        ::close(descriptor);
     send(plan.control.get(), {Report::Started, program, 0});
+    giveBackMemory();
+    bool isKilling = false;
     for (bool isTerminalOpen = static_cast<bool>(plan.master);;) {
         std::array<pollfd, 3> watched = {pollfd{plan.control.get(), POLLIN, 0}, pollfd{ends, POLLIN, 0},
                                          pollfd{isTerminalOpen ? plan.master.get() : -1, POLLIN, 0}};
@@ -225,9 +300,16 @@ void closeOthers(const Plan& plan)
                 isTerminalOpen = isTerminalOpen && copyAllOutput(plan); // its last words come before its end
                 send(plan.control.get(), {Report::Ended, status, 0});
             }
+            if (isKilling)
+                killChildren(); // those of a process that was killed are ours now
         }
-        if (watched[0].revents != 0) // the owner sends nothing: its end is closed
-            endAll();
+        if (watched[0].revents != 0) {
+            char asked = 0;
+            if (::recv(plan.control.get(), &asked, sizeof asked, MSG_DONTWAIT) <= 0)
+                endAll(); // the owner has closed its end, or has ended
+            isKilling = true;
+            killChildren();
+        }
     }
 }
 
@@ -273,6 +355,13 @@ std::vector<char*> pointers(const std::vector<std::string>& texts)
     return result;
 }
 
+/// A copy of a descriptor of the owner's; of -1 one of `other`.
+bool copy(Descriptor& to, int descriptor, const Descriptor& other)
+{
+    to = Descriptor(::fcntl(descriptor < 0 ? other.get() : descriptor, F_DUPFD_CLOEXEC, 3));
+    return static_cast<bool>(to);
+}
+
 template <class Record>
 bool readWhole(int descriptor, Record& record)
 {
@@ -301,13 +390,19 @@ std::optional<ProcessTree> ProcessTree::start(const ProcessSpec& spec, StartFail
         makePair(tree.m_control, plan.control,
                  [](int* ends) { return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }) &&
         makePair(failures, plan.failure, [](int* ends) { return ::pipe2(ends, O_CLOEXEC); }) &&
-        (plan.silence = above(::open("/dev/null", O_RDWR | O_CLOEXEC))) &&
-        (spec.output < 0 || (plan.output = Descriptor(::fcntl(spec.output, F_DUPFD_CLOEXEC, 3)))) &&
-        (!spec.terminal || makeTerminal(plan));
+        (plan.silence = above(::open("/dev/null", O_RDWR | O_CLOEXEC))) && copy(plan.input, spec.input, plan.silence) &&
+        copy(plan.output, spec.output, plan.silence) &&
+        copy(plan.errors, spec.errors.value_or(spec.output), plan.silence) && (!spec.terminal || makeTerminal(plan));
     if (!isReady) {
         failure.number = errno;
         return std::nullopt;
     }
+    plan.inherited = spec.inherited;
+    plan.kept = spec.inherited;
+    for (const Descriptor* const descriptor : {&plan.control, &plan.failure, &plan.input, &plan.output, &plan.errors,
+                                               &plan.silence, &plan.master, &plan.slave})
+        plan.kept.push_back(descriptor->get());
+    std::sort(plan.kept.begin(), plan.kept.end());
     tree.m_keeper = ::fork();
     if (tree.m_keeper == 0)
         keep(plan);
@@ -364,6 +459,13 @@ std::optional<int> ProcessTree::status()
     else if (got == 0) // the keeper was killed, and the program with it
         m_status = SIGKILL;
     return m_status;
+}
+
+void ProcessTree::kill()
+{
+    const char asked = 1;
+    if (m_control)
+        static_cast<void>(::send(m_control.get(), &asked, sizeof asked, MSG_NOSIGNAL | MSG_DONTWAIT));
 }
 
 void ProcessTree::end()

@@ -147,6 +147,75 @@ TEST(ProcessTree, OneTreeKeepsNoOtherAlive)
     EXPECT_EQ(processesWith(kMark).size(), 1U);
 }
 
+TEST(ProcessTree, KillReturnsAtOnceAndEndsChildrenToo)
+{
+    const Folder folder;
+    Script script(folder, "(setsid sh -c 'trap \"\" TERM INT HUP; echo daemon; sleep 500' &) ; sleep 501");
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    script.waitForOutput("daemon");
+    tree->kill();
+    EXPECT_EQ(WTERMSIG(waitForEnd(*tree)), SIGKILL);
+    for (int i = 0; i < 500 && !processesWith(kMark).empty(); ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_THAT(processesWith(kMark), IsEmpty()) << "while the tree is still there";
+}
+
+TEST(ProcessTree, APipeOfTheProgramClosesWithTheProgram)
+{
+    const Folder folder;
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+    Descriptor reading(ends[0]), writing(ends[1]);
+    Script script(folder, "echo to the pipe > /dev/fd/" + std::to_string(writing.get()));
+    script.spec.inherited = {writing.get()};
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    writing.reset();
+    std::string text(64, 0);
+    std::size_t got = 0;
+    for (ssize_t count = 0; (count = ::read(reading.get(), text.data() + got, text.size() - got)) > 0;)
+        got += static_cast<std::size_t>(count);
+    EXPECT_EQ(text.substr(0, got), "to the pipe\n") << "and then the end of the pipe, which no keeper holds open";
+}
+
+TEST(ProcessTree, InputAndErrorsGoTheirOwnWays)
+{
+    const Folder folder;
+    folder.write("input", "what is typed\n");
+    const Descriptor input(::open((folder / "input").c_str(), O_RDONLY | O_CLOEXEC));
+    Script script(folder, "cat; echo an error >&2");
+    script.spec.input = input.get();
+    script.spec.errors = -1;
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    EXPECT_EQ(waitForEnd(*tree), 0);
+    EXPECT_EQ(script.output(), "what is typed\n");
+}
+
+// Gigabytes of a trace that the owner closes must not stay in memory because a training runs.
+TEST(ProcessTree, TheKeeperHoldsNoMemoryOfItsOwner)
+{
+    constexpr std::size_t kBytes = std::size_t{256} << 20;
+    const Folder folder;
+    std::vector<char> large(kBytes, 1);
+    Script script(folder, {});
+    script.spec.words = {"sleep", "500"};
+    auto tree = script.start();
+    ASSERT_TRUE(tree);
+    const auto residentBytes = [&] {
+        std::size_t all = 0, resident = 0;
+        std::ifstream("/proc/" + std::to_string(tree->keeper()) + "/statm") >> all >> resident;
+        return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    };
+    for (int i = 0; i < 500 && residentBytes() > kBytes / 4; ++i)
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_LT(residentBytes(), kBytes / 4);
+    EXPECT_EQ(large[kBytes / 2], 1) << "the owner has it as before";
+    tree->end();
+    EXPECT_THAT(processesWith(kMark), IsEmpty());
+}
+
 TEST(ProcessTree, ATerminalIsOne)
 {
     const Folder folder;

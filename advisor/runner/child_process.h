@@ -2,14 +2,16 @@
 
 #include "profiler/model/result.h"
 #include "profiler/os/descriptor.h"
+#include "profiler/os/process_tree.h"
 
-#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <sys/types.h>
 #include <vector>
 
+/// A program that talks with its starter through pipes: the trainer, and tools such as git and the patcher of Python
+/// files. It runs as a ProcessTree, so nothing that it starts outlives it or its starter.
 namespace advisor {
 
 using profiler::os::Descriptor;
@@ -25,35 +27,27 @@ struct ChildCommand {
 };
 
 /// A started program: our ends of its pipes, and its end. No thread of its own.
-///
-/// The kernel ends the program with the *thread* that started it (PR_SET_PDEATHSIG), so that a crash of ours leaves
-/// nobody behind: start it from a thread that outlives it.
 class ChildProcess {
 public:
+    /// The program gets the environment and the working directory of this process, and a session of its own: Ctrl-C in
+    /// a terminal is for whoever started it.
     static profiler::Result<ChildProcess> start(const ChildCommand& command);
     ChildProcess() = default;
-    ChildProcess(ChildProcess&&) noexcept;
-    ChildProcess& operator=(ChildProcess&&) noexcept;
-    /// Kills what still runs, and waits for its end.
-    ~ChildProcess();
 
-    [[nodiscard]] pid_t pid() const { return m_pid; }
+    [[nodiscard]] pid_t pid() const { return m_tree ? m_tree->program() : -1; }
     [[nodiscard]] int input() const { return m_input.get(); }   ///< a socket: send() with MSG_NOSIGNAL
     [[nodiscard]] int output() const { return m_output.get(); } ///< never blocks
     [[nodiscard]] int extra() const { return m_extra.get(); }   ///< never blocks; -1 when not asked for
-    [[nodiscard]] int end() const { return m_end.get(); }       ///< readable once it ended; -1 on kernels before 5.3
+    [[nodiscard]] int end() const { return m_tree ? m_tree->descriptor() : -1; } ///< readable once it ended
 
     /// As waitpid() reports it; nullopt while it runs.
-    std::optional<int> status();
-    /// SIGKILL; status() follows soon.
-    void kill() const;
+    std::optional<int> status() { return m_tree ? m_tree->status() : std::nullopt; }
+    /// Kills the program and all that it started; status() follows soon. The destructor waits for their end.
+    void kill();
 
 private:
-    void killAndWait();
-
-    pid_t m_pid = -1;
-    std::optional<int> m_status;
-    Descriptor m_input, m_output, m_extra, m_end;
+    std::optional<profiler::os::ProcessTree> m_tree;
+    Descriptor m_input, m_output, m_extra;
 };
 
 } // namespace advisor
