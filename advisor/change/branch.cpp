@@ -55,8 +55,9 @@ public:
         if (!output)
             return tl::unexpected(output.error());
         if (output->status != 0)
-            return tl::unexpected(Error{Error::Code::Unavailable, fmt::format("git {} failed", name), m_folder.string(),
-                                        fmt::format("run git {} there to see why", name)});
+            return profiler::fail<"patch.git_failed", "git {command} failed">(
+                Error::Code::Unavailable, m_folder.string(), fmt::format("run git {} there to see why", name),
+                {{"command", name}});
         while (output->text.ends_with('\n'))
             output->text.pop_back();
         return std::move(output->text);
@@ -66,9 +67,10 @@ private:
     fs::path m_program, m_folder, m_index;
 };
 
-Error refused(std::string what, const fs::path& where, std::string mend)
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<Error> refuse(const fs::path& where, std::string hint)
 {
-    return {Error::Code::Invalid, std::move(what), where.string(), std::move(mend)};
+    return profiler::fail<Id, Text>(Error::Code::Invalid, where.string(), std::move(hint));
 }
 
 Result<fs::path> repositoryOf(const fs::path& program, const std::vector<PatchedFile>& files)
@@ -79,10 +81,11 @@ Result<fs::path> repositoryOf(const fs::path& program, const std::vector<Patched
         const Git git(program, fs::canonical(file.path, failed).parent_path());
         const auto top = failed ? Result<std::string>(std::string()) : git.run({"rev-parse", "--show-toplevel"});
         if (!top || top->empty())
-            return tl::unexpected(refused("The file is not in a Git repository", file.path,
-                                          "use --apply, or run git init and commit the program"));
+            return refuse<"patch.no_repository", "The file is not in a Git repository">(
+                file.path, "use --apply, or run git init and commit the program");
         if (!root.empty() && root != *top)
-            return tl::unexpected(refused("The patched files are in different repositories", file.path, "use --apply"));
+            return refuse<"patch.two_repositories", "The patched files are in different repositories">(file.path,
+                                                                                                       "use --apply");
         root = *top;
     }
     return root;
@@ -100,14 +103,14 @@ Result<void> stage(const Git& git, const fs::path& root, const PatchedFile& file
     const auto blobAt = entry->find(" blob ");
     const auto end = entry->find('\t');
     if (blobAt == entry->npos || end == entry->npos)
-        return tl::unexpected(refused("The file is not committed", file.path, "commit it first, or use --apply"));
+        return refuse<"patch.not_committed", "The file is not committed">(file.path, "commit it first, or use --apply");
     const std::string mode = entry->substr(0, blobAt), committed = entry->substr(blobAt + 6, end - blobAt - 6);
     const auto recorded = git.run({"hash-object", "--path=" + path}, "--", file.before);
     if (!recorded)
         return tl::unexpected(recorded.error());
     if (*recorded != committed)
-        return tl::unexpected(
-            refused("The file has changes that are not committed", file.path, "commit them first, or use --apply"));
+        return refuse<"patch.uncommitted_changes", "The file has changes that are not committed">(
+            file.path, "commit them first, or use --apply");
     const auto blob = git.run({"hash-object", "-w", "--path=" + path}, "--", file.after);
     if (!blob)
         return tl::unexpected(blob.error());
@@ -129,12 +132,12 @@ Result<BranchCommit> commitOnBranch(const std::vector<PatchedFile>& files, const
     Git git(*program, *root);
     const std::string reference = "refs/heads/" + branch;
     if (!git.run({"check-ref-format", reference}))
-        return tl::unexpected(refused("This is no name for a branch", branch, "choose another name"));
+        return refuse<"patch.branch_name", "This is no name for a branch">(branch, "choose another name");
     if (git.run({"rev-parse", "--verify", "--quiet", reference}))
-        return tl::unexpected(refused("The branch exists", branch, "choose another name, or delete it"));
+        return refuse<"patch.branch_exists", "The branch exists">(branch, "choose another name, or delete it");
     const auto head = git.run({"rev-parse", "--verify", "HEAD"});
     if (!head)
-        return tl::unexpected(refused("The repository has no commit", *root, "commit the program first"));
+        return refuse<"patch.no_commit", "The repository has no commit">(*root, "commit the program first");
     const auto index = git.run({"rev-parse", "--absolute-git-dir"});
     if (!index)
         return tl::unexpected(index.error());

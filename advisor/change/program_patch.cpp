@@ -30,14 +30,14 @@ Result<fs::path> findPatcher()
     const fs::path patcher = (folder / kPatcher).lexically_normal();
     if (fs::is_regular_file(patcher, failed))
         return patcher;
-    return tl::unexpected(Error{Error::Code::NotFound, "The patcher of Python programs is missing", patcher.string(),
-                                "install Stepscope again"});
+    return profiler::fail<"patch.no_patcher", "The patcher of Python programs is missing">(
+        Error::Code::NotFound, patcher.string(), "install Stepscope again");
 }
 
 Error notUnderstood(std::string where)
 {
-    return {Error::Code::Malformed, "The patcher gave no answer that can be read", std::move(where),
-            "choose another Python with --python"};
+    return profiler::makeError<"patch.no_answer", "The patcher gave no answer that can be read">(
+        Error::Code::Malformed, std::move(where), "choose another Python with --python");
 }
 
 /// Runs the patcher on a request.
@@ -64,7 +64,11 @@ Result<Json> ask(const Json& request, const PatcherOptions& options)
     if (!answer.is_object())
         return tl::unexpected(notUnderstood(python->string()));
     if (const auto error = answer.find("error"); error != answer.end())
-        return tl::unexpected(Error{Error::Code::Invalid, error->value("text", "The request cannot be used"), {}, {}});
+        return tl::unexpected(
+            Error{Error::Code::Invalid,
+                  profiler::Message(error->value("id", ""), {}, error->value("text", "The request cannot be used")),
+                  {},
+                  {}});
     return answer;
 }
 
@@ -134,10 +138,8 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
 {
     Json program = Json::parse(metadata(trace, kFacts), nullptr, false);
     if (!program.is_object())
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    "The trace does not describe a Python program",
-                                    {},
-                                    "record the program with this version of Stepscope, with its Python hooks"});
+        return profiler::fail<"patch.not_python", "The trace does not describe a Python program">(
+            Error::Code::Unsupported, {}, "record the program with this version of Stepscope, with its Python hooks");
     Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", Json::array()}, {"each", each}};
     for (const WantedChange& change : changes)
         request["changes"].push_back({{"key", change.key}, {"to", change.to}});

@@ -20,9 +20,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-Error tooMuch(const ChildCommand& command, std::string what)
+Error writesTooMuch(const ChildCommand& command)
 {
-    return {Error::Code::Unavailable, fmt::format("{} {}", command.program.filename().string(), what), {}, {}};
+    return profiler::makeError<"tool.output", "{program} writes more than it may">(
+        Error::Code::Unavailable, {}, {}, {{"program", command.program.filename().string()}});
+}
+
+Error tookTooLong(const ChildCommand& command, const ToolLimits& limits)
+{
+    const auto seconds = limits.time.count() / 1000;
+    return profiler::makeError<"tool.time", "{program} took longer than {limit}">(
+        Error::Code::Unavailable, {}, {},
+        {{"program", command.program.filename().string()},
+         {"limit", static_cast<double>(seconds) * 1e6, fmt::format("{} s", seconds)}});
 }
 
 /// Waits until a descriptor is readable or the time is over. A descriptor below 0 only lets a little time pass.
@@ -51,15 +61,15 @@ Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits
     ToolOutput output;
     while (profiler::os::readAvailable(process->output(), output.text)) {
         if (output.text.size() > limits.bytes)
-            return tl::unexpected(tooMuch(command, "writes more than it may"));
+            return tl::unexpected(writesTooMuch(command));
         if (Clock::now() >= end)
-            return tl::unexpected(tooMuch(command, fmt::format("took longer than {} s", limits.time.count() / 1000)));
+            return tl::unexpected(tookTooLong(command, limits));
         waitFor(process->output(), end);
     }
     std::optional<int> status;
     while (!(status = process->status())) {
         if (Clock::now() >= end)
-            return tl::unexpected(tooMuch(command, fmt::format("took longer than {} s", limits.time.count() / 1000)));
+            return tl::unexpected(tookTooLong(command, limits));
         waitFor(process->end(), end);
     }
     output.status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
@@ -71,16 +81,16 @@ Result<fs::path> findTool(std::string_view name)
     if (name.find('/') != name.npos) {
         if (canRun(name))
             return fs::absolute(name);
-        return tl::unexpected(
-            Error{Error::Code::NotFound, "There is no program that can be run", std::string(name), "check the path"});
+        return profiler::fail<"tool.not_runnable", "There is no program that can be run">(
+            Error::Code::NotFound, std::string(name), "check the path");
     }
     const char* folders = std::getenv("PATH");
     std::istringstream list(folders ? folders : "");
     for (std::string folder; std::getline(list, folder, ':');)
         if (folder.starts_with('/') && canRun(fs::path(folder) / name))
             return fs::path(folder) / name;
-    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("There is no {}", name), "PATH",
-                                fmt::format("install {}, or add its folder to PATH", name)});
+    return profiler::fail<"tool.not_found", "There is no {program}">(
+        Error::Code::NotFound, "PATH", fmt::format("install {}, or add its folder to PATH", name), {{"program", name}});
 }
 
 } // namespace advisor::change

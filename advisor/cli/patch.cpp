@@ -115,9 +115,8 @@ profiler::Result<std::string> measuredText(const std::filesystem::path& path)
     const Json json = Json::parse(text, nullptr, false);
     const Json step = json.is_object() && json.contains("step_us") ? json["step_us"] : Json();
     if (!step.is_object() || !json.contains("verdict") || !json["verdict"].is_string())
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Malformed,
-                                              "The file is no result of an experiment", path.string(),
-                                              "write one with stepscope-cli experiment --json"});
+        return profiler::fail<"patch.no_result", "The file is no result of an experiment">(
+            profiler::Error::Code::Malformed, path.string(), "write one with stepscope-cli experiment --json");
     std::string figures = fmt::format("Measured: {}", json["verdict"].get<std::string>());
     const auto number = [](const Json& value) { return value.is_number() ? value.get<double>() : 0; };
     const double a = number(step.value("a", Json())), b = number(step.value("b", Json()));

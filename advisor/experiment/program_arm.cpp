@@ -28,6 +28,8 @@ namespace protocol = config::protocol;
 namespace os = profiler::os;
 using nlohmann::json;
 using profiler::Error;
+using profiler::Message;
+using profiler::message;
 using runner::EnvironmentVariables;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
@@ -58,20 +60,22 @@ std::string_view fileNameOf(std::size_t arm)
     return arm == 0 ? kBaselineLog : kChangeLog;
 }
 
-Interruption interruption(Why why, std::string what, std::string where = {}, std::string hint = {})
+Interruption interruption(Why why, Message what, std::string where = {}, std::string hint = {})
 {
     const auto code = why == Why::Cancelled ? Error::Code::Cancelled : Error::Code::Unavailable;
     return {why, {code, std::move(what), std::move(where), std::move(hint)}};
 }
 
-std::string endText(int status)
+Message endText(int status)
 {
-    if (WIFSIGNALED(status)) {
-        const int number = WTERMSIG(status);
-        return fmt::format("The program was ended by signal {} ({}){}", number, ::strsignal(number),
-                           number == SIGKILL ? "; the machine may have run out of memory" : "");
-    }
-    return fmt::format("The program ended with status {}", WEXITSTATUS(status));
+    if (!WIFSIGNALED(status))
+        return message<"program.run.status", "The program ended with status {status}">(
+            {{"status", WEXITSTATUS(status)}});
+    const int number = WTERMSIG(status);
+    return message<"program.run.signal", "The program was ended by signal {signal} ({name}){cause}">(
+        {{"signal", number},
+         {"name", ::strsignal(number)},
+         {"cause", number == SIGKILL ? "; the machine may have run out of memory" : ""}});
 }
 
 /// Services that the program may report to, kept off the network and out of the user's accounts.
@@ -163,7 +167,7 @@ private:
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
     Outcome<void> judgeEnd(const Bounds& bounds);
-    Interruption failed(std::string how, std::vector<std::string> traceback, std::string hint = {});
+    Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
     [[nodiscard]] std::string outputSince(off_t begin) const;
     [[nodiscard]] off_t outputSize() const;
@@ -214,12 +218,13 @@ Outcome<void> ProgramArm::launch()
     m_workspace.emplace(std::move(*workspace));
     m_listener = os::LocalListener::make();
     if (!m_listener)
-        return tl::unexpected(interruption(Why::Failed, "No socket could be made", std::strerror(errno)));
+        return tl::unexpected(interruption(Why::Failed, message<"program.run.no_socket", "No socket could be made">(),
+                                           std::strerror(errno)));
     const auto log = setup.logs / fileNameOf(m_arm);
     m_log = os::Descriptor(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!m_log)
-        return tl::unexpected(interruption(Why::Failed, "The log cannot be written", log.string(),
-                                           "see that the disk has room and that the folder is yours"));
+        return tl::unexpected(interruption(Why::Failed, message<"program.run.no_log", "The log cannot be written">(),
+                                           log.string(), "see that the disk has room and that the folder is yours"));
     m_logBegin = outputSize();
     os::ProcessSpec spec;
     for (const std::string& word : variant().command)
@@ -238,19 +243,26 @@ Outcome<void> ProgramArm::launch()
     switch (failure.stage) {
     case os::StartFailure::Stage::View:
         return tl::unexpected(interruption(
-            Why::Failed, "A private view of the file system cannot be entered: " + why, setup.folder.string(),
+            Why::Failed,
+            message<"program.run.no_view", "A private view of the file system cannot be entered: {why}">(
+                {{"why", why}}),
+            setup.folder.string(),
             "run the program in a copy of its folder (--isolation copy) or in place (--isolation in-place)"));
     case os::StartFailure::Stage::Folder:
-        return tl::unexpected(interruption(Why::Failed, "The working directory cannot be entered: " + why,
-                                           setup.folder.string(), "choose a folder that you may enter"));
+        return tl::unexpected(interruption(
+            Why::Failed,
+            message<"program.run.no_folder", "The working directory cannot be entered: {why}">({{"why", why}}),
+            setup.folder.string(), "choose a folder that you may enter"));
     case os::StartFailure::Stage::Program:
-        return tl::unexpected(interruption(Why::Failed, "The command cannot be started: " + why, spec.words.front(),
-                                           "check its name, or name the program that runs it: python …"));
+        return tl::unexpected(interruption(
+            Why::Failed, message<"program.run.not_started", "The command cannot be started: {why}">({{"why", why}}),
+            spec.words.front(), "check its name, or name the program that runs it: python …"));
     case os::StartFailure::Stage::Resources:
         break;
     }
-    return tl::unexpected(
-        interruption(Why::Failed, "No process could be started: " + why, spec.words.front(), "end other programs"));
+    return tl::unexpected(interruption(
+        Why::Failed, message<"program.run.no_process", "No process could be started: {why}">({{"why", why}}),
+        spec.words.front(), "end other programs"));
 }
 
 void ProgramArm::end()
@@ -362,14 +374,17 @@ std::string ProgramArm::outputSince(off_t begin) const
     return tail.lastLines();
 }
 
-Interruption ProgramArm::failed(std::string how, std::vector<std::string> traceback, std::string hint)
+Interruption ProgramArm::failed(const Message& how, std::vector<std::string> traceback, std::string hint)
 {
     if (traceback.empty())
         traceback = linesOf(outputSince(m_logBegin));
     // The message has to be found in both forms by whoever looks for a lack of memory.
     const std::string last = traceback.empty() ? std::string() : ": " + traceback.back();
-    Interruption result = interruption(Why::Failed, how + last, name(), std::move(hint));
-    m_shared.report.failure = ProgramFailure{m_arm, std::move(how), std::move(traceback), m_mostSteps, m_seed};
+    Interruption result = interruption(
+        Why::Failed,
+        message<"program.run.failed", "{how}{last}">({{"how", how.text}, {"last", last}, {"reason", how.id}}), name(),
+        std::move(hint));
+    m_shared.report.failure = ProgramFailure{m_arm, how.text, std::move(traceback), m_mostSteps, m_seed};
     end();
     return result;
 }
@@ -383,7 +398,9 @@ Interruption ProgramArm::hung(seconds patience)
     const auto until = Clock::now() + kStackPatience;
     while (Clock::now() < until)
         pump(kHeartbeat);
-    return failed(fmt::format("The program made no step for {} s", patience.count()), linesOf(outputSince(begin)),
+    return failed(message<"program.run.hung", "The program made no step for {time}">(
+                      {{"time", static_cast<double>(patience.count()) * 1e6, fmt::format("{} s", patience.count())}}),
+                  linesOf(outputSince(begin)),
                   "the log has the stacks of its threads: " + (m_shared.setup.logs / fileNameOf(m_arm)).string());
 }
 
@@ -402,16 +419,18 @@ Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
     pump(milliseconds(0)); // what it reported before its end
     const auto status = m_tree->status();
     if (!m_traceback.empty())
-        return tl::unexpected(failed(status ? endText(*status) : "An exception ended the program", m_traceback));
+        return tl::unexpected(
+            failed(status ? endText(*status) : message<"program.run.exception", "An exception ended the program">(),
+                   m_traceback));
     if (status && *status != 0)
         return tl::unexpected(failed(endText(*status), {}));
     if (!ranks().empty())
         return {};
     if (!m_hasTorch)
         return tl::unexpected(
-            failed("The program ended, and no Python of it imported torch", {},
+            failed(message<"program.run.no_torch", "The program ended, and no Python of it imported torch">(), {},
                    "name a command that trains with PyTorch; a Python must not run with -I, -E or -S"));
-    return tl::unexpected(failed("The program ended without a training step", {},
+    return tl::unexpected(failed(message<"program.run.no_step", "The program ended without a training step">(), {},
                                  "mark its steps: with stepscope.step(), from `import stepscope`"));
 }
 
@@ -424,10 +443,12 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bo
     off_t printed = outputSize();
     for (;;) {
         if (bounds.stop.stop_requested())
-            return tl::unexpected(interruption(Why::Cancelled, "The experiment was cancelled"));
+            return tl::unexpected(
+                interruption(Why::Cancelled, message<"program.run.cancelled", "The experiment was cancelled">()));
         const auto now = Clock::now();
         if (now >= bounds.deadline)
-            return tl::unexpected(interruption(Why::OutOfTime, "The time for the experiment is over"));
+            return tl::unexpected(interruption(
+                Why::OutOfTime, message<"program.run.out_of_time", "The time for the experiment is over">()));
         if (now - heard >= patience)
             return tl::unexpected(hung(patience));
         pump(kHeartbeat);
@@ -451,7 +472,8 @@ Outcome<void> ProgramArm::greet(const Bounds& bounds)
     if (!event)
         return tl::unexpected(event.error());
     if (*event == Event::ProgramEnded)
-        return tl::unexpected(failed("The program ended before all its ranks made a step", {}));
+        return tl::unexpected(
+            failed(message<"program.run.ranks_missing", "The program ended before all its ranks made a step">(), {}));
     m_steps = ranks().front()->hello->value("steps", std::int64_t{1});
     m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
     return {};
@@ -489,7 +511,8 @@ Outcome<void> ProgramArm::relaunch(const Bounds& bounds)
 Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const Bounds& bounds, seconds patience)
 {
     if (turn.what != "steps")
-        return tl::unexpected(interruption(Why::Failed, "Only the steps of a program are measured", turn.what));
+        return tl::unexpected(interruption(
+            Why::Failed, message<"program.run.steps_only", "Only the steps of a program are measured">(), turn.what));
     protocol::TurnResult result;
     result.what = turn.what;
     std::int64_t drop = turn.drop, left = turn.count;
@@ -522,8 +545,9 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         std::int64_t& restarts = m_shared.report.restarts.at(m_arm);
         if (idle > kMostIdleRestarts || restarts >= kMostRestarts) {
             m_shared.report.isTooShort = true;
-            return tl::unexpected(interruption(Why::Failed, "The program ends before it can be measured", name(),
-                                               "raise its number of epochs or steps"));
+            return tl::unexpected(interruption(
+                Why::Failed, message<"program.run.too_short", "The program ends before it can be measured">(), name(),
+                "raise its number of epochs or steps"));
         }
         ++restarts;
         if (auto again = relaunch(bounds); !again)
@@ -573,7 +597,8 @@ std::int64_t ProgramArms::plannedSteps(std::size_t, const protocol::Hello&) cons
 
 Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t arm, std::int64_t, std::int64_t)
 {
-    return tl::unexpected(interruption(Why::Failed, "The length of a program's training is its own", name(arm)));
+    return tl::unexpected(interruption(
+        Why::Failed, message<"program.run.own_length", "The length of a program's training is its own">(), name(arm)));
 }
 
 std::vector<std::string> ProgramArms::warmUpCauses(std::size_t) const

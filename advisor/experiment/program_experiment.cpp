@@ -28,10 +28,10 @@ Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
     steps.turn = plan.turn;
     steps.judgedBy = plan.changes.empty() ? JudgedBy::Time : judgedBy(plan.changes);
     if (steps.judgedBy == JudgedBy::LossAtEqualTime)
-        return tl::unexpected(Error{Error::Code::Unsupported, "This change is judged by what the training learns",
-                                    plan.changes.front().key,
-                                    "apply it and compare the losses of whole trainings: only time and memory of a "
-                                    "program's steps are measured"});
+        return profiler::fail<"experiment.program.judged_by_loss", "This change is judged by what the training learns">(
+            Error::Code::Unsupported, plan.changes.front().key,
+            "apply it and compare the losses of whole trainings: only time and memory of a "
+            "program's steps are measured");
     return steps;
 }
 

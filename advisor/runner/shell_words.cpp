@@ -46,8 +46,8 @@ Result<std::vector<std::string>> shellWords(std::string_view line)
             words.back() += letter;
     }
     if (quote != 0)
-        return tl::unexpected(Error{Error::Code::Invalid, "A quote of the command is not closed", std::string(line),
-                                    std::string("add the missing ") + quote});
+        return profiler::fail<"launch.open_quote", "A quote of the command is not closed">(
+            Error::Code::Invalid, std::string(line), std::string("add the missing ") + quote);
     return words;
 }
 

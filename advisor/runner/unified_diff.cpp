@@ -226,9 +226,9 @@ Result<std::string> patched(const FileDiff& diff, std::string_view text, const f
         const auto wanted = static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, named + shift));
         const auto place = placeOf(hunk, lines, wanted, done);
         if (!place)
-            return tl::unexpected(Error{Error::Code::Invalid,
-                                        fmt::format("The hunk in line {} of the diff does not apply", hunk.number),
-                                        path.string(), "make the diff again from the file as it is now"});
+            return profiler::fail<"unified_diff.hunk", "The hunk in line {line} of the diff does not apply">(
+                Error::Code::Invalid, path.string(), "make the diff again from the file as it is now",
+                {{"line", hunk.number}});
         shift = static_cast<std::ptrdiff_t>(*place) - named;
         for (; done < *place; ++done)
             result += lines[done];
@@ -251,19 +251,20 @@ Result<std::vector<ReplacedFile>> applyDiff(std::string_view diff, const fs::pat
     std::vector<ReplacedFile> replaced;
     for (const FileDiff& file : *files) {
         if (file.after == kNoFile)
-            return tl::unexpected(Error{Error::Code::Unsupported, "The diff deletes a file", file.before,
-                                        "measure a diff that only changes and adds text"});
+            return profiler::fail<"unified_diff.deletes", "The diff deletes a file">(
+                Error::Code::Unsupported, file.before, "measure a diff that only changes and adds text");
         const bool isNew = file.before == kNoFile;
         const auto found = isNew ? folder / withoutFirstPart(file.after) : findFile(file.after, folder);
         if (!found)
-            return tl::unexpected(Error{Error::Code::NotFound, "A file of the diff is missing", file.after,
-                                        "start the command in the folder that the diff's names begin in"});
+            return profiler::fail<"unified_diff.missing_file", "A file of the diff is missing">(
+                Error::Code::NotFound, file.after, "start the command in the folder that the diff's names begin in");
         std::string text;
         if (!isNew) {
             std::ifstream input(*found, std::ios::binary);
             text.assign(std::istreambuf_iterator<char>(input), {});
             if (!input && !input.eof())
-                return tl::unexpected(Error{Error::Code::Io, "A file of the diff cannot be read", found->string(), {}});
+                return profiler::fail<"unified_diff.unreadable_file", "A file of the diff cannot be read">(
+                    Error::Code::Io, found->string());
         }
         // A diff may name a file twice.
         const auto same = std::find_if(replaced.begin(), replaced.end(),

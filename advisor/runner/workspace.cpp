@@ -32,12 +32,15 @@ bool liesIn(const fs::path& path, const fs::path& folder)
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-Error systemError(int number, std::string what, const fs::path& where, std::string hint)
+/// @tparam Text  ends with the reason: "A folder cannot be made: {why}"
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+Error systemError(int number, const fs::path& where, std::string hint)
 {
     const auto code = number == ENOSPC                      ? Error::Code::NoSpace
                       : number == EACCES || number == EPERM ? Error::Code::Permission
                                                             : Error::Code::Io;
-    return {code, what + ": " + std::generic_category().message(number), where.string(), std::move(hint)};
+    return profiler::makeError<Id, Text>(code, where.string(), std::move(hint),
+                                         {{"why", std::generic_category().message(number)}});
 }
 
 /// Folders that can hold what a program writes, the best first. Memory comes last.
@@ -75,8 +78,8 @@ Result<fs::path> makeScratch(const fs::path& parent)
 {
     std::string pattern = (parent / "stepscope-arm-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        return tl::unexpected(
-            systemError(errno, "A temporary folder cannot be made", parent, "set STEPSCOPE_SCRATCH to another folder"));
+        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder cannot be made: {why}">(
+            errno, parent, "set STEPSCOPE_SCRATCH to another folder"));
     return pattern;
 }
 
@@ -100,8 +103,8 @@ Result<void> writeText(const fs::path& path, const std::string& text, const fs::
     fs::create_directories(path.parent_path(), failed);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     if (!(file << text << std::flush))
-        return tl::unexpected(
-            systemError(errno, "A patched file cannot be written", path, "see that the disk has room"));
+        return tl::unexpected(systemError<"workspace.unwritten", "A patched file cannot be written: {why}">(
+            errno, path, "see that the disk has room"));
     if (const auto status = fs::status(original, failed); !failed && fs::exists(status))
         fs::permissions(path, status.permissions(), failed);
     return {};
@@ -159,9 +162,10 @@ Result<fs::path> scratchParent()
         removeTree(*scratch);
         if (number == 0)
             return parent;
-        error = systemError(number, "A private view of the file system cannot be made", parent,
-                            "run the program in a copy of its folder (--isolation copy) or, where what it writes "
-                            "does no harm, in place (--isolation in-place)");
+        error = systemError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
+            number, parent,
+            "run the program in a copy of its folder (--isolation copy) or, where what it writes "
+            "does no harm, in place (--isolation in-place)");
     }
     return tl::unexpected(error);
 }
@@ -199,9 +203,9 @@ Result<Workspace> Workspace::make(const fs::path& folder, Isolation isolation,
     else if (isolation == Isolation::Copy)
         made = workspace.makeCopy(replaced);
     else if (!replaced.empty())
-        made = tl::unexpected(Error{Error::Code::Unsupported, "A changed file cannot be measured in place",
-                                    replaced.front().path.string(),
-                                    "run the program in a copy of its folder (--isolation copy)"});
+        made = profiler::fail<"workspace.in_place", "A changed file cannot be measured in place">(
+            Error::Code::Unsupported, replaced.front().path.string(),
+            "run the program in a copy of its folder (--isolation copy)");
     if (!made)
         return tl::unexpected(made.error());
     return workspace;
@@ -221,13 +225,14 @@ Result<void> Workspace::makeView(const std::vector<ReplacedFile>& replaced)
         folders.push_back(file.path.parent_path());
     m_view.emplace(std::move(folders), m_scratch);
     if (const int number = m_view->prepare())
-        return tl::unexpected(systemError(number, "A private view of the file system cannot be made", m_scratch,
-                                          "see that the disk has room"));
+        return tl::unexpected(
+            systemError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
+                number, m_scratch, "see that the disk has room"));
     for (const ReplacedFile& file : replaced) {
         const fs::path layer = m_view->layerOf(file.path);
         if (layer.empty())
-            return tl::unexpected(Error{Error::Code::Unsupported, "This file cannot be changed for one arm",
-                                        file.path.string(), "measure a change of a file in the program's folder"});
+            return profiler::fail<"workspace.file_outside", "This file cannot be changed for one arm">(
+                Error::Code::Unsupported, file.path.string(), "measure a change of a file in the program's folder");
         if (const auto written = writeText(layer, file.text, file.path); !written)
             return written;
         copyFolderPermissions(layer, file.path, m_scratch);
@@ -238,8 +243,8 @@ Result<void> Workspace::makeView(const std::vector<ReplacedFile>& replaced)
 Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
 {
     if (sizeOf(m_original) > kMostCopiedBytes)
-        return tl::unexpected(Error{Error::Code::Unsupported, "The working directory is too large to be copied",
-                                    m_original.string(), "run the program in place (--isolation in-place)"});
+        return profiler::fail<"workspace.too_large", "The working directory is too large to be copied">(
+            Error::Code::Unsupported, m_original.string(), "run the program in place (--isolation in-place)");
     const auto scratch = makeScratch(fs::temp_directory_path());
     if (!scratch)
         return tl::unexpected(scratch.error());
@@ -248,12 +253,12 @@ Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
     std::error_code failed;
     fs::copy(m_original, m_folder, fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
     if (failed)
-        return tl::unexpected(systemError(failed.value(), "The working directory cannot be copied", m_original,
-                                          "see that the disk has room, and that you may read all its files"));
+        return tl::unexpected(systemError<"workspace.no_copy", "The working directory cannot be copied: {why}">(
+            failed.value(), m_original, "see that the disk has room, and that you may read all its files"));
     for (const ReplacedFile& file : replaced) {
         if (!liesIn(file.path, m_original))
-            return tl::unexpected(Error{Error::Code::Unsupported, "This file is in no copy of the program's folder",
-                                        file.path.string(), "start the program in a folder that holds the file"});
+            return profiler::fail<"workspace.not_copied", "This file is in no copy of the program's folder">(
+                Error::Code::Unsupported, file.path.string(), "start the program in a folder that holds the file");
         if (const auto written = writeText(inside(file.path.string()), file.text, file.path); !written)
             return written;
     }
