@@ -47,7 +47,11 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
     const bool found = !steps.empty() && steps.front().found && // by repetition: of one process
                        trace.track(steps.front().slice.track).pid == rank.process;
     Facts facts = analyseOne(*rank.trace, found ? std::move(steps) : rank.steps, stop);
-    facts.rank = {rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices};
+    facts.rank = AnalysedRank{rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices};
+    for (const Rank& each : ranks) {
+        const StepStatistics statistics = stepStatistics(each.steps);
+        facts.rank->all.push_back({each.number, each.name, statistics.count, statistics.steadyMeanUs});
+    }
     if (rank.sharesDevices)
         facts.device.ranks = static_cast<int>(ranks.size());
     return facts;

@@ -23,6 +23,15 @@ struct AnalysedRank {
     std::string name;           ///< of its process
     std::size_t of = 0;         ///< ranks in the trace
     bool sharesDevices = false; ///< Rank::sharesDevices
+
+    /// The steps of each rank of the trace, by number.
+    struct Steps {
+        std::int64_t number = 0;
+        std::string name;        ///< of the process
+        std::int64_t count = 0;  ///< 0: it marks none
+        double steadyMeanUs = 0; ///< 0 without a steady step
+    };
+    std::vector<Steps> all = {};
 };
 
 /// The analyses of one trace that rules and views share, computed once.

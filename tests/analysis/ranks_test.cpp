@@ -157,6 +157,11 @@ TEST(Ranks, AreNotMixedInTheFactsThatRulesRead)
     ASSERT_TRUE(facts.rank);
     EXPECT_EQ(facts.rank->number, 1);
     EXPECT_EQ(facts.rank->of, 2U);
+    ASSERT_EQ(facts.rank->all.size(), 2U);
+    EXPECT_EQ(facts.rank->all[0].number, 0);
+    EXPECT_EQ(facts.rank->all[0].count, 5);
+    EXPECT_DOUBLE_EQ(facts.rank->all[0].steadyMeanUs, 100);
+    EXPECT_DOUBLE_EQ(facts.rank->all[1].steadyMeanUs, 120);
     EXPECT_EQ(facts.statistics.steadyMeanUs, expected.statistics.steadyMeanUs);
     EXPECT_EQ(facts.device.work.all.time, expected.device.work.all.time);
     EXPECT_EQ(facts.device.idleShare(), expected.device.idleShare());

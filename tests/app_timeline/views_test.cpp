@@ -6,6 +6,7 @@
 #include "app/views/summary/summary_panel.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/widgets/capture_notice.h"
+#include "app/widgets/evidence_table.h"
 #include "app/widgets/parts_bar.h"
 #include "app/widgets/step_times_chart.h"
 #include "app/widgets/timeline_canvas.h"
@@ -82,6 +83,26 @@ TEST_F(ViewsTest, TheLoaderHasNoCostThatWasNotRecorded)
     const QString wait = loaderOf("main\n repeat 9 every 100\n step 0 0 100\n phase \"data wait\" 0 40\n end");
     EXPECT_TRUE(wait.contains("Loading itself was not recorded")) << wait.toStdString();
     EXPECT_FALSE(wait.contains("0 ns")) << wait.toStdString();
+}
+
+TEST_F(ViewsTest, OfSeveralRanksTheStepsOfEachAreShown)
+{
+    const auto* ranks = summary.findChild<EvidenceTable*>("ranks");
+    EXPECT_TRUE(ranks->isHidden()) << "one process";
+    const auto several = test_support::traceFromText(
+        "format pytorch-json\n"
+        "repeat 5 every 100\nthread python11 pid=11 tid=11\nannotation ProfilerStep#10 0 100\n"
+        "op aten::mm 5 20\ncall cudaLaunchKernel 6 5 corr=1\nstream 0 7\nkernel gemm 20 20 corr=1\nend\n"
+        "repeat 5 every 120\nthread python12 pid=12 tid=12\nannotation ProfilerStep#10 3 120\n"
+        "op aten::mm 8 20\ncall cudaLaunchKernel 9 5 corr=50000\nstream 1 7\nkernel gemm 23 30 corr=50000\nend\n");
+    summary.show(several, std::make_shared<const analysis::Facts>(analysis::analyse(*several)));
+    ASSERT_FALSE(ranks->isHidden());
+    ASSERT_EQ(ranks->model()->rowCount(), 2);
+    const auto cell = [&](int row, int column) { return ranks->model()->index(row, column).data().toString(); };
+    EXPECT_EQ(cell(0, 0), "0");
+    EXPECT_EQ(cell(0, 2), "5");
+    EXPECT_EQ(cell(0, 3), "100 µs");
+    EXPECT_EQ(cell(1, 3), "120 µs");
 }
 
 TEST_F(ViewsTest, ABarSelectsItsStepEverywhere)

@@ -107,6 +107,12 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     m_headline->setObjectName("headline");
     column->addWidget(m_statistics = note(side));
     m_statistics->setObjectName("statistics");
+    m_ranks =
+        new EvidenceTable({{tr("Rank"), true}, {tr("Process"), false}, {tr("Steps"), true}, {tr("Steady step"), true}},
+                          tr("Steps of each rank"), side);
+    m_ranks->setObjectName("ranks");
+    m_ranks->setFitsRows(true);
+    column->addWidget(m_ranks);
     column->addSpacing(4);
     m_stepParts = new QWidget(side);
     auto* parts = new QVBoxLayout(m_stepParts);
@@ -193,6 +199,7 @@ void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::share
     if (!any)
         return;
     showStatistics();
+    showRanks();
     showDevices();
     m_memory->show(analysis::memoryMoments(*m_trace), m_facts->steps);
     showParts();
@@ -280,6 +287,24 @@ void SummaryPanel::showStatistics()
                     .arg(traceText(m_facts->rank->name))
                     .arg(m_facts->rank->of);
     m_statistics->setText(text);
+}
+
+/// The page is about one rank; this compares it with the others.
+void SummaryPanel::showRanks()
+{
+    std::vector<EvidenceRow> rows;
+    if (m_facts->rank)
+        for (const auto& rank : m_facts->rank->all) {
+            EvidenceRow row;
+            row.cells = {
+                {QString::number(rank.number), static_cast<double>(rank.number)},
+                {traceText(rank.name), 0},
+                {formatCount(rank.count), static_cast<double>(rank.count)},
+                {rank.steadyMeanUs > 0 ? formatUs(rank.steadyMeanUs) : QStringLiteral("–"), rank.steadyMeanUs}};
+            rows.push_back(std::move(row));
+        }
+    m_ranks->setVisible(!rows.empty());
+    m_ranks->setRows(std::move(rows));
 }
 
 void SummaryPanel::showDevices()

@@ -50,6 +50,7 @@ private:
     void showChoice();
     void takeChoice(const QString& link);
     void showStatistics();
+    void showRanks();
     void showParts();
     void showLoader();
     void showOps();
@@ -72,7 +73,7 @@ private:
            *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;
-    EvidenceTable *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
+    EvidenceTable *m_ranks = nullptr, *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
     std::vector<std::size_t> m_barParts; ///< kStepParts that the bar's parts stand for
 };
 
