@@ -42,10 +42,9 @@ QString perWhat(const std::string& measure)
     return perWhat(measure == "validation" ? advisor::SavingUnit::UsPerValidation : advisor::SavingUnit::UsPerStep);
 }
 
-/// An interval needs one more digit than a single value to show how narrow it is.
 QString bounds(const advisor::Interval& ratio)
 {
-    return QString("%1–%2").arg(ratio.low, 0, 'f', 2).arg(ratio.high, 0, 'f', 2);
+    return QString("%1–%2").arg(formatSignificant(ratio.low), formatSignificant(ratio.high));
 }
 
 } // namespace

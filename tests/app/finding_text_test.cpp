@@ -60,9 +60,9 @@ TEST(FindingText, EachVerdictIsASentenceWithItsInterval)
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46}))),
               "Pays: 1.43 × faster (95 % interval 1.40–1.46); loss not worse over 400 steps");
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::DoesNotPay, {1.0, 0.995, 1.005}))),
-              "Does not pay: 1.00 × (95 % interval 0.99–1.00); loss not worse over 400 steps");
+              "Does not pay: 1.00 × (95 % interval 0.995–1.00); loss not worse over 400 steps");
     EXPECT_EQ(text(verdictText(measured(advisor::Verdict::Costs, {0.9, 0.88, 0.92}))),
-              "Costs: only 0.900 × as fast (95 % interval 0.88–0.92); loss not worse over 400 steps");
+              "Costs: only 0.900 × as fast (95 % interval 0.880–0.920); loss not worse over 400 steps");
 }
 
 TEST(FindingText, AWorseLossIsNotHidden)

@@ -41,11 +41,10 @@ void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
     if (!ratio || !ratio->isKnown())
         row.cells.push_back({QStringLiteral("–"), 0});
     else
-        row.cells.push_back({QString("%1 (%2–%3)")
-                                 .arg(formatRatio(ratio->value))
-                                 .arg(ratio->low, 0, 'f', 2)
-                                 .arg(ratio->high, 0, 'f', 2),
-                             ratio->value});
+        row.cells.push_back(
+            {QString("%1 (%2–%3)")
+                 .arg(formatRatio(ratio->value), formatSignificant(ratio->low), formatSignificant(ratio->high)),
+             ratio->value});
 }
 
 /// By memory: what the peak fell by; else what a step lost.

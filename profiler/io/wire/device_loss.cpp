@@ -1,8 +1,9 @@
 #include "profiler/io/wire/device_loss.h"
 
+#include "profiler/model/number_text.h"
+
 #include <algorithm>
 #include <cstdint>
-#include <fmt/core.h>
 #include <map>
 #include <optional>
 
@@ -52,7 +53,7 @@ Message deviceLoss(const Trace& trace)
     const double ns = static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second));
     return message<"trace.device_loss", "the GPU's work is there until {time} before the last event: what ran since "
                                         "then the driver had not handed over">(
-        {{"time", ns / 1e3, fmt::format("{:.1f} ms", ns / 1e6)}});
+        {{"time", ns / 1e3, timeText(ns / 1e3)}});
 }
 
 } // namespace profiler::wire
