@@ -45,6 +45,12 @@ STEPSCOPE_EXPORT int stepscope_start(void)
     return injection::unlessMemoryLacks([&] { return injection::recorder() || injection::isWaiting() ? 1 : 0; });
 }
 
+/// Lets a process that ended its part begin another one, with the variables that are in force now.
+STEPSCOPE_EXPORT void stepscope_restart(void)
+{
+    injection::restart();
+}
+
 /// Ends this process's part of the trace well; for processes that leave by _exit.
 STEPSCOPE_EXPORT void stepscope_end(void)
 {

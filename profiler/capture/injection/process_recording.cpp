@@ -234,6 +234,19 @@ void stopForLackOfMemory() noexcept
         static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size())); // there is nobody else to tell
 }
 
+void restart()
+{
+    Process& self = process();
+    const std::lock_guard lock(self.mutex);
+    if (self.state == State::Recording || self.state == State::Waiting)
+        return;
+    self.state = State::NotAsked;
+    self.recorder = nullptr; // not destroyed: another thread may be in a call
+    g_recorder.store(nullptr);
+    g_open.store(false);
+    g_generation.fetch_add(1);
+}
+
 void atStart(void (*what)(Recorder&))
 {
     Process& self = process();

@@ -96,6 +96,9 @@ auto unlessMemoryLacks(Call&& call) noexcept -> decltype(call())
     return decltype(call())();
 }
 
+/// After end(): the next event opens another part, with the variables that are in force then. Does nothing while the
+/// process is recorded.
+void restart();
 /// `what` is done once a recorder was made, before its first event (CUPTI, metadata); in a forked child again.
 void atStart(void (*what)(Recorder&));
 /// `what` is done before the recorder ends.

@@ -1,9 +1,12 @@
-"""Marks of a program's own for a recording by `stepscope-cli record`.
+"""Recordings of a part of a program, and marks of a program's own for a recording by `stepscope-cli record`.
 
-Not needed: loader waits, optimizer steps and training steps are recorded without it. Outside a recording every call does
-nothing.
+Neither is needed: `stepscope-cli record` records whole programs, with loader waits, optimizer steps and training steps.
+Outside a recording every mark does nothing.
 
     import stepscope
+
+    with stepscope.recording("run.sstrace"):    # also in a notebook, where `%%stepscope` records a cell
+        train()
 
     with stepscope.range("augment"):
         ...
@@ -12,21 +15,29 @@ nothing.
 """
 from contextlib import contextmanager
 
-from . import recording
+from . import tracing
+from .part import recording
 
-__all__ = ["is_recording", "range", "step", "counter", "metadata"]
+__all__ = ["recording", "is_recording", "range", "step", "counter", "metadata"]
+
+
+def load_ipython_extension(shell):
+    """%load_ext stepscope"""
+    from . import notebook
+
+    notebook.load(shell)
 
 
 def is_recording():
     """Whether this process is recorded."""
-    session = recording.current()
+    session = tracing.current()
     return session is not None and session.is_recording
 
 
 @contextmanager
 def range(name, value=0):
     """A named range of the program on the training loop's track."""
-    session = recording.current()
+    session = tracing.current()
     if session is None:
         yield
         return
@@ -40,7 +51,7 @@ def range(name, value=0):
 @contextmanager
 def step(index=None):
     """One training step. From the first use on, only these are steps: none is taken from loaders and optimizers."""
-    session = recording.current()
+    session = tracing.current()
     if session is None:
         yield
         return
@@ -53,13 +64,13 @@ def step(index=None):
 
 def counter(name, value, unit=""):
     """A sample of a counter, now: "loss", "learning rate"."""
-    session = recording.current()
+    session = tracing.current()
     if session is not None:
         session.counter(name, unit, float(value))
 
 
 def metadata(key, value):
     """A fact about the run, kept in the trace."""
-    session = recording.current()
+    session = tracing.current()
     if session is not None:
         session.metadata(key, str(value))

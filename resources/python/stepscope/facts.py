@@ -91,11 +91,25 @@ class Facts:
         self.notes = []
         self._written_at = 0.0
         self._pause = 0.0
-        self.seconds = 0.0  # that writing took
+        self.seconds = 0.0  # that describing the objects and writing took
         self._pid = os.getpid()
         self._main = None
         self._cwd = _cwd()  # where the program was started: it may go elsewhere
         self._steps = 0  # of optimizers
+
+    def begin_again(self):
+        """A recording begins: keeps living objects, with the places of their construction, and forgets calls."""
+        self.objects = [entry for entry in self.objects if entry.instance is not None]
+        for entry in self.objects:
+            entry.count, entry.role = 0, None
+            for name in ("backward_passes", "skipped", "first_lr", "lr_changed"):
+                entry.fields.pop(name, None)
+        self._by_instance = {id(entry.instance): entry for entry in self.objects}
+        self._calls, self._codes, self.notes = {}, [], []
+        self.sources = sites.Sources()
+        self.changed = True
+        self._written_at = self._pause = self.seconds = 0.0
+        self._steps = 0
 
     # ---- registering ----
 
@@ -107,6 +121,8 @@ class Facts:
         number = self._numbers[kind] = self._numbers.get(kind, -1) + 1
         entry.id = f"{kind}:{number}"
         self.objects.append(entry)
+        if self._main is None:
+            self._main_file()
         if instance is not None:
             self._by_instance[id(instance)] = entry
         self.changed = True
@@ -159,9 +175,11 @@ class Facts:
         self.write()
 
     def _describe_all(self):
+        began = time.perf_counter()
         for entry in list(self.objects):
             self._describe(entry)
         self._session.models.describe()
+        self.seconds += time.perf_counter() - began
 
     def _describe(self, entry):
         """Brings an object up to date from its instance, if that lives."""
@@ -181,10 +199,11 @@ class Facts:
         try:
             text = self._text()
             self._session.metadata("program", text)
+            self.seconds += time.perf_counter() - began
+            self._session.metadata("program.cost_us", str(round(self.seconds * 1e6)))
         except Exception as error:
             self._session.metadata("program.note", f"the program's facts could not be written: {error!r}")
         self._written_at = time.monotonic()
-        self.seconds += time.perf_counter() - began
 
     def _text(self):
         document = self.document()

@@ -27,9 +27,9 @@ def guarded(function):
 def report(name, error):
     """Notes an error of a hook in the trace; where nothing is recorded, the first one of each hook is printed."""
     try:
-        from . import recording
+        from . import tracing
 
-        session = recording.current()
+        session = tracing.current()
         if session is not None and session.is_recording:
             session.facts.note(f"{name}: {error!r}")
         elif name not in _reported:

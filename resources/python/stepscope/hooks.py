@@ -10,21 +10,62 @@ import importlib.abc
 import os
 import sys
 
-from . import arguments, arm, recording, trainers
+from . import arguments, arm, tracing, trainers
 from .guard import guarded
 
 
 def install():
     """Called once in each Python process that is recorded or takes part in an experiment, before the program's first
     line."""
-    session = recording.start()
+    session = tracing.start()
     if session is None:
         return
+    atexit.register(program_ends, session)
+    _put_in(session)
+
+
+def install_late():
+    """Hooks of a process that was not started by a recording (part.py), in whatever the program has imported and made so
+    far; once."""
+    if _installed:
+        return
+    session = tracing.current()
+    _put_in(session)
+    _adopt(session)
+
+
+@guarded
+def _adopt(session):
+    """Objects that were made before: nobody knows where."""
+    import gc
+
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return
+    from . import loaders, optimizers
+
+    data = sys.modules.get("torch.utils.data.dataloader")
+    for instance in gc.get_objects():
+        kind = type(instance)
+        if issubclass(kind, torch.nn.Module):
+            session.models.module_found(instance)
+        elif issubclass(kind, torch.optim.Optimizer):
+            optimizers.optimizer_found(instance)
+        elif data is not None and issubclass(kind, data.DataLoader):
+            session.facts.add("loader", loaders.class_name(kind), None, instance)
+    session.models.attach()
+
+
+_installed = False
+
+
+def _put_in(session):
+    global _installed
+    _installed = True
     os.register_at_fork(after_in_child=_after_fork)
-    atexit.register(_program_ends, session)
-    patches = {name: [patch] for name, patch in _patches(session).items()}
-    if arm.is_wanted():
-        for name, patch in arm.install(session).items():
+    patches = {}
+    for part in (_patches(session), trainers.patches(), arm.install(session) if arm.is_wanted() else {}):
+        for name, patch in part.items():
             patches.setdefault(name, []).append(patch)
     after_import = _AfterImport(patches)
     for name in [name for name in patches if name in sys.modules]:
@@ -32,7 +73,7 @@ def install():
     sys.meta_path.insert(0, after_import)
 
 
-def _program_ends(session):
+def program_ends(session):
     """Each part by itself: what fails does not take the others' results along."""
     now = session.now()
     guarded(session.phases.program_ended)(now)
@@ -45,7 +86,7 @@ def _program_ends(session):
 @guarded
 def _after_fork():
     """A child by fork has the parent's objects, and a trace of its own from its first event on."""
-    session = recording.current()
+    session = tracing.current()
     if session is not None:
         session.forked()
         arm.forked(session)
@@ -94,7 +135,7 @@ def _patch_processes(module):
     """multiprocessing.util: its processes, a loader's workers among them, leave by _exit, which runs no exit handlers but
     multiprocessing's own. Those of the parent are cleared in the child before this runs."""
     module.register_after_fork(
-        recording.current(), lambda session: module.Finalize(None, session.end, exitpriority=-1000)
+        tracing.current(), lambda session: module.Finalize(None, session.end, exitpriority=-1000)
     )
 
 
@@ -130,9 +171,47 @@ def _is_vector_flag(flag):
     return flag.startswith(("avx", "amx", "fma", "sve")) or flag in ("bf16", "asimd", "asimdhp", "f16c")
 
 
+# The oldest and the newest versions with which the hooks were run.
+_PYTHONS = (3, 9), (3, 14)
+_TORCHES = (2, 4), (2, 11)
+
+
+def version_warnings(python, torch):
+    """What to say of versions with which the hooks were not run.
+
+    python, torch: version numbers as text, "3.11.7" and "2.11.0+cu130"
+    """
+    for name, text, (oldest, newest) in (("Python", python, _PYTHONS), ("PyTorch", torch, _TORCHES)):
+        parts = [part for part in text.split("+")[0].split(".")[:2] if part.isdecimal()]
+        number = tuple(int(part) for part in parts)
+        if len(number) == 2 and not oldest <= number <= newest:
+            first, last = (".".join(str(part) for part in version) for version in (oldest, newest))
+            yield (
+                f"This program runs with {name} {text}. Stepscope's hooks were tested with {name} {first} to {last}: "
+                f"facts may be missing, and changes may not apply. Use one of these versions if something looks wrong."
+            )
+
+
+@guarded
+def _warn_of_versions(torch, session):
+    """Once for the program, not for each of its loader's workers."""
+    multiprocessing = sys.modules.get("multiprocessing")
+    if multiprocessing is not None and multiprocessing.parent_process() is not None:
+        return
+    for warning in version_warnings(sys.version.split()[0], str(torch.__version__)):
+        print(f"stepscope: {warning}", file=sys.stderr)
+        session.metadata("versions.warning", warning)
+        session.facts.note(warning)
+        notes = os.environ.get("STEPSCOPE_NOTES")
+        if notes and session.is_recording:
+            with open(notes, "a", encoding="utf-8") as file:
+                file.write(warning + "\n")
+
+
 def _patch_torch(module):
     """torch itself, once it is whole: facts for the trace, and operators when they are asked for."""
-    session = recording.current()
+    session = tracing.current()
+    _warn_of_versions(module, session)
     versions = module.version
     session.metadata("versions.torch", module.__version__)
     session.metadata("versions.python", sys.version.split()[0])
@@ -172,7 +251,7 @@ def _record_operators(session, torch):
         switches = operators.source(session, torch, shapes)
         session.steps.windows = windows.Windows(session, int(every), int(length), switches)
     else:
-        operators.switch_on(session, torch, shapes)
+        session.operators_off = operators.switch_on(session, torch, shapes)
 
 
 def _later(module_of_ours, function):
@@ -189,6 +268,7 @@ def _patches(session):
     return {
         "argparse": functools.partial(arguments.patch_argparse, arguments=session.facts.arguments),
         "click.core": functools.partial(arguments.patch_click, arguments=session.facts.arguments),
+        "fastai.optimizer": _later("optimizers", "patch_fastai"),
         "multiprocessing.util": _patch_processes,
         "numpy": _later("precision", "patch_numpy"),
         "safetensors.torch": _later("syncs", "patch_safetensors"),
@@ -198,7 +278,10 @@ def _patches(session):
         "torch.optim.optimizer": _later("optimizers", "patch_optimizer"),
         "torch.utils.data._utils.fetch": _later("loaders", "patch_fetch"),
         "torch.utils.data.dataloader": _later("loaders", "patch_loader"),
-        "torch.utils.tensorboard.writer": _later("syncs", "patch_tensorboard"),
-        "wandb.sdk.wandb_run": _later("syncs", "patch_wandb"),
-        **trainers.patches(),
+        "torch.utils.tensorboard.writer": _later("loggers", "patch_tensorboard"),
+        "wandb.sdk.wandb_run": _later("loggers", "patch_wandb"),
+        "mlflow.tracking.fluent": _later("loggers", "patch_mlflow"),
+        "lightning.pytorch.trainer.connectors.logger_connector.logger_connector": _later("loggers", "patch_lightning"),
+        "pytorch_lightning.trainer.connectors.logger_connector.logger_connector": _later("loggers", "patch_lightning"),
+        "accelerate.accelerator": _later("loggers", "patch_accelerate"),
     }

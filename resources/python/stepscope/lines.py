@@ -57,6 +57,9 @@ class Lines:
         self._thread = threading.Thread(target=self._run, name="stepscope lines", daemon=True)
         self._thread.start()
 
+    def begin_again(self):
+        self._reset()
+
     def forked(self):
         """In a child by fork the thread is gone."""
         self._reset()

@@ -3,7 +3,7 @@ import functools
 import inspect
 import itertools
 
-from . import recording, sites
+from . import sites, tracing
 from .guard import guarded
 
 _SETTINGS = (
@@ -21,7 +21,7 @@ _SETTINGS = (
 
 def patch_loader(module):
     """torch.utils.data.dataloader: the wait for each batch, and each loader's construction."""
-    session = recording.current()
+    session = tracing.current()
     session.facts.describers["loader"] = _describe
     session.facts.sections.append(_join_wrapped)
     _patch_construction(module.DataLoader)
@@ -43,7 +43,7 @@ def _patch_construction(loader_class):
 
 @guarded
 def _register(loader, parameters, given):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     entry = facts.of(loader)
     if entry is None:
         entry = facts.add("loader", class_name(type(loader)), sites.capture_construction(loader), loader)
@@ -73,6 +73,8 @@ def _describe(entry, loader):
     if context is not None and not isinstance(context, str):
         entry.settings["multiprocessing_context"] = getattr(context, "_name", None) or str(context)
     sampler = getattr(loader, "sampler", None)
+    if stand_in is not None:
+        entry.settings["drop_last"] = bool(getattr(loader, "drop_last", False))
     if entry.settings.get("batch_size") is None:
         entry.settings["batch_size"] = batch_size_of(loader)
     shuffle = type(sampler).__name__ == "RandomSampler" if stand_in is None else bool(getattr(loader, "shuffle", False))
@@ -102,7 +104,7 @@ def _dataset(dataset):
 def _join_wrapped(document):
     """A library that wraps a loader (accelerate's prepare) makes one of its own over the same data: what the program
     wrote is the first one's construction, and the second one's role and count are its."""
-    facts = recording.current().facts
+    facts = tracing.current().facts
     loaders = [(entry, entry.instance) for entry in facts.objects if entry.kind == "loader"]
     described = {entry["id"]: entry for entry in document["objects"]}
     for entry, loader in loaders:
@@ -139,7 +141,7 @@ def _patch_waits(base):
             raise
         finally:
             if lane is not None:
-                recording.current().close_on(lane)
+                tracing.current().close_on(lane)
 
     base.__init__, base.__next__ = __init__, __next__
 
@@ -152,7 +154,7 @@ def _iteration_begins(iterator, loader):
     """An iterator of any loader, also of one that is not PyTorch's: fastai's and PyTorch Geometric's derive from them, or
     hand an object of their own to PyTorch's iterators."""
     iterator._stepscope_number = next(_numbers)
-    facts = recording.current().facts
+    facts = tracing.current().facts
     owner = owner_of(loader)
     entry = facts.of(owner)
     if entry is None or entry.kind != "loader":  # not PyTorch's class: its construction was recorded by its framework
@@ -169,7 +171,7 @@ def owner_of(loader):
 @guarded
 def _wait_begins(iterator):
     """Returns the lane on which the wait was opened."""
-    session = recording.current()
+    session = tracing.current()
     session.optimizers_raised()
     lane = session.lane(asks_only=True)
     now = session.now()
@@ -184,7 +186,7 @@ def _wait_begins(iterator):
 
 @guarded
 def _loader_ended(iterator):
-    session = recording.current()
+    session = tracing.current()
     with session.lock:
         session.steps.loader_ended()
         session.phases.loader_ended(session.now(), getattr(iterator, "_stepscope_number", None))
@@ -221,7 +223,7 @@ def _patch_iterators(loader_class):
             return make(self)
         finally:
             if lane is not None:
-                recording.current().close_on(lane)
+                tracing.current().close_on(lane)
 
     loader_class._get_iterator = _get_iterator
 
@@ -231,7 +233,7 @@ def _start_of_workers(loader):
     """Returns the lane on which it was opened; None: there are no workers to start."""
     if not getattr(loader, "num_workers", 0):
         return None
-    session = recording.current()
+    session = tracing.current()
     lane = session.lane(asks_only=True)
     return lane if session.open_on(lane, "phase", "start workers") else None
 
@@ -260,7 +262,7 @@ def _patch_fetcher(fetcher):
 
     @functools.wraps(fetch)
     def recorded_fetch(self, indices):
-        session = recording.current()
+        session = tracing.current()
         lane = session.fetch_begins()
         if lane is None:
             return fetch(self, indices)

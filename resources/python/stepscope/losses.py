@@ -6,7 +6,7 @@ each step would make the host wait for the device.
 import functools
 import math
 
-from . import recording
+from . import tracing
 from .guard import guarded
 from .optimizers import is_compiling
 
@@ -16,6 +16,9 @@ _WINDOW = 64  # losses that are kept on their device
 class Losses:
     def __init__(self, session):
         self._session = session
+        self.begin_again()
+
+    def begin_again(self):
         self._kept = []  # (time, counter, tensor without its graph)
         self._scaled = None  # (scaled tensor's id, the loss that was scaled)
         self._names = {}  # counters, by the backward call's object
@@ -33,7 +36,7 @@ class Losses:
         scaled, self._scaled = self._scaled, None
         if scaled is not None and scaled[0] == id(loss):
             loss = scaled[1]
-        if loss.numel() != 1:
+        if loss.numel() != 1 or not self._session.is_recording:
             return
         name = self._names.get(entry)
         if name is None:
@@ -90,7 +93,7 @@ def patch_autograd(module):
     def recorded(tensors, *arguments, **named):
         if is_compiling():
             return backward(tensors, *arguments, **named)
-        session = recording.current()
+        session = tracing.current()
         _begins(session, tensors)
         is_open = session.open("phase", "backward")
         try:

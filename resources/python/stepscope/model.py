@@ -11,7 +11,7 @@ import sys
 import weakref
 from threading import get_ident
 
-from . import recording, sites
+from . import sites, tracing
 from .guard import guarded
 from .loaders import class_name
 from .traced_forward import TracedForward
@@ -35,6 +35,16 @@ class Models:
         self.forwards = 0
         self.traced = None
 
+    def begin_again(self):
+        """A recording begins; modules and optimizers stay known."""
+        self._known = (0, 0)
+        self._watched = {}
+        self._levels = 0
+        self._inside = {}
+        self.forwards = 0
+        self.traced = None
+        self.attach()
+
     @guarded
     def module_made(self, module):
         key = id(module)
@@ -44,6 +54,13 @@ class Models:
         except TypeError:
             return
         self._modules[key] = (reference, sites.capture_construction(module, depth=3))
+
+    def module_found(self, module):
+        """A module that was made before there were hooks."""
+        key = id(module)
+        if key not in self._modules:
+            self._made += 1
+            self._modules[key] = (weakref.ref(module, lambda _: self._modules.pop(key, None)), None)
 
     def optimizer_made(self, optimizer):
         try:
@@ -84,6 +101,8 @@ class Models:
         if id(module) in self._watched or _is_script(module):
             return
         if entry is None:
+            entry = self._session.facts.of(module)
+        if entry is None or entry.kind != "model":
             entry = self._session.facts.add("model", class_name(type(module)), self.call_of(module), module)
             if entry is None:
                 return

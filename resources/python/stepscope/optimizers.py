@@ -2,7 +2,7 @@
 import functools
 import inspect
 
-from . import recording, sites
+from . import sites, tracing
 from .arguments import plain
 from .guard import guarded
 from .loaders import class_name, tell_loader
@@ -36,7 +36,7 @@ def as_phase(name, function, kind=None):
 
 @guarded
 def _zeroing_begins(kind, written, name, arguments, named):
-    session = recording.current()
+    session = tracing.current()
     if kind is not None:
         entry = session.facts.called(kind, written)
         if entry is not None and not entry.settings:
@@ -48,7 +48,7 @@ def _zeroing_begins(kind, written, name, arguments, named):
 
 @guarded
 def _zeroing_ends():
-    session = recording.current()
+    session = tracing.current()
     session.close()
     with session.lock:
         session.phases.zero_grad_ended(session.now())
@@ -66,7 +66,7 @@ def _outside_of(optimizer, closure):
 
     @functools.wraps(closure)
     def recorded(*arguments, **named):
-        session = recording.current()
+        session = tracing.current()
         session.optimizer_ends()
         try:
             return closure(*arguments, **named)
@@ -78,7 +78,7 @@ def _outside_of(optimizer, closure):
 
 def patch_optimizer(module):
     """torch.optim.optimizer: each optimizer's step and zero_grad, also of classes that are made later."""
-    session = recording.current()
+    session = tracing.current()
     session.facts.describers["optimizer"] = _describe
     module.Optimizer.zero_grad = as_phase("zero grad", module.Optimizer.zero_grad, "zero_grad")
     _patch_construction(module.Optimizer)
@@ -87,7 +87,7 @@ def patch_optimizer(module):
     def before(optimizer, arguments, named):
         if is_compiling():
             return None
-        session = recording.current()
+        session = tracing.current()
         session.optimizer_begins(optimizer)
         if len(arguments) > 1 and callable(arguments[1]):
             return (arguments[0], _outside_of(optimizer, arguments[1]), *arguments[2:]), named
@@ -98,7 +98,7 @@ def patch_optimizer(module):
     def after(optimizer, *_):
         if is_compiling():
             return
-        session = recording.current()
+        session = tracing.current()
         innermost = session.optimizer_ends()
         # A wrapper (Lookahead, SAM) steps with the optimizer that it wraps: its own step is the one that counts.
         if innermost:
@@ -106,6 +106,31 @@ def patch_optimizer(module):
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
+
+
+def patch_fastai(module):
+    """fastai.optimizer: optimizers that do not derive from PyTorch's, and are not called by its hooks."""
+    kind = module.Optimizer
+    _patch_construction(kind)
+    kind.zero_grad = as_phase("zero grad", kind.zero_grad)  # which has no argument set_to_none
+    step = kind.step
+
+    @functools.wraps(step)
+    def recorded(self, *arguments, **named):
+        session = tracing.current()
+        session.optimizer_begins(self)
+        is_innermost = False
+        try:
+            result = step(self, *arguments, **named)
+            is_innermost = session.optimizer_ends()
+        except BaseException:
+            session.optimizers_raised()
+            raise
+        if is_innermost:
+            stepped(session, self)
+        return result
+
+    kind.step = recorded
 
 
 @guarded
@@ -151,10 +176,18 @@ def _patch_construction(optimizer_class):
 
 @guarded
 def optimizer_made(optimizer):
-    session = recording.current()
+    session = tracing.current()
     session.steps.optimizer_made(optimizer)
     if session.facts.of(optimizer) is None:
         _register(session.facts, optimizer, sites.capture_construction(optimizer))
+    session.models.optimizer_made(optimizer)
+
+
+def optimizer_found(optimizer):
+    """An optimizer that was made before there were hooks."""
+    session = tracing.current()
+    session.steps.optimizer_made(optimizer)
+    _register(session.facts, optimizer, None)
     session.models.optimizer_made(optimizer)
 
 
@@ -173,6 +206,8 @@ def _describe(entry, optimizer):
     first.pop("initial_lr", None)
     if begun is not None:
         first["lr"] = begun
+    if "wd" in first:  # fastai's name
+        first.setdefault("weight_decay", first.pop("wd"))
     entry.settings = first
     entry.fields["groups"] = groups[:20]
     entry.fields["parameters"] = count
@@ -271,7 +306,7 @@ def _patch_scheduler(kind):
 
 @guarded
 def _scheduler_made(scheduler):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     if facts.of(scheduler) is not None:
         return
     entry = facts.add("scheduler", class_name(type(scheduler)), sites.capture_construction(scheduler), scheduler)
@@ -302,14 +337,14 @@ def patch_scaler(module):
     @functools.wraps(scale)
     def recorded_scale(self, outputs):
         scaled = scale(self, outputs)
-        recording.current().losses.scaled(scaled, outputs)
+        tracing.current().losses.scaled(scaled, outputs)
         return scaled
 
     @functools.wraps(step)
     def recorded_step(self, optimizer, *arguments, **named):
         if is_compiling():
             return step(self, optimizer, *arguments, **named)
-        entry = recording.current().facts.of(optimizer)
+        entry = tracing.current().facts.of(optimizer)
         before = entry.count if entry is not None else 0
         result = step(self, optimizer, *arguments, **named)
         if entry is not None and entry.count == before:
@@ -321,7 +356,7 @@ def patch_scaler(module):
 
 @guarded
 def _scaler_made(scaler, make):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     if facts.of(scaler) is None:
         entry = facts.add("scaler", class_name(type(scaler)), sites.capture_construction(scaler), scaler)
         if entry is not None:
@@ -333,7 +368,7 @@ def _scaler_made(scaler, make):
 def _step_skipped(scaler, optimizer, entry):
     if scaler.is_enabled():
         entry.fields["skipped"] = entry.fields.get("skipped", 0) + 1
-        stepped(recording.current(), optimizer)
+        stepped(tracing.current(), optimizer)
 
 
 def patch_clipping(module, other):
@@ -358,7 +393,7 @@ def _clipping(function, limit):
 
 @guarded
 def _note_clipping(name, limit, arguments, named):
-    entry = recording.current().facts.called("clip", name)
+    entry = tracing.current().facts.called("clip", name)
     if entry is not None and not entry.settings:
         value = named.get(limit, arguments[1] if len(arguments) > 1 else None)
         entry.parameters = ("parameters", limit)

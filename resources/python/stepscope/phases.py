@@ -13,6 +13,9 @@ class Phases:
         self._session = session
         self._reset()
 
+    def begin_again(self):
+        self._reset()
+
     def _reset(self):
         # Of the training step at hand.
         self._loss_since = None

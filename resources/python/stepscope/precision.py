@@ -6,14 +6,14 @@ import inspect
 import random
 import sys
 
-from . import recording
+from . import tracing
 from .guard import guarded
 from .optimizers import is_compiling
 
 
 def patch(torch):
     """torch, once it is whole."""
-    facts = recording.current().facts
+    facts = tracing.current().facts
     facts.sections.append(_add_sections)
     for patch_one in (_patch_flags, _patch_autocast, _patch_compile, _patch_debug_tools, _patch_seeds, _patch_checks):
         try:
@@ -38,7 +38,7 @@ def _call(holder, name, kind, note=None):
 
 @guarded
 def _note_call(kind, name, note, *said):
-    entry = recording.current().facts.called(kind, name)
+    entry = tracing.current().facts.called(kind, name)
     if entry is not None and note is not None and entry.count == 1:
         note(entry, *said)
 
@@ -97,7 +97,7 @@ def _patch_assignments(kind, prefix):
 
 @guarded
 def _note_assignment(name, value):
-    entry = recording.current().facts.called("flag", name)
+    entry = tracing.current().facts.called("flag", name)
     if entry is not None:
         _note_flag(entry, name, value)
 

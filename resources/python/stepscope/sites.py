@@ -6,6 +6,7 @@ written.
 """
 import ast
 import hashlib
+import linecache
 import os
 import sys
 import sysconfig
@@ -133,7 +134,9 @@ class Sources:
             with open(path, "rb") as source:
                 text = source.read()
         except OSError:
-            return None
+            text = "".join(linecache.getlines(path)).encode("utf-8", "replace")  # a cell of a notebook
+            if not text:
+                return None
         try:
             tree = ast.parse(text)
         except (SyntaxError, ValueError, RecursionError):

@@ -56,6 +56,10 @@ class Steps:
         self._marked_begin = 0
         self.phases = []  # optimizers that took turns, and the steps that they took: [names, first, last]
 
+    def begin_again(self):
+        """A recording begins; the program's optimizers are the same."""
+        self._reset()
+
     @property
     def count(self):
         """Steps that have ended."""

@@ -1,10 +1,10 @@
 """Calls by which the host waits for a device, with their places: .item(), .cpu(), .numpy(), .tolist(), float(), bool(), and
-print of a tensor that is on a device; moves of tensors to a device; saving; logging.
+print of a tensor that is on a device; moves of tensors to a device; saving.
 """
 import functools
 import sys
 
-from . import recording
+from . import tracing
 from .guard import guarded
 from .optimizers import is_compiling
 
@@ -61,7 +61,7 @@ def _patch_read(torch, name, written):
 def _note_read(tensor, written):
     if tensor.device.type == "meta":
         return
-    entry = recording.current().facts.called("sync", written, depth=3)
+    entry = tracing.current().facts.called("sync", written, depth=3)
     if entry is not None and entry.count == 1:
         entry.fields["what"] = written
         entry.fields["device"] = str(tensor.device)
@@ -93,7 +93,7 @@ def _patch_move(torch, holder, name, kind):
 
 @guarded
 def _note_move(moved, kind, name, target, arguments, named, frame):
-    session = recording.current()
+    session = tracing.current()
     caller = frame.f_globals.get("__name__", "")
     if caller == "torch" or caller.startswith("torch."):  # within PyTorch: what it does for a call of the program's
         return
@@ -136,7 +136,7 @@ def _saving(save, name):
 
 @guarded
 def _saving_begins(name):
-    session = recording.current()
+    session = tracing.current()
     entry = session.facts.called("save", name)
     began = session.now()
     with session.lock:
@@ -146,16 +146,17 @@ def _saving_begins(name):
 
 @guarded
 def _saving_ends(entry, began, is_open):
-    session = recording.current()
+    session = tracing.current()
     if is_open:
         session.close()
     ended = session.now()
     with session.lock:
         session.steps.outside_ended(ended)
-    _add_time(entry, began, ended)
+    add_time(entry, began, ended)
 
 
-def _add_time(entry, began, ended):
+def add_time(entry, began, ended):
+    """To the time of an object's calls; times in ns."""
     if entry is not None:
         entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (ended - began) / 1000, 1)
 
@@ -164,40 +165,3 @@ def patch_safetensors(module):
     """safetensors.torch, which Hugging Face's libraries save with."""
     for name in ("save_file", "save_model"):
         setattr(module, name, _saving(getattr(module, name), f"safetensors.torch.{name}"))
-
-
-def patch_tensorboard(module):
-    """torch.utils.tensorboard.writer: the calls that log."""
-    for name in ("add_scalar", "add_scalars", "add_histogram", "add_image", "add_images", "add_figure"):
-        _patch_log(module.SummaryWriter, name, f"torch.utils.tensorboard.SummaryWriter.{name}")
-
-
-def _patch_log(holder, name, written):
-    log = getattr(holder, name)
-
-    @functools.wraps(log)
-    def recorded(*arguments, **named):
-        opened = _logging_begins(written)
-        try:
-            return log(*arguments, **named)
-        finally:
-            if opened is not None:
-                _logging_ends(*opened)
-
-    setattr(holder, name, recorded)
-
-
-@guarded
-def _logging_begins(written):
-    session = recording.current()
-    return session.facts.called("log", written), session.now()
-
-
-@guarded
-def _logging_ends(entry, began):
-    _add_time(entry, began, recording.current().now())
-
-
-def patch_wandb(module):
-    """wandb.sdk.wandb_run: the calls that log."""
-    _patch_log(module.Run, "log", "wandb.log")

@@ -6,7 +6,7 @@ not followed: a mode would have them compiled once more.
 """
 import sys
 
-from . import recording, sites
+from . import sites, tracing
 from .arguments import plain
 
 _MOST_FOUND = 200
@@ -48,7 +48,7 @@ class TracedForward:
         ]
 
     def _attention_places(self):
-        session = recording.current()
+        session = tracing.current()
         for kind, count, call in self.attention:
             site = session.facts.sources.site(call.frames[0], ("softmax",)) if call.frames else None
             yield kind, count, site

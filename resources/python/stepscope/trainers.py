@@ -3,7 +3,7 @@ import dataclasses
 import functools
 import inspect
 
-from . import frameworks, recording, sites
+from . import frameworks, sites, tracing
 from .guard import guarded
 
 
@@ -16,7 +16,7 @@ def patches():
 
 
 def _patch(module, framework, names):
-    session = recording.current()
+    session = tracing.current()
     if _add_framework_arguments not in session.facts.sections:
         session.facts.sections.append(_add_framework_arguments)
     for name in names:
@@ -44,7 +44,7 @@ def _patch_class(holder, name, framework):
 
 @guarded
 def _trainer_made(trainer, written, framework, parameters, arguments, named):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     entry = facts.of(trainer)
     if entry is None:
         entry = _add(facts, written, sites.capture_construction(trainer), framework, trainer)
@@ -68,7 +68,7 @@ def _patch_dataclass(holder, name, framework):
 
 @guarded
 def _arguments_made(instance, holder, name, framework, wanted):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     if facts.of(instance) is not None:
         return
     entry = _add(facts, f"{holder.__module__}.{name}", sites.capture_construction(instance), framework, instance)
@@ -92,7 +92,7 @@ def _recorded_function(function, name, framework):
 
 @guarded
 def _function_called(written, framework, parameters, arguments, named):
-    facts = recording.current().facts
+    facts = tracing.current().facts
     entry = _add(facts, written, sites.capture(sites.caller(2)), framework)
     if entry is not None:
         _fill(entry, parameters, arguments, named)

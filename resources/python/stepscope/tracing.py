@@ -34,6 +34,34 @@ def start():
     return _session
 
 
+def begin(path):
+    """Opens a part of a trace that begins now, in a process whose hooks are in place or will be.
+
+    @param path  of the injection library; STEPSCOPE_RECORD names the trace
+    @return whether the process is recorded
+    """
+    global _session
+    whole = ctypes.CDLL(path)
+    whole.stepscope_restart()
+    if not whole.stepscope_start():
+        return False
+    quick = ctypes.PyDLL(path)
+    _declare(quick)
+    if _session is None:
+        _session = Session(whole, quick)
+    else:
+        _session.begin_again(whole, quick)
+    return True
+
+
+def wait_for_recordings():
+    """A session that knows of the objects that the program makes from now on, until something is recorded."""
+    global _session
+    if _session is None:
+        silent = arm.SilentLibrary()
+        _session = Session(silent, silent)
+
+
 def _declare(library):
     number, text, time = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64
     library.stepscope_now.restype = time
@@ -67,18 +95,9 @@ class Session:
 
     def __init__(self, whole, library):
         """The library twice: its calls give Python's lock away, or keep it."""
-        self._whole, self._library = whole, library
-        self.is_recording = not isinstance(library, arm.SilentLibrary)
-        self.now = library.stepscope_now
-        self.close_on = library.stepscope_close
-        self.collate_begins = library.stepscope_collate_begins
-        self.fetch_ends = library.stepscope_fetch_ends
-        self._kinds = {}
         self._texts = {}  # of names, as C has them: there are few
-        self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
-        self.asked_facts = None  # of the iterator that was asked for a batch last (loaders.LoaderFacts)
-        self.told_facts = None
-        self.told_optimizers = set()
+        self.operators_off = None  # switches operators off that were switched on for the whole recording
+        self._take(whole, library)
         from .facts import Facts
         from .lines import Lines
         from .losses import Losses
@@ -94,6 +113,31 @@ class Session:
         self.lines = Lines(self)
         self.facts.sections += [self.losses.add_section, self.models.add_sections]
         self._threads_are_new()
+
+    def _take(self, whole, library):
+        self._whole, self._library = whole, library
+        self.is_recording = not isinstance(library, arm.SilentLibrary)
+        self.now = library.stepscope_now
+        self.close_on = library.stepscope_close
+        self.collate_begins = library.stepscope_collate_begins
+        self.fetch_ends = library.stepscope_fetch_ends
+        self._kinds = {}
+        self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
+        self.asked_facts = None  # of the iterator that was asked for a batch last (loaders.LoaderFacts)
+        self.told_facts = None
+        self.told_optimizers = set()
+
+    def begin_again(self, whole, library):
+        """A recording begins in a process that was recorded before, or whose objects are known. They stay known."""
+        self._take(whole, library)
+        for part in (self.facts, self.steps, self.phases, self.models, self.losses, self.lines):
+            part.begin_again()
+        self._threads_are_new()
+
+    def stop(self):
+        """The recording has ended, and the process goes on: from here on nothing is written."""
+        silent = arm.SilentLibrary()
+        self._take(silent, silent)
 
     def _threads_are_new(self):
         self.lock = threading.RLock()
@@ -178,6 +222,7 @@ class Session:
             self.close()
         return not inside
 
+    @guarded
     def optimizers_raised(self, least=0):
         """What the calling thread does now is not done in an optimizer's step: one that has not ended has raised, and
         LibTorch told nobody."""

@@ -1,0 +1,183 @@
+"""Recording a part of a process that Stepscope did not start: `with stepscope.recording("run.sstrace"):`.
+
+`stepscope-cli record` runs beside the process, with a command that only waits: it samples the machine, and makes the trace
+of what the process wrote. Whatever keeps the recording from working is printed, and the program runs all the same.
+"""
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import threading
+
+from . import hooks, operators, tracing
+from .guard import guarded
+
+_READY = "stepscope is ready"
+_PATIENCE = 30.0  # seconds until the command must be ready, and until the trace must be written
+# Waits for the end of its standard input. Its name is what the trace shows as the command.
+_WAIT = f"echo {_READY}; exec cat > /dev/null"
+_VARIABLES = (
+    "STEPSCOPE_RECORD", "STEPSCOPE_LIBRARY", "STEPSCOPE_LEVEL", "STEPSCOPE_OPS", "STEPSCOPE_OPS_EVERY", "STEPSCOPE_OPS_WINDOW",
+    "NVTX_INJECTION64_PATH", "CUDA_INJECTION64_PATH",
+)
+
+
+class CannotRecord(Exception):
+    """The message says what to do."""
+
+
+def find_cli():
+    """stepscope-cli, which this package is installed or built with; or the one on PATH.
+
+    @raises CannotRecord
+    """
+    given = os.environ.get("STEPSCOPE_CLI")
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.join(here, "..", "..", "..", "..", "bin", "stepscope-cli")
+    for path in (given, beside, shutil.which("stepscope-cli")):
+        if path and os.access(path, os.X_OK):
+            return os.path.normpath(path)
+    raise CannotRecord("stepscope-cli was not found. Set STEPSCOPE_CLI to its path, or put its folder on PATH.")
+
+
+def _library_of(cli):
+    prefix = os.path.dirname(os.path.dirname(os.path.realpath(cli)))
+    for folder in ("lib", os.path.join("lib", "stepscope")):
+        path = os.path.join(prefix, folder, "libstepscope_inject.so")
+        if os.path.exists(path):
+            return path
+    raise CannotRecord(f"{cli} has no libstepscope_inject.so in {prefix}/lib. Install Stepscope again.")
+
+
+class _Part:
+    """One recording. start() raises CannotRecord; stop() returns what the command printed."""
+
+    def __init__(self, path, with_operators):
+        self.path = os.path.abspath(path)
+        self._with_operators = with_operators
+        self._before = {}
+        self._beside = None
+        self._operators_off = None
+
+    def start(self):
+        cli = find_cli()
+        library = _library_of(cli)
+        self._start_beside(cli)
+        try:
+            self._set_variables(library)
+            if not tracing.begin(library):
+                raise CannotRecord(f"{self.path} cannot be written.")
+            self._record_device(library)
+            hooks.install_late()
+            self._switch_operators_on()
+            tracing.current().lines.start()
+        except BaseException:
+            self._restore_variables()
+            self._beside.kill()
+            self._beside.wait()
+            raise
+
+    def _start_beside(self, cli):
+        self._beside = subprocess.Popen(
+            [cli, "record", "--no-python", "-o", self.path, "--", "sh", "-c", _WAIT],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,  # an interrupt of the cell is not one of the recording
+        )
+        # The command takes only parts of the trace that appear after it has begun.
+        watchdog = threading.Timer(_PATIENCE, self._beside.kill)
+        watchdog.start()
+        said = []
+        for line in self._beside.stdout:
+            if line.strip() == _READY:
+                watchdog.cancel()
+                return
+            said.append(line.strip())
+        watchdog.cancel()
+        self._beside.wait()
+        raise CannotRecord("stepscope-cli record did not start: " + (" ".join(said) or "it took too long") + ".")
+
+    def _set_variables(self, library):
+        self._before = {name: os.environ.get(name) for name in _VARIABLES}
+        os.environ.update(
+            STEPSCOPE_RECORD=self.path,
+            STEPSCOPE_LIBRARY=library,
+            STEPSCOPE_LEVEL="standard",
+            STEPSCOPE_OPS="1" if self._with_operators else "0",
+            STEPSCOPE_OPS_EVERY="",
+            STEPSCOPE_OPS_WINDOW="",
+            NVTX_INJECTION64_PATH=library,
+            CUDA_INJECTION64_PATH=library,
+        )
+
+    def _restore_variables(self):
+        for name, value in self._before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+    @guarded
+    def _record_device(self, library):
+        """The driver calls the library when it is initialised; where it was before, nobody does."""
+        import ctypes
+
+        torch = sys.modules.get("torch")
+        if torch is not None and torch.cuda.is_initialized():
+            ctypes.CDLL(library).InitializeInjection()
+
+    @guarded
+    def _switch_operators_on(self):
+        """Where torch is imported later, its hook does so."""
+        torch, session = sys.modules.get("torch"), tracing.current()
+        if self._with_operators and torch is not None and session.operators_off is None:
+            on, session.operators_off = operators.source(session, torch)
+            on()
+
+    def stop(self):
+        session = tracing.current()
+        off, session.operators_off = session.operators_off, None
+        if off is not None:
+            guarded(off)()
+        hooks.program_ends(session)
+        guarded(session.end)()
+        session.stop()
+        self._restore_variables()
+        try:
+            said, _ = self._beside.communicate(timeout=_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._beside.kill()
+            said, _ = self._beside.communicate()
+            return f"{said}\nThe trace was not written within {_PATIENCE:.0f} s."
+        return said.strip()
+
+
+@contextlib.contextmanager
+def recording(path="run.sstrace", ops=True, quiet=False):
+    """Records what happens inside. Yields whether it is recorded: within a recording of the whole program, and where the
+    recording cannot start, it is not.
+
+    path   of the trace, which is replaced
+    ops    whether PyTorch's operators are recorded
+    quiet  whether nothing is printed about the trace
+    """
+    session = tracing.current()
+    if session is not None and session.is_recording:
+        yield False
+        return
+    part = _Part(path, ops)
+    try:
+        part.start()
+    except (CannotRecord, OSError) as error:
+        print(f"stepscope: nothing is recorded: {error}", file=sys.stderr)
+        part = None
+    try:
+        yield part is not None
+    finally:
+        said = part.stop() if part is not None else ""
+        if said and not quiet:
+            print(said)

@@ -1,0 +1,112 @@
+"""stepscope.recording() in a script, and hooks that fail: neither changes what the program does.
+
+Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run by the Python that has torch.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CLI, PACKAGE = sys.argv[1:3]
+del sys.argv[1:3]
+
+_MADE = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+torch.manual_seed(1)
+model = nn.Linear(16, 4)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+data = TensorDataset(torch.randn(256, 16), torch.randint(0, 4, (256,)))
+
+def train(loader):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+    return loss.item()
+
+"""
+
+
+class RecordingTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def run_program(self, text, **variables):
+        path = os.path.join(self.folder, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_MADE + text)
+        environment = {**os.environ, "PYTHONPATH": PACKAGE, "STEPSCOPE_CLI": CLI, **variables}
+        done = subprocess.run(
+            [sys.executable, "program.py"], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=280
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def summary(self, trace):
+        done = subprocess.run([CLI, "summarize", "--json", trace], cwd=self.folder, capture_output=True, text=True, timeout=100)
+        return json.loads(done.stdout)
+
+    def objects(self, summary, kind):
+        return [entry for entry in summary["program"]["objects"] if entry["kind"] == kind and entry["count"]]
+
+    def test_parts_of_a_program_that_has_imported_torch(self):
+        self.run_program(
+            "train(DataLoader(data, batch_size=32))\n"
+            "import stepscope\n"
+            "with stepscope.recording('first.sstrace'):\n"
+            "    loader = DataLoader(data, batch_size=16)\n"
+            "    train(loader)\n"
+            "train(loader)\n"
+            "with stepscope.recording('second.sstrace', ops=False):\n"
+            "    train(loader)\n"
+            "    train(DataLoader(data, batch_size=8))\n"
+        )
+        first, second = self.summary("first.sstrace"), self.summary("second.sstrace")
+        self.assertEqual((first["steps"]["count"], second["steps"]["count"]), (16, 48))
+        self.assertEqual([entry["count"] for entry in self.objects(first, "optimizer")], [16])
+        self.assertEqual([entry["count"] for entry in self.objects(second, "optimizer")], [48])
+        lines = [entry["site"]["line"] for entry in self.objects(second, "loader")]
+        begin = _MADE.count("\n")
+        self.assertEqual(lines, [begin + 4, begin + 9])
+
+    def test_nothing_can_be_recorded_and_the_program_goes_on(self):
+        done = self.run_program(
+            "import stepscope\nwith stepscope.recording('/nowhere/at/all.sstrace') as on:\n    print(on, train(DataLoader(data)))\n"
+        )
+        self.assertTrue(done.stdout.startswith("False"), done.stdout)
+        self.assertIn("nothing is recorded", done.stderr)
+
+    def test_a_failing_hook_does_not_reach_the_program(self):
+        """Each function of ours that a hook calls raises; the program's result stays the same."""
+        plain = self.run_program("print(train(DataLoader(data, batch_size=32)))\n")
+        failing = (
+            "import stepscope\n"
+            "from stepscope import facts, phases, sites, steps\n"
+            "def fail(*_, **__):\n"
+            "    raise RuntimeError('of a hook')\n"
+            "with stepscope.recording('run.sstrace'):\n"
+            "    for owner, names in ((facts.Facts, ('add', 'of', 'called')), (sites, ('capture', 'capture_construction')),\n"
+            "                         (steps.Steps, ('batch_asked', 'optimized', 'training_began')),\n"
+            "                         (phases.Phases, ('batch_asked', 'backward_began', 'forward_began', 'zero_grad_began'))):\n"
+            "        for name in names:\n"
+            "            setattr(owner, name, fail)\n"
+            "    model(torch.zeros(1, 16)).sum().item()\n"
+            "    torch.optim.lr_scheduler.StepLR(optimizer, 1)\n"
+            "    torch.save(model.state_dict(), 'model.pt')\n"
+            "    torch.manual_seed(1)\n"
+            "    torch.randn(4, 16), torch.randn(4)\n"
+            "    print(train(DataLoader(data, batch_size=32)))\n"
+        )
+        recorded = self.run_program(failing)
+        self.assertEqual(recorded.stdout.splitlines()[0], plain.stdout.splitlines()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
