@@ -230,6 +230,7 @@ def _patch_whole_torch(torch, session):
 
     parts = (
         ("models", lambda: model.patch_module(torch.nn.modules.module, session.models)),
+        ("gradients", lambda: optimizers.patch_module(torch.nn.modules.module, session.steps.has_optimizers)),
         ("settings", lambda: precision.patch(torch)),
         ("tensors", lambda: syncs.patch(torch)),
         ("clipping", lambda: optimizers.patch_clipping(torch.nn.utils.clip_grad, torch.nn.utils)),

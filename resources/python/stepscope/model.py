@@ -26,6 +26,7 @@ class Models:
         self._modules = {}  # by id: (weak reference, call that made it)
         self._parameters = {}  # ids of parameters that optimizers have
         self._optimizers = weakref.WeakSet()
+        self._by_hand = weakref.WeakSet()  # modules that are trained without an optimizer
         self._known = (0, 0)  # modules made, and optimizers, at the last attach()
         self._made = 0
         self._watched = {}  # by id: the model object of an outermost trained module
@@ -69,6 +70,10 @@ class Models:
             return
         self.attach()
 
+    def trained_by_hand(self, module):
+        self._by_hand.add(module)
+        self.attach()
+
     def call_of(self, module):
         """The call that made a module; None."""
         known = self._modules.get(id(module))
@@ -84,11 +89,12 @@ class Models:
             self._session.facts.note(f"models are not watched: {error!r}")
 
     def _attach(self):
-        state = (self._made, len(self._optimizers))
+        state = (self._made, len(self._optimizers) + len(self._by_hand))
         if state == self._known:
             return
         self._known = state
         trained = {id(p) for o in self._optimizers for group in o.param_groups for p in group["params"]}
+        trained |= {id(p) for module in self._by_hand for p in module.parameters()}
         modules = [module for module in (reference() for reference, _ in list(self._modules.values())) if module is not None]
         children = {id(child) for module in modules for child in vars(module).get("_modules", {}).values() if child is not None}
         roots = [module for module in modules if id(module) not in children and _has_any(module, trained)]

@@ -108,6 +108,40 @@ def patch_optimizer(module):
     module.register_optimizer_step_post_hook(after)
 
 
+def patch_module(module, has_optimizers):
+    """torch.nn.modules.module: zero_grad() of a model. In a program without an optimizer it ends a training step: what
+    updates the parameters by hand comes before it.
+
+    has_optimizers: tells whether the program has made an optimizer
+    """
+    kind = module.Module
+    zero = as_phase("zero grad", kind.zero_grad, "zero_grad")
+
+    @functools.wraps(zero)
+    def zero_grad(self, *arguments, **named):
+        if not has_optimizers() and not is_compiling():
+            _stepped_by_hand(self)
+        return zero(self, *arguments, **named)
+
+    kind.zero_grad = zero_grad
+
+
+@guarded
+def _stepped_by_hand(module):
+    session = tracing.current()
+    with session.lock:
+        if not session.phases.has_backwards():
+            return
+        now = session.now()
+        session.phases.optimizer_stepped(now)
+        session.phases.count_backwards(None)
+        session.models.trained_by_hand(module)
+        session.lines.start()
+        session.steps.optimized(now, module)
+        tell_loader(session)
+        session.facts.optimizer_stepped()
+
+
 def patch_fastai(module):
     """fastai.optimizer: optimizers that do not derive from PyTorch's, and are not called by its hooks."""
     kind = module.Optimizer

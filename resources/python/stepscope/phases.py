@@ -160,11 +160,16 @@ class Phases:
         self._loss_since = None
         self._loader_trained = True
 
+    def has_backwards(self):
+        """Whether there was a backward pass since the last optimizer step."""
+        return self._backwards > 0
+
     def count_backwards(self, entry):
-        """Backward passes since the last optimizer step, for an optimizer that has stepped."""
+        """Backward passes since the last optimizer step, for an optimizer that has stepped; None: the program has none."""
         if self._backwards and (len(self.accumulation) < 32 or self._backwards in self.accumulation):
             self.accumulation[self._backwards] = self.accumulation.get(self._backwards, 0) + 1
-            entry.fields["backward_passes"] = max(self.accumulation, key=self.accumulation.get)
+            if entry is not None:
+                entry.fields["backward_passes"] = max(self.accumulation, key=self.accumulation.get)
         self._backwards = 0
 
     # ---- validation ----

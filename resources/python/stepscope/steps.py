@@ -65,6 +65,10 @@ class Steps:
         """Steps that have ended."""
         return self._count
 
+    def has_optimizers(self):
+        """Whether the program has made an optimizer that lives."""
+        return bool(self._made)
+
     def optimizer_made(self, optimizer):
         key = id(optimizer)
         self._made[key] = weakref.ref(optimizer, lambda _, key=key: self._made.pop(key, None))

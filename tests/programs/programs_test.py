@@ -1,0 +1,272 @@
+"""Programs of others, and two of ours, from recording to patch and experiment, as a user would do it.
+
+Usage: programs_test.py CLI [TEST ...]; run by a Python that has torch. Variables:
+
+  STEPSCOPE_PROGRAMS_FOLDER  the folder with the programs as their authors published them: clones of pytorch/examples
+                             (examples), karpathy/nanoGPT, karpathy/minGPT, karpathy/makemore and
+                             huggingface/pytorch-image-models. Nothing is fetched. Without it their tests are skipped.
+  STEPSCOPE_PROGRAMS_PYTHON  the interpreter that has what they import; otherwise the one that runs this
+  STEPSCOPE_PROGRAMS_BUDGET  seconds of each experiment; otherwise 60
+  STEPSCOPE_PROGRAMS_REPORT  a file to which one JSON object per program is appended: facts, findings, diff, verdict
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import data  # noqa: E402
+
+CLI = os.path.abspath(sys.argv.pop(1))
+HERE = os.path.dirname(os.path.abspath(__file__))
+FOLDER = os.environ.get("STEPSCOPE_PROGRAMS_FOLDER", "")
+PYTHON = os.environ.get("STEPSCOPE_PROGRAMS_PYTHON", sys.executable)
+BUDGET = os.environ.get("STEPSCOPE_PROGRAMS_BUDGET", "60")
+MOST_CANNOT_TELL = 8
+
+
+class Program:
+    """A command, and what is expected of its recording."""
+
+    def __init__(self, place, words, make=None, change="loader.workers=2", variables=None, most=MOST_CANNOT_TELL,
+                 seconds=0):
+        self.place, self.words, self.make, self.change = place, words, make, change
+        self.variables = variables or {}
+        self.most_cannot_tell = most
+        self.seconds = seconds  # after which the command is interrupted; 0: it ends by itself
+
+
+# Small sizes: the programs are to run through on two cores in a minute.
+OTHERS = {
+    "mnist": Program("examples/mnist", ["main.py", "--epochs", "1"], data.mnist),
+    "imagenet": Program("examples/imagenet", ["main.py", "--dummy", "-a", "resnet18", "-b", "4", "-j", "0", "--epochs", "1"],
+                        seconds=60),
+    "vae": Program("examples/vae", ["main.py", "--epochs", "1"], data.mnist),
+    "dcgan": Program("examples/dcgan", ["main.py", "--dataset", "fake", "--niter", "1", "--batchSize", "16", "--ngf", "8",
+                                        "--ndf", "8", "--workers", "0", "--outf", "{scratch}"]),
+    "super_resolution": Program("examples/super_resolution", ["main.py", "--upscale_factor", "2", "--batchSize", "4",
+                                                              "--testBatchSize", "4", "--nEpochs", "1", "--threads", "0"],
+                                data.super_resolution),
+    # It updates its parameters by hand: five rules are about an optimizer, and say so.
+    "word_language_model": Program("examples/word_language_model", ["main.py", "--data", "./data/small", "--epochs", "1",
+                                                                    "--emsize", "32", "--nhid", "32"],
+                                   data.language_model, change="precision.amp=bf16", most=10),
+    "nanogpt": Program("nanoGPT", ["train.py", "--dataset=small", "--device=cpu", "--compile=False", "--eval_iters=2",
+                                   "--eval_interval=30", "--max_iters=60", "--block_size=32", "--batch_size=4",
+                                   "--n_layer=2", "--n_head=2", "--n_embd=32", "--gradient_accumulation_steps=2",
+                                   "--warmup_iters=10", "--out_dir={scratch}"],
+                       data.characters, change="optimizer.implementation=fused"),
+    "mingpt": Program("minGPT", ["projects/adder/adder.py", "--trainer.max_iters=80", "--trainer.num_workers=0",
+                                 "--system.work_dir=\"{scratch}\""], variables={"PYTHONPATH": "."}),
+    "makemore": Program("makemore", ["makemore.py", "-i", "names.txt", "-o", "{scratch}", "--max-steps", "120",
+                                     "--n-layer", "2", "--n-embd", "16"], change="loader.workers=1"),
+    "timm_train": Program("pytorch-image-models", ["train.py", "--data-dir", "../stepscope-data/pictures", "--train-split",
+                                                   "train", "--val-split", "validation", "--model", "resnet10t",
+                                                   "--epochs", "1", "-b", "8", "--workers", "1", "--img-size", "32",
+                                                   "--num-classes", "4", "--device", "cpu", "--output", "{scratch}"],
+                          data.image_folders),
+}
+FRAMEWORKS = {
+    "lightning_fit": ("lightning", ["--size", "512"], "loader.workers=2"),
+    "hf_trainer": ("transformers", ["--steps", "40", "--output", "{scratch}"], "loader.workers=2"),
+    "accelerate_loop": ("accelerate", [], "loader.workers=2"),
+    "timm_loop": ("timm", [], "loader.workers=2"),
+    "fastai_fit": ("fastai", ["--size", "256"], "loader.workers=2"),
+}
+
+
+class Programs(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.scratch = scratch.name
+        self.trace = os.path.join(self.scratch, "run.sstrace")
+        self.report = {}
+
+    def run_cli(self, *words, cwd, timeout=900, **variables):
+        environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
+        return subprocess.run([CLI, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout)
+
+    def command(self, program):
+        words = [word.replace("{scratch}", os.path.join(self.scratch, "out")) for word in program.words]
+        limit = ["timeout", "-s", "INT", str(program.seconds)] if program.seconds else []
+        return [*limit, PYTHON, *words]
+
+    def status(self, folder):
+        done = subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return [line for line in done.stdout.splitlines() if "__pycache__" not in line]
+
+    def check(self, program, folder):
+        """The whole way. Returns the findings by their ids."""
+        before = self.status(folder)
+        command = self.command(program)
+        findings = self.recorded(program, folder, command)
+        patch = self.patched(program, folder)
+        self.measured(program, folder, command)
+        self.assertEqual(self.status(folder), before)
+        self.report["clean"] = True
+        return findings, patch
+
+    def recorded(self, program, folder, command):
+        done = self.run_cli("record", "-o", self.trace, "--ops", "--", *command, cwd=folder, **program.variables)
+        self.assertTrue(done.returncode == 0 or program.seconds, done.stdout + done.stderr)
+        facts = json.loads(self.run_cli("summarize", "--json", self.trace, cwd=folder).stdout)
+        objects = facts["program"]["objects"]
+        kinds = {entry["kind"] for entry in objects}
+        self.report["facts"] = {kind: sum(entry["kind"] == kind for entry in objects) for kind in sorted(kinds)}
+        self.report["steps"] = facts["steps"]["count"]
+        self.assertLessEqual({"model", "backward"}, kinds)
+        self.assertGreater(facts["steps"]["count"], 5)
+        advice = json.loads(self.run_cli("advise", "--json", self.trace, cwd=folder).stdout)["advice"]
+        unknown = {entry["id"]: entry["reason"] for entry in advice if entry["state"] == "cannot tell"}
+        self.report["cannot tell"] = sorted(unknown)
+        self.report["rules"] = len(advice)
+        self.assertLessEqual(len(unknown), program.most_cannot_tell, unknown)
+        self.assertTrue(all(unknown.values()))
+        findings = {entry["id"]: entry for entry in advice if entry["state"] == "fires"}
+        self.report["findings"] = {key: [place(site) for site in sites(entry)] for key, entry in findings.items()}
+        for entry in findings.values():
+            for site in sites(entry):
+                self.assertTrue(os.path.exists(site["file"]), site)
+        return findings
+
+    def patched(self, program, folder):
+        done = self.run_cli("patch", self.trace, "--set", program.change, "--python", PYTHON, "--json", cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        patch = json.loads(done.stdout)
+        self.report["change"] = {"set": program.change, "how": patch["changes"][0]["how"], "command": patch["command"]}
+        self.report["diff"] = patch["diff"]
+        self.assertIn(patch["changes"][0]["how"], ("source", "argument", "hook"))
+        if patch["diff"]:
+            applies = subprocess.run(["patch", "--dry-run", "-p1", "-d", "/"], input=patch["diff"], capture_output=True, text=True)
+            self.assertEqual(applies.returncode, 0, applies.stdout + applies.stderr)
+        return patch
+
+    def measured(self, program, folder, command):
+        words = command[4:] if program.seconds else command
+        done = self.run_cli("experiment", "--trace", self.trace, "--set", program.change, "--budget", BUDGET, "--json", "--",
+                            *words, cwd=folder, **program.variables)
+        self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)
+        answer = json.loads(done.stdout)
+        self.report["verdict"] = {name: answer[name] for name in ("verdict", "why", "pairs")}
+        self.report["verdict"]["step_us"] = answer["step_us"]
+        self.assertTrue(answer["verdict"])
+        self.assertEqual(answer["program"]["isolation"], "overlay")
+        return answer
+
+    def write_report(self, name):
+        path = os.environ.get("STEPSCOPE_PROGRAMS_REPORT")
+        if path:
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps({"program": name, **self.report}) + "\n")
+
+    def copied(self, *names):
+        """Files of this folder in a repository of their own."""
+        folder = os.path.join(self.scratch, "repository")
+        os.makedirs(folder)
+        for name in names:
+            shutil.copy(os.path.join(HERE, name), folder)
+        git = ["git", "-c", "user.name=test", "-c", "user.email=test@localhost"]
+        for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "as it is"]):
+            subprocess.run([*git, *words], cwd=folder, check=True, capture_output=True)
+        return folder
+
+    def check_ours(self, name, words, change, more_changes):
+        folder = self.copied(f"ours/{name}.py")
+        program = Program(".", [f"{name}.py", *words], change=change)
+        findings, _ = self.check(program, folder)
+        marked = marks(os.path.join(folder, f"{name}.py"))
+        for key, line in marked.items():
+            self.assertIn(key, list(findings))
+            self.assertEqual([site["line"] for site in sites(findings[key])][:1], [line], key)
+        # All at once: each marked line is changed, and nothing else.
+        sets = [word for change in more_changes for word in ("--set", change)]
+        answer = json.loads(self.run_cli("patch", self.trace, *sets, "--python", PYTHON, "--json", cwd=folder).stdout)
+        self.assertEqual([row["how"] for row in answer["changes"]], ["source"] * len(more_changes))
+        removed = {line[1:].rstrip() for line in answer["diff"].splitlines() if re.match(r"-[^-]", line)}
+        with open(os.path.join(folder, f"{name}.py"), encoding="utf-8") as file:
+            text = file.read().splitlines()
+        self.assertLessEqual({line.partition("  # finding")[0].strip() for line in removed},
+                             {line.partition("  # finding")[0].strip() for line in text})
+        self.write_report("ours/" + name)
+
+
+class OurPrograms(Programs):
+    def test_pictures(self):
+        self.check_ours("pictures", ["--epochs", "2"], "loader.workers=2", [
+            "loader.workers=2", "debug.anomaly=false", "eval.no_grad=true", "model.conv_bias=false",
+        ])
+
+    def test_text(self):
+        self.check_ours("text", ["--batch-size", "8"], "batch.size=16", [
+            "optimizer.implementation=fused", "zero_grad.set_to_none=true",
+        ])
+
+
+class FrameworkPrograms(Programs):
+    """A user's scripts for each framework, where the interpreter has it."""
+
+
+class OtherPrograms(Programs):
+    """As their authors published them."""
+
+
+def sites(entry):
+    return [site for site in entry.get("source") or [] if isinstance(site, dict) and site.get("file")]
+
+
+def place(site):
+    return f"{os.path.basename(site['file'])}:{site['line']}"
+
+
+def marks(path):
+    """{finding: line} of the comments in a program of ours."""
+    with open(path, encoding="utf-8") as file:
+        found = ((re.search(r"# finding: (\S+)", line), number) for number, line in enumerate(file, 1))
+        return {match.group(1): number for match, number in found if match}
+
+
+def _has(package):
+    done = subprocess.run([PYTHON, "-c", f"import importlib.util as u, sys; sys.exit(u.find_spec({package!r}) is None)"])
+    return done.returncode == 0
+
+
+def _add_tests():
+    def framework_test(name, package, words, change):
+        def test(self):
+            if not _has(package):
+                self.skipTest(f"{PYTHON} has no {package}")
+            folder = self.copied(f"frameworks/{name}.py")
+            self.check(Program(".", [f"{name}.py", *words], change=change), folder)
+            self.write_report("frameworks/" + name)
+
+        return test
+
+    def other_test(name, program):
+        def test(self):
+            place = os.path.join(FOLDER, program.place)
+            if not FOLDER or not os.path.isdir(place):
+                self.skipTest("STEPSCOPE_PROGRAMS_FOLDER names no folder with " + program.place)
+            made = program.make(os.path.abspath(FOLDER)) if program.make else []
+            for path in made:
+                self.addCleanup(shutil.rmtree, path, True)
+            self.check(program, place)
+            self.write_report(name)
+
+        return test
+
+    for name, (package, words, change) in FRAMEWORKS.items():
+        setattr(FrameworkPrograms, "test_" + name, framework_test(name, package, words, change))
+    for name, program in OTHERS.items():
+        setattr(OtherPrograms, "test_" + name, other_test(name, program))
+
+
+_add_tests()
+
+if __name__ == "__main__":
+    unittest.main()
