@@ -89,7 +89,7 @@ struct TrainOptions {
 int train(const TrainOptions& options, const Streams& streams);
 
 struct RecordOptions {
-    std::filesystem::path trace;
+    std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
     std::string level = "standard";       ///< "always", "standard", "full"
     bool operators = false;               ///< of a Python's LibTorch

@@ -193,7 +193,9 @@ void addRunners(CLI::App& app, CommandLine& line)
     experiment->add_option("--logs", line.experiment.logs, "Folder for what both arms print; else a temporary one")
         ->needs(command);
     experiment->positionals_at_end();
-    experiment->add_option("--trace", line.experiment.trace, "Trace of the baseline to predict from");
+    experiment->add_option(
+        "--trace", line.experiment.trace,
+        "Recording of the baseline, to predict from; a command is recorded first where none is named");
     experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
     experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(positive());
@@ -238,7 +240,8 @@ void addProof(CLI::App& app, CommandLine& line)
 void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record = app.add_subcommand("record", "Runs any program, recorded: CUDA, NVTX, and Python's PyTorch");
-    record->add_option("-o,--output", line.record.trace, "Trace file to write")->required();
+    record->add_option("-o,--output", line.record.trace,
+                       "Trace file to write; else the program's name with .sstrace, and a number where that is taken");
     record
         ->add_option("--level", line.record.level,
                      "How much of the GPU is recorded: more costs more; full has the shapes of --ops' operators too")

@@ -8,6 +8,7 @@
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/cli/recordings.h"
 #include "advisor/runner/shell_words.h"
 
 #include <fmt/format.h>
@@ -23,6 +24,13 @@ namespace {
 namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
+
+/// What lives as long as the command runs.
+struct Session {
+    std::ostream& err;
+    std::stop_token stop;
+    Recordings recordings = {};
+};
 
 runner::Isolation isolationOf(const std::string& name)
 {
@@ -53,28 +61,33 @@ Result<std::vector<change::WantedChange>> wantedChanges(const std::vector<std::s
     return changes;
 }
 
-/// Arm B, as --set says: from what a recording says about the program's objects.
-Result<void> addSettings(const ExperimentOptions& options, ProgramPlan& plan)
+/// The recording that --trace names; without it, one that is made now.
+Result<std::shared_ptr<const profiler::Trace>> recordingOf(const ExperimentOptions& options, const ProgramSetup& setup,
+                                                           Session& session)
 {
-    if (options.trace.empty())
-        return profiler::fail<"experiment.program.no_recording",
-                              "--set needs a recording, which tells where the program makes its settings">(
-            Error::Code::Invalid, "--trace",
-            "record the program (stepscope-cli record -o run.sstrace -- COMMAND) and add --trace run.sstrace");
+    if (!options.trace.empty())
+        return openTrace(options.trace);
+    session.err << "recording the program, to see where it makes its settings (--trace names a recording)" << std::endl;
+    return session.recordings.record(setup, setup.arms[0], session.stop);
+}
+
+/// Arm B, as --set says: from what a recording says about the program's objects.
+Result<void> addSettings(const ExperimentOptions& options, ProgramPlan& plan, Session& session)
+{
     const auto wanted = wantedChanges(options.assignments);
     if (!wanted)
         return tl::unexpected(wanted.error());
-    const auto trace = openTrace(options.trace);
+    const auto trace = recordingOf(options, plan.setup, session);
     if (!trace)
         return tl::unexpected(trace.error());
     return change::setChanges(plan, **trace, {.changes = *wanted, .kept = {}, .advice = nullptr, .patcher = {}});
 }
 
 /// Arm B, as --set, --patch or --against say.
-Result<void> addChange(const ExperimentOptions& options, ProgramPlan& plan)
+Result<void> addChange(const ExperimentOptions& options, ProgramPlan& plan, Session& session)
 {
     if (!options.assignments.empty())
-        return addSettings(options, plan);
+        return addSettings(options, plan, session);
     if (!options.against.empty())
         return change::setCommand(plan, options.against);
     if (options.patch.empty())
@@ -85,7 +98,7 @@ Result<void> addChange(const ExperimentOptions& options, ProgramPlan& plan)
     return change::setDiff(plan, std::move(*diff));
 }
 
-Result<ProgramPlan> planOf(const ExperimentOptions& options)
+Result<ProgramPlan> planOf(const ExperimentOptions& options, Session& session)
 {
     ProgramPlan plan;
     std::error_code failed;
@@ -103,12 +116,14 @@ Result<ProgramPlan> planOf(const ExperimentOptions& options)
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
     auto ready = change::prepareProgram(plan.setup);
     if (ready)
-        ready = addChange(options, plan);
-    if (ready)
         ready = change::makeLogFolder(plan.setup);
-    if (!ready)
-        return tl::unexpected(ready.error());
-    return plan;
+    if (ready)
+        ready = addChange(options, plan, session);
+    if (ready)
+        return plan;
+    if (options.logs.empty())
+        fs::remove(plan.setup.logs, failed); // only where nothing is in it
+    return tl::unexpected(ready.error());
 }
 
 void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& out)
@@ -136,14 +151,15 @@ void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& o
 
 int programExperiment(const ExperimentOptions& options, const Streams& streams)
 {
-    const auto plan = planOf(options);
-    if (!plan) {
-        streams.err << plan.error().message() << '\n';
-        return kBadInput;
-    }
     catchInterrupts();
     std::stop_source stop;
     const InterruptWatch watch(stop);
+    Session session{streams.err, stop.get_token()};
+    const auto plan = planOf(options, session);
+    if (!plan) {
+        streams.err << plan.error().message() << '\n';
+        return plan.error().code == Error::Code::Cancelled ? kInterrupted : kBadInput;
+    }
     const auto follow = [&](const ExperimentProgress& progress) { printProgress(progress, streams.err); };
     const auto result = runProgramExperiment(*plan, follow, stop.get_token());
     if (!result) {

@@ -286,6 +286,30 @@ std::optional<Error> launchProblem(const RecordOptions& options)
     return Error{problems.front().code, problems.front().what, problems.front().where, problems.front().hint};
 }
 
+/// "train" of `python train.py` and `torchrun -m pkg.train`: the script or the module, else the program.
+std::string programName(const std::vector<std::string>& command)
+{
+    for (std::size_t i = 0; i < command.size(); ++i) {
+        if (i > 0 && command[i - 1] == "-m" && command[i].find('/') == std::string::npos)
+            return command[i].substr(command[i].rfind('.') + 1);
+        if (i > 0 && fs::path(command[i]).extension() == ".py")
+            return fs::path(command[i]).stem().string();
+    }
+    const std::string name = fs::path(command.front()).filename().string();
+    return name.empty() ? "recording" : name;
+}
+
+/// In the working directory: train.sstrace, or train-2.sstrace where there is one already.
+fs::path freeName(const std::vector<std::string>& command)
+{
+    const std::string name = programName(command);
+    std::error_code ignored;
+    fs::path path = name + ".sstrace";
+    for (int number = 2; fs::exists(path, ignored) || fs::exists(path.string() + ".lock", ignored); ++number)
+        path = fmt::format("{}-{}.sstrace", name, number);
+    return path;
+}
+
 RecordReport recorded(const RecordOptions& options)
 {
     const auto trace = checkedOutput(options.trace);
@@ -316,8 +340,11 @@ RecordReport recorded(const RecordOptions& options)
 
 } // namespace
 
-int record(const RecordOptions& options, const Streams& streams)
+int record(const RecordOptions& wanted, const Streams& streams)
 {
+    RecordOptions options = wanted;
+    if (options.trace.empty() && !options.command.empty())
+        options.trace = freeName(options.command);
     if (const auto named = checkTraceName(options.trace, "record"); !named) {
         streams.err << named.error().message() << '\n';
         return kWrongUsage;

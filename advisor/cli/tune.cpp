@@ -5,6 +5,7 @@
 #include "advisor/cli/interrupt.h"
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
+#include "advisor/cli/recordings.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/experiment/config_error.h"
 #include "advisor/experiment/held_prediction.h"
@@ -31,29 +32,6 @@ using Json = nlohmann::ordered_json;
 using profiler::Error;
 
 constexpr std::size_t kReasonWidth = 110;
-
-/// A folder that goes away with its owner.
-class TemporaryFolder {
-public:
-    TemporaryFolder()
-    {
-        std::string pattern = (std::filesystem::temp_directory_path() / "stepscope-tune-XXXXXX").string();
-        if (::mkdtemp(pattern.data()))
-            m_path = pattern;
-    }
-    ~TemporaryFolder()
-    {
-        std::error_code ignored;
-        if (!m_path.empty())
-            std::filesystem::remove_all(m_path, ignored);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-private:
-    std::filesystem::path m_path;
-};
 
 profiler::Result<std::shared_ptr<const profiler::Trace>> record(const std::filesystem::path& program,
                                                                 const config::TrainingConfig& config,

@@ -78,21 +78,6 @@ Message endText(int status)
          {"cause", number == SIGKILL ? "; the machine may have run out of memory" : ""}});
 }
 
-/// Services that the program may report to, kept off the network and out of the user's accounts.
-void keepPrivate(EnvironmentVariables& environment)
-{
-    environment["WANDB_MODE"] = "offline";
-    environment["COMET_START_ONLINE"] = "0";
-    environment["NEPTUNE_MODE"] = "offline";
-    environment["CLEARML_OFFLINE_MODE"] = "1";
-    environment["MLFLOW_TRACKING_URI"] = "file:mlruns";
-    // Two arms cannot listen on one port.
-    if (const int port = os::freePort())
-        environment["MASTER_PORT"] = environment["PET_MASTER_PORT"] = std::to_string(port);
-    // The order of Python's sets is that of their hashes.
-    environment.emplace("PYTHONHASHSEED", "0");
-}
-
 /// A process of the program that has connected.
 struct Peer {
     os::LocalPeer end;
@@ -198,7 +183,9 @@ EnvironmentVariables ProgramArm::environment() const
         const std::size_t equals = assignment.find('=');
         environment[assignment.substr(0, equals)] = assignment.substr(equals + 1);
     }
-    keepPrivate(environment);
+    runner::keepServicesPrivate(environment);
+    // The order of Python's sets is that of their hashes.
+    environment.emplace("PYTHONHASHSEED", "0");
     runner::addHooks(environment, setup.hooks);
     environment["STEPSCOPE_ARM"] = m_listener->name();
     environment["STEPSCOPE_ARM_STACK_SIGNAL"] = std::to_string(kStackSignal);

@@ -1,5 +1,6 @@
 #include "advisor/runner/workspace.h"
 
+#include "profiler/os/local_socket.h"
 #include "profiler/os/process_tree.h"
 
 #include <algorithm>
@@ -185,6 +186,27 @@ std::string_view isolationName(Isolation isolation)
     return "in place";
 }
 
+void keepServicesPrivate(EnvironmentVariables& environment)
+{
+    struct Service {
+        const char *variable, *offline;
+        std::array<std::string_view, 3> off; // values with which it sends nothing
+    };
+    constexpr std::array<Service, 2> kServices = {{{"WANDB_MODE", "offline", {"disabled", "dryrun", "offline"}},
+                                                   {"NEPTUNE_MODE", "offline", {"debug", "disabled", "read-only"}}}};
+    for (const Service& service : kServices) {
+        std::string& value = environment[service.variable];
+        if (std::find(service.off.begin(), service.off.end(), value) == service.off.end())
+            value = service.offline;
+    }
+    environment["COMET_START_ONLINE"] = "0";
+    environment["CLEARML_OFFLINE_MODE"] = "1";
+    environment["MLFLOW_TRACKING_URI"] = "file:mlruns";
+    // Two programs cannot listen on one port.
+    if (const int port = profiler::os::freePort())
+        environment["MASTER_PORT"] = environment["PET_MASTER_PORT"] = std::to_string(port);
+}
+
 Result<void> checkPrivateViews()
 {
     if (const auto parent = scratchParent(); !parent)
@@ -270,6 +292,24 @@ std::string Workspace::inside(const std::string& word) const
     if (m_folder == m_original || word.empty() || word.front() != '/' || !liesIn(word, m_original))
         return word;
     return (m_folder / fs::path(word).lexically_relative(m_original)).string();
+}
+
+Result<fs::path> Workspace::exchange()
+{
+    if (m_scratch.empty()) {
+        const auto scratch = makeScratch(fs::temp_directory_path());
+        if (!scratch)
+            return scratch;
+        m_scratch = *scratch;
+    }
+    // No view makes its scratch folder private.
+    const fs::path folder = m_scratch / ".exchange";
+    std::error_code failed;
+    fs::create_directory(folder, failed);
+    if (failed)
+        return tl::unexpected(systemError(failed.value(), "A temporary folder cannot be made", folder,
+                                          "set STEPSCOPE_SCRATCH to another folder"));
+    return folder;
 }
 
 Workspace::Workspace(Workspace&& other) noexcept

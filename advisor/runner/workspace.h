@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/runner/python_hooks.h"
 #include "profiler/model/result.h"
 #include "profiler/os/private_view.h"
 
@@ -44,6 +45,9 @@ public:
     [[nodiscard]] const profiler::os::PrivateView* view() const { return m_view ? &*m_view : nullptr; }
     /// A word of the command: in a copy, a path to a file of the folder is that of the copied file.
     [[nodiscard]] std::string inside(const std::string& word) const;
+    /// A folder beside the program's files: what the program writes there is seen outside of its view as well. It goes
+    /// away with the workspace.
+    profiler::Result<std::filesystem::path> exchange();
 
 private:
     Workspace() = default;
@@ -54,6 +58,10 @@ private:
     std::filesystem::path m_original, m_folder, m_scratch;
     std::optional<profiler::os::PrivateView> m_view;
 };
+
+/// Keeps what a program that is only measured reports to services off the network and out of the user's accounts, and
+/// its ports its own. A service that the user has switched off stays off.
+void keepServicesPrivate(EnvironmentVariables& environment);
 
 /// Whether private views can be entered here; the error says why not, and what else can be done.
 profiler::Result<void> checkPrivateViews();

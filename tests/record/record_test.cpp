@@ -89,6 +89,20 @@ TEST(Record, SignalsGoOnToTheCommandAndTheTraceIsMade)
     EXPECT_EQ(names(*trace(folder), ActivityKind::Nvtx).size(), 4U);
 }
 
+TEST(Record, WithoutAnOutputTheTraceIsNamedAfterTheProgram)
+{
+    const Folder folder;
+    folder.write("train.sh", kProgram + " ranges");
+    const std::string line = "cd '" + (folder / "").string() + "' && " + STEPSCOPE_CLI + " record -- ";
+    const Ended ended = shell(folder, line + kProgram + " ranges");
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_THAT(ended.err, HasSubstr("record: nvtx_program.sstrace · "));
+    EXPECT_THAT(shell(folder, line + kProgram + " ranges").err, HasSubstr("record: nvtx_program-2.sstrace · "));
+    EXPECT_EQ(shell(folder, line + "sh train.sh -m pkg.fit").status, 0);
+    EXPECT_THAT(folder.files(),
+                ElementsAre("fit.sstrace", "nvtx_program-2.sstrace", "nvtx_program.sstrace", "train.sh"));
+}
+
 TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
 {
     const Folder folder;
@@ -111,7 +125,6 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
         {cli + " record -o " + out + " --env 4=2 -- true", "4 is not the name of a variable", 1},
         {cli + " record -o " + out + " --env A=1 --env A=2 -- true", "A is set twice", 1},
         {cli + " record -o " + out + " -- sh no-script.sh", "the script does not exist", 1},
-        {cli + " record -- true", "--output", 2},
         {cli + " record -o " + out + " --level most -- true", "most", 2},
     };
     for (const Case& test : cases) {

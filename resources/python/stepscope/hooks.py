@@ -10,7 +10,7 @@ import importlib.abc
 import os
 import sys
 
-from . import arguments, arm, tracing, trainers
+from . import arguments, arm, steps, tracing, trainers
 from .guard import guarded
 
 
@@ -67,6 +67,7 @@ def _put_in(session):
     for part in (_patches(session), trainers.patches(), arm.install(session) if arm.is_wanted() else {}):
         for name, patch in part.items():
             patches.setdefault(name, []).append(patch)
+    steps.report_first(session.steps)
     after_import = _AfterImport(patches)
     for name in [name for name in patches if name in sys.modules]:
         after_import.imported(sys.modules[name])

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "advisor/experiment/program_arm.h"
+#include "profiler/model/result.h"
+#include "profiler/model/trace.h"
+
+#include <filesystem>
+#include <memory>
+#include <stop_token>
+
+namespace advisor::cli {
+
+/// A folder that goes away with its owner.
+class TemporaryFolder {
+public:
+    TemporaryFolder();
+    ~TemporaryFolder();
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+    /// Empty where none could be made.
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+private:
+    std::filesystem::path m_path;
+};
+
+/// The recordings that a command makes of a program for itself (runner/program_recording.h). Their files live as long
+/// as this object, which outlives the traces: parts of a trace are read when they are needed.
+class Recordings {
+public:
+    /// Records the variant of the program. Blocks for as long as the program starts, and some seconds.
+    profiler::Result<std::shared_ptr<const profiler::Trace>>
+    record(const ProgramSetup& setup, const ProgramVariant& variant, const std::stop_token& stop);
+
+private:
+    TemporaryFolder m_folder;
+    int m_count = 0;
+};
+
+} // namespace advisor::cli
