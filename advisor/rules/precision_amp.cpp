@@ -79,7 +79,7 @@ std::optional<Advice> hindrance(const Case& c)
             message<"precision.amp.no_cpu_flags",
                     "The trace does not say whether the processor has BF16 instructions (host.cpu_flags).">());
     if (!*bf16)
-        return silent(message<"precision.amp.no_bf16",
+        return silent(message<"precision.amp.cpu_without_bf16",
                               "The processor has no BF16 instructions: it would emulate them, which is slower.">());
     return std::nullopt;
 }
