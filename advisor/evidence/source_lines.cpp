@@ -210,4 +210,94 @@ SourceLines sourceLines(const Trace& trace)
     return result;
 }
 
+struct SourceTimes::Data {
+    Samples samples;
+    std::optional<TrackId> thread; ///< that trains: the one with the steps, else the one with the phases
+    std::vector<std::pair<std::uint64_t, TraceTime>> launches; ///< by correlation, in order
+
+    [[nodiscard]] TimeRange rangeOf(std::size_t sample) const
+    {
+        const TraceTime begin = samples.samples[sample].time;
+        const Nanoseconds usual(static_cast<std::int64_t>(std::max(samples.intervalUs, 1.0) * 1000));
+        const bool last = sample + 1 == samples.samples.size();
+        return {begin,
+                last ? begin + usual
+                     : std::min(samples.samples[sample + 1].time, begin + usual * static_cast<int>(kMostIntervals))};
+    }
+    [[nodiscard]] const std::vector<std::size_t>* stackAt(TraceTime time) const
+    {
+        const auto next = std::ranges::upper_bound(samples.samples, time, {}, &Sample::time);
+        if (next == samples.samples.begin())
+            return nullptr;
+        const auto index = static_cast<std::size_t>(next - samples.samples.begin()) - 1;
+        const int stack = samples.samples[index].stack;
+        return stack < 0 || rangeOf(index).end <= time ? nullptr : &samples.stacks[static_cast<std::size_t>(stack)];
+    }
+};
+
+SourceTimes::SourceTimes(const Trace& trace)
+{
+    auto data = std::make_unique<Data>();
+    if (auto samples = advisor::read(metadata(trace, "lines")))
+        data->samples = std::move(*samples);
+    for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::Step})
+        if (const auto slices = trace.ofKind(kind); !slices.empty())
+            data->thread = slices.front().id.track;
+    const analysis::LaunchCalls calls(trace);
+    for (const ActivityKind kind : {ActivityKind::Kernel, ActivityKind::GpuMemcpy, ActivityKind::GpuMemset})
+        for (const Slice& work : trace.ofKind(kind))
+            if (const analysis::LaunchCall* call = calls.find(work.correlation.value))
+                data->launches.emplace_back(work.correlation.value, call->range.begin);
+    std::ranges::sort(data->launches);
+    m = std::move(data);
+}
+
+SourceTimes::~SourceTimes() = default;
+
+std::vector<TimeRange> SourceTimes::rangesOf(std::string_view file, int line) const
+{
+    const Samples& all = m->samples;
+    std::vector<bool> isPlace(all.places.size()), isStack(all.stacks.size());
+    for (std::size_t i = 0; i < all.places.size(); ++i)
+        isPlace[i] = all.places[i].line == line && line != 0 && all.files[all.places[i].file] == file;
+    for (std::size_t i = 0; i < all.stacks.size(); ++i)
+        isStack[i] = std::ranges::any_of(all.stacks[i], [&](std::size_t place) { return isPlace[place]; });
+    std::vector<TimeRange> ranges;
+    for (std::size_t i = 0; i < all.samples.size(); ++i) {
+        if (all.samples[i].stack < 0 || !isStack[static_cast<std::size_t>(all.samples[i].stack)])
+            continue;
+        const TimeRange range = m->rangeOf(i);
+        if (!ranges.empty() && ranges.back().end == range.begin)
+            ranges.back().end = range.end;
+        else
+            ranges.push_back(range);
+    }
+    return ranges;
+}
+
+std::optional<SourcePlace> SourceTimes::placeOf(const Slice& slice) const
+{
+    TraceTime time = slice.begin;
+    const auto launch =
+        std::ranges::lower_bound(m->launches, slice.correlation.value, {}, &std::pair<std::uint64_t, TraceTime>::first);
+    const bool isLaunched = slice.kind == ActivityKind::Kernel || slice.kind == ActivityKind::GpuMemcpy ||
+                            slice.kind == ActivityKind::GpuMemset;
+    if (isLaunched) {
+        if (launch == m->launches.end() || launch->first != slice.correlation.value)
+            return std::nullopt;
+        time = launch->second;
+    } else if (!m->thread || slice.id.track != *m->thread) {
+        return std::nullopt;
+    }
+    const auto* stack = m->stackAt(time);
+    if (!stack || stack->empty() || m->samples.places[stack->front()].line == 0)
+        return std::nullopt;
+    const Place& place = m->samples.places[stack->front()];
+    return SourcePlace{.file = m->samples.files[place.file],
+                       .line = place.line,
+                       .endLine = place.line,
+                       .function = place.function,
+                       .what = {}};
+}
+
 } // namespace advisor

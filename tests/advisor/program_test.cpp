@@ -211,6 +211,28 @@ TEST(SourceLines, HaveTheDeviceTimeOfWhatTheyLaunched)
     EXPECT_DOUBLE_EQ(found.lines[2].deviceUs.value_or(-1), 30);
 }
 
+TEST(SourceLines, SayWhenTheThreadWasThereAndWhichLineASliceIsOf)
+{
+    using namespace std::chrono_literals;
+    const auto trace = traceFromText(std::string(kLines) +
+                                     "\ndevice 0 GPU\nmain\n  step 0 0 9000\n  call cudaLaunchKernel 1500 10 corr=1\n"
+                                     "  call cudaLaunchKernel 3500 10 corr=2\nstream 0 7\n  kernel k 6000 70 corr=1\n"
+                                     "  kernel k 7000 30 corr=2\n  kernel k 8000 30 corr=3\n");
+    const advisor::SourceTimes times(*trace);
+    const auto at = [](std::chrono::nanoseconds begin, std::chrono::nanoseconds end) {
+        return profiler::TimeRange{profiler::TraceTime(begin), profiler::TraceTime(end)};
+    };
+    EXPECT_THAT(times.rangesOf("/p/train.py", 9), testing::ElementsAre(at(1ms, 3ms), at(5ms, 7ms)));
+    EXPECT_THAT(times.rangesOf("/p/train.py", 3), testing::ElementsAre(at(1ms, 4ms), at(5ms, 7ms)));
+    EXPECT_THAT(times.rangesOf("/p/other.py", 3), IsEmpty());
+    std::vector<int> lines;
+    for (const profiler::Slice& kernel : trace->ofKind(profiler::ActivityKind::Kernel)) {
+        const auto place = times.placeOf(kernel);
+        lines.push_back(place ? place->line : 0);
+    }
+    EXPECT_THAT(lines, testing::ElementsAre(9, 12, 0)) << "where they were launched; the last has no launch";
+}
+
 TEST(SourceLines, DamagedOnesAreLeftOut)
 {
     const auto problem = [](std::string_view document) {
