@@ -70,55 +70,152 @@ std::uint64_t hashOf(std::string_view text)
     return hash;
 }
 
-struct Original {
+/// One recording's patch of a file.
+struct Layer {
     std::string before, after;
+    std::vector<WantedChange> changes; ///< of the whole patch, also of its other files
 };
+/// A program may be recorded again after a patch was applied, and get another one. Oldest first.
+using Layers = std::vector<Layer>;
 
 fs::path placeOf(const fs::path& file, const fs::path& originals)
 {
     return originals / fmt::format("{:016x}.json", hashOf(file.string()));
 }
 
-std::optional<Original> keptOf(const fs::path& file, const fs::path& originals)
+std::optional<Layer> layerOf(const Json& json)
+{
+    const auto before = fromBase64(json.value("before", "?")), after = fromBase64(json.value("after", "?"));
+    if (!before || !after)
+        return std::nullopt;
+    Layer layer{*before, *after, {}};
+    if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())
+        for (const Json& change : *changes)
+            if (change.is_object())
+                layer.changes.push_back({change.value("key", ""), change.value("to", "")});
+    return layer;
+}
+
+/// Empty: no patch is applied, or what is kept cannot be read.
+Layers keptOf(const fs::path& file, const fs::path& originals)
 {
     const auto text = readWhole(placeOf(file, originals));
     const Json json = text ? Json::parse(*text, nullptr, false) : Json();
     if (!json.is_object() || !json.contains("path") || json["path"] != file.string())
-        return std::nullopt;
-    const auto before = fromBase64(json.value("before", "?")), after = fromBase64(json.value("after", "?"));
-    if (!before || !after)
-        return std::nullopt;
-    return Original{*before, *after};
+        return {};
+    // Earlier versions kept one patch, without a list around it.
+    const Json list = json.contains("layers") ? json["layers"] : Json::array({json});
+    Layers layers;
+    for (const Json& one : list) {
+        auto layer = one.is_object() ? layerOf(one) : std::nullopt;
+        if (!layer)
+            return {};
+        layers.push_back(std::move(*layer));
+    }
+    return layers;
 }
 
-Result<void> keep(const PatchedFile& file, const fs::path& originals)
+Result<void> keep(const fs::path& file, const Layers& layers, const fs::path& originals)
 {
     std::error_code failed;
     fs::create_directories(originals, failed);
     fs::permissions(originals, fs::perms::owner_all, failed); // source code is its owner's
-    const Json json = {
-        {"path", file.path.string()}, {"before", toBase64(file.before)}, {"after", toBase64(file.after)}};
-    return writeWhole(placeOf(file.path, originals), json.dump(-1, ' ', true, Json::error_handler_t::replace));
+    Json list = Json::array();
+    for (const Layer& layer : layers) {
+        Json changes = Json::array();
+        for (const WantedChange& change : layer.changes)
+            changes.push_back({{"key", change.key}, {"to", change.to}});
+        list.push_back({{"before", toBase64(layer.before)}, {"after", toBase64(layer.after)}, {"changes", changes}});
+    }
+    const Json json = {{"path", file.string()}, {"layers", list}};
+    return writeWhole(placeOf(file, originals), json.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
-void forget(const fs::path& file, const fs::path& originals)
+/// Keeps the layers; none: the file is forgotten.
+Result<void> keepOrForget(const fs::path& file, const Layers& layers, const fs::path& originals)
 {
+    if (!layers.empty())
+        return keep(file, layers, originals);
     std::error_code ignored;
     fs::remove(placeOf(file, originals), ignored);
+    return {};
 }
 
-Result<void> checkBeforeApplying(const PatchedFile& file, const fs::path& originals)
+/// A file's next contents, and what is kept of it then.
+struct Writing {
+    fs::path path;
+    std::string now, next;
+    Layers kept, keptNext;
+};
+
+/// All or none.
+Result<Paths> writeAll(const std::vector<Writing>& writings, const fs::path& originals)
+{
+    Paths written;
+    for (const Writing& one : writings) {
+        // The original is kept before the file changes, and forgotten after it is back.
+        Result<void> done = one.keptNext.empty() ? Result<void>() : keep(one.path, one.keptNext, originals);
+        if (done)
+            done = writeWhole(one.path, one.next);
+        if (!done) {
+            static_cast<void>(keepOrForget(one.path, one.kept, originals));
+            for (std::size_t i = 0; i < written.size(); ++i)
+                if (writeWhole(writings[i].path, writings[i].now))
+                    static_cast<void>(keepOrForget(writings[i].path, writings[i].kept, originals));
+            return tl::unexpected(done.error());
+        }
+        static_cast<void>(keepOrForget(one.path, one.keptNext, originals));
+        written.push_back(one.path);
+    }
+    return written;
+}
+
+/// What the files hold after the patch: what they had, and what it adds to the source.
+std::vector<WantedChange> changesAfter(const ProgramPatch& patch)
+{
+    std::vector<WantedChange> all = patch.applied;
+    for (const ChangeResult& change : patch.changes) {
+        if (change.how != How::Source)
+            continue;
+        std::erase_if(all, [&](const WantedChange& other) { return other.key == change.key; });
+        all.push_back({change.key, change.to});
+    }
+    return all;
+}
+
+bool isSame(const std::vector<WantedChange>& a, const std::vector<WantedChange>& b)
+{
+    return std::is_permutation(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
+        return one.key == other.key && one.to == other.to;
+    });
+}
+
+Result<Writing> writingOf(const PatchedFile& file, const ProgramPatch& patch, const fs::path& originals)
 {
     const auto now = readWhole(file.path);
     if (!now)
         return tl::unexpected(now.error());
-    if (*now != file.before)
+    Writing writing{file.path, *now, file.after, keptOf(file.path, originals), {}};
+    const Layers& kept = writing.kept;
+    const Layer layer{file.before, file.after, changesAfter(patch)};
+    const bool isPatched = !kept.empty() && kept.back().after == *now;
+    if (isPatched && kept.back().before == file.before && isSame(kept.back().changes, patch.applied)) {
+        writing.keptNext = kept;
+        writing.keptNext.back() = layer;
+    } else if (*now == file.before) {
+        writing.keptNext = isPatched ? kept : Layers();
+        writing.keptNext.push_back(layer);
+    } else {
         return tl::unexpected(Error{Error::Code::Invalid, "The file has changed since it was recorded",
                                     file.path.string(), "record the program again"});
-    if (const auto kept = keptOf(file.path, originals); kept && kept->after == *now)
-        return tl::unexpected(Error{Error::Code::Invalid, "A patch is applied to this file already", file.path.string(),
-                                    "revert it first, or record the patched program"});
-    return {};
+    }
+    return writing;
+}
+
+Error notApplied(const fs::path& originals)
+{
+    return {Error::Code::NotFound, "No applied patch of this program is known", originals.string(),
+            "a patch can be reverted by the user who applied it"};
 }
 
 } // namespace
@@ -134,54 +231,88 @@ Result<fs::path> defaultOriginals()
                                 "XDG_STATE_HOME", "set HOME or XDG_STATE_HOME"});
 }
 
-Result<Paths> applyPatch(const std::vector<PatchedFile>& files, const fs::path& originals)
+std::vector<AppliedFile> appliedFiles(const Paths& files, const fs::path& originals)
 {
-    for (const PatchedFile& file : files)
-        if (const auto checked = checkBeforeApplying(file, originals); !checked)
-            return tl::unexpected(checked.error());
-    Paths written;
-    for (const PatchedFile& file : files) {
-        auto done = keep(file, originals);
-        if (done)
-            done = writeWhole(file.path, file.after);
-        if (!done) {
-            forget(file.path, originals);
-            for (const PatchedFile& earlier : files)
-                if (std::find(written.begin(), written.end(), earlier.path) != written.end() &&
-                    writeWhole(earlier.path, earlier.before))
-                    forget(earlier.path, originals);
-            return tl::unexpected(done.error());
-        }
-        written.push_back(file.path);
+    std::vector<AppliedFile> applied;
+    for (const fs::path& file : files) {
+        Layers kept = keptOf(file, originals);
+        auto now = kept.empty() ? Result<std::string>(std::string()) : readWhole(file);
+        if (!kept.empty() && now && *now == kept.back().after)
+            applied.push_back({file, std::move(kept.back().before), std::move(*now), std::move(kept.back().changes)});
     }
-    return written;
+    return applied;
+}
+
+bool isApplied(const ProgramPatch& patch, const WantedChange& change)
+{
+    return std::any_of(patch.applied.begin(), patch.applied.end(),
+                       [&](const WantedChange& one) { return one.key == change.key && one.to == change.to; });
+}
+
+Result<Paths> applyPatch(const ProgramPatch& patch, const fs::path& originals)
+{
+    std::vector<Writing> writings;
+    for (const PatchedFile& file : patch.files) {
+        auto writing = writingOf(file, patch, originals);
+        if (!writing)
+            return tl::unexpected(writing.error());
+        writings.push_back(std::move(*writing));
+    }
+    return writeAll(writings, originals);
+}
+
+Result<Paths> takeBack(const profiler::Trace& trace, const std::string& key, PatcherOptions options)
+{
+    if (options.originals.empty()) {
+        const auto originals = defaultOriginals();
+        if (!originals)
+            return tl::unexpected(originals.error());
+        options.originals = *originals;
+    }
+    options.without = {key};
+    auto patch = patchProgram(trace, {}, options);
+    if (!patch)
+        return tl::unexpected(patch.error());
+    if (std::none_of(patch->applied.begin(), patch->applied.end(),
+                     [&](const WantedChange& change) { return change.key == key; }))
+        return tl::unexpected(notApplied(options.originals));
+    std::vector<WantedChange> rest = patch->applied;
+    std::erase_if(rest, [&](const WantedChange& change) { return change.key == key; });
+    std::vector<Writing> writings;
+    for (const AppliedFile& file : appliedFiles(patch->appliedFiles, options.originals)) {
+        const auto next = std::find_if(patch->files.begin(), patch->files.end(),
+                                       [&](const PatchedFile& other) { return other.path == file.path; });
+        const bool isLast = next == patch->files.end();
+        Writing writing{
+            file.path, file.now, isLast ? file.original : next->after, keptOf(file.path, options.originals), {}};
+        writing.keptNext = writing.kept;
+        if (writing.keptNext.empty())
+            continue; // another process reverted it at this moment
+        writing.keptNext.pop_back();
+        if (!isLast)
+            writing.keptNext.push_back({file.original, next->after, rest});
+        writings.push_back(std::move(writing));
+    }
+    return writeAll(writings, options.originals);
 }
 
 Result<Paths> revertPatch(const Paths& files, const fs::path& originals)
 {
-    std::vector<std::pair<fs::path, Original>> kept;
-    for (const fs::path& file : files)
-        if (auto original = keptOf(file, originals))
-            kept.emplace_back(file, std::move(*original));
-    if (kept.empty())
-        return tl::unexpected(Error{Error::Code::NotFound, "No applied patch of this program is known",
-                                    originals.string(), "a patch can be reverted by the user who applied it"});
-    for (const auto& [file, original] : kept) {
+    std::vector<Writing> writings;
+    for (const fs::path& file : files) {
+        Layers kept = keptOf(file, originals);
+        if (kept.empty())
+            continue;
         const auto now = readWhole(file);
         if (!now)
             return tl::unexpected(now.error());
-        if (*now != original.after && *now != original.before)
+        if (*now != kept.back().after && *now != kept.front().before)
             return tl::unexpected(Error{Error::Code::Invalid, "The file has changed since the patch was applied",
                                         file.string(), "take the change back by hand"});
+        std::string first = kept.front().before;
+        writings.push_back({file, *now, std::move(first), std::move(kept), {}});
     }
-    Paths written;
-    for (const auto& [file, original] : kept) {
-        if (const auto done = writeWhole(file, original.before); !done)
-            return tl::unexpected(done.error());
-        forget(file, originals);
-        written.push_back(file);
-    }
-    return written;
+    return writings.empty() ? Result<Paths>(tl::unexpected(notApplied(originals))) : writeAll(writings, originals);
 }
 
 Paths programFiles(const profiler::Trace& trace)

@@ -1,5 +1,6 @@
 #include "advisor/change/program_patch.h"
 
+#include "advisor/change/apply.h"
 #include "advisor/change/base64.h"
 #include "advisor/change/tool.h"
 #include "advisor/run_facts.h"
@@ -130,7 +131,32 @@ ProgramPatch patchOf(const Json& answer)
     if (answer.at("command").is_array())
         patch.command = answer.at("command").get<std::vector<std::string>>();
     patch.hooks = answer.at("hooks").get<std::map<std::string, std::string>>();
+    if (const Json& applied = answer.at("applied"); applied.is_object()) {
+        for (const Json& change : applied.at("changes"))
+            patch.applied.push_back({change.at("key").get<std::string>(), change.at("to").get<std::string>()});
+        for (const Json& file : applied.at("files"))
+            patch.appliedFiles.emplace_back(file.get<std::string>());
+    }
     return patch;
+}
+
+Json changesJson(const std::vector<WantedChange>& changes)
+{
+    Json list = Json::array();
+    for (const WantedChange& change : changes)
+        list.push_back({{"key", change.key}, {"to", change.to}});
+    return list;
+}
+
+/// What was applied to the program's files, as a part of the request; null: nothing.
+Json appliedJson(const profiler::Trace& trace, const PatcherOptions& options)
+{
+    const auto originals = options.originals.empty() ? defaultOriginals() : Result<fs::path>(options.originals);
+    Json files = Json::object();
+    if (originals)
+        for (const AppliedFile& file : appliedFiles(programFiles(trace), *originals))
+            files[file.path.string()] = {{"original", toBase64(file.original)}, {"changes", changesJson(file.changes)}};
+    return files.empty() ? Json() : Json{{"files", files}, {"without", options.without}};
 }
 
 Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const std::vector<WantedChange>& changes,
@@ -140,9 +166,9 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
     if (!program.is_object())
         return profiler::fail<"patch.not_python", "The trace does not describe a Python program">(
             Error::Code::Unsupported, {}, "record the program with this version of Stepscope, with its Python hooks");
-    Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", Json::array()}, {"each", each}};
-    for (const WantedChange& change : changes)
-        request["changes"].push_back({{"key", change.key}, {"to", change.to}});
+    Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", changesJson(changes)}, {"each", each}};
+    if (Json applied = appliedJson(trace, options); !applied.is_null())
+        request["applied"] = std::move(applied);
     if (!options.command.empty())
         request["argv"] = options.command;
     const auto answer = ask(request, options);

@@ -42,7 +42,7 @@ struct ChangeResult {
     std::string key, to;
     std::optional<std::string> from; ///< of the recorded program, where it is one setting
     How how = How::ToRead;
-    bool measurable = false; ///< an experiment with the program can show its effect
+    bool measurable = false;       ///< an experiment with the program can show its effect
     profiler::Message whyNot;      ///< why it is not made in the source; empty where it is
     std::string proposal;          ///< a unified diff to read; may be empty
     std::vector<SourceSite> sites; ///< the places that are different
@@ -60,6 +60,10 @@ struct ProgramPatch {
     std::string diff;                         ///< unified, of all files; empty where no file is different
     std::vector<std::string> command;         ///< empty: as it was recorded
     std::map<std::string, std::string> hooks; ///< keys and values for STEPSCOPE_CHANGES
+    /// What was applied to the files since they were recorded (apply.h). `files` holds these changes too, and `diff`
+    /// starts from files without the wanted changes. Empty where the files are the recorded ones.
+    std::vector<WantedChange> applied;
+    std::vector<std::filesystem::path> appliedFiles; ///< that hold them
 };
 
 struct PatcherOptions {
@@ -68,6 +72,8 @@ struct PatcherOptions {
     std::string python = "python3";
     std::filesystem::path patcher = {};    ///< its __main__.py; empty: the one that belongs to this program
     std::vector<std::string> command = {}; ///< to be changed by arguments; empty: the recorded one
+    std::filesystem::path originals = {};  ///< of applied patches; empty: defaultOriginals() of apply.h
+    std::vector<std::string> without = {}; ///< keys of applied changes that the result leaves out
 };
 
 /// Whether the trace is of a Python program whose facts are recorded.

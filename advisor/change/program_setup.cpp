@@ -216,7 +216,9 @@ Result<ProgramPatch> setVariant(ProgramVariant& variant, const profiler::Trace& 
     if (!patch)
         return patch;
     for (const PatchedFile& file : patch->files) {
-        if (!isFileUnchanged(file))
+        // Of a file that holds applied changes, the patcher has checked what else is in it.
+        const bool isApplied = std::ranges::find(patch->appliedFiles, file.path) != patch->appliedFiles.end();
+        if (!isApplied && !isFileUnchanged(file))
             return profiler::fail<"experiment.program.file_changed", "A file has changed since the recording">(
                 Error::Code::Invalid, file.path.string(), "record the program again");
         variant.files.push_back({file.path, file.after});

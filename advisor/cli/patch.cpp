@@ -160,8 +160,8 @@ profiler::Result<void> carryOut(const change::ProgramPatch& patch, const PatchOp
         return {};
     }
     const auto originals = change::defaultOriginals();
-    const auto written = originals ? change::applyPatch(patch.files, *originals)
-                                   : profiler::Result<Paths>(tl::unexpected(originals.error()));
+    const auto written =
+        originals ? change::applyPatch(patch, *originals) : profiler::Result<Paths>(tl::unexpected(originals.error()));
     if (!written)
         return tl::unexpected(written.error());
     json["applied"] = pathsJson(*written);

@@ -525,5 +525,61 @@ class Files(Patcher):
             self.assertIn(expected, json.loads(done.stdout))
 
 
+class Applied(Patcher):
+    """Changes of files that hold other changes of the same recording already."""
+
+    RECORDED = "x = DataLoader(d)\n"
+
+    def applied(self, *changes, now):
+        program = self.loader(self.RECORDED)
+        with open(program.path, "w") as file:
+            file.write(now)
+        file = {"changes": [{"key": key, "to": to} for key, to in changes],
+                "original": base64.b64encode(self.RECORDED.encode()).decode()}
+        return program, {"files": {program.path: file}}
+
+    def test_a_change_comes_on_top(self):
+        program, applied = self.applied(("loader.workers", "4"), now="x = DataLoader(d, num_workers=4)\n")
+        answer = program.answer({"loader.pin_memory": "true"}, applied=applied)
+        self.assertEqual([row["key"] for row in answer["changes"]], ["loader.pin_memory"])
+        self.assertEqual(base64.b64decode(answer["files"][0]["before"]).decode(), self.RECORDED)
+        self.assertEqual(answer["files"][0]["text"], "x = DataLoader(d, num_workers=4, pin_memory=True)\n")
+        self.assertIn("\n-x = DataLoader(d, num_workers=4)\n+x = DataLoader(d, num_workers=4, pin_memory=True)\n", answer["diff"])
+        self.assertEqual(answer["applied"],
+                         {"changes": [{"key": "loader.workers", "to": "4"}], "files": [program.path]})
+
+    def test_an_applied_change_is_the_difference_that_it_makes(self):
+        program, applied = self.applied(("loader.workers", "4"), ("loader.pin_memory", "true"),
+                                        now="x = DataLoader(d, num_workers=4, pin_memory=True)\n")
+        answer = program.answer({"loader.workers": "4"}, applied=applied)
+        self.assertIn("\n-x = DataLoader(d, pin_memory=True)\n+x = DataLoader(d, num_workers=4, pin_memory=True)\n", answer["diff"])
+        without = program.answer([], applied={**applied, "without": ["loader.workers"]})
+        self.assertEqual(without["files"][0]["text"], "x = DataLoader(d, pin_memory=True)\n")
+        self.assertEqual(without["diff"].splitlines()[-1], "+x = DataLoader(d, pin_memory=True)")
+
+    def test_the_last_change_taken_out_leaves_the_recorded_file(self):
+        program, applied = self.applied(("loader.workers", "4"), now="x = DataLoader(d, num_workers=4)\n")
+        answer = program.answer([], applied={**applied, "without": ["loader.workers"]})
+        self.assertEqual((answer["files"], answer["applied"]["files"]), ([], [program.path]))
+
+    def test_files_that_were_edited_since_are_changed_files(self):
+        program, applied = self.applied(("loader.workers", "4"), now="x = DataLoader(d, num_workers=5)\n")
+        answer = program.answer({"loader.pin_memory": "true"}, applied=applied)
+        self.assertEqual((answer["changes"][0]["why_not"]["id"], answer["applied"]), ("change.file_changed", None))
+
+    def test_originals_of_another_recording_do_not_count(self):
+        program, applied = self.applied(("loader.workers", "4"), now=self.RECORDED)
+        answer = program.answer({"loader.pin_memory": "true"}, applied=applied)
+        self.assertEqual((answer["files"][0]["text"], answer["applied"]), ("x = DataLoader(d, pin_memory=True)\n", None))
+
+    def test_a_file_that_was_recorded_with_its_patch_is_the_original(self):
+        text = "x = DataLoader(d, num_workers=4)\n"
+        program = self.loader(text)
+        file = {"changes": [{"key": "loader.workers", "to": "4"}], "original": base64.b64encode(b"x = 1\n").decode()}
+        answer = program.answer({"loader.pin_memory": "true"}, applied={"files": {program.path: file}})
+        self.assertEqual(base64.b64decode(answer["files"][0]["before"]).decode(), text)
+        self.assertIsNone(answer["applied"])
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -164,6 +164,36 @@ TEST_F(PatchCommand, AppliesAndReverts)
     EXPECT_EQ(patch({"--revert"}).status, 1);
 }
 
+TEST_F(PatchCommand, ASecondChangeOfTheSameRecordingComesOnTop)
+{
+    const std::string recorded = trace();
+    const auto set = [&](const char* change, const char* how) {
+        return run({"patch", recorded, "--set", change, how});
+    };
+    ASSERT_EQ(set("loader.workers=4", "--apply").status, 0);
+    const Ended shown = set("loader.pin_memory=true", "--json");
+    ASSERT_EQ(shown.status, 0) << shown.err;
+    EXPECT_THAT(Json::parse(shown.out, nullptr, false)["diff"].get<std::string>(),
+                HasSubstr("-loader = DataLoader(data, batch_size=32, num_workers=4)"));
+    const Ended second = set("loader.pin_memory=true", "--apply");
+    ASSERT_EQ(second.status, 0) << second.err;
+    EXPECT_THAT(textOf(m_script), HasSubstr("DataLoader(data, batch_size=32, num_workers=4, pin_memory=True)"));
+    ASSERT_EQ(run({"patch", recorded, "--revert"}).status, 0);
+    EXPECT_EQ(textOf(m_script), kScript);
+}
+
+TEST_F(PatchCommand, AProgramThatWasRecordedWithItsPatchGetsAnother)
+{
+    ASSERT_EQ(patch({"--set", "loader.workers=4", "--apply"}).status, 0);
+    m_facts["files"][0]["sha256"] = hashOf(m_script); // recorded again
+    m_facts["objects"][0]["site"]["end_column"] = 55;
+    const Ended second = patch({"--set", "loader.pin_memory=true", "--apply"});
+    ASSERT_EQ(second.status, 0) << second.err;
+    EXPECT_THAT(textOf(m_script), HasSubstr("num_workers=4, pin_memory=True)"));
+    ASSERT_EQ(patch({"--revert"}).status, 0);
+    EXPECT_EQ(textOf(m_script), kScript);
+}
+
 TEST_F(PatchCommand, ALinkStaysALink)
 {
     const auto link = m_script.parent_path() / "link.py";

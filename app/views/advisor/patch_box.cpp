@@ -194,14 +194,14 @@ void PatchBox::carryOut(Action action)
 {
     setButtons(false);
     m_thread.start(
-        [this, action, files = m_patch.files](const std::stop_token&, const Background::Post& post) {
+        [this, action, patch = m_patch](const std::stop_token&, const Background::Post& post) {
             using Written = profiler::Result<std::vector<std::filesystem::path>>;
             const auto originals = advisor::change::defaultOriginals();
             std::vector<std::filesystem::path> paths;
-            for (const advisor::change::PatchedFile& file : files)
+            for (const advisor::change::PatchedFile& file : patch.files)
                 paths.push_back(file.path);
             const Written written = !originals                ? Written(tl::unexpected(originals.error()))
-                                    : action == Action::Apply ? advisor::change::applyPatch(files, *originals)
+                                    : action == Action::Apply ? advisor::change::applyPatch(patch, *originals)
                                                               : advisor::change::revertPatch(paths, *originals);
             post([this, action, written] { showOutcome(action, written); });
         },

@@ -2,6 +2,7 @@
 import ast
 import base64
 import difflib
+import hashlib
 import importlib.util
 import os
 import sys
@@ -23,12 +24,14 @@ _LARGEST = 16 << 20  # bytes of a source file; larger ones are data
 class Work:
     """The user's files and what is done to them so far. A change is tried on a copy."""
 
-    def __init__(self, program, changes, root):
+    def __init__(self, program, changes, root, originals=None):
         self.program = program
         self._wanted = changes
         self._root = root
+        self._originals = originals or {}
         self._hashes = {entry["path"]: entry.get("sha256") for entry in program.get("files") or []}
         self._codes = {}
+        self.replaced = set()  # files of which an original was read
         self._edits = {}
 
     def attempt(self):
@@ -84,7 +87,7 @@ class Work:
     def _read(self, path):
         if path not in self._hashes:
             raise Refusal("not_recorded", f"{path} is not one of the recorded files.")
-        place = self._place(path)
+        place = self.place(path)
         try:
             if os.path.getsize(place) > _LARGEST:
                 raise Refusal("cannot_read", f"{place} is larger than a source file.")
@@ -93,10 +96,18 @@ class Work:
         except OSError as error:
             raise Refusal("cannot_read", f"{place} cannot be read: {error.strerror}.") from None
         if self._hashes[path] and source.sha256 != self._hashes[path]:
-            raise Refusal("file_changed", f"{path} has changed since it was recorded. Record the program again.")
+            source = self._original(path)
         return source
 
-    def _place(self, path):
+    def _original(self, path):
+        """The recorded text of a file to which changes were applied since."""
+        data = self._originals.get(path)
+        if data is None or hashlib.sha256(data).hexdigest() != self._hashes[path]:
+            raise Refusal("file_changed", f"{path} has changed since it was recorded. Record the program again.")
+        self.replaced.add(path)
+        return Source(path, data)
+
+    def place(self, path):
         """Where a file is read: below `root` in place of the program's working directory."""
         base = self.program.get("cwd")
         if self._root and base and os.path.commonpath([base, path]) == base:
@@ -127,10 +138,19 @@ class Work:
                 sites.append(site_of(path, first, last))
         return sorted(sites, key=lambda site: (site["file"], site["line"], site["column"]))
 
-    def diff(self):
-        return "".join(
-            _unified(path, self._codes[path].source.text, text) for path, text in self.new_texts().items()
-        )
+    def texts(self):
+        """By path: of every file that was read, as it is after the edits."""
+        read = {path: code.source.text for path, code in self._codes.items() if not isinstance(code, Refusal)}
+        return {**read, **self.new_texts()}
+
+    def diff(self, other=None):
+        """From the recorded files, or from those of `other`, to the new ones."""
+        before = other.texts() if other else {}
+        texts = self.new_texts()
+        for path in before:
+            texts.setdefault(path, self.text(path))
+        pairs = ((path, before.get(path, self.text(path)), text) for path, text in sorted(texts.items()))
+        return "".join(_unified(path, old, new) for path, old, new in pairs if old != new)
 
 
 def _unified(path, before, after):
@@ -149,15 +169,33 @@ def _lines(text):
 
 
 class _Plan:
-    def __init__(self, request):
+    def __init__(self, request, changes=None, originals=None):
         self._program = request["program"]
-        self._changes = {change["key"]: str(change["to"]) for change in request["changes"]}
+        self._changes = _changes_of(request) if changes is None else changes
         self._argv = list(request.get("argv") or self._program.get("argv") or [])
         self._first_argv = list(self._argv)
-        self._work = Work(self._program, self._changes, request.get("root"))
+        self._work = Work(self._program, self._changes, request.get("root"), originals)
         self._hooks = {}
 
-    def answer(self):
+    def answer(self, wanted=None, before=None):
+        """@param wanted  keys to report; None: all
+        @param before  a plan that was answered: the diff starts from its files"""
+        rows = self.rows()
+        texts = self._work.new_texts()
+        return {
+            "schema": SCHEMA,
+            "changes": [
+                {**rows[key], "from": self._recorded(key)} for key in self._changes if wanted is None or key in wanted
+            ],
+            "files": [self._file(path, text) for path, text in texts.items()],
+            "diff": self._work.diff(before._work if before else None),
+            "command": self._argv if self._argv != self._first_argv else None,
+            "hooks": self._hooks,
+            "applied": None,
+        }
+
+    def rows(self):
+        """What became of each change, by its key."""
         rows = {}
         # In the order of the table, whatever the order of the request.
         for key in [key for key in ROWS if key in self._changes]:
@@ -166,15 +204,16 @@ class _Plan:
             if key not in ROWS:
                 reason = Refusal("unknown", f"{key} has no counterpart in a program of the user's own.")
                 rows[key] = _row(key, self._changes[key], "to read", reason)
-        texts = self._work.new_texts()
-        return {
-            "schema": SCHEMA,
-            "changes": [{**rows[key], "from": self._recorded(key)} for key in self._changes],
-            "files": [self._file(path, text) for path, text in texts.items()],
-            "diff": self._work.diff(),
-            "command": self._argv if self._argv != self._first_argv else None,
-            "hooks": self._hooks,
-        }
+        return rows
+
+    def is_on_disk(self):
+        """Whether the user's files are what this plan makes of the recorded ones, and some are not the recorded ones."""
+        self._work.paths()
+        for path, text in self._work.texts().items():
+            with open(self._work.place(path), "rb") as file:
+                if file.read() != self._work.code(path).source.encode(text):
+                    return False
+        return bool(self._work.replaced)
 
     def _recorded(self, key):
         """The value that the recorded program has, as text; None where that is not one setting."""
@@ -319,7 +358,7 @@ class _Plan:
         answer = _row(row.key, text, "to read", reason)
         if row.proposal is None:
             return answer
-        work = Work(self._program, self._changes, self._work._root)
+        work = Work(self._program, self._changes, self._work._root, self._work._originals)
         try:
             row.proposal(work, value)
             answer["proposal"] = work.diff()
@@ -381,14 +420,54 @@ def _row(key, text, how, reason, measurable=False, sites=()):
     }
 
 
+def _changes_of(request):
+    return {change["key"]: str(change["to"]) for change in request["changes"]}
+
+
+def _answer_one(request):
+    """The plan of a request. Where changes were applied to the files since the recording, the wanted ones come on top."""
+    wanted = _changes_of(request)
+    done, originals = _applied(request)
+    now = _Plan(request, done, originals)
+    now.rows()
+    if not now.is_on_disk():
+        return _Plan(request).answer()
+    without = request["applied"].get("without") or []
+    if without:
+        before, kept = now, {key: to for key, to in done.items() if key not in without}
+    else:
+        # A change that is applied already is shown as the difference that it makes.
+        before, kept = _Plan(request, {key: to for key, to in done.items() if key not in wanted}, originals), done
+        before.rows()
+    answer = _Plan(request, {**kept, **wanted}, originals).answer(wanted, before)
+    answer["applied"] = {"changes": [{"key": key, "to": to} for key, to in done.items()], "files": sorted(originals)}
+    return answer
+
+
+def _applied(request):
+    """The changes that were applied to the recorded files, and the originals of those files."""
+    hashes = {entry["path"]: entry.get("sha256") for entry in request["program"].get("files") or []}
+    changes, originals = {}, {}
+    for path, file in sorted(((request.get("applied") or {}).get("files") or {}).items()):
+        data = base64.b64decode(file["original"])
+        if hashes.get(path) == hashlib.sha256(data).hexdigest():
+            changes.update(_changes_of(file))
+            originals[path] = data
+    return changes, originals
+
+
 def answer(request):
     """The answer to a request; with "each", one answer for each change by itself.
+
+    A request may have "applied": {"files": {path: {"original": Base64, "changes": [{key, to}]}}, "without": [key]}: what
+    was applied to files, their contents before, and what of it is taken back. It counts where the originals are the
+    recorded files, and the files are what the changes make of them. The answer's "applied" then names the changes and
+    the files, the diff starts from the files without the wanted changes, and "files" holds all changes.
 
     @raises Refusal where the request itself cannot be used
     """
     if request.get("schema") != SCHEMA or not isinstance(request.get("program"), dict):
         raise Refusal("request", "The request has no program of schema 1.")
     if request.get("each"):
-        answers = [_Plan({**request, "changes": [change]}).answer() for change in request["changes"]]
-        return {"schema": SCHEMA, "answers": answers}
-    return _Plan(request).answer()
+        return {"schema": SCHEMA, "answers": [_answer_one({**request, "changes": [change]}) for change in request["changes"]]}
+    return _answer_one(request)
