@@ -163,15 +163,38 @@ void MainWindow::connectSession()
     // Later: what else hears of the trace's end keeps what belongs to it.
     connect(session, &Session::runFinished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
+        // The same question may come again, from a form that stays usable: it is on screen already.
+        for (auto* open : findChildren<TrustQuestion*>())
+            if (open->file().path == file.path && open->file().sha256 == file.sha256 &&
+                open->file().command == file.command)
+                return open->raise();
         auto* question = new TrustQuestion(file, this);
         connect(question, &TrustQuestion::answered, m_context.session,
                 [this, file](CodeGate::Answer answer) { m_context.session->answerCode(file, answer); });
         question->open();
     });
+    connect(session, &Session::copyAsked, this, &MainWindow::askForCopy);
     connect(session, &Session::busyChanged, this, &MainWindow::updateActions);
     for (const auto signal : {&Session::busyChanged, &Session::runsChanged})
         connect(session, signal, this, &MainWindow::updateForTrace);
     connect(session, &Session::tuningEnded, this, &MainWindow::tellTuned);
+}
+
+/// Programs that are measured must not change the user's files.
+void MainWindow::askForCopy(const QString& why)
+{
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Measure in a copy?"),
+                                tr("The program cannot be given a private view of your files here."), {}, this);
+    box->setObjectName("copyQuestion");
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setInformativeText(tr("%1\nIt can run in a copy of its working directory instead. Files elsewhere that it "
+                               "writes are then written as in any other run.")
+                                .arg(why));
+    QPushButton* copy = box->addButton(tr("Measure in a copy"), QMessageBox::AcceptRole);
+    box->setDefaultButton(box->addButton(QMessageBox::Cancel));
+    connect(box, &QDialog::finished, m_context.session,
+            [session = m_context.session, box, copy] { session->answerCopy(box->clickedButton() == copy); });
+    box->open();
 }
 
 void MainWindow::tellTuned()

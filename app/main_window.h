@@ -60,6 +60,7 @@ private:
     bool mayClose();
     void goOnClosing();
     void tellTuned();
+    void askForCopy(const QString& why);
 
     // main_window_actions.cpp
     void makeActions();

@@ -83,8 +83,9 @@ QString savingText(const advisor::Saving& saving)
 QString toggleText(const advisor::Toggle& toggle)
 {
     const config::Knob* knob = config::findKnob(toggle.key);
-    return QString("%1: %2 → %3")
-        .arg(knob ? asQString(knob->label) : asQString(toggle.key), asQString(toggle.from), asQString(toggle.to));
+    const QString name = knob ? asQString(knob->label) : asQString(toggle.key);
+    return toggle.from.empty() ? QString("%1 = %2").arg(name, asQString(toggle.to)) // a program may not say what it is
+                               : QString("%1: %2 → %3").arg(name, asQString(toggle.from), asQString(toggle.to));
 }
 
 QString aboutText(std::chrono::seconds duration)

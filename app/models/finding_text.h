@@ -14,7 +14,7 @@ namespace app {
 QString rangeText(const QString& low, const QString& high);
 /// "Could save 38.0–52.0 ms per step.", "At most 52.0 ms per step."
 QString savingText(const advisor::Saving& saving);
-/// "Workers: 0 → 2", by the knob's label.
+/// "Workers: 0 → 2", by the knob's label; "Workers = 2" where the value before is not known.
 QString toggleText(const advisor::Toggle& toggle);
 /// "about 40 s", "about 3 min".
 QString aboutText(std::chrono::seconds duration);

@@ -1,5 +1,6 @@
 #include "app/record/record_dialog.h"
 
+#include "advisor/runner/shell_words.h"
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/record/record_settings.h"
@@ -9,14 +10,18 @@
 #include <QDir>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QFontDatabase>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
+#include <QPointer>
 #include <QPushButton>
 #include <QScrollBar>
 #include <QShowEvent>
 #include <QSpinBox>
+#include <QToolButton>
 #include <algorithm>
 
 // What the dialog does; how it is made is in record_dialog_form.cpp.
@@ -25,6 +30,15 @@ namespace app {
 namespace {
 
 constexpr int kCheckAfterMs = 400; ///< as long as a typist pauses, so that half a word is no error
+
+/// The script's name, else the program's.
+QString titleOf(const std::vector<std::string>& command)
+{
+    const auto script = std::find_if(command.begin(), command.end(), [](const std::string& word) {
+        return word.ends_with(".py") || word.ends_with(".sh");
+    });
+    return QFileInfo(QString::fromStdString(script == command.end() ? command.front() : *script)).fileName();
+}
 
 } // namespace
 
@@ -38,6 +52,7 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     connect(&m_controller, &RecordController::output, this, &RecordDialog::take);
     connect(&m_controller, &RecordController::ended, this, &RecordDialog::finish);
     connect(&m_controller, &RecordController::started, this, [this] {
+        m_session->followRecording(m_controller.trace(), m_controller.processId(), m_title);
         update();
         emit recordingChanged();
     });
@@ -47,6 +62,14 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     m_tick.setInterval(500);
     connect(&m_tick, &QTimer::timeout, this, &RecordDialog::update);
     connect(session, &Session::busyChanged, this, &RecordDialog::update);
+    connect(session, &Session::traceOpened, this, &RecordDialog::takeOptionsOfTrace);
+    connect(&m_help, &HelpRunner::ended, this, [this](const std::vector<CommandOption>& options) {
+        if (!options.empty())
+            rememberOptions(m_helpOf, options);
+        say(options.empty() ? tr("The program listed no options.")
+                            : tr("The program's options are listed under Options."),
+            {}, false);
+    });
     update();
 }
 
@@ -105,8 +128,8 @@ std::optional<RecordRequest> RecordDialog::checkedRequest(bool alsoEmpty)
     auto problems = advisor::runner::checkLaunch(
         {words.value_or(std::vector<std::string>{"true"}), std::filesystem::path(folder.toStdString()), environment()});
     if (!words && (alsoEmpty || !line.isEmpty()))
-        problems.push_back({Part::Command, words.error().code, words.error().what,
-                            words.error().where, words.error().mend});
+        problems.push_back(
+            {Part::Command, words.error().code, words.error().what, words.error().where, words.error().mend});
     showProblems(problems);
     if (!words || !problems.empty())
         return std::nullopt;
@@ -168,12 +191,26 @@ void RecordDialog::start()
         focusFirstProblem();
         return;
     }
-    const RecordRequest& request = *checked;
+    m_session->passProgram(checked->command, checked->folder.toStdString(),
+                           [dialog = QPointer(this), line, request = *checked] {
+                               if (dialog)
+                                   dialog->record(line, request);
+                           });
+}
+
+/// The user has allowed it.
+void RecordDialog::record(const QString& line, const RecordRequest& request)
+{
+    if (m_controller.isRunning() || m_session->isBusy())
+        return;
     rememberCommand(line);
+    rememberEnvironment(advisor::runner::commandLine(request.command), request.folder.toStdString(),
+                        request.environment);
     keepRecordSettings({request.folder, m_environment->toPlainText(), request.level, m_part->isChecked(),
                         m_after->value(), m_seconds->value(), m_python->isChecked(), m_operators->isChecked(),
                         m_windows->isChecked(), m_every->value(), m_window->value()});
     fillHistory(line);
+    m_title = titleOf(request.command);
     m_output->clear();
     m_text = {};
     m_stopping = false;
@@ -187,6 +224,78 @@ void RecordDialog::start()
     update();
     if (m_stop->isEnabled())
         m_stop->setFocus();
+}
+
+/// The script, or the program, that the command runs; empty: there is no command.
+std::filesystem::path RecordDialog::script()
+{
+    const auto words = commandWords(m_command->currentText().trimmed());
+    const QString folder = m_folder->text().isEmpty() ? QDir::homePath() : m_folder->text();
+    return words ? codeOf(*words, folder.toStdString()).path : std::filesystem::path();
+}
+
+void RecordDialog::fillOptions()
+{
+    QMenu* menu = m_options->menu();
+    menu->clear();
+    const std::filesystem::path program = script();
+    const auto options = program.empty() ? std::vector<CommandOption>() : rememberedOptions(program);
+    for (const CommandOption& option : options) {
+        QAction* action = menu->addAction(option.takes.isEmpty() ? option.name : option.name + ' ' + option.takes, this,
+                                          [this, option] { insertOption(option); });
+        action->setToolTip(option.help);
+    }
+    if (!options.empty())
+        menu->addSeparator();
+    if (parsesWithArgparse(program))
+        menu->addAction(options.empty() ? tr("Ask the program for its options (--help)")
+                                        : tr("Ask the program again (--help)"),
+                        this, &RecordDialog::askForOptions);
+    else if (options.empty())
+        menu->addAction(program.empty() ? tr("Write a command first") : tr("No options of this program are known"))
+            ->setEnabled(false);
+}
+
+void RecordDialog::askForOptions()
+{
+    const auto request = checkedRequest(true);
+    if (!request || m_help.isRunning())
+        return;
+    m_session->passProgram(request->command, request->folder.toStdString(),
+                           [dialog = QPointer(this), request = *request] {
+                               if (!dialog)
+                                   return;
+                               dialog->m_helpOf = dialog->script();
+                               dialog->say(tr("Asking the program for its options…"), {}, false);
+                               dialog->m_help.run(request);
+                           });
+}
+
+/// At the end of the line, with its value selected.
+void RecordDialog::insertOption(const CommandOption& option)
+{
+    QLineEdit* line = m_command->lineEdit();
+    const QString before = line->text().trimmed() + ' ' + option.name;
+    line->setText(option.takes.isEmpty() ? before : before + ' ' + option.takes);
+    line->setFocus();
+    if (!option.takes.isEmpty())
+        line->setSelection(static_cast<int>(before.size()) + 1, static_cast<int>(option.takes.size()));
+}
+
+/// A recording says which options its program declared.
+void RecordDialog::takeOptionsOfTrace()
+{
+    const auto& metadata = m_session->trace()->metadata();
+    const auto command = metadata.find("record.command"), folder = metadata.find("record.directory");
+    if (command == metadata.end() || folder == metadata.end())
+        return;
+    const auto words = advisor::runner::shellWords(command->second);
+    const auto options = optionsOfTrace(*m_session->trace());
+    if (!words || options.empty())
+        return;
+    const std::filesystem::path program = codeOf(*words, folder->second).path;
+    if (rememberedOptions(program).empty()) // --help says more
+        rememberOptions(program, options);
 }
 
 void RecordDialog::take(const QString& output)

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/runner/launch_check.h"
+#include "app/record/command_options.h"
 #include "app/record/output_text.h"
 #include "app/session/record_controller.h"
 #include "app/session/session.h"
@@ -20,6 +21,7 @@ class QLineEdit;
 class QPlainTextEdit;
 class QPushButton;
 class QSpinBox;
+class QToolButton;
 
 namespace app {
 
@@ -50,8 +52,14 @@ private:
     QHBoxLayout* makeWindows(QWidget* parent);
     void makeCommand(QWidget* parent);
     void fillHistory(const QString& first);
+    void fillOptions();
+    void askForOptions();
+    void insertOption(const CommandOption& option);
+    void takeOptionsOfTrace();
+    [[nodiscard]] std::filesystem::path script();
     void forgetHistory();
     void start();
+    void record(const QString& line, const RecordRequest& request);
     void stop();
     void take(const QString& output);
     void finish(const RecordEnd& end);
@@ -67,11 +75,14 @@ private:
 
     Session* m_session;
     RecordController m_controller;
+    HelpRunner m_help;
+    std::filesystem::path m_helpOf; ///< the script that was asked for its options
     QElapsedTimer m_since;
     QTimer m_tick;
     bool m_stopping = false, m_leaving = false, m_bad = false;
     QWidget* m_form = nullptr;
     QComboBox *m_command = nullptr, *m_level = nullptr;
+    QToolButton* m_options = nullptr; ///< of the command
     QLineEdit* m_folder = nullptr;
     QPlainTextEdit* m_environment = nullptr;
     QLabel *m_commandError = nullptr, *m_folderError = nullptr, *m_environmentError = nullptr;
@@ -82,6 +93,7 @@ private:
     QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
     QPlainTextEdit* m_output = nullptr;
     OutputText m_text;
+    QString m_title; ///< of the program that is recorded
     QPushButton *m_start = nullptr, *m_stop = nullptr;
 };
 

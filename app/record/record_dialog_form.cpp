@@ -79,6 +79,17 @@ void RecordDialog::makeCommand(QWidget* parent)
         menu->addAction(tr("Forget earlier commands"), this, &RecordDialog::forgetHistory);
         menu->exec(m_command->lineEdit()->mapToGlobal(at));
     });
+    m_options = new QToolButton(parent);
+    m_options->setObjectName("options");
+    m_options->setText(tr("Options"));
+    m_options->setToolTip(tr("Options that the program's command line takes"));
+    m_options->setPopupMode(QToolButton::InstantPopup);
+    m_options->setFocusPolicy(Qt::StrongFocus);
+    auto* menu = new QMenu(m_options);
+    menu->setObjectName("optionsMenu");
+    menu->setToolTipsVisible(true);
+    m_options->setMenu(menu);
+    connect(menu, &QMenu::aboutToShow, this, &RecordDialog::fillOptions);
 }
 
 void RecordDialog::fillHistory(const QString& first)
@@ -286,7 +297,10 @@ void RecordDialog::makeForm()
         column->addWidget(error);
         form->addRow(label, column);
     };
-    addRow(commandLabel, m_command, m_commandError);
+    auto* command = new QHBoxLayout;
+    command->addWidget(m_command, 1);
+    command->addWidget(m_options);
+    addRow(commandLabel, command, m_commandError);
     addRow(folderLabel, folder, m_folderError);
     addRow(environmentLabel, m_environment, m_environmentError);
     addOptions(form);

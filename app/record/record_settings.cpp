@@ -1,5 +1,6 @@
 #include "app/record/record_settings.h"
 
+#include <QCryptographicHash>
 #include <QSettings>
 
 namespace app {
@@ -8,6 +9,13 @@ namespace {
 
 constexpr qsizetype kMostCommands = 20;
 constexpr auto kCommands = "record/commands";
+
+QString environmentKey(const std::string& command, const std::string& folder)
+{
+    const QByteArray text = QByteArray::fromStdString(command) + '\0' + QByteArray::fromStdString(folder);
+    return "record/environments/" +
+           QString::fromLatin1(QCryptographicHash::hash(text, QCryptographicHash::Sha256).toHex().left(32));
+}
 
 } // namespace
 
@@ -45,6 +53,26 @@ void keepRecordSettings(const RecordSettings& settings)
     kept.setValue("record/window", settings.window);
 }
 
+std::vector<std::string> recordedEnvironment(const std::string& command, const std::string& folder)
+{
+    std::vector<std::string> environment;
+    for (const QString& entry : QSettings().value(environmentKey(command, folder)).toStringList())
+        environment.push_back(entry.toStdString());
+    return environment;
+}
+
+void rememberEnvironment(const std::string& command, const std::string& folder,
+                         const std::vector<std::string>& environment)
+{
+    QStringList entries;
+    for (const std::string& entry : environment)
+        entries << QString::fromStdString(entry);
+    if (entries.isEmpty())
+        QSettings().remove(environmentKey(command, folder));
+    else
+        QSettings().setValue(environmentKey(command, folder), entries);
+}
+
 QStringList recordedCommands()
 {
     return QSettings().value(kCommands).toStringList();
@@ -61,6 +89,8 @@ void rememberCommand(const QString& line)
 void forgetCommands()
 {
     QSettings().remove(kCommands);
+    QSettings().remove("record/environments");
+    QSettings().remove("record/options");
 }
 
 } // namespace app

@@ -2,6 +2,8 @@
 
 #include <QString>
 #include <QStringList>
+#include <string>
+#include <vector>
 
 namespace app {
 
@@ -22,6 +24,12 @@ struct RecordSettings {
 /// From and to the user's settings.
 RecordSettings recordSettings();
 void keepRecordSettings(const RecordSettings& settings);
+
+/// The variables that a command was last recorded with, NAME=VALUE: a trace does not have them, since they may be
+/// secrets. @param command  as the trace has it in record.command
+std::vector<std::string> recordedEnvironment(const std::string& command, const std::string& folder);
+void rememberEnvironment(const std::string& command, const std::string& folder,
+                         const std::vector<std::string>& environment);
 
 /// Commands that were recorded lately, newest first; kept in the user's settings.
 QStringList recordedCommands();

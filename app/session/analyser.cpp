@@ -1,5 +1,6 @@
 #include "app/session/analyser.h"
 
+#include "advisor/change/finding_patches.h"
 #include "advisor/live_advice.h"
 #include "app/models/slice_details.h"
 #include "app/session/session.h"
@@ -58,6 +59,16 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
     return result;
 }
 
+/// Adds what is known of the recorded Python program's source.
+void addSource(Advised& advice, const profiler::Trace& trace)
+{
+    if (!advisor::change::describesProgram(trace))
+        return;
+    advice.files = recordedFiles(trace);
+    advice.lines = advisor::sourceLines(trace);
+    advice.times = std::make_shared<const advisor::SourceTimes>(trace);
+}
+
 /// What was said of a trace, and what its last steps say now.
 std::shared_ptr<const Advised> withLastSteps(const Advised& said, const profiler::Trace& trace, const LastSteps& last,
                                              const config::TrainingConfig* config)
@@ -87,8 +98,7 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
     // While a trace grows, its marks may still come: inferred steps would turn into other ones.
     const bool mayInfer = source == StepSource{} && !trace.captureStats().live;
     if (found.steps.empty())
-        found.steps =
-            mayInfer ? profiler::analysis::detectSteps(trace).steps : profiler::analysis::findSteps(trace);
+        found.steps = mayInfer ? profiler::analysis::detectSteps(trace).steps : profiler::analysis::findSteps(trace);
     return found;
 }
 
@@ -120,6 +130,11 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
         if (stop.stop_requested())
             return std::nullopt;
         advice->program = advisor::programValues(*job.trace, config);
+        // Of a program that still runs, the facts may change, and nothing of it is measured.
+        if (!live && !config)
+            advisor::change::patchFindings(*job.trace, advice->rules);
+        if (!live)
+            addSource(*advice, *job.trace);
         advice->live = live;
         advice->steps = found.whole->facts.statistics.count;
         found.advice = std::move(advice);

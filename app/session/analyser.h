@@ -1,7 +1,9 @@
 #pragma once
 
 #include "advisor/evidence/program_values.h"
+#include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
+#include "app/models/recorded_files.h"
 #include "app/session/background.h"
 #include "app/session/session.h"
 #include "profiler/model/trace.h"
@@ -25,10 +27,13 @@ struct Analysed;
 
 /// What the advisor says of the trace on screen, and what it stands on. Immutable.
 struct Advised {
-    std::vector<advisor::RuleAdvice> rules; ///< best first
-    advisor::ProgramValues program;         ///< of the program that was traced, for code to paste
-    bool live = false;                      ///< the trace still grows
-    std::int64_t steps = 0;                 ///< how many the last look at the whole trace found
+    std::vector<advisor::RuleAdvice> rules;            ///< best first
+    advisor::ProgramValues program;                    ///< of the program that was traced, for code to paste
+    std::vector<RecordedFile> files;                   ///< of the recorded Python program; none while the trace grows
+    advisor::SourceLines lines;                        ///< of those files
+    std::shared_ptr<const advisor::SourceTimes> times; ///< null: the trace is not of a Python program, or grows
+    bool live = false;                                 ///< the trace still grows
+    std::int64_t steps = 0;                            ///< how many the last look at the whole trace found
     std::int64_t lastSteps = 0; ///< the newest verdicts are of so many last steps; 0: of the trace as a whole
     std::int64_t newest = 0;    ///< index of the last of those
 };

@@ -9,19 +9,19 @@ CodeGate::~CodeGate()
     m_thread.cancel();
 }
 
-void CodeGate::pass(const config::TrainingConfig& configuration, Allowed allowed)
+void CodeGate::pass(const std::optional<CodeFile>& code, Allowed allowed)
 {
     m_thread.cancel();
     m_asked.reset();
     m_allowed = nullptr;
-    if (!codePath(configuration)) {
+    if (!code) {
         allowed({});
         return;
     }
     m_allowed = std::move(allowed);
     m_thread.start(
-        [this, configuration](const std::stop_token& stop, const Background::Post& post) {
-            post([this, read = readCode(configuration, stop)] { take(read); });
+        [this, code = *code](const std::stop_token& stop, const Background::Post& post) {
+            post([this, read = readCode(code, stop)] { take(read); });
         },
         [this](const profiler::Error& error) { take(tl::unexpected(error)); });
 }
@@ -41,7 +41,7 @@ void CodeGate::take(const profiler::Result<CodeFile>& read)
 
 void CodeGate::answer(const CodeFile& file, Answer answer)
 {
-    if (!m_asked || m_asked->path != file.path || m_asked->sha256 != file.sha256)
+    if (!m_asked || m_asked->path != file.path || m_asked->sha256 != file.sha256 || m_asked->command != file.command)
         return;
     m_asked.reset();
     const Allowed allowed = std::exchange(m_allowed, nullptr);

@@ -8,8 +8,8 @@
 
 namespace app {
 
-/// Stands before everything that starts a trainer: a model file of the user's is code, so it runs only when the user
-/// said so for this path and content. GUI thread; the file is read elsewhere.
+/// Stands before everything that starts a trainer or a program: a model file and a script of the user's are code, so
+/// they run only when the user said so for this path and content. GUI thread; the file is read elsewhere.
 class CodeGate : public QObject {
     Q_OBJECT
 public:
@@ -22,7 +22,8 @@ public:
 
     /// Calls `allowed` at once when nothing of the user's is run; else later, or never. A newer wish replaces one that
     /// is waiting.
-    void pass(const config::TrainingConfig& configuration, Allowed allowed);
+    /// @param code  what would be run, not read yet; none: nothing of the user's
+    void pass(const std::optional<CodeFile>& code, Allowed allowed);
     /// To what asked() asked; for another file, or without a question, nothing happens.
     void answer(const CodeFile& file, Answer answer);
 

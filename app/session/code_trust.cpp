@@ -1,9 +1,14 @@
 #include "app/session/code_trust.h"
 
+#include "advisor/change/tool.h"
+#include "advisor/runner/shell_words.h"
+
 #include <QCryptographicHash>
 #include <QFile>
 #include <QFileInfo>
 #include <QSettings>
+#include <algorithm>
+#include <system_error>
 
 namespace app {
 
@@ -12,14 +17,21 @@ namespace {
 constexpr qint64 kBlock = 1 << 20;
 
 /// Paths have slashes, which would be groups of the settings.
-QString settingsKey(const std::filesystem::path& path)
+QString settingsKey(const CodeFile& code)
 {
-    const QByteArray text = QByteArray::fromStdString(path.string());
+    QByteArray text = QByteArray::fromStdString(code.path.string());
+    if (code.isProgram())
+        text += '\0' + code.command.toUtf8() + '\0' + code.folder.toUtf8();
     return "trusted_code/" + QString::fromLatin1(QCryptographicHash::hash(text, QCryptographicHash::Sha256).toHex());
 }
 
-profiler::Error unreadable(const std::filesystem::path& path, const QString& why)
+profiler::Error unreadable(const CodeFile& code, const QString& why)
 {
+    const std::filesystem::path& path = code.path;
+    if (code.isProgram())
+        return profiler::makeError<"code.program_unreadable", "the program cannot be read: {why}">(
+            profiler::Error::Code::Io, path.string(), "check the command and its working directory",
+            {{"why", why.toStdString()}});
     return profiler::makeError<"model.unreadable", "the model file cannot be read: {why}">(
         profiler::Error::Code::Io, path.string(), "choose a file that exists and that you may read under Model file",
         {{"why", why.toStdString()}});
@@ -27,25 +39,48 @@ profiler::Error unreadable(const std::filesystem::path& path, const QString& why
 
 } // namespace
 
-std::optional<std::filesystem::path> codePath(const config::TrainingConfig& configuration)
+std::optional<CodeFile> codeOf(const config::TrainingConfig& configuration)
 {
     const std::string& workload = configuration[config::key::workload];
     const std::string& path = configuration[config::key::modelPath];
     if ((workload != "torchscript" && workload != "plugin") || path.empty())
         return std::nullopt;
-    return std::filesystem::path(QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString());
+    CodeFile code;
+    code.path = QFileInfo(QString::fromStdString(path)).absoluteFilePath().toStdString();
+    code.workload = QString::fromStdString(workload);
+    return code;
 }
 
-profiler::Result<CodeFile> readCode(const config::TrainingConfig& configuration, const std::stop_token& stop)
+CodeFile codeOf(const std::vector<std::string>& command, const std::filesystem::path& folder)
 {
     CodeFile code;
-    code.path = codePath(configuration).value_or(std::filesystem::path());
-    code.workload = QString::fromStdString(configuration[config::key::workload]);
+    code.command = QString::fromStdString(advisor::runner::commandLine(command));
+    code.folder = QString::fromStdString(folder.string());
+    std::error_code ignored;
+    for (const std::string& word : command)
+        if (word.ends_with(".py") || word.ends_with(".sh"))
+            if (const auto script = (folder / word).lexically_normal();
+                std::filesystem::is_regular_file(script, ignored)) {
+                code.path = script;
+                return code;
+            }
+    if (command.empty())
+        return code;
+    const std::string& program = command.front();
+    const auto found = program.find('/') == std::string::npos
+                           ? advisor::change::findTool(program)
+                           : profiler::Result<std::filesystem::path>(folder / program);
+    code.path = found ? found->lexically_normal() : folder / program;
+    return code;
+}
+
+profiler::Result<CodeFile> readCode(CodeFile code, const std::stop_token& stop)
+{
     QFile file(QString::fromStdString(code.path.string()));
     if (QFileInfo(file).isDir())
-        return tl::unexpected(unreadable(code.path, "it is a folder"));
+        return tl::unexpected(unreadable(code, "it is a folder"));
     if (!file.open(QIODevice::ReadOnly))
-        return tl::unexpected(unreadable(code.path, file.errorString()));
+        return tl::unexpected(unreadable(code, file.errorString()));
     QCryptographicHash hash(QCryptographicHash::Sha256);
     QByteArray block(kBlock, Qt::Uninitialized);
     for (;;) {
@@ -53,14 +88,14 @@ profiler::Result<CodeFile> readCode(const config::TrainingConfig& configuration,
             return profiler::fail<"work.cancelled", "cancelled">(profiler::Error::Code::Cancelled);
         const qint64 got = file.read(block.data(), kBlock);
         if (got < 0)
-            return tl::unexpected(unreadable(code.path, file.errorString()));
+            return tl::unexpected(unreadable(code, file.errorString()));
         if (got == 0)
             break;
         hash.addData(QByteArrayView(block.constData(), got));
         code.bytes += got;
     }
     code.sha256 = QString::fromLatin1(hash.result().toHex());
-    const QStringList known = QSettings().value(settingsKey(code.path)).toStringList();
+    const QStringList known = QSettings().value(settingsKey(code)).toStringList();
     if (known.size() == 2 && known[0] != code.sha256)
         code.changedSince = QDateTime::fromString(known[1], Qt::ISODate);
     return code;
@@ -68,12 +103,12 @@ profiler::Result<CodeFile> readCode(const config::TrainingConfig& configuration,
 
 bool isTrusted(const CodeFile& file)
 {
-    return QSettings().value(settingsKey(file.path)).toStringList().value(0) == file.sha256;
+    return QSettings().value(settingsKey(file)).toStringList().value(0) == file.sha256;
 }
 
 void trust(const CodeFile& file)
 {
-    QSettings().setValue(settingsKey(file.path),
+    QSettings().setValue(settingsKey(file),
                          QStringList{file.sha256, QDateTime::currentDateTime().toString(Qt::ISODate)});
 }
 

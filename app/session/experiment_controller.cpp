@@ -1,11 +1,58 @@
 #include "app/session/experiment_controller.h"
 
 #include "advisor/batch_facts.h"
+#include "advisor/change/program_setup.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace app {
+
+namespace {
+
+using Tell = std::function<void(const advisor::ExperimentProgress&)>;
+
+/// Blocks until the change is measured. What the programs print is kept only where they fail.
+profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMeasurement& what,
+                                                                const advisor::Toggle& change, const Tell& tell,
+                                                                const std::stop_token& stop)
+{
+    advisor::ProgramPlan plan;
+    plan.setup.arms[0].command = what.command;
+    plan.setup.folder = what.folder;
+    plan.setup.environment = what.environment;
+    plan.setup.isolation = what.isolation;
+    if (const auto ready = advisor::change::prepareProgram(plan.setup); !ready)
+        return tl::unexpected(ready.error());
+    const advisor::change::ChangeRequest request{
+        .changes = {{change.key, change.to}}, .kept = what.kept, .advice = &what.rules, .patcher = {}};
+    if (const auto set = advisor::change::setChanges(plan, *what.trace, request); !set)
+        return tl::unexpected(set.error());
+    if (const auto made = advisor::change::makeLogFolder(plan.setup); !made)
+        return tl::unexpected(made.error());
+    auto result = advisor::runProgramExperiment(plan, tell, stop);
+    if (!result && result.error().code != profiler::Error::Code::Cancelled) {
+        profiler::Error error = result.error();
+        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what the program printed is in ") +
+                      plan.setup.logs.string();
+        return tl::unexpected(std::move(error));
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(plan.setup.logs, ignored);
+    if (!result)
+        return tl::unexpected(result.error());
+    ExperimentController::Measured measured;
+    measured.result = std::move(result->measured);
+    measured.program = what.origin;
+    measured.refused = result->isRefused;
+    if (result->program.failure)
+        for (const std::string& line : result->program.failure->traceback)
+            measured.traceback << QString::fromStdString(line);
+    return measured;
+}
+
+} // namespace
 
 ExperimentController::ExperimentController(QObject* parent) : QObject(parent), m_thread(this) {}
 
@@ -33,14 +80,43 @@ const advisor::ExperimentResult* ExperimentController::result(const QString& rul
     return found == m_results.end() ? nullptr : &found->second;
 }
 
-const advisor::ExperimentResult* ExperimentController::newest(const QString& ruleId) const
+const ExperimentController::Measured* ExperimentController::measured(const QString& ruleId) const
+{
+    const auto found = std::find_if(m_all.rbegin(), m_all.rend(),
+                                    [&](const Measured& one) { return one.rule == ruleId && one.onScreen; });
+    return found == m_all.rend() ? nullptr : &*found;
+}
+
+const ExperimentController::Measured* ExperimentController::newest(const QString& ruleId) const
 {
     const auto found =
         std::find_if(m_all.rbegin(), m_all.rend(), [&](const Measured& one) { return one.rule == ruleId; });
-    return found == m_all.rend() ? nullptr : &found->result;
+    return found == m_all.rend() ? nullptr : &*found;
 }
 
 void ExperimentController::start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline)
+{
+    run(advice, [plan = planFor(advice, baseline)](const Tell& tell, const std::stop_token& stop) -> Outcome {
+        auto result = advisor::runExperiment(plan, tell, stop);
+        if (!result)
+            return tl::unexpected(result.error());
+        Measured measured;
+        measured.result = std::move(*result);
+        return measured;
+    });
+}
+
+void ExperimentController::startProgram(const advisor::RuleAdvice& advice, ProgramMeasurement what)
+{
+    if (!advice.advice.toggle)
+        return;
+    run(advice,
+        [what = std::move(what), change = *advice.advice.toggle](const Tell& tell, const std::stop_token& stop) {
+            return measureProgram(what, change, tell, stop);
+        });
+}
+
+void ExperimentController::run(const advisor::RuleAdvice& advice, Run measure)
 {
     if (isRunning())
         return;
@@ -50,11 +126,11 @@ void ExperimentController::start(const advisor::RuleAdvice& advice, const config
     m_progress.reset();
     m_stopping = m_abandoned = false;
     m_thread.start(
-        [this, plan = planFor(advice, baseline)](const std::stop_token& stop, const Background::Post& post) {
+        [this, measure = std::move(measure)](const std::stop_token& stop, const Background::Post& post) {
             const auto tell = [&](const advisor::ExperimentProgress& progress) {
                 post([this, progress] { take(progress); });
             };
-            post([this, result = advisor::runExperiment(plan, tell, stop)] { end(result); });
+            post([this, result = measure(tell, stop)] { end(result); });
         },
         [this](const profiler::Error& error) { end(tl::unexpected(error)); });
 }
@@ -65,7 +141,7 @@ void ExperimentController::take(const advisor::ExperimentProgress& progress)
     emit progressed(m_rule, progress);
 }
 
-void ExperimentController::end(const profiler::Result<advisor::ExperimentResult>& result)
+void ExperimentController::end(const Outcome& result)
 {
     const QString rule = std::exchange(m_rule, {});
     m_progress.reset();
@@ -75,9 +151,12 @@ void ExperimentController::end(const profiler::Result<advisor::ExperimentResult>
         return;
     }
     if (result) {
-        m_all.push_back({rule, m_title, *result});
-        m_results.insert_or_assign(rule, *result);
-        emit finished(rule, *result);
+        Measured measured = *result;
+        measured.rule = rule;
+        measured.title = m_title;
+        m_all.push_back(measured);
+        m_results.insert_or_assign(rule, measured.result);
+        emit finished(rule, measured.result);
         return;
     }
     const bool cancelled = result.error().code == profiler::Error::Code::Cancelled;
@@ -96,11 +175,11 @@ void ExperimentController::forget(const QString& ruleId)
     m_results.erase(ruleId);
 }
 
-void ExperimentController::select(const std::function<bool(const advisor::ExperimentResult&)>& isOnScreen)
+void ExperimentController::select(const std::function<bool(const Measured&)>& isOnScreen)
 {
     m_results.clear();
     for (Measured& one : m_all) {
-        one.onScreen = isOnScreen(one.result);
+        one.onScreen = isOnScreen(one);
         if (one.onScreen)
             m_results.insert_or_assign(one.rule, one.result);
     }

@@ -1,21 +1,38 @@
 #pragma once
 
+#include "advisor/change/program_patch.h"
 #include "advisor/experiment/experiment.h"
 #include "advisor/rule.h"
+#include "advisor/runner/workspace.h"
 #include "app/session/background.h"
+#include "app/session/origin.h"
 
 #include <QObject>
 #include <QString>
+#include <QStringList>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
 namespace app {
 
-/// Measures one change at a time against the configuration that is set, and keeps what was measured. A result is one of
-/// the training that it was measured with: result() and results() give those of the training on screen, elsewhere() the
-/// others. GUI thread.
+/// What is measured of a recorded program.
+struct ProgramMeasurement {
+    std::shared_ptr<const profiler::Trace> trace;
+    std::vector<std::string> command, environment; ///< environment: NAME=VALUE, added to the app's own
+    std::filesystem::path folder;
+    advisor::runner::Isolation isolation = advisor::runner::Isolation::Overlay;
+    std::vector<advisor::change::WantedChange> kept; ///< changes that both arms have
+    std::vector<advisor::RuleAdvice> rules;          ///< on the trace, for the prediction
+    Origin origin;
+};
+
+/// Measures one change at a time against the configuration that is set, or against a recorded program, and keeps what
+/// was measured. A result is one of the training that it was measured with: result() and results() give those of the
+/// training on screen, elsewhere() the others. GUI thread.
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
@@ -36,15 +53,22 @@ public:
     struct Measured {
         QString rule, title;
         advisor::ExperimentResult result;
-        bool onScreen = true; ///< it is of the training on screen
+        Origin program;        ///< that it was measured with; without an id: the configuration of its plan
+        bool refused = false;  ///< only the changed program fails
+        QStringList traceback; ///< last lines of that failure
+        bool onScreen = true;  ///< it is of the training on screen
     };
     [[nodiscard]] std::vector<Measured> elsewhere() const;
     /// The newest result of a rule, of whatever training; null: none.
-    [[nodiscard]] const advisor::ExperimentResult* newest(const QString& ruleId) const;
+    [[nodiscard]] const Measured* newest(const QString& ruleId) const;
     /// Tells which results are of the training on screen.
-    void select(const std::function<bool(const advisor::ExperimentResult&)>& isOnScreen);
+    void select(const std::function<bool(const Measured&)>& isOnScreen);
+    /// The newest result of a rule for the training on screen, with what else is known of it; null: none.
+    [[nodiscard]] const Measured* measured(const QString& ruleId) const;
 
     void start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
+    /// Measures the change with the recorded program. No file of the user's changes.
+    void startProgram(const advisor::RuleAdvice& advice, ProgramMeasurement what);
     void cancel(); ///< ends with failed() once the trainers are gone
     void forget(const QString& ruleId);
     /// Cancels what is being measured: its result is not kept.
@@ -57,8 +81,13 @@ signals:
     void failed(const QString& ruleId, const QString& message);
 
 private:
+    /// What the work gives back; the rule and its title are added.
+    using Outcome = profiler::Result<Measured>;
+    using Run =
+        std::function<Outcome(const std::function<void(const advisor::ExperimentProgress&)>&, const std::stop_token&)>;
+    void run(const advisor::RuleAdvice& advice, Run measure);
     void take(const advisor::ExperimentProgress& progress);
-    void end(const profiler::Result<advisor::ExperimentResult>& result);
+    void end(const Outcome& result);
 
     QString m_rule;
     QString m_title;                              ///< of the finding that is being measured

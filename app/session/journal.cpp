@@ -17,10 +17,12 @@ double Journal::factorAfter(std::size_t count) const
     return factor;
 }
 
-std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result)
+std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result, const Origin& program)
 {
     const auto held = advisor::predictionHeld(result);
-    return held ? std::optional(MeasuredPrediction{result.plan.baseline, result.plan.changes, *held}) : std::nullopt;
+    if (!held)
+        return std::nullopt;
+    return MeasuredPrediction{result.plan.baseline, result.plan.changes, *held, program.id};
 }
 
 Predictions Journal::score() const
@@ -57,6 +59,8 @@ Journal Journal::inForce(const config::TrainingConfig& configuration) const
     std::map<std::string, std::string> wanted; // by key: what the change before must have set
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         const auto& [key, from, to] = change->toggle;
+        if (change->isOfProgram())
+            continue;
         const std::string value = wanted.contains(key) ? wanted[key] : configuration.text(key);
         if (to != value || workloadOf(change->result.plan.baseline) != workloadOf(configuration))
             continue;
@@ -71,7 +75,7 @@ bool Journal::isResultOf(const config::TrainingConfig& shown, const config::Trai
 {
     std::vector<advisor::Toggle> all = measured;
     for (const KeptChange& change : changes) {
-        if (workloadOf(change.result.plan.baseline) != workloadOf(baseline))
+        if (change.isOfProgram() || workloadOf(change.result.plan.baseline) != workloadOf(baseline))
             continue;
         all.push_back(change.toggle);
         all.insert(all.end(), change.result.plan.changes.begin(), change.result.plan.changes.end());
@@ -86,10 +90,22 @@ Journal Journal::measuredWith(const config::TrainingConfig* shown, const Journal
         return shown && all.isResultOf(*shown, baseline, measured);
     };
     for (const KeptChange& change : changes)
-        if (isHere(change.result.plan.baseline, change.result.plan.changes))
+        if (!change.isOfProgram() && isHere(change.result.plan.baseline, change.result.plan.changes))
             found.changes.push_back(change);
     for (const MeasuredPrediction& prediction : predictions)
-        if (isHere(prediction.baseline, prediction.changes))
+        if (prediction.program.isEmpty() && isHere(prediction.baseline, prediction.changes))
+            found.predictions.push_back(prediction);
+    return found;
+}
+
+Journal Journal::ofProgram(const Origin& program) const
+{
+    Journal found;
+    for (const KeptChange& change : changes)
+        if (change.isOfProgram() && change.program == program)
+            found.changes.push_back(change);
+    for (const MeasuredPrediction& prediction : predictions)
+        if (!program.id.isEmpty() && prediction.program == program.id)
             found.predictions.push_back(prediction);
     return found;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/experiment/experiment.h"
+#include "app/session/origin.h"
 
 #include <QString>
 #include <optional>
@@ -19,19 +20,25 @@ struct MeasuredPrediction {
     config::TrainingConfig baseline;
     std::vector<advisor::Toggle> changes;
     bool held = false; ///< it lay in the predicted range
+    QString program{}; ///< id of the program's origin; empty: it was measured with `baseline`
 };
 /// None when nothing was predicted, or too little measured.
-std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result);
+/// @param program  that it was measured with; without an id: the plan's configuration
+std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentResult& result,
+                                                     const Origin& program = {});
 
-/// A change that was measured and kept.
+/// A change that was measured and kept: of a configuration, or of a program.
 struct KeptChange {
     QString ruleId;
     QString title; ///< of the finding
     advisor::Toggle toggle;
     advisor::ExperimentResult result;
+    Origin program{}; ///< that it was measured with; without an id: the configuration of the result's plan
+
+    [[nodiscard]] bool isOfProgram() const { return !program.id.isEmpty(); }
 };
 
-/// The changes that were kept, in order.
+/// The changes that were kept, in order. Those of programs are none of a configuration, and the other way round.
 struct Journal {
     std::vector<KeptChange> changes;
     std::vector<MeasuredPrediction> predictions; ///< of all that was measured, kept or not
@@ -53,6 +60,8 @@ struct Journal {
                                   const std::vector<advisor::Toggle>& changes) const;
     /// Changes and predictions that were measured with the training `shown`, null: with none that is known.
     [[nodiscard]] Journal measuredWith(const config::TrainingConfig* shown, const Journal& all) const;
+    /// Changes and predictions that were measured with a program.
+    [[nodiscard]] Journal ofProgram(const Origin& program) const;
     /// A place for one more change of a rule: changes of one may be kept one after another, as "rule", "rule #2" …
     /// @param beside  takes places, too
     [[nodiscard]] QString freeName(const QString& rule, const std::vector<KeptChange>& beside = {}) const;

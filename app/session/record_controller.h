@@ -48,6 +48,9 @@ public:
     /// A command that still runs is ended.
     ~RecordController() override;
 
+    /// The trace that is made, and the process that makes it; while it runs.
+    [[nodiscard]] const std::filesystem::path& trace() const { return m_trace; }
+    [[nodiscard]] qint64 processId() const { return m_process.processId(); }
     [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
     /// Error when there is no stepscope-cli, or no place for the trace; whether the command itself can be run is told
     /// by ended().

@@ -38,4 +38,9 @@ void Selection::show(profiler::TimeRange range, std::optional<profiler::TrackId>
     emit showRequested(range, track);
 }
 
+void Selection::showSource(const QString& file, int line)
+{
+    emit sourceRequested(file, line);
+}
+
 } // namespace app

@@ -3,6 +3,7 @@
 #include "profiler/model/trace.h"
 
 #include <QObject>
+#include <QString>
 #include <optional>
 
 namespace app {
@@ -21,10 +22,13 @@ public:
     void clear();
     /// Asks the timeline to bring a time range (and a track) into view; selection stays.
     void show(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
+    /// Asks the Source view to come to the front with this line of the user's program; selection stays.
+    void showSource(const QString& file, int line);
 
 signals:
     void changed();
     void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
+    void sourceRequested(const QString& file, int line);
 
 private:
     std::optional<profiler::SliceId> m_slice;

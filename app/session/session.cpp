@@ -1,10 +1,14 @@
 #include "app/session/session.h"
 
 #include "advisor/batch_facts.h"
+#include "advisor/runner/shell_words.h"
+#include "app/record/record_settings.h"
 #include "app/session/session_state.h"
 #include "profiler/model/trace_builder.h"
 
+#include <QSettings>
 #include <algorithm>
+#include <utility>
 
 namespace app {
 
@@ -12,6 +16,7 @@ namespace {
 
 constexpr int kMostUndo = 200;
 constexpr int kKeepMs = 300;
+constexpr auto kMayCopy = "program/copies";
 
 std::string asString(const QString& text)
 {
@@ -43,7 +48,8 @@ Session::Session(QObject* parent) : QObject(parent), m(std::make_unique<State>(t
     m->trace = profiler::TraceBuilder().finish();
     connect(&m->description, &TrainerDescription::changed, this, &Session::descriptionChanged);
     connect(&m->description, &TrainerDescription::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what.text)), asQString(error.message()), true);
+        emit noticed(tr("Nothing can be trained: %1").arg(asQString(error.what.text)), asQString(error.message()),
+                     true);
     });
     m->undo.setUndoLimit(kMostUndo);
     m->keepSoon.setSingleShot(true);
@@ -66,9 +72,9 @@ Session::~Session()
     // Work that is waited for below may take seconds; a window that opens meanwhile goes on from what was kept.
     m->lock.reset();
     // Parts that are being torn down must not call back into a session that is half gone.
-    for (QObject* part : std::initializer_list<QObject*>{&m->description, &m->gate, &m->run, &m->store, &m->follower,
-                                                         &m->loader, &m->saver, &m->reports, &m->analyser,
-                                                         &m->experiments, &m->tuning, &m->levelCosts, &m->undo})
+    for (QObject* part : std::initializer_list<QObject*>{
+             &m->description, &m->gate, &m->run, &m->store, &m->follower, &m->recordingFollower, &m->loader, &m->saver,
+             &m->reports, &m->analyser, &m->experiments, &m->tuning, &m->levelCosts, &m->undo})
         part->disconnect(this);
 }
 
@@ -151,8 +157,9 @@ void Session::connectExperiments()
 {
     connect(&m->experiments, &ExperimentController::progressed, this, &Session::experimentProgressed);
     connect(&m->experiments, &ExperimentController::finished, this,
-            [this](const QString&, const advisor::ExperimentResult& result) {
-                m->addPredictions({&result, 1});
+            [this](const QString& rule, const advisor::ExperimentResult& result) {
+                const auto* measured = m->experiments.newest(rule);
+                m->addPredictions({&result, 1}, measured ? measured->program : Origin());
                 settleResults();
                 emit journalChanged();
             });
@@ -163,7 +170,11 @@ void Session::connectExperiments()
 void Session::startExperiment(const advisor::RuleAdvice& advice)
 {
     // A training beside it would share the processor with both arms, and the numbers would mean nothing.
-    if (!advice.advice.toggle || !mayStart() || !takeEdits())
+    if (!advice.advice.toggle || !mayStart())
+        return;
+    if (!programOnScreen().id.isEmpty())
+        return measureProgram(advice);
+    if (!takeEdits())
         return;
     if (m->configuration.text(advice.advice.toggle->key) == advice.advice.toggle->to) {
         emit noticed(tr("Nothing was measured: the configuration has this change already."),
@@ -176,6 +187,64 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
         m->experiments.start(advice, m->configuration);
         emit experimentStarted(asQString(advice.id));
     });
+}
+
+/// With the recorded program of the trace on screen.
+void Session::measureProgram(const advisor::RuleAdvice& advice)
+{
+    const auto recorded = [this](const char* key) {
+        const auto found = m->trace->metadata().find(key);
+        return found == m->trace->metadata().end() ? std::string() : found->second;
+    };
+    const auto words = advisor::runner::shellWords(recorded("record.command"));
+    const std::string folder = recorded("record.directory");
+    if (!words || words->empty() || folder.empty()) {
+        emit noticed(tr("Nothing was measured: the trace does not say which command was recorded, and where."),
+                     tr("Record the program again."), true);
+        return;
+    }
+    ProgramMeasurement what{.trace = m->trace,
+                            .command = *words,
+                            .environment = recordedEnvironment(recorded("record.command"), folder),
+                            .folder = folder,
+                            .kept = {},
+                            .rules = m->advice ? m->advice->rules : std::vector<advisor::RuleAdvice>(),
+                            .origin = programOnScreen()};
+    for (const KeptChange& kept : m->journal.changes)
+        if (kept.toggle.key != advice.advice.toggle->key)
+            what.kept.push_back({kept.toggle.key, kept.toggle.to});
+    passProgram(*words, folder, [this, advice, what = std::move(what)] {
+        passIsolation([this, advice, what](advisor::runner::Isolation isolation) {
+            if (m->trace != what.trace || !mayStart())
+                return;
+            ProgramMeasurement isolated = what;
+            isolated.isolation = isolation;
+            m->experiments.startProgram(advice, std::move(isolated));
+            emit experimentStarted(asQString(advice.id));
+        });
+    });
+}
+
+/// How a program is kept from the user's files; asks once where that needs a copy of them.
+void Session::passIsolation(const std::function<void(advisor::runner::Isolation)>& go)
+{
+    using advisor::runner::Isolation;
+    const auto possible = advisor::runner::checkPrivateViews();
+    if (possible)
+        return go(Isolation::Overlay);
+    if (QSettings().value(kMayCopy).toBool())
+        return go(Isolation::Copy);
+    m->afterCopyAsked = [go] { go(Isolation::Copy); };
+    emit copyAsked(asQString(possible.error().what.text));
+}
+
+void Session::answerCopy(bool allowed)
+{
+    const auto go = std::exchange(m->afterCopyAsked, nullptr);
+    if (!allowed || !go)
+        return;
+    QSettings().setValue(kMayCopy, true);
+    go();
 }
 
 void Session::cancelExperiment()
@@ -195,7 +264,10 @@ std::optional<std::chrono::seconds> Session::expectedDuration(const advisor::Rul
     if (us <= 0)
         return std::nullopt;
     const double validationUs = m->epochs.empty() ? 0 : 1e6 * m->epochs.back().validationSeconds;
-    return advisor::expectedDuration(ExperimentController::planFor(advice, m->configuration), us, validationUs);
+    const bool isProgram = !programOnScreen().id.isEmpty();
+    return advisor::expectedDuration(
+        ExperimentController::planFor(advice, isProgram ? config::TrainingConfig() : m->configuration), us,
+        validationUs);
 }
 
 } // namespace app

@@ -93,8 +93,15 @@ public:
     /// What the trainer said at the start of the last run: sizes, planned steps.
     [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
 
-    /// To what codeAsked() asked, for a run or an experiment.
+    /// Calls `go` when the user allows to run the program, now or earlier; asks by codeAsked() before, once for each
+    /// command and content of its script.
+    void passProgram(const std::vector<std::string>& command, const std::filesystem::path& folder,
+                     std::function<void()> go);
+    /// To what codeAsked() asked, for a run, an experiment or a recording.
     void answerCode(const CodeFile& file, CodeGate::Answer answer);
+
+    /// To what copyAsked() asked; an allowance is remembered.
+    void answerCopy(bool allowed);
 
     // kept runs
     [[nodiscard]] const std::vector<RunRecord>& runs() const; ///< newest first; empty until reloadRuns()
@@ -141,6 +148,8 @@ public:
     /// The training that results on screen must be of: that of the trace on screen, without a trace the one that is
     /// set. Null: the trace does not say what it trained, and no result is shown as one of its own.
     [[nodiscard]] const config::TrainingConfig* trainingOnScreen() const;
+    /// The recorded program of the trace on screen, that changes can be measured with; without an id: it is of none.
+    [[nodiscard]] Origin programOnScreen() const;
 
     // experiments
     [[nodiscard]] bool experimentRunning() const;
@@ -163,6 +172,9 @@ public:
     [[nodiscard]] QString whyBusy() const;
     /// Told by who records a program.
     void setRecording(bool recording);
+    /// Shows what a recording holds so far, until it ends; see RecordingFollower.
+    /// @param title  of the program
+    void followRecording(const std::filesystem::path& trace, std::int64_t recorder, const QString& title);
     [[nodiscard]] bool isRecording() const;
     /// Stops the training; else what is being measured or tuned.
     void stopWhatRuns();
@@ -198,6 +210,7 @@ public:
     /// A result of another training than the one on screen.
     struct ElsewhereResult {
         QString title; ///< of the finding
+        Origin origin; ///< what it was measured with
         advisor::ExperimentResult result;
         bool kept = false; ///< it is in the journal of that training
     };
@@ -226,6 +239,9 @@ signals:
     void tookUp();
     /// May this file be run? Nothing is started until answerCode().
     void codeAsked(const app::CodeFile& file);
+    /// Here a program cannot be kept from the user's files by a private view of them. May it run in a copy of its
+    /// working directory? Nothing is started until answerCopy(). @param why  a sentence
+    void copyAsked(const QString& why);
     void traceChanged();  ///< also for each new snapshot of a live trace
     void traceReplaced(); ///< another trace altogether: reset zoom and selection
     void traceOpened();   ///< a file is read to its end
@@ -235,6 +251,8 @@ signals:
     void runsChanged();
     void comparisonWanted(const app::RunRecord& run);
     void journalChanged();
+    /// Files of the recorded program were changed by a patch, or are as they were before it.
+    void programFilesChanged();
     void experimentStarted(const QString& ruleId);
     void experimentProgressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
     void experimentFinished(const QString& ruleId, const advisor::ExperimentResult& result);
@@ -256,6 +274,8 @@ private:
     void passGate(std::function<void()> go);
     void passPackage(const std::function<void()>& go);
     void startRun();
+    void measureProgram(const advisor::RuleAdvice& advice);
+    void passIsolation(const std::function<void(advisor::runner::Isolation)>& go);
     void connectTrace();
     void connectExperiments();
     void connectTuning();
@@ -272,7 +292,10 @@ private:
                       const std::filesystem::path& path);
     void showPreview(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void leaveRun(const profiler::Trace& trace);
+    void leaveOwnRun(const profiler::Trace& trace);
     [[nodiscard]] QString titleOf(const std::filesystem::path& path) const;
+    void leaveRecording();
+    void showRecording(const std::shared_ptr<const profiler::Trace>& part);
     void showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void push(SessionChange change);
     void apply(const SessionChange& change, bool forth);

@@ -47,6 +47,8 @@ void Session::setRecording(bool recording)
     if (m->recording == recording)
         return;
     m->recording = recording;
+    if (!recording)
+        leaveRecording();
     emit busyChanged();
 }
 

@@ -29,10 +29,13 @@ QJsonObject configurationJson(const config::TrainingConfig& configuration)
 
 QJsonObject changeJson(const KeptChange& change)
 {
-    return {{"rule", change.ruleId},
-            {"title", change.title},
-            {"toggle", toJson(change.toggle)},
-            {"result", toJson(change.result)}};
+    QJsonObject json{{"rule", change.ruleId},
+                     {"title", change.title},
+                     {"toggle", toJson(change.toggle)},
+                     {"result", toJson(change.result)}};
+    if (change.isOfProgram())
+        json["program"] = QJsonObject{{"id", change.program.id}, {"name", change.program.name}};
+    return json;
 }
 
 std::optional<KeptChange> changeFrom(const QJsonObject& json)
@@ -43,7 +46,12 @@ std::optional<KeptChange> changeFrom(const QJsonObject& json)
     // All of them are asked for when the change is taken back.
     if (!result || !isKnown(toggle) || !std::ranges::all_of(result->plan.changes, isKnown))
         return std::nullopt;
-    return KeptChange{json["rule"].toString(), json["title"].toString(), std::move(toggle), std::move(*result)};
+    const QJsonObject program = json["program"].toObject(); // none in files of earlier versions
+    return KeptChange{json["rule"].toString(),
+                      json["title"].toString(),
+                      std::move(toggle),
+                      std::move(*result),
+                      {program["id"].toString(), program["name"].toString()}};
 }
 
 QJsonObject stepJson(const SessionChange& change)
@@ -68,7 +76,11 @@ QJsonObject predictionJson(const MeasuredPrediction& prediction)
     QJsonArray changes;
     for (const advisor::Toggle& toggle : prediction.changes)
         changes << toJson(toggle);
-    return {{"baseline", configurationJson(prediction.baseline)}, {"changes", changes}, {"held", prediction.held}};
+    QJsonObject json{
+        {"baseline", configurationJson(prediction.baseline)}, {"changes", changes}, {"held", prediction.held}};
+    if (!prediction.program.isEmpty())
+        json["program"] = prediction.program;
+    return json;
 }
 
 std::optional<MeasuredPrediction> predictionFrom(const QJsonObject& json)
@@ -78,7 +90,7 @@ std::optional<MeasuredPrediction> predictionFrom(const QJsonObject& json)
         config::TrainingConfig::fromJson(std::string_view(text.data(), static_cast<std::size_t>(text.size())));
     if (!baseline)
         return std::nullopt;
-    MeasuredPrediction prediction{std::move(*baseline), {}, json["held"].toBool()};
+    MeasuredPrediction prediction{std::move(*baseline), {}, json["held"].toBool(), json["program"].toString()};
     for (const QJsonValue toggle : json["changes"].toArray())
         prediction.changes.push_back(toggleFromJson(toggle.toObject()));
     return prediction;

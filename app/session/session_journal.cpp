@@ -1,4 +1,5 @@
 #include "advisor/batch_facts.h"
+#include "advisor/change/program_patch.h"
 #include "app/session/origin.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
@@ -38,14 +39,26 @@ const config::TrainingConfig* Session::trainingOnScreen() const
     return m->traceConfiguration ? &*m->traceConfiguration : nullptr;
 }
 
+Origin Session::programOnScreen() const
+{
+    if (m->title.isEmpty() || m->traceConfiguration || !advisor::change::describesProgram(*m->trace) ||
+        !m->trace->metadata().contains("record.command"))
+        return {};
+    return originOf(*m->trace, m->path);
+}
+
 /// Which results are of the training on screen. True when other changes are in the journal than before.
 bool Session::refreshJournal()
 {
     const config::TrainingConfig* onScreen = trainingOnScreen();
-    m->experiments.select([&](const advisor::ExperimentResult& result) {
-        return onScreen && m->kept.isResultOf(*onScreen, result.plan.baseline, result.plan.changes);
+    const Origin program = programOnScreen();
+    m->experiments.select([&](const ExperimentController::Measured& one) {
+        if (!one.program.id.isEmpty())
+            return one.program == program;
+        return onScreen && m->kept.isResultOf(*onScreen, one.result.plan.baseline, one.result.plan.changes);
     });
-    Journal now = m->kept.inForce(m->configuration).measuredWith(onScreen, m->kept);
+    Journal now = program.id.isEmpty() ? m->kept.inForce(m->configuration).measuredWith(onScreen, m->kept)
+                                       : m->kept.ofProgram(program);
     const bool same =
         std::equal(now.changes.begin(), now.changes.end(), m->journal.changes.begin(), m->journal.changes.end(),
                    [](const KeptChange& a, const KeptChange& b) { return a.ruleId == b.ruleId; }) &&
@@ -65,9 +78,14 @@ std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
 {
     std::vector<ElsewhereResult> found;
     const config::TrainingConfig* onScreen = trainingOnScreen();
-    for (const KeptChange& kept : m->kept.changes)
-        if (!onScreen || !m->kept.isResultOf(*onScreen, kept.result.plan.baseline, kept.result.plan.changes))
-            found.push_back({kept.title, kept.result, true});
+    const Origin program = programOnScreen();
+    for (const KeptChange& kept : m->kept.changes) {
+        if (kept.isOfProgram()
+                ? !(kept.program == program)
+                : !onScreen || !m->kept.isResultOf(*onScreen, kept.result.plan.baseline, kept.result.plan.changes))
+            found.push_back({kept.title, kept.isOfProgram() ? kept.program : originOf(kept.result.plan.baseline),
+                             kept.result, true});
+    }
     const std::size_t keptCount = found.size();
     for (const auto& measured : m->experiments.elsewhere()) {
         const auto isKept = [&](const ElsewhereResult& kept) {
@@ -76,17 +94,19 @@ std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
                    kept.result.secondsSpent == measured.result.secondsSpent;
         };
         if (std::none_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(keptCount), isKept))
-            found.push_back({measured.title, measured.result, false});
+            found.push_back({measured.title,
+                             measured.program.id.isEmpty() ? originOf(measured.result.plan.baseline) : measured.program,
+                             measured.result, false});
     }
     return found;
 }
 
-bool Session::State::addPredictions(std::span<const advisor::ExperimentResult> measured)
+bool Session::State::addPredictions(std::span<const advisor::ExperimentResult> measured, const Origin& program)
 {
     constexpr std::size_t kMost = 500; // the file stays small
     const std::size_t before = kept.predictions.size();
     for (const advisor::ExperimentResult& result : measured)
-        if (auto prediction = measuredPrediction(result))
+        if (auto prediction = measuredPrediction(result, program))
             kept.predictions.push_back(std::move(*prediction));
     if (kept.predictions.size() == before)
         return false;
@@ -100,10 +120,20 @@ bool Session::State::addPredictions(std::span<const advisor::ExperimentResult> m
 void Session::keepChange(const advisor::RuleAdvice& advice)
 {
     const QString id = asQString(advice.id);
-    const advisor::ExperimentResult* result = m->experiments.newest(id);
+    const ExperimentController::Measured* measured = m->experiments.newest(id);
+    const advisor::ExperimentResult* result = measured ? &measured->result : nullptr;
     if (!result || result->plan.changes.empty() || m->journal.keptOf(id, result->plan.changes.front()))
         return;
     emit tookUp();
+    if (!measured->program.id.isEmpty()) {
+        SessionChange change;
+        change.place = m->kept.changes.size();
+        change.text = tr("keep %1").arg(valuesText(result->plan.changes));
+        change.kept = {{m->kept.freeName(id), asQString(advice.advice.title), result->plan.changes.front(), *result,
+                        measured->program}};
+        push(std::move(change));
+        return;
+    }
     if (!m->kept.isResultOf(m->configuration, result->plan.baseline, result->plan.changes)) {
         emit noticed(tr("The change was not kept: it was measured with other settings."),
                      tr("It was measured with %1; now %2 is set. Measure it again.")
@@ -139,6 +169,11 @@ void Session::undoChange(const QString& ruleId)
     change.kept = {*kept};
     change.leaves = true;
     change.place = static_cast<std::size_t>(kept - m->kept.changes.data());
+    if (kept->isOfProgram()) {
+        change.text = tr("take back %1").arg(valuesText(kept->result.plan.changes));
+        push(std::move(change));
+        return;
+    }
     std::vector<advisor::Toggle> back = {kept->toggle};
     // What came with it and was changed since is the user's.
     for (const advisor::Toggle& with : kept->result.plan.changes)

@@ -116,7 +116,7 @@ void Session::connectGate()
 {
     connect(&m->gate, &CodeGate::asked, this, &Session::codeAsked);
     connect(&m->gate, &CodeGate::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("The training was not started: %1").arg(asQString(error.what.text)),
+        emit noticed(tr("Nothing was started: %1").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.mend)}), true);
     });
 }
@@ -128,7 +128,7 @@ void Session::answerCode(const CodeFile& file, CodeGate::Answer answer)
 
 void Session::passGate(std::function<void()> go)
 {
-    m->gate.pass(m->configuration, [this, go = std::move(go)](const QString& sha256) {
+    m->gate.pass(codeOf(m->configuration), [this, go = std::move(go)](const QString& sha256) {
         // The trainer runs no file but the one with this hash; the run's record tells which it was.
         if (!sha256.isEmpty())
             static_cast<void>(setKnob(config::key::trustedSha256.name, sha256));
@@ -146,10 +146,17 @@ void Session::passPackage(const std::function<void()>& go)
         go();
         return;
     }
-    m->gate.pass(package, [this, go](const QString& sha256) {
+    m->gate.pass(codeOf(package), [this, go](const QString& sha256) {
         static_cast<void>(setKnob(config::key::evalPackageSha256.name, sha256));
         go();
     });
+}
+
+void Session::passProgram(const std::vector<std::string>& command, const std::filesystem::path& folder,
+                          std::function<void()> go)
+{
+    emit tookUp();
+    m->gate.pass(codeOf(command, folder), [go = std::move(go)](const QString&) { go(); });
 }
 
 void Session::start()

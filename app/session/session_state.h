@@ -4,6 +4,7 @@
 #include "app/session/background.h"
 #include "app/session/code_gate.h"
 #include "app/session/level_cost_measurer.h"
+#include "app/session/recording_follower.h"
 #include "app/session/report_saver.h"
 #include "app/session/run_controller.h"
 #include "app/session/run_store.h"
@@ -17,6 +18,7 @@
 #include "profiler/os/file_lock.h"
 
 #include <QTimer>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -35,6 +37,7 @@ struct Session::State {
     TrainerDescription description;
     Background datasetCheck; ///< of the training that is to start
     CodeGate gate;
+    std::function<void()> afterCopyAsked; ///< what copyAsked() is about
 
     RunController run;
     std::optional<RunRecord> running;                ///< the run in progress
@@ -57,6 +60,9 @@ struct Session::State {
     std::filesystem::path path;
     std::map<std::string, std::string> along; ///< of a copy's metadata, see keepWithTrace()
     TraceFollower follower;
+    RecordingFollower recordingFollower;
+    QString recordingTitle;        ///< of the program that is recorded
+    bool showingRecording = false; ///< what is on screen is a part of it so far
     TraceLoader loader;
     TraceSaver saver;
     bool ownRun = false;     ///< the trace on screen is of a training that this session ran to its end
@@ -72,7 +78,7 @@ struct Session::State {
     Journal kept;    ///< whatever was kept and predicted, of all trainings
     Journal journal; ///< of `kept`, what is in the configuration and was measured with the training on screen
     /// Adds what was predicted of experiments that have ended. False: nothing was.
-    bool addPredictions(std::span<const advisor::ExperimentResult> measured);
+    bool addPredictions(std::span<const advisor::ExperimentResult> measured, const Origin& program = {});
 };
 
 /// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run

@@ -84,6 +84,7 @@ void Session::connectTrace()
         emit traceChanged();
         m->analyser.request(trace, m->traceConfiguration);
     };
+    connect(&m->recordingFollower, &RecordingFollower::snapshot, this, &Session::showRecording);
     connect(&m->follower, &TraceFollower::snapshot, this, take);
     connect(&m->follower, &TraceFollower::finished, this, [this, take](const auto& trace) {
         m->ownRun = true; // before its analysis
@@ -129,7 +130,8 @@ void Session::connectTrace()
                 QString detail = detailOf(error);
                 if (m->isPart)
                     detail += (detail.isEmpty() ? "" : "\n") + tr("Only a part of %1 is shown.").arg(m->title);
-                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what.text)), detail, true);
+                emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what.text)), detail,
+                             true);
             });
     // Of two that go on, the one that is waited for is told of.
     const auto tellExport = [this](double share) {
@@ -147,8 +149,8 @@ void Session::connectTrace()
     connect(&m->saver, &TraceSaver::failed, this,
             [this, tellExport](const std::filesystem::path& path, const profiler::Error& error) {
                 tellExport(1);
-                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what.text)), detailOf(error),
-                             true);
+                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what.text)),
+                             detailOf(error), true);
             });
     connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
         m->analysed = result;
@@ -288,6 +290,13 @@ QString Session::titleOf(const std::filesystem::path& path) const
 
 void Session::leaveRun(const profiler::Trace& trace)
 {
+    m->recordingFollower.leave(); // the user wants to see another trace while it goes on
+    m->showingRecording = false;
+    leaveOwnRun(trace);
+}
+
+void Session::leaveOwnRun(const profiler::Trace& trace)
+{
     // The last of a run's trace would replace the one that was opened after its end.
     m->follower.leave();
     if (std::exchange(m->following, false))
@@ -298,6 +307,34 @@ void Session::leaveRun(const profiler::Trace& trace)
     m->hello.reset();
     m->ownRun = false;
     m->traceConfiguration = configurationOf(trace);
+}
+
+void Session::followRecording(const std::filesystem::path& trace, std::int64_t recorder, const QString& title)
+{
+    m->recordingTitle = title;
+    m->recordingFollower.follow(trace, recorder);
+}
+
+void Session::showRecording(const std::shared_ptr<const profiler::Trace>& part)
+{
+    if (m->loader.isRunning() || isRunOpen())
+        return; // the user has gone to another trace
+    if (!std::exchange(m->showingRecording, true)) {
+        leaveOwnRun(*part);
+        replaceTrace(part, tr("%1 · recording").arg(m->recordingTitle), {});
+    } else {
+        m->trace = part;
+        emit traceChanged();
+    }
+    m->analyser.request(part, std::nullopt);
+}
+
+/// The recording has ended. Its trace replaces the part that is on screen, where there is one.
+void Session::leaveRecording()
+{
+    m->recordingFollower.leave();
+    if (std::exchange(m->showingRecording, false))
+        m->isPart = true;
 }
 
 void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)

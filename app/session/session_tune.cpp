@@ -134,6 +134,8 @@ ReportContents Session::contentsOfTrace() const
 /// Measured changes of a training. @param of  that they were measured with
 void Session::addMeasured(ReportContents& to, const config::TrainingConfig& of) const
 {
+    if (!programOnScreen().id.isEmpty())
+        return; // what is on screen was measured with a program
     const auto add = [&](const advisor::ExperimentResult& result) {
         if (m->kept.isResultOf(of, result.plan.baseline, result.plan.changes))
             to.experiments.push_back(result);
@@ -149,7 +151,13 @@ void Session::saveReport(const std::filesystem::path& path)
 {
     emit tookUp();
     ReportContents contents = contentsOfTrace();
-    if (const config::TrainingConfig* onScreen = trainingOnScreen()) {
+    if (!programOnScreen().id.isEmpty()) {
+        for (const KeptChange& kept : m->journal.changes)
+            contents.experiments.push_back(kept.result);
+        for (const auto& [rule, result] : m->experiments.results())
+            if (result.plan.changes.empty() || !m->journal.keptOf(rule, result.plan.changes.front()))
+                contents.experiments.push_back(result);
+    } else if (const config::TrainingConfig* onScreen = trainingOnScreen()) {
         addMeasured(contents, *onScreen);
         if (m->tuning.result() && isTuningOfScreen())
             contents.tuning = m->tuning.result();

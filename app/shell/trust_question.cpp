@@ -50,23 +50,39 @@ QString breakable(const QString& text)
     return broken;
 }
 
+QString headingOf(const CodeFile& file)
+{
+    if (file.isProgram())
+        return file.changedSince ? TrustQuestion::tr("This program has changed since you allowed it to run")
+                                 : TrustQuestion::tr("Run this program?");
+    return file.changedSince ? TrustQuestion::tr("This model file has changed since you trusted it")
+                             : TrustQuestion::tr("This training runs code from a file");
+}
+
+QString kindOf(const CodeFile& file)
+{
+    const QString size = formatBytes(static_cast<double>(file.bytes));
+    return file.isProgram()            ? TrustQuestion::tr("a program, %1").arg(size)
+           : file.workload == "plugin" ? TrustQuestion::tr("a plug-in (shared library), %1").arg(size)
+                                       : TrustQuestion::tr("a TorchScript model, %1").arg(size);
+}
+
 } // namespace
 
-TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(parent)
+TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(parent), m_file(file)
 {
     setObjectName("trustQuestion");
-    setWindowTitle(tr("Run code from a file?"));
+    setWindowTitle(file.isProgram() ? tr("Run a program?") : tr("Run code from a file?"));
     setAttribute(Qt::WA_DeleteOnClose);
     setMinimumWidth(kWidth);
-    auto* heading = makeWords(file.changedSince ? tr("This model file has changed since you trusted it")
-                                                : tr("This training runs code from a file"),
-                              this);
+    auto* heading = makeWords(headingOf(file), this);
     QFont font = heading->font();
     font.setWeight(QFont::DemiBold);
     font.setPointSizeF(font.pointSizeF() * 1.25);
     heading->setFont(font);
     auto* why = makeWords(
-        (file.path.extension() == ".pt2" ? tr("A compiled model is a program. ")
+        (file.isProgram()                  ? tr("Stepscope starts this program to record or measure it. ")
+         : file.path.extension() == ".pt2" ? tr("A compiled model is a program. ")
          : file.workload == "plugin"
              ? tr("A plug-in is a program. ")
              : tr("A TorchScript file is a program: it can do more than compute a model, and it starts when it is "
@@ -108,12 +124,14 @@ QWidget* TrustQuestion::makeFacts(const CodeFile& file)
     auto* hashLine = new QHBoxLayout;
     hashLine->addWidget(hash, 1);
     hashLine->addWidget(copy, 0, Qt::AlignTop);
-    form->addRow(tr("What"),
-                 makeFact("what",
-                          file.workload == "plugin"
-                              ? tr("a plug-in (shared library), %1").arg(formatBytes(static_cast<double>(file.bytes)))
-                              : tr("a TorchScript model, %1").arg(formatBytes(static_cast<double>(file.bytes))),
-                          facts));
+    form->addRow(tr("What"), makeFact("what", kindOf(file), facts));
+    if (file.isProgram()) {
+        auto* command = makeFact("command", breakable(file.command), facts);
+        command->setAccessibleName(file.command);
+        command->setFont(hash->font());
+        form->addRow(tr("Command"), command);
+        form->addRow(tr("Directory"), makeFact("folder", breakable(file.folder), facts));
+    }
     form->addRow(tr("File"), shownPath);
     form->addRow(tr("SHA-256"), hashLine);
     if (file.changedSince) {
@@ -147,7 +165,10 @@ QWidget* TrustQuestion::makeButtons()
     add("runOnce", tr("Run it once"), tr("The next start asks again"), CodeGate::Answer::Once);
     layout->addStretch(1);
     auto* cancel = add("cancel", tr("Cancel"), tr("Nothing is started"), CodeGate::Answer::No);
-    add("trust", tr("Trust and run"), tr("Asks again only when the file changes"), CodeGate::Answer::Trust);
+    add("trust", tr("Trust and run"),
+        m_file.isProgram() ? tr("Asks again only when the command or the file changes")
+                           : tr("Asks again only when the file changes"),
+        CodeGate::Answer::Trust);
     cancel->setDefault(true);
     cancel->setFocus();
     return bar;

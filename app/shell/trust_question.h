@@ -6,12 +6,14 @@
 
 namespace app {
 
-/// Asks whether a model file of the user's may be run: what it is, where, its SHA-256, and why that matters. Cancel is
-/// what happens when nothing is chosen.
+/// Asks whether a model file or a program of the user's may be run: what it is, where, its SHA-256, and why that
+/// matters. Cancel is what happens when nothing is chosen.
 class TrustQuestion : public QDialog {
     Q_OBJECT
 public:
     TrustQuestion(const CodeFile& file, QWidget* parent);
+
+    [[nodiscard]] const CodeFile& file() const { return m_file; }
 
 signals:
     /// Once, before the dialog goes.
@@ -21,6 +23,7 @@ private:
     class QWidget* makeFacts(const CodeFile& file);
     class QWidget* makeButtons();
 
+    CodeFile m_file;
     CodeGate::Answer m_answer = CodeGate::Answer::No;
 };
 

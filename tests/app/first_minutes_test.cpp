@@ -1,6 +1,6 @@
 #include "advisor/evidence/program_values.h"
+#include "app/findings/tip_box.h"
 #include "app/shell/status_line.h"
-#include "app/views/advisor/tip_box.h"
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"

@@ -1,6 +1,6 @@
+#include "app/findings/finding_card.h"
 #include "app/session/selection.h"
 #include "app/session/session_file.h"
-#include "app/views/advisor/finding_card.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>

@@ -1,9 +1,9 @@
 #include "app/main_window.h"
 
+#include "app/findings/finding_card.h"
 #include "app/session/analyser.h"
 #include "app/shell/notice_strip.h"
 #include "app/shell/status_line.h"
-#include "app/views/advisor/finding_card.h"
 #include "app/views/timeline/bookmark_store.h"
 #include "app/widgets/timeline_canvas.h"
 #include "tests/app/app_support.h"

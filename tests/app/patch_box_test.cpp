@@ -1,4 +1,4 @@
-#include "app/views/advisor/patch_box.h"
+#include "app/findings/patch_box.h"
 
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
@@ -71,6 +72,42 @@ private slots:
         QVERIFY(apply->isEnabled());
     }
 
+    void theWayBackIsThereAfterTheBoxIsMadeAgain()
+    {
+        apply(shown("loader.workers", "4").get());
+        QCOMPARE(content(), kPatched);
+        const auto box = shown("loader.workers", "4"); // as after a restart, or with the trace opened again
+        auto* revert = find<QPushButton>(box.get(), "revertPatch");
+        QVERIFY(revert->isVisible() && revert->isEnabled());
+        QVERIFY(!find<QPushButton>(box.get(), "applyPatch")->isEnabled());
+        QVERIFY(find<QPlainTextEdit>(box.get(), "diff")
+                    ->toPlainText()
+                    .contains("+loader = DataLoader(data, batch_size=32, num_workers=4)"));
+        revert->click();
+        QVERIFY(QTest::qWaitFor([&] { return content() == kScript; }, 20'000));
+    }
+
+    void aSecondFindingComesOnTopAndEachIsTakenBackByItself()
+    {
+        apply(shown("loader.workers", "4").get());
+        const auto second = shown("loader.pin_memory", "true");
+        const QString diff = find<QPlainTextEdit>(second.get(), "diff")->toPlainText();
+        QVERIFY2(diff.contains("-loader = DataLoader(data, batch_size=32, num_workers=4)"), qPrintable(diff));
+        apply(second.get());
+        QVERIFY2(content().contains("num_workers=4, pin_memory=True)"), content().constData());
+        const auto first = shown("loader.workers", "4");
+        find<QPushButton>(first.get(), "revertPatch")->click();
+        QVERIFY(QTest::qWaitFor([&] { return !content().contains("num_workers"); }, 20'000));
+        QVERIFY(content().contains("batch_size=32, pin_memory=True)"));
+        QSignalSpy changed(second.get(), &app::PatchBox::filesChanged);
+        second->reload(); // the other box has changed the file
+        auto* revert = find<QPushButton>(second.get(), "revertPatch");
+        QVERIFY(QTest::qWaitFor([&] { return revert->isEnabled(); }, 20'000));
+        revert->click();
+        QVERIFY(QTest::qWaitFor([&] { return changed.count() == 1; }, 20'000));
+        QCOMPARE(content(), kScript);
+    }
+
     void refusesAFileThatChangedSinceTheRecording()
     {
         const auto box = shown("loader.workers", "4");
@@ -91,6 +128,12 @@ private slots:
     }
 
 private:
+    static void apply(app::PatchBox* box)
+    {
+        QSignalSpy changed(box, &app::PatchBox::filesChanged);
+        find<QPushButton>(box, "applyPatch")->click();
+        QVERIFY(QTest::qWaitFor([&] { return changed.count() == 1; }, 20'000));
+    }
     void write(const QByteArray& text) const
     {
         QFile file(m_file);

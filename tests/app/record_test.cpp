@@ -1,6 +1,8 @@
+#include "app/record/command_options.h"
 #include "app/record/record_dialog.h"
 #include "app/record/record_settings.h"
 #include "app/session/trace_files.h"
+#include "app/shell/trust_question.h"
 #include "profiler/io/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
@@ -12,6 +14,7 @@
 #include <QFileInfo>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QProcess>
@@ -34,10 +37,14 @@ std::unique_ptr<app_test::OwnFolders> folders;
 constexpr int kPatienceMs = 30'000;
 constexpr const char* kKilledVariable = "STEPSCOPE_TEST_KILLED";
 
-/// The dialog of a window, opened as a user does it, with a line in it.
+/// The dialog of a window, opened as a user does it, with a line in it. What is to be run is allowed.
 app::RecordDialog* openDialog(App& app, const QString& line)
 {
     find<QPushButton>(&app.window, "recordDoor")->click();
+    QObject::connect(
+        &app.session, &app::Session::codeAsked, &app.window,
+        [&app] { find<QPushButton>(find<app::TrustQuestion>(&app.window, "trustQuestion"), "trust")->click(); },
+        Qt::QueuedConnection);
     auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
     find<QComboBox>(dialog, "command")->setCurrentText(line);
     return dialog;
@@ -45,7 +52,13 @@ app::RecordDialog* openDialog(App& app, const QString& line)
 
 void pressRecord(const app::RecordDialog* dialog)
 {
+    QSignalSpy changed(dialog, &app::RecordDialog::recordingChanged);
     find<QPushButton>(dialog, "record")->click();
+    for (const char* error : {"commandError", "folderError", "environmentError"})
+        if (find<QLabel>(dialog, error)->isVisible())
+            return;
+    if (!QTest::qWaitFor([&] { return !changed.isEmpty(); }, kPatienceMs))
+        qFatal("the recording never began");
 }
 
 QString textOf(const app::RecordDialog* dialog, const QString& label)
@@ -79,6 +92,7 @@ private slots:
     void init() { QSettings().clear(); }
     void wordsAreAShellsWords();
     void aProgramIsRecordedAndItsTraceOpened();
+    void aProgramIsAskedAboutOnceForItsCommandAndContent();
     void returnStartsAndTheCommandIsRemembered();
     void whatCannotBeStartedIsSaid();
     void eachFieldSaysWhatIsWrongWithItBeforeTheStart();
@@ -91,6 +105,7 @@ private slots:
     void operatorsOfSomeStepsAreAskedFor();
     void onlyOneAtATime();
     void aLetterMayComeInTwoParts();
+    void theOptionsOfAProgramAreOffered();
     void theWindowWaitsForTheRecordingAndKeepsIt();
     void recordsAndIsKilled();
     void nothingIsLeftOfARecordingWhoseAppIsKilled();
@@ -123,6 +138,63 @@ void RecordTest::aProgramIsRecordedAndItsTraceOpened()
     QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
     QVERIFY(app.session.trace()->metadata().at("record.command").ends_with("nvtx_program ranges"));
     QCOMPARE(app::recentTraces().size(), 1);
+}
+
+void RecordTest::aProgramIsAskedAboutOnceForItsCommandAndContent()
+{
+    const QTemporaryDir folder;
+    const auto write = [&](const char* text) {
+        QFile script(folder.filePath("train.sh"));
+        QVERIFY(script.open(QIODevice::WriteOnly));
+        script.write(text);
+    };
+    write("echo ran >> trace-of-it\n");
+    const auto ran = [&] {
+        QFile trace(folder.filePath("trace-of-it"));
+        return trace.open(QIODevice::ReadOnly) ? trace.readAll().count("ran") : 0;
+    };
+    App app;
+    find<QPushButton>(&app.window, "recordDoor")->click();
+    auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
+    find<QComboBox>(dialog, "command")->setCurrentText("sh train.sh");
+    find<QLineEdit>(dialog, "folder")->setText(folder.path());
+    QSignalSpy asked(&app.session, &app::Session::codeAsked), changed(dialog, &app::RecordDialog::recordingChanged);
+    auto* record = find<QPushButton>(dialog, "record");
+    const auto answer = [&](const char* button) {
+        auto* question = find<app::TrustQuestion>(&app.window, "trustQuestion");
+        QCOMPARE(find<QLabel>(question, "command")->accessibleName(), QString("sh train.sh"));
+        QCOMPARE(find<QLabel>(question, "path")->accessibleName(), folder.filePath("train.sh"));
+        find<QPushButton>(question, button)->click();
+        QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
+    };
+    const auto finish = [&](int signalled) {
+        QTRY_COMPARE_WITH_TIMEOUT(changed.count(), signalled, kPatienceMs); // begun and ended
+    };
+    record->click();
+    QTRY_COMPARE(asked.count(), 1);
+    record->click(); // the form stays usable; the question is there already
+    QTRY_COMPARE(asked.count(), 2);
+    QCOMPARE(app.window.findChildren<app::TrustQuestion*>().size(), 1);
+    answer("cancel");
+    QCOMPARE(changed.count(), 0);
+    record->click();
+    QTRY_COMPARE(asked.count(), 3);
+    answer("trust");
+    finish(2);
+    QCOMPARE(ran(), 1);
+    record->click();
+    finish(4);
+    QCOMPARE(asked.count(), 3);
+    write("echo ran twice >> trace-of-it\n");
+    record->click();
+    QTRY_COMPARE(asked.count(), 4);
+    QVERIFY(asked.last().front().value<app::CodeFile>().changedSince);
+    answer("runOnce");
+    finish(6);
+    find<QComboBox>(dialog, "command")->setCurrentText("sh train.sh again");
+    record->click();
+    QTRY_COMPARE(asked.count(), 5);
+    QCOMPARE(ran(), 3);
 }
 
 void RecordTest::returnStartsAndTheCommandIsRemembered()
@@ -359,6 +431,47 @@ void RecordTest::aLetterMayComeInTwoParts()
     QTRY_VERIFY_WITH_TIMEOUT(output(dialog).contains("!"), kPatienceMs);
     QVERIFY2(output(dialog).startsWith("café!"), qPrintable(output(dialog)));
     QTRY_VERIFY_WITH_TIMEOUT(!dialog->isRecording(), kPatienceMs);
+}
+
+void RecordTest::theOptionsOfAProgramAreOffered()
+{
+    const auto listed = app::optionsOfHelp("usage: train.py [-h] [--lr LR]\n\noptions:\n"
+                                           "  -h, --help            show this help message and exit\n"
+                                           "  --lr LR               learning rate\n"
+                                           "  -w N, --workers N     how many\n"
+                                           "  --a-long-name-without-room NAME\n"
+                                           "                        on the next line\n"
+                                           "  --amp                 mixed precision\n");
+    using Options = std::vector<app::CommandOption>;
+    QCOMPARE(listed, (Options{{"--lr", "LR", "learning rate"},
+                              {"--workers", "N", "how many"},
+                              {"--a-long-name-without-room", "NAME", "on the next line"},
+                              {"--amp", "", "mixed precision"}}));
+    QVERIFY(app::optionsOfHelp("--lr 0.1 is used\n").empty());
+
+    const QTemporaryDir folder;
+    QFile script(folder.filePath("train.py"));
+    QVERIFY(script.open(QIODevice::WriteOnly));
+    script.write("import argparse\nparser = argparse.ArgumentParser()\nparser.add_argument('--epochs', type=int)\n"
+                 "parser.parse_args()\nopen('trained', 'w')\n");
+    script.close();
+    App app;
+    auto* dialog = openDialog(app, "python3 train.py");
+    find<QLineEdit>(dialog, "folder")->setText(folder.path());
+    auto* menu = find<QMenu>(dialog, "optionsMenu");
+    const auto entries = [&] {
+        emit menu->aboutToShow();
+        return menu->actions();
+    };
+    QCOMPARE(entries().size(), 1); // to ask the program
+    entries().front()->trigger();
+    QTRY_VERIFY_WITH_TIMEOUT(entries().size() > 1, kPatienceMs);
+    menu->close();
+    QCOMPARE(entries().front()->text(), QString("--epochs EPOCHS"));
+    entries().front()->trigger();
+    QCOMPARE(find<QComboBox>(dialog, "command")->currentText(), QString("python3 train.py --epochs EPOCHS"));
+    QCOMPARE(find<QComboBox>(dialog, "command")->lineEdit()->selectedText(), QString("EPOCHS"));
+    QVERIFY(!QFile::exists(folder.filePath("trained")));
 }
 
 void RecordTest::theWindowWaitsForTheRecordingAndKeepsIt()

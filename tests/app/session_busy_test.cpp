@@ -1,6 +1,6 @@
+#include "app/findings/finding_card.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
-#include "app/views/advisor/finding_card.h"
 #include "app/views/run/configuration_form.h"
 #include "tests/app/app_support.h"
 

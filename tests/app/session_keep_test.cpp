@@ -138,6 +138,7 @@ private slots:
     void aKeptChangeIsUndoneAfterARestart();
     void whatTuningKeptIsUndoneAsOneStepAfterARestart();
     void aStepOfAnOlderVersionIsRead();
+    void aProgramsChangeIsNoneOfAConfiguration();
     void theJournalTakesAChangeBack();
     void bothKeysOfAChangeAreTakenBack();
     void takingAChangeBackLeavesWhatWasSetSince();
@@ -188,6 +189,33 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(b.notes == a.notes);
     QVERIFY(b.peakBytesA == a.peakBytesA && b.peakBytesB == 3);
     QVERIFY(b.verdict == a.verdict && b.why == a.why && b.secondsSpent == 12.5);
+}
+
+void SessionKeepTest::aProgramsChangeIsNoneOfAConfiguration()
+{
+    app::KeptSession kept;
+    app::KeptChange ofProgram = keptChange();
+    ofProgram.result.plan.baseline = {};
+    ofProgram.program = {"a1b2", "python train.py"};
+    kept.journal.changes = {ofProgram};
+    kept.journal.predictions = {{{}, {ofProgram.toggle}, true, "a1b2"}};
+    QVERIFY(kept.configuration.set("loader.workers", "2"));
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    const auto loaded = app::loadSession(app::sessionFile());
+    QVERIFY(loaded && *loaded);
+    const app::Journal& journal = (*loaded)->journal;
+    QCOMPARE(journal.changes.front().program.id, QString("a1b2"));
+    QCOMPARE(journal.changes.front().program.name, QString("python train.py"));
+    QCOMPARE(journal.ofProgram({"a1b2", {}}).changes.size(), std::size_t{1});
+    QCOMPARE(journal.ofProgram({"a1b2", {}}).score().held, 1);
+    QVERIFY(journal.ofProgram({"other", {}}).changes.empty() && journal.ofProgram({}).predictions.empty());
+    QVERIFY(journal.inForce((*loaded)->configuration).changes.empty()); // though the setting is the same
+    Session session;
+    session.restore();
+    QVERIFY(session.journal().changes.empty());
+    const auto elsewhere = session.measuredElsewhere();
+    QCOMPARE(elsewhere.size(), std::size_t{1});
+    QCOMPARE(elsewhere.front().origin.name, QString("python train.py"));
 }
 
 void SessionKeepTest::configurationAndUndoSurviveARestart()

@@ -89,6 +89,7 @@ const std::vector<Module>& modules()
         {"trainer/workloads/", kTrainerMayInclude},
         {"app/", kAppMayInclude},
         {"app/look/", {"profiler/model/", "profiler/analysis/", "app/look/"}},
+        {"app/findings/", kAppMayInclude},
         {"app/models/",
          {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/look/",
           "app/session/", "app/models/"}},

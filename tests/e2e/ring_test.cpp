@@ -1,5 +1,5 @@
+#include "app/findings/finding_card.h"
 #include "app/main_window.h"
-#include "app/views/advisor/finding_card.h"
 #include "app/widgets/timeline_canvas.h"
 
 #include <QFile>

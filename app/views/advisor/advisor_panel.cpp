@@ -1,11 +1,11 @@
 #include "app/views/advisor/advisor_panel.h"
 
+#include "app/findings/finding_card.h"
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
 #include "app/session/analyser.h"
 #include "app/session/origin.h"
-#include "app/views/advisor/finding_card.h"
 #include "app/views/advisor/folded_list.h"
 #include "app/views/advisor/journal_list.h"
 
@@ -193,12 +193,12 @@ void AdvisorPanel::showEmptyState()
         m_empty->setText(tr("The trace is being analysed. What slows the training down appears here."));
     else if (!analysed)
         m_empty->setText(
-            tr("Start a training or open a trace. What slows it down appears here, with what mending it should "
+            tr("Start a training or open a trace. What slows it down appears here, with what fixing it could "
                "save. Each change can be measured before you keep it."));
     else if (analysed->facts.steps.empty())
         m_empty->setText(tr("There is no training step in this trace yet."));
     else
-        m_empty->setText(tr("Nothing to mend was found. Below are the rules that looked, and what each of them saw."));
+        m_empty->setText(tr("No issues found. Below are the rules that looked, and what each of them saw."));
     m_empty->show();
 }
 
@@ -221,8 +221,7 @@ void AdvisorPanel::showElsewhere()
         for (const advisor::Toggle& change : one.result.plan.changes)
             changes << toggleText(change);
         const QString verdict = one.kept ? tr("Kept there. %1").arg(verdictText(one.result)) : verdictText(one.result);
-        entries.push_back({changes.join(", "),
-                           tr("Measured with %1.").arg(originOf(one.result.plan.baseline).name) + '\n' + verdict});
+        entries.push_back({changes.join(", "), tr("Measured with %1.").arg(one.origin.name) + '\n' + verdict});
     }
     const Session& session = *m_context.session;
     const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())

@@ -1,4 +1,4 @@
-#include "app/views/advisor/patch_box.h"
+#include "app/findings/patch_box.h"
 
 #include "advisor/change/apply.h"
 #include "app/look/icon.h"
@@ -108,9 +108,9 @@ PatchBox::PatchBox(std::shared_ptr<const profiler::Trace> trace, advisor::Toggle
     m_diff->setAccessibleName(tr("The change as a diff"));
     new DiffColors(m_diff->document());
     m_apply->setObjectName("applyPatch");
-    m_apply->setToolTip(tr("Writes the change into the file. The original is kept, and Revert restores it."));
+    m_apply->setToolTip(tr("Writes the change into the file. The original is kept, and Revert takes the change back."));
     m_revert->setObjectName("revertPatch");
-    m_revert->setToolTip(tr("Restores the file as it was before the change"));
+    m_revert->setToolTip(tr("Takes this change out of the file; other changes stay"));
     m_copy->setObjectName("copyPatch");
     m_copy->setToolTip(tr("Copies the diff, as patch and git apply read it"));
     connect(m_apply, &QPushButton::clicked, this, [this] { carryOut(Action::Apply); });
@@ -154,11 +154,20 @@ void PatchBox::changeEvent(QEvent* event)
     setTextColor(m_outcome, m_failed ? tones.bad : tones.good);
 }
 
+void PatchBox::reload()
+{
+    if (!m_prepared || m_writing)
+        return;
+    setButtons(false);
+    prepare();
+}
+
 void PatchBox::prepare()
 {
     m_thread.start(
         [this, trace = m_trace, change = m_change](const std::stop_token&, const Background::Post& post) {
-            post([this, patch = advisor::change::patchProgram(*trace, {{change.key, change.to}})] { showPatch(patch); });
+            post(
+                [this, patch = advisor::change::patchProgram(*trace, {{change.key, change.to}})] { showPatch(patch); });
         },
         [this](const profiler::Error& error) { showPatch(tl::unexpected(error)); });
 }
@@ -170,8 +179,9 @@ void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& 
         return;
     }
     m_patch = *patch;
+    m_applied = advisor::change::isApplied(m_patch, {m_change.key, m_change.to});
     const advisor::change::ChangeResult& change = m_patch.changes.front();
-    m_how->setText(howText(m_patch, change));
+    m_how->setText(m_applied ? tr("This change is in your program:") : howText(m_patch, change));
     const QString diff = toText(m_patch.diff.empty() ? change.proposal : m_patch.diff).trimmed();
     m_diff->setPlainText(diff);
     const int lines = std::min(static_cast<int>(diff.count('\n')) + 1, kMostLines);
@@ -192,17 +202,16 @@ void PatchBox::setButtons(bool enabled)
 
 void PatchBox::carryOut(Action action)
 {
+    m_writing = true;
     setButtons(false);
     m_thread.start(
-        [this, action, patch = m_patch](const std::stop_token&, const Background::Post& post) {
+        [this, action, trace = m_trace, key = m_change.key, patch = m_patch](const std::stop_token&,
+                                                                             const Background::Post& post) {
             using Written = profiler::Result<std::vector<std::filesystem::path>>;
             const auto originals = advisor::change::defaultOriginals();
-            std::vector<std::filesystem::path> paths;
-            for (const advisor::change::PatchedFile& file : patch.files)
-                paths.push_back(file.path);
             const Written written = !originals                ? Written(tl::unexpected(originals.error()))
                                     : action == Action::Apply ? advisor::change::applyPatch(patch, *originals)
-                                                              : advisor::change::revertPatch(paths, *originals);
+                                                              : advisor::change::takeBack(*trace, key);
             post([this, action, written] { showOutcome(action, written); });
         },
         [this, action](const profiler::Error& error) { showOutcome(action, tl::unexpected(error)); });
@@ -210,11 +219,12 @@ void PatchBox::carryOut(Action action)
 
 void PatchBox::showOutcome(Action action, const profiler::Result<std::vector<std::filesystem::path>>& written)
 {
+    m_writing = false;
     m_failed = !written;
     if (written) {
         m_applied = action == Action::Apply;
         m_outcome->setText(
-            (m_applied ? tr("%1 was changed. Revert restores the original.") : tr("%1 is as it was before the change."))
+            (m_applied ? tr("%1 was changed. Revert takes this change back.") : tr("The change was taken out of %1."))
                 .arg(filesText(*written)));
     } else {
         m_outcome->setText(toText(written.error().message()));
@@ -223,6 +233,8 @@ void PatchBox::showOutcome(Action action, const profiler::Result<std::vector<std
     setTextColor(m_outcome, m_failed ? tones.bad : tones.good);
     m_outcome->show();
     setButtons(true);
+    if (written)
+        emit filesChanged();
 }
 
 } // namespace app

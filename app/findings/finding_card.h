@@ -13,6 +13,8 @@ class QVBoxLayout;
 namespace app {
 
 class MeasurementBox;
+class PatchBox;
+class SourceSnippet;
 class TipBox;
 
 /// One finding: what is wrong, what changing it should save, its evidence, the change and its measurement.
@@ -43,6 +45,11 @@ private:
     void showNextEvidence();
     void makeTip();
     void toggleTip();
+    [[nodiscard]] bool isPatchable() const;
+    [[nodiscard]] bool isOfProgram() const;
+    void makePatch();
+    void togglePatch();
+    void showSnippet();
     void openSource(const QString& index);
     void refreshApply();
     void refreshMeasurement();
@@ -56,11 +63,13 @@ private:
     int m_rank = 0;
     profiler::TimeRange m_shown; ///< of the evidence that was shown last
     QLabel *m_title = nullptr, *m_reason = nullptr, *m_source = nullptr, *m_saving = nullptr, *m_note = nullptr;
-    QPushButton *m_show = nullptr, *m_apply = nullptr, *m_stopAndApply = nullptr;
+    SourceSnippet* m_snippet = nullptr;
+    QPushButton *m_show = nullptr, *m_apply = nullptr, *m_diff = nullptr, *m_stopAndApply = nullptr;
     QToolButton* m_why = nullptr;
     QWidget* m_buttons = nullptr;
     MeasurementBox* m_measurement = nullptr;
-    TipBox* m_tip = nullptr; ///< made when it is first unfolded
+    TipBox* m_tip = nullptr;     ///< made when it is first unfolded
+    PatchBox* m_patch = nullptr; ///< made when the diff is first shown
 };
 
 } // namespace app

@@ -1,4 +1,4 @@
-#include "app/views/advisor/interval_bar.h"
+#include "app/findings/interval_bar.h"
 
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"

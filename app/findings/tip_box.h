@@ -20,8 +20,8 @@ class TipBox : public QWidget {
 public:
     TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
            const advisor::ProgramValues& values, QWidget* parent);
-    /// Shows the change of the user's own program, in place of the code to paste.
-    void setPatch(QWidget* patch);
+    /// The card shows the change of the user's own program in place of the code to paste.
+    void hideCode();
 
 private:
     QWidget* m_code;

@@ -1,4 +1,4 @@
-#include "app/views/advisor/tip_box.h"
+#include "app/findings/tip_box.h"
 
 #include "advisor/tip_text.h"
 #include "app/look/icon.h"
@@ -133,10 +133,9 @@ TipBox::TipBox(const QString& ruleId, const QStringList& caveats, const std::opt
     m_code = code;
 }
 
-void TipBox::setPatch(QWidget* patch)
+void TipBox::hideCode()
 {
     m_code->hide();
-    layout()->addWidget(patch);
 }
 
 } // namespace app

@@ -1,5 +1,9 @@
-#include "app/views/advisor/finding_card.h"
+#include "app/findings/finding_card.h"
 
+#include "app/findings/measurement_box.h"
+#include "app/findings/patch_box.h"
+#include "app/findings/source_snippet.h"
+#include "app/findings/tip_box.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
@@ -7,9 +11,6 @@
 #include "app/session/analyser.h"
 #include "app/session/origin.h"
 #include "app/session/selection.h"
-#include "app/views/advisor/measurement_box.h"
-#include "app/views/advisor/patch_box.h"
-#include "app/views/advisor/tip_box.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -19,6 +20,7 @@
 #include <QPainter>
 #include <QPushButton>
 #include <QToolButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 namespace app {
@@ -89,6 +91,11 @@ void FindingCard::build()
     m_source->setTextFormat(Qt::RichText);
     m_source->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     connect(m_source, &QLabel::linkActivated, this, &FindingCard::openSource);
+    m_snippet = new SourceSnippet(this);
+    connect(m_snippet, &SourceSnippet::activated, this, [this] {
+        const advisor::SourcePlace& place = m_advice.advice.source.front();
+        m_context.selection->showSource(QString::fromStdString(place.file), place.line);
+    });
     m_saving = makeWords("saving", this);
     m_note = makeWords("note", this);
     m_note->setForegroundRole(QPalette::PlaceholderText);
@@ -105,6 +112,7 @@ void FindingCard::build()
     layout->addLayout(head);
     layout->addWidget(m_reason);
     layout->addWidget(m_source);
+    layout->addWidget(m_snippet);
     layout->addWidget(m_saving);
     layout->addWidget(m_buttons = makeButtons());
     layout->addWidget(m_note);
@@ -131,15 +139,20 @@ QWidget* FindingCard::makeButtons()
     auto* bar = new QWidget(this);
     m_show = new QPushButton(icon("show"), tr("Show"), bar);
     m_show->setObjectName("show");
-    m_apply = new QPushButton(icon("measure", QPalette::HighlightedText), tr("Apply && measure"), bar);
+    m_apply = new QPushButton(icon("measure", QPalette::HighlightedText), tr("Measure"), bar);
     m_apply->setObjectName("apply");
     m_apply->setProperty("primary", true);
+    m_diff = new QPushButton(tr("Show the diff"), bar);
+    m_diff->setObjectName("showDiff");
+    m_diff->setToolTip(tr("Shows this change of your program, to apply it to the file or to copy it"));
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, 2, 0, 0);
     layout->setSpacing(6);
     layout->addWidget(m_show);
     layout->addWidget(m_apply);
+    layout->addWidget(m_diff);
     layout->addStretch(1);
+    connect(m_diff, &QPushButton::clicked, this, &FindingCard::togglePatch);
     connect(m_show, &QPushButton::clicked, this, &FindingCard::showNextEvidence);
     connect(m_apply, &QPushButton::clicked, this, [this] { m_context.session->startExperiment(m_advice); });
     connect(m_stopAndApply, &QPushButton::clicked, this, [this] { emit stopRunAndMeasure(m_advice); });
@@ -170,11 +183,15 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     const advisor::Advice& a = m_advice.advice;
     if (m_tip && (a.toggle != before.toggle || a.proposed != before.proposed || a.caveats != before.caveats))
         makeTip(); // its code has the toggle's value
+    if (m_patch && a.proposed != before.proposed)
+        makePatch();
     m_title->setText(QString::fromStdString(a.title));
     m_reason->setText(QString::fromStdString(a.reason.text));
     m_source->setText(sourceText(a.source));
     m_source->setVisible(!a.source.empty());
-    m_saving->setText(a.saving ? savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
+    showSnippet();
+    m_diff->setVisible(isPatchable());
+    m_saving->setText(a.saving ? app::savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
     m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %1").arg(a.evidence.size()));
@@ -206,6 +223,8 @@ void FindingCard::refreshMeasurement()
     const ExperimentController& experiments = m_context.session->experiments();
     const KeptChange* kept = keptChange();
     const advisor::ExperimentResult* result = experiments.result(ruleId());
+    const ExperimentController::Measured* measured = experiments.measured(ruleId());
+    m_measurement->setProgram(isOfProgram());
     if (experiments.rule() == ruleId()) {
         if (experiments.isStopping())
             m_measurement->showStopping();
@@ -213,6 +232,9 @@ void FindingCard::refreshMeasurement()
             m_measurement->showProgress(*experiments.progress());
         else
             m_measurement->showStarting(expectedText());
+        m_measurement->show();
+    } else if (result && measured && measured->refused) {
+        m_measurement->showRefusal(*result, measured->traceback);
         m_measurement->show();
     } else if (kept || result) {
         m_measurement->showVerdict(result ? *result : kept->result, kept != nullptr);
@@ -236,18 +258,19 @@ void FindingCard::refreshApply()
     const Session& session = *m_context.session;
     const advisor::Advice& a = m_advice.advice;
     const bool training = session.runState() != RunState::Idle;
-    const bool isSet = a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
+    const bool isSet = !isOfProgram() && a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
     QString note;
-    if (!a.toggle && a.proposed && session.trace()->metadata().contains("program"))
-        note = tr("“Why / when not” shows this change as a diff of your program.");
-    else if (!a.toggle)
+    if (!a.toggle && !isPatchable())
         note = QString::fromStdString(a.whyNoToggle.text);
+    else if (!a.toggle)
+        note = tr("This change is not measured: its diff is to be read, or applied as it is.");
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
     else if (const QString busy = session.whyBusy(); !busy.isEmpty())
         note = tr("%1. %2 It would share the processor with the measurement.").arg(toggleText(*a.toggle), busy);
     else
-        note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) + otherSettingsText();
+        note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) +
+               (isOfProgram() ? ' ' + tr("Your files stay as they are.") : otherSettingsText());
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
@@ -305,11 +328,61 @@ void FindingCard::makeTip()
     const auto advised = m_context.session->advice();
     m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, advised ? advised->program : advisor::ProgramValues(),
                        this);
-    const auto trace = m_context.session->trace();
-    if (m_advice.advice.proposed && !m_context.session->isRunOpen() && advisor::change::describesProgram(*trace))
-        m_tip->setPatch(new PatchBox(trace, *m_advice.advice.proposed, m_tip));
+    if (isPatchable())
+        m_tip->hideCode();
     m_tip->setVisible(unfolded);
     layout()->addWidget(m_tip);
+}
+
+/// What is measured is a recorded program, not a configuration.
+bool FindingCard::isOfProgram() const
+{
+    return !m_context.session->programOnScreen().id.isEmpty();
+}
+
+/// The change can be shown as a diff of a recorded program, whose recording has ended.
+bool FindingCard::isPatchable() const
+{
+    const Session& session = *m_context.session;
+    return m_advice.advice.proposed && !session.isRunOpen() && !session.trace()->captureStats().live &&
+           advisor::change::describesProgram(*session.trace());
+}
+
+void FindingCard::makePatch()
+{
+    const bool unfolded = m_patch && m_patch->isVisibleTo(this);
+    delete std::exchange(m_patch, nullptr);
+    if (!isPatchable())
+        return;
+    Session* session = m_context.session;
+    m_patch = new PatchBox(session->trace(), *m_advice.advice.proposed, this);
+    connect(m_patch, &PatchBox::filesChanged, session, &Session::programFilesChanged);
+    connect(session, &Session::programFilesChanged, m_patch, &PatchBox::reload);
+    m_patch->setVisible(unfolded);
+    auto* column = static_cast<QVBoxLayout*>(layout());
+    column->insertWidget(column->indexOf(m_buttons) + 1, m_patch);
+}
+
+void FindingCard::togglePatch()
+{
+    if (!m_patch)
+        makePatch();
+    if (!m_patch)
+        return;
+    const bool isShown = !m_patch->isVisibleTo(this);
+    m_patch->setVisible(isShown);
+    m_diff->setText(isShown ? tr("Hide the diff") : tr("Show the diff"));
+}
+
+/// The line that the finding is about, as it was recorded.
+void FindingCard::showSnippet()
+{
+    const auto& source = m_advice.advice.source;
+    const auto advised = m_context.session->advice();
+    if (source.empty() || !advised)
+        return m_snippet->showLines(nullptr, 0, 0);
+    m_snippet->showLines(findFile(advised->files, QString::fromStdString(source.front().file)), source.front().line,
+                         source.front().endLine);
 }
 
 void FindingCard::openSource(const QString& index)

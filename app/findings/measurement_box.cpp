@@ -1,9 +1,9 @@
-#include "app/views/advisor/measurement_box.h"
+#include "app/findings/measurement_box.h"
 
+#include "app/findings/interval_bar.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
-#include "app/views/advisor/interval_bar.h"
 #include "app/widgets/words.h"
 
 #include <QApplication>
@@ -67,7 +67,8 @@ MeasurementBox::MeasurementBox(QWidget* parent)
 void MeasurementBox::showStarting(const QString& expected)
 {
     showMeasuring(true);
-    m_headline->setText(tr("Measuring: starting two trainers"));
+    m_headline->setText(m_isProgram ? tr("Measuring: starting the program with and without the change")
+                                    : tr("Measuring: starting two trainers"));
     m_bar->show(std::nullopt);
     m_detail->setText(expected);
 }
@@ -118,11 +119,29 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
     m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
     m_stop->hide();
     m_keep->setVisible(!isKept);
-    m_keep->setToolTip(tr("Takes the change into the configuration"));
+    m_keep->setToolTip(m_isProgram ? tr("Takes the change into the journal: later measurements build on it")
+                                   : tr("Takes the change into the configuration"));
     m_undo->show();
-    m_undo->setToolTip(isKept ? tr("Takes the change out of the configuration again")
-                              : tr("Leaves the configuration as it was"));
-    m_again->setVisible(isKept);
+    m_undo->setText(isKept ? tr("Undo") : tr("Discard"));
+    if (m_isProgram)
+        m_undo->setToolTip(isKept ? tr("Takes the change out of the journal again") : tr("Forgets this measurement"));
+    else
+        m_undo->setToolTip(isKept ? tr("Takes the change out of the configuration again")
+                                  : tr("Leaves the configuration as it was"));
+    m_again->setVisible(isKept && !m_isProgram);
+}
+
+void MeasurementBox::showRefusal(const advisor::ExperimentResult& result, const QStringList& traceback)
+{
+    setTextColor(m_headline, shades(QApplication::palette()).bad);
+    m_headline->setText(tr("Refused by the program: it fails with this change"));
+    m_bar->show(std::nullopt);
+    m_detail->setText(QString::fromStdString(result.whyText()) + '\n' + traceback.join('\n'));
+    for (QPushButton* button : {m_stop, m_keep, m_again})
+        button->hide();
+    m_undo->show();
+    m_undo->setText(tr("Discard"));
+    m_undo->setToolTip(tr("Forgets this measurement"));
 }
 
 void MeasurementBox::setBusy(const QString& why)

@@ -1,0 +1,133 @@
+#include "app/findings/source_snippet.h"
+
+#include "app/look/theme.h"
+
+#include <QFileInfo>
+#include <QFontDatabase>
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr int kAround = 2;    ///< lines before and after
+constexpr int kMostLines = 9; ///< of a call that goes over many
+constexpr int kRoom = 6;      ///< pixels at each edge
+
+/// The indentation that all lines have: the lines say the same without it.
+int commonIndent(const QStringList& lines)
+{
+    int least = 1000;
+    for (const QString& line : lines) {
+        const auto letter = std::find_if(line.begin(), line.end(), [](QChar c) { return !c.isSpace(); });
+        if (letter != line.end())
+            least = std::min(least, static_cast<int>(letter - line.begin()));
+    }
+    return least == 1000 ? 0 : least;
+}
+
+} // namespace
+
+SourceSnippet::SourceSnippet(QWidget* parent) : QWidget(parent)
+{
+    setObjectName("snippet");
+    setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
+    setFocusPolicy(Qt::StrongFocus);
+    setCursor(Qt::PointingHandCursor);
+    hide();
+}
+
+void SourceSnippet::showLines(const RecordedFile* file, int line, int endLine)
+{
+    const int count = file ? static_cast<int>(file->lines.size()) : 0;
+    const bool isThere = line >= 1 && line <= count;
+    setVisible(isThere);
+    if (!isThere)
+        return;
+    m_begin = line;
+    m_end = std::clamp(endLine, line, count);
+    m_first = std::max(1, line - kAround);
+    const int last = std::min({count, m_end + kAround, m_first + kMostLines - 1});
+    // Strings that began further up are known by reading the file from its start.
+    const auto all = pythonParts(file->lines.mid(0, last));
+    m_parts.assign(all.begin() + m_first - 1, all.end());
+    m_lines = file->lines.mid(m_first - 1, last - m_first + 1);
+    const int indent = commonIndent(m_lines);
+    for (QString& text : m_lines)
+        text = text.mid(indent).replace('\t', "    ");
+    for (auto& parts : m_parts)
+        for (CodePart& part : parts)
+            part.start = std::max(0, part.start - indent);
+    setAccessibleName(tr("Line %1 of %2").arg(line).arg(QFileInfo(file->path).fileName()));
+    setAccessibleDescription(m_lines.value(line - m_first).trimmed());
+    setToolTip(tr("%1, line %2. A click shows it in the Source view.").arg(file->path).arg(line));
+    updateGeometry();
+    update();
+}
+
+int SourceSnippet::lineHeight() const
+{
+    return fontMetrics().lineSpacing() + 1;
+}
+
+QSize SourceSnippet::sizeHint() const
+{
+    return {200, static_cast<int>(m_lines.size()) * lineHeight() + 2 * kRoom};
+}
+
+QSize SourceSnippet::minimumSizeHint() const
+{
+    return {80, sizeHint().height()};
+}
+
+void SourceSnippet::paintEvent(QPaintEvent*)
+{
+    QPainter painter(this);
+    const Shades tones = shades(palette());
+    painter.setPen(hasFocus() ? palette().color(QPalette::Highlight) : tones.line);
+    painter.setBrush(palette().color(QPalette::Base));
+    painter.drawRect(rect().adjusted(0, 0, -1, -1));
+    const CodeColors colors = codeColors(palette());
+    const int digits = static_cast<int>(QString::number(m_first + m_lines.size()).size());
+    const int numbers = fontMetrics().horizontalAdvance(QString(digits, '0')) + 2 * kRoom;
+    for (int i = 0; i < m_lines.size(); ++i) {
+        const QRect row(1, kRoom + i * lineHeight(), width() - 2, lineHeight());
+        const int number = m_first + i;
+        const bool isFound = number >= m_begin && number <= m_end;
+        if (isFound) {
+            painter.fillRect(row, blend(palette().color(QPalette::Base), tones.warning, 0.16));
+            painter.fillRect(QRect(row.left(), row.top(), 3, row.height()), tones.warning);
+        }
+        painter.setPen(tones.muted);
+        painter.drawText(QRect(0, row.top(), numbers - kRoom, row.height()), Qt::AlignRight | Qt::AlignVCenter,
+                         QString::number(number));
+        const QString text = fontMetrics().elidedText(m_lines[i], Qt::ElideRight, row.right() - numbers - kRoom);
+        QTextLayout layout(text, font());
+        layout.setFormats(codeFormats(m_parts[static_cast<std::size_t>(i)], colors));
+        layout.beginLayout();
+        layout.createLine();
+        layout.endLayout();
+        painter.setPen(palette().color(QPalette::Text));
+        layout.draw(&painter, QPointF(numbers, row.top()));
+    }
+}
+
+void SourceSnippet::mouseReleaseEvent(QMouseEvent* event)
+{
+    if (event->button() == Qt::LeftButton && rect().contains(event->pos()))
+        emit activated();
+}
+
+void SourceSnippet::keyPressEvent(QKeyEvent* event)
+{
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space)
+        emit activated();
+    else
+        QWidget::keyPressEvent(event);
+}
+
+} // namespace app

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "app/models/recorded_files.h"
+#include "app/widgets/python_colors.h"
+
+#include <QWidget>
+#include <vector>
+
+namespace app {
+
+/// Some lines of the user's program around the one that a finding is about, with their numbers. Read-only; a click or
+/// Enter asks for the line in the Source view.
+class SourceSnippet : public QWidget {
+    Q_OBJECT
+public:
+    explicit SourceSnippet(QWidget* parent);
+
+    /// Lines from `line` to `endLine` of the file, and what is around them. A file without text hides the widget.
+    void showLines(const RecordedFile* file, int line, int endLine);
+    [[nodiscard]] QStringList lines() const { return m_lines; } ///< on screen
+    [[nodiscard]] int firstLine() const { return m_first; }     ///< number of the first of them
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+
+signals:
+    void activated();
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void mouseReleaseEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    [[nodiscard]] int lineHeight() const;
+
+    QStringList m_lines;
+    std::vector<std::vector<CodePart>> m_parts; ///< of each line
+    int m_first = 1, m_begin = 0, m_end = 0;    ///< the finding's lines are m_begin to m_end
+};
+
+} // namespace app

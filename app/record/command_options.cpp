@@ -1,0 +1,144 @@
+#include "app/record/command_options.h"
+
+#include "advisor/evidence/program_facts.h"
+
+#include <QCryptographicHash>
+#include <QFile>
+#include <QFileInfo>
+#include <QProcessEnvironment>
+#include <QRegularExpression>
+#include <QSettings>
+#include <algorithm>
+
+namespace app {
+
+namespace {
+
+constexpr int kLimitMs = 30'000; ///< importing torch takes seconds, on a busy machine many
+constexpr qint64 kMostBytes = 1 << 20;
+constexpr std::size_t kMostOptions = 300; ///< Hugging Face's parser has about 150
+
+QString settingsKey(const std::filesystem::path& script)
+{
+    const QByteArray text = QByteArray::fromStdString(script.string());
+    return "record/options/" +
+           QString::fromLatin1(QCryptographicHash::hash(text, QCryptographicHash::Sha256).toHex().left(32));
+}
+
+} // namespace
+
+std::vector<CommandOption> optionsOfHelp(const QString& text)
+{
+    // "  -w N, --workers N  how many"; the help may begin on the next line.
+    static const QRegularExpression kOption(
+        R"(^ {1,4}(?:-\w(?: \S+)?, )?(--[A-Za-z][\w.-]*)(?:[ =](\S+(?: \.\.\.)?))?(?:, --\S+(?: \S+)?)*(?:\s{2,}(.*))?$)");
+    std::vector<CommandOption> options;
+    if (!text.contains("usage:"))
+        return options;
+    bool wantsHelp = false;
+    for (const QString& line : text.split('\n')) {
+        if (const auto match = kOption.match(line); match.hasMatch() && options.size() < kMostOptions) {
+            const QString name = match.captured(1);
+            wantsHelp = false;
+            if (name == "--help" || name == "--version")
+                continue;
+            options.push_back({name, match.captured(2), match.captured(3).trimmed()});
+            wantsHelp = options.back().help.isEmpty();
+        } else if (wantsHelp && line.startsWith("      ")) {
+            options.back().help = line.trimmed();
+            wantsHelp = false;
+        } else {
+            wantsHelp = false;
+        }
+    }
+    return options;
+}
+
+std::vector<CommandOption> optionsOfTrace(const profiler::Trace& trace)
+{
+    std::vector<CommandOption> options;
+    const auto facts = advisor::programOf(trace).facts;
+    if (!facts)
+        return options;
+    for (const advisor::ProgramArgument& argument : facts->arguments) {
+        const auto name = std::find_if(argument.options.begin(), argument.options.end(),
+                                       [](const std::string& option) { return option.starts_with("--"); });
+        if (name == argument.options.end() || options.size() == kMostOptions)
+            continue;
+        const bool isFlag = argument.value.is_boolean();
+        options.push_back({QString::fromStdString(*name),
+                           isFlag ? QString() : QString::fromStdString(advisor::settingText(argument.value)),
+                           {}});
+    }
+    return options;
+}
+
+std::vector<CommandOption> rememberedOptions(const std::filesystem::path& script)
+{
+    std::vector<CommandOption> options;
+    const QStringList kept = QSettings().value(settingsKey(script)).toStringList();
+    for (qsizetype i = 0; i + 2 < kept.size(); i += 3)
+        options.push_back({kept[i], kept[i + 1], kept[i + 2]});
+    return options;
+}
+
+void rememberOptions(const std::filesystem::path& script, const std::vector<CommandOption>& options)
+{
+    QStringList kept;
+    for (const CommandOption& option : options)
+        kept << option.name << option.takes << option.help;
+    QSettings().setValue(settingsKey(script), kept);
+}
+
+bool parsesWithArgparse(const std::filesystem::path& script)
+{
+    QFile file(QString::fromStdString(script.string()));
+    if (script.extension() != ".py" || !QFileInfo(file).isFile() || !file.open(QIODevice::ReadOnly))
+        return false;
+    const QByteArray text = file.read(kMostBytes);
+    return text.contains("ArgumentParser(") && text.contains("parse_");
+}
+
+HelpRunner::HelpRunner(QObject* parent) : QObject(parent)
+{
+    m_limit.setSingleShot(true);
+    m_limit.setInterval(kLimitMs);
+    connect(&m_limit, &QTimer::timeout, &m_process, &QProcess::kill);
+    connect(&m_process, &QProcess::finished, this, [this] {
+        m_limit.stop();
+        emit ended(optionsOfHelp(QString::fromUtf8(m_process.readAllStandardOutput().left(kMostBytes))));
+    });
+    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
+        if (error == QProcess::FailedToStart)
+            emit ended({});
+    });
+}
+
+HelpRunner::~HelpRunner()
+{
+    m_process.disconnect(this);
+    m_process.kill();
+    m_process.waitForFinished();
+}
+
+void HelpRunner::run(const RecordRequest& request)
+{
+    if (isRunning() || request.command.empty())
+        return;
+    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+    environment.insert("COLUMNS", "200"); // argparse breaks lines by it
+    for (const std::string& entry : request.environment)
+        if (const auto equals = entry.find('='); equals != std::string::npos)
+            environment.insert(QString::fromStdString(entry.substr(0, equals)),
+                               QString::fromStdString(entry.substr(equals + 1)));
+    m_process.setProcessEnvironment(environment);
+    m_process.setWorkingDirectory(request.folder);
+    m_process.setStandardInputFile(QProcess::nullDevice());
+    QStringList arguments;
+    for (std::size_t i = 1; i < request.command.size(); ++i)
+        arguments << QString::fromStdString(request.command[i]);
+    m_limit.start();
+    m_process.start(QString::fromStdString(request.command.front()), arguments << "--help");
+}
+
+} // namespace app

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "advisor/evidence/source_lines.h"
+#include "advisor/rule.h"
+#include "app/models/recorded_files.h"
+#include "app/widgets/python_colors.h"
+
+#include <QAbstractTableModel>
+#include <map>
+#include <vector>
+
+namespace app {
+
+/// The lines of one file of a recorded program, with the time that the training spent in each and the findings that
+/// concern it.
+class SourceModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { Finding, Line, Host, Self, Wait, Device, Code, kColumns };
+    /// Of the cells of Code: the parts that are coloured, as std::vector<CodePart>*. Of all cells: the line's share of
+    /// the sampled time that is spent in it and not in what it calls, from 0 to 1.
+    enum Role { PartsRole = Qt::UserRole, HeatRole };
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    /// @param file  null: nothing is shown. Without text, only lines with time or findings have a row.
+    void show(const RecordedFile* file, const advisor::SourceLines& lines,
+              const std::vector<advisor::RuleAdvice>& findings);
+    [[nodiscard]] bool hasDevice() const { return m_hasDevice; }
+    [[nodiscard]] int lineOf(int row) const;
+    /// -1: there is no row for it.
+    [[nodiscard]] int rowOf(int line) const;
+    /// Indices into the advice that was shown.
+    [[nodiscard]] const std::vector<std::size_t>& findingsOf(int row) const;
+    /// The row with the most time of its own; -1: none has any.
+    [[nodiscard]] int hottestRow() const;
+
+    [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    struct Row {
+        int line = 0;
+        QString code;
+        std::vector<CodePart> parts;
+        advisor::SourceLine time; ///< zeros: it was not sampled
+        std::vector<std::size_t> findings;
+        QString titles; ///< of the findings
+    };
+    [[nodiscard]] QString text(const Row& row, int column) const;
+
+    std::vector<Row> m_rows; ///< by line
+    double m_sampledUs = 0;
+    bool m_hasDevice = false;
+};
+
+} // namespace app

@@ -1,0 +1,399 @@
+#include "app/views/source/source_panel.h"
+
+#include "app/findings/finding_card.h"
+#include "app/look/icon.h"
+#include "app/look/number_format.h"
+#include "app/look/theme.h"
+#include "app/services/editor.h"
+#include "app/session/analyser.h"
+#include "app/session/selection.h"
+#include "app/views/source/source_model.h"
+#include "app/widgets/words.h"
+
+#include <QComboBox>
+#include <QDockWidget>
+#include <QFileInfo>
+#include <QFontDatabase>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPainter>
+#include <QScrollArea>
+#include <QSignalBlocker>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QToolButton>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+namespace app {
+
+namespace {
+
+constexpr int kTabWidth = 4; ///< letters
+
+/// A line in which the training spends a thirtieth of its time or more is seen at a glance; the shade grows with the
+/// root of the share, so that lines of a tenth and of a half differ from each other and from none.
+QColor heatColor(const QPalette& palette, double share)
+{
+    return blend(palette.color(QPalette::Base), shades(palette).warning, 0.28 * std::sqrt(std::clamp(share, 0.0, 1.0)));
+}
+
+/// Draws shades of hot lines, and source in its colours.
+class LineDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+
+    void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        const bool isSelected = option.state & QStyle::State_Selected;
+        const double share = index.data(SourceModel::HeatRole).toDouble();
+        if (!isSelected && share > 0)
+            painter->fillRect(option.rect, heatColor(option.palette, share));
+        if (index.column() != SourceModel::Code)
+            return QStyledItemDelegate::paint(painter, option, index);
+        if (isSelected)
+            painter->fillRect(option.rect, option.palette.color(QPalette::Highlight));
+        QString text = index.data().toString();
+        QTextLayout layout(text, option.font);
+        QTextOption tabs;
+        tabs.setTabStopDistance(kTabWidth * option.fontMetrics.horizontalAdvance(' '));
+        tabs.setWrapMode(QTextOption::NoWrap);
+        layout.setTextOption(tabs);
+        const auto* parts =
+            static_cast<const std::vector<CodePart>*>(index.data(SourceModel::PartsRole).value<const void*>());
+        if (!isSelected && parts)
+            layout.setFormats(codeFormats(*parts, codeColors(option.palette)));
+        layout.beginLayout();
+        layout.createLine();
+        layout.endLayout();
+        painter->save();
+        painter->setClipRect(option.rect);
+        painter->setPen(option.palette.color(isSelected ? QPalette::HighlightedText : QPalette::Text));
+        layout.draw(painter, QPointF(option.rect.left() + 6,
+                                     option.rect.top() + (option.rect.height() - option.fontMetrics.height()) / 2.0));
+        painter->restore();
+    }
+
+    [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override
+    {
+        QSize size = QStyledItemDelegate::sizeHint(option, index);
+        if (index.column() == SourceModel::Code) {
+            const QString text = index.data().toString();
+            const auto tabs = static_cast<int>(text.count('\t'));
+            size.setWidth(option.fontMetrics.horizontalAdvance(text) + 12 +
+                          tabs * kTabWidth * option.fontMetrics.horizontalAdvance(' '));
+        }
+        return size;
+    }
+};
+
+QToolButton* makeButton(const char* name, const char* iconName, const QString& text, QWidget* parent)
+{
+    auto* button = new QToolButton(parent);
+    button->setObjectName(name);
+    button->setIcon(icon(iconName));
+    button->setToolTip(text);
+    button->setAccessibleName(text);
+    button->setAutoRaise(true);
+    button->setFocusPolicy(Qt::StrongFocus);
+    return button;
+}
+
+/// Room around a range, so that one sees where it is.
+profiler::TimeRange withSurroundings(profiler::TimeRange range)
+{
+    const auto room = range.duration() * 3 / 4;
+    return {range.begin - room, range.end + room};
+}
+
+} // namespace
+
+SourcePanel::SourcePanel(const ViewContext& context, QWidget* parent)
+    : QWidget(parent), m_context(context), m_pages(new QStackedWidget(this)),
+      m_empty(makeEmptyWords("sourceEmpty", this)), m_model(new SourceModel(this))
+{
+    setObjectName("sourcePanel");
+    auto* page = new QWidget(this);
+    auto* column = new QVBoxLayout(page);
+    column->setContentsMargins(8, 6, 8, 6);
+    column->setSpacing(4);
+    column->addWidget(makeHead());
+    m_problem = makeWords("sourceProblem", page);
+    column->addWidget(m_problem);
+    m_split = new QSplitter(Qt::Horizontal, page);
+    m_split->setChildrenCollapsible(false);
+    m_split->addWidget(makeTable());
+    m_split->addWidget(makeCards());
+    m_split->setStretchFactor(0, 1);
+    column->addWidget(m_split, 1);
+    m_pages->addWidget(m_empty);
+    m_pages->addWidget(page);
+    auto* all = new QVBoxLayout(this);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->addWidget(m_pages);
+    connect(m_files, &QComboBox::currentIndexChanged, this, &SourcePanel::showFile);
+    connect(m_context.selection, &Selection::changed, this, &SourcePanel::takeSelection);
+    connect(m_context.selection, &Selection::sourceRequested, this, &SourcePanel::goTo);
+    connect(m_context.session, &Session::adviceChanged, this, [this] { showAdvice(m_context.session->advice()); });
+    for (const auto signal : {&Session::configurationChanged, &Session::journalChanged, &Session::busyChanged})
+        connect(m_context.session, signal, this, [this] {
+            for (FindingCard* card : m_cards)
+                card->refresh();
+        });
+    showAdvice(m_context.session->advice());
+}
+
+QWidget* SourcePanel::makeHead()
+{
+    auto* head = new QWidget(this);
+    m_files = new QComboBox(head);
+    m_files->setObjectName("sourceFile");
+    m_files->setAccessibleName(tr("File of the program"));
+    m_files->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    m_edit = makeButton("sourceEdit", "open", tr("Open the line in the editor"), head);
+    m_about = new QLabel(head);
+    m_about->setObjectName("sourceAbout");
+    m_about->setForegroundRole(QPalette::PlaceholderText);
+    m_where = new QLabel(head);
+    m_where->setObjectName("sourceWhere");
+    m_previous = makeButton("sourcePrevious", "previous", tr("The time before on the timeline"), head);
+    m_next = makeButton("sourceNext", "next", tr("The next time on the timeline"), head);
+    connect(m_previous, &QToolButton::clicked, this,
+            [this] { showRange((m_range + m_ranges.size() - 1) % m_ranges.size()); });
+    connect(m_next, &QToolButton::clicked, this, [this] { showRange((m_range + 1) % m_ranges.size()); });
+    connect(m_edit, &QToolButton::clicked, this, [this] {
+        const int line = std::max(1, m_model->lineOf(m_table->currentIndex().row()));
+        if (const QString problem = openInEditor(currentFile(), line); !problem.isEmpty())
+            emit m_context.session->noticed(problem, {}, true);
+    });
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_files);
+    row->addWidget(m_edit);
+    row->addWidget(m_about);
+    row->addStretch(1);
+    row->addWidget(m_where);
+    row->addWidget(m_previous);
+    row->addWidget(m_next);
+    return head;
+}
+
+QWidget* SourcePanel::makeTable()
+{
+    m_table = new QTableView(this);
+    m_table->setObjectName("sourceTable");
+    m_table->setAccessibleName(tr("Lines of the program"));
+    m_table->setModel(m_model);
+    m_table->setItemDelegate(new LineDelegate(m_table));
+    m_table->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
+    m_table->setShowGrid(false);
+    m_table->setFrameShape(QFrame::NoFrame);
+    m_table->setTabKeyNavigation(false);
+    m_table->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+    m_table->setWordWrap(false);
+    m_table->verticalHeader()->hide();
+    m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+    m_table->verticalHeader()->setMinimumSectionSize(1); // the style's own is for text with room around it
+    m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().lineSpacing() + 4);
+    QHeaderView* header = m_table->horizontalHeader();
+    header->setHighlightSections(false);
+    header->setSectionsClickable(false);
+    header->setFont(font());
+    header->setSectionResizeMode(QHeaderView::Fixed);
+    header->setMinimumSectionSize(20);
+    header->setStretchLastSection(true);
+    const int number = m_table->fontMetrics().horizontalAdvance("000.0 ms") + 14;
+    for (const int section : {SourceModel::Host, SourceModel::Self, SourceModel::Wait, SourceModel::Device})
+        m_table->setColumnWidth(section, number);
+    m_table->setColumnWidth(SourceModel::Finding, 34);
+    m_table->setColumnWidth(SourceModel::Line, m_table->fontMetrics().horizontalAdvance("00000") + 14);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SourcePanel::takeRow);
+    connect(m_table, &QTableView::activated, m_edit, &QToolButton::click);
+    return m_table;
+}
+
+QWidget* SourcePanel::makeCards()
+{
+    m_cardArea = new QScrollArea(this);
+    m_cardArea->setObjectName("sourceFindings");
+    m_cardArea->setFrameShape(QFrame::NoFrame);
+    m_cardArea->setWidgetResizable(true);
+    m_cardArea->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_cardArea->setMinimumWidth(320);
+    auto* body = new QWidget(m_cardArea);
+    m_cardLayout = new QVBoxLayout(body);
+    m_cardLayout->setContentsMargins(8, 0, 0, 0);
+    m_cardLayout->addStretch(1);
+    m_cardArea->setWidget(body);
+    m_cardArea->hide();
+    return m_cardArea;
+}
+
+QString SourcePanel::currentFile() const
+{
+    return m_files->currentData().toString();
+}
+
+void SourcePanel::showEmpty(const QString& why)
+{
+    m_empty->setText(why);
+    m_pages->setCurrentIndex(0);
+}
+
+void SourcePanel::showAdvice(std::shared_ptr<const Advised> advised)
+{
+    m_advised = std::move(advised);
+    const QString file = currentFile();
+    const int line = m_model->lineOf(m_table->currentIndex().row());
+    {
+        const QSignalBlocker quiet(m_files);
+        m_files->clear();
+        if (m_advised)
+            for (const RecordedFile& one : m_advised->files)
+                m_files->addItem(QFileInfo(one.path).fileName(), one.path);
+        for (int i = 0; i < m_files->count(); ++i)
+            m_files->setItemData(i, m_files->itemData(i), Qt::ToolTipRole);
+        if (const int at = m_files->findData(file); at >= 0)
+            m_files->setCurrentIndex(at);
+    }
+    if (m_files->count() == 0) {
+        m_model->show(nullptr, {}, {});
+        showCards(-1);
+        showEmpty(m_advised && m_advised->live
+                      ? tr("The lines of the program are shown when the recording has ended.")
+                      : tr("This trace names no source files. Record a Python program with File › Record a program: "
+                           "its files are shown here, with the time that each line took."));
+        return;
+    }
+    m_pages->setCurrentIndex(1);
+    showFile();
+    if (currentFile() == file && m_model->rowOf(line) >= 0)
+        selectRow(m_model->rowOf(line));
+}
+
+void SourcePanel::showFile()
+{
+    const RecordedFile* file = m_advised ? findFile(m_advised->files, currentFile()) : nullptr;
+    m_model->show(file, m_advised ? m_advised->lines : advisor::SourceLines(),
+                  m_advised ? m_advised->rules : std::vector<advisor::RuleAdvice>());
+    m_table->setColumnHidden(SourceModel::Device, !m_model->hasDevice());
+    m_files->setToolTip(currentFile());
+    const advisor::SourceLines& lines = m_advised->lines;
+    m_about->setText(
+        lines.problem.empty()
+            ? tr("%1 over %2").arg(formatCounted(lines.samples, tr("sample"), tr("samples")), formatUs(lines.sampledUs))
+            : QString());
+    QStringList problems;
+    if (file && !file->problem.isEmpty())
+        problems << file->problem;
+    if (!lines.problem.empty())
+        problems << QString::fromStdString(lines.problem.text);
+    m_problem->setText(problems.join('\n'));
+    m_problem->setVisible(!problems.isEmpty());
+    showCards(-1);
+    takeRow();
+    if (const int row = m_model->hottestRow(); row >= 0)
+        m_table->scrollTo(m_model->index(row, SourceModel::Line), QAbstractItemView::PositionAtCenter);
+}
+
+void SourcePanel::goTo(const QString& file, int line)
+{
+    const int at = m_files->findData(file);
+    if (at < 0)
+        return;
+    m_files->setCurrentIndex(at);
+    for (QWidget* widget = this; widget; widget = widget->parentWidget())
+        if (auto* dock = qobject_cast<QDockWidget*>(widget)) {
+            dock->show();
+            dock->raise();
+        }
+    if (const int row = m_model->rowOf(line); row >= 0)
+        selectRow(row);
+}
+
+/// Without a change of what is selected on the timeline.
+void SourcePanel::selectRow(int row)
+{
+    m_isFollowing = true;
+    const QModelIndex index = m_model->index(row, SourceModel::Line);
+    m_table->setCurrentIndex(index);
+    m_table->scrollTo(index, QAbstractItemView::PositionAtCenter);
+    m_isFollowing = false;
+}
+
+void SourcePanel::takeRow()
+{
+    const int row = m_table->currentIndex().row();
+    const int line = m_model->lineOf(row);
+    m_ranges = m_advised && m_advised->times && line > 0 ? m_advised->times->rangesOf(currentFile().toStdString(), line)
+                                                         : std::vector<profiler::TimeRange>();
+    for (QWidget* widget :
+         {static_cast<QWidget*>(m_where), static_cast<QWidget*>(m_previous), static_cast<QWidget*>(m_next)})
+        widget->setVisible(!m_ranges.empty());
+    showCards(row);
+    if (m_ranges.empty())
+        return;
+    const auto longest = std::max_element(m_ranges.begin(), m_ranges.end(),
+                                          [](const auto& a, const auto& b) { return a.duration() < b.duration(); });
+    m_range = static_cast<std::size_t>(longest - m_ranges.begin());
+    if (m_isFollowing)
+        m_where->setText(tr("Line %1: %2")
+                             .arg(line)
+                             .arg(formatCounted(static_cast<std::int64_t>(m_ranges.size()), tr("time"), tr("times"))));
+    else
+        showRange(m_range);
+}
+
+void SourcePanel::showRange(std::size_t index)
+{
+    m_range = index;
+    const profiler::TimeRange range = m_ranges[index];
+    m_where->setText(tr("Line %1: time %2 of %3, %4")
+                         .arg(m_model->lineOf(m_table->currentIndex().row()))
+                         .arg(index + 1)
+                         .arg(m_ranges.size())
+                         .arg(formatDuration(range.duration())));
+    m_context.selection->selectRange(range);
+    m_context.selection->show(withSurroundings(range));
+}
+
+void SourcePanel::takeSelection()
+{
+    const auto id = m_context.selection->slice();
+    const auto trace = m_context.session->trace();
+    if (!id || !m_advised || !m_advised->times || id->track.value >= trace->tracks().size())
+        return;
+    const auto place = m_advised->times->placeOf(trace->slice(*id));
+    const int at = place ? m_files->findData(QString::fromStdString(place->file)) : -1;
+    if (at < 0)
+        return;
+    m_files->setCurrentIndex(at);
+    if (const int row = m_model->rowOf(place->line); row >= 0)
+        selectRow(row);
+}
+
+void SourcePanel::showCards(int row)
+{
+    for (FindingCard* card : m_cards) {
+        m_cardLayout->removeWidget(card);
+        card->hide();
+        card->deleteLater();
+    }
+    m_cards.clear();
+    for (const std::size_t index : m_model->findingsOf(row)) {
+        auto* card = new FindingCard(m_context, m_advised->rules[index], m_cardArea->widget());
+        card->setAdvice(m_advised->rules[index], static_cast<int>(index) + 1);
+        m_cardLayout->insertWidget(static_cast<int>(m_cards.size()), card);
+        m_cards.push_back(card);
+        card->show();
+    }
+    m_cardArea->setVisible(!m_cards.empty());
+}
+
+} // namespace app

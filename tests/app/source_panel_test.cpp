@@ -1,0 +1,239 @@
+#include "app/views/source/source_panel.h"
+
+#include "app/findings/finding_card.h"
+#include "app/findings/source_snippet.h"
+#include "app/session/analyser.h"
+#include "app/session/selection.h"
+#include "app/views/source/source_model.h"
+#include "profiler/io/formats/format.h"
+#include "tests/app/app_support.h"
+#include "tests/support/trace_text.h"
+
+#include <QAbstractItemModelTester>
+#include <QComboBox>
+#include <QCryptographicHash>
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLabel>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QToolButton>
+
+using app::SourceModel;
+using app_test::find;
+using test_support::traceFromText;
+
+namespace {
+
+constexpr int kPatienceMs = 20'000;
+
+const QByteArray kScript = "import torch\n"
+                           "\"\"\"A text\n"
+                           "of two lines\"\"\"\n"
+                           "\n"
+                           "def main():\n"
+                           "    loader = DataLoader(data, batch_size=32)  # slow\n"
+                           "    for x in loader:\n"
+                           "        train(x)\n";
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+} // namespace
+
+/// The files of a recorded program, with times and findings at their lines.
+class SourcePanelTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        qputenv("XDG_STATE_HOME", m_folder->filePath("state").toUtf8());
+        qputenv("STEPSCOPE_PROGRAMS", PROGRAMS);
+        m_file = m_folder->filePath("train.py");
+        write(kScript);
+    }
+    void pythonIsColouredByWhatItIs();
+    void eachLineHasItsTimesAndFindings();
+    void aLineSelectsWhenTheTrainingWasThere();
+    void aSliceSelectsItsLine();
+    void aFindingsLineShowsItsCardAndTheCardShowsTheLine();
+    void aChangedFileIsSaidAndHasNoText();
+
+private:
+    void write(const QByteArray& text) const
+    {
+        QFile file(m_file);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write(text);
+    }
+
+    /// A recording whose steps wait for data; lines 7 and 8 were sampled.
+    [[nodiscard]] std::filesystem::path recorded() const
+    {
+        const QString hash = QCryptographicHash::hash(kScript, QCryptographicHash::Sha256).toHex();
+        const QJsonObject site{{"file", m_file}, {"line", 6},        {"column", 13},
+                               {"end_line", 6},  {"end_column", 44}, {"function", "main"}};
+        const QJsonObject loader{
+            {"id", "loader:0"},
+            {"kind", "loader"},
+            {"class", "torch.utils.data.DataLoader"},
+            {"site", site},
+            {"role", "training"},
+            {"chain", QJsonArray()},
+            {"count", 1},
+            {"framework", QJsonValue::Null},
+            {"settings", QJsonObject{{"num_workers", QJsonObject{{"value", 0}, {"given", false}}}}}};
+        const QJsonObject program{{"schema", 1},
+                                  {"argv", QJsonArray{"python", "train.py"}},
+                                  {"cwd", m_folder->path()},
+                                  {"script", m_file},
+                                  {"files", QJsonArray{QJsonObject{{"path", m_file}, {"sha256", hash}, {"lines", 8}}}},
+                                  {"objects", QJsonArray{loader}},
+                                  {"arguments", QJsonArray()}};
+        QJsonArray samples;
+        for (int i = 0; i < 20; ++i) // in each step of 1000 µs, the loader for 600 µs and then the training
+            samples << 0 << (i == 0 ? 0 : 400) << 1 << 600;
+        const QJsonObject lines{{"schema", 1},
+                                {"interval_us", 200},
+                                {"begin_ns", 0},
+                                {"files", QJsonArray{m_file}},
+                                {"places", QJsonArray{QJsonArray{0, 7, "main"}, QJsonArray{0, 8, "main"}}},
+                                {"stacks", QJsonArray{QJsonArray{0}, QJsonArray{1}}},
+                                {"samples", samples},
+                                {"cost_us", 1}};
+        const auto line = [](const QJsonObject& json) {
+            return QJsonDocument(json).toJson(QJsonDocument::Compact).toStdString();
+        };
+        const auto trace = traceFromText(
+            "meta host.cores 8\nmeta loader.workers 0\nmeta record.command python train.py\n"
+            "meta record.directory " +
+            m_folder->path().toStdString() + "\nmeta program " + line(program) + "\nmeta lines " + line(lines) + R"(
+                main
+                  repeat 20 every 1000
+                    step 0 0 1000
+                    phase "data wait" 0 600
+                    phase forward 600 200
+                    op aten::conv2d 600 150
+                  end
+            )");
+        const std::filesystem::path path = m_folder->filePath("run.sspack").toStdString();
+        if (!profiler::formats::saveTrace(*trace, path))
+            qFatal("the trace cannot be written");
+        return path;
+    }
+
+    struct Shown {
+        Shown(const std::filesystem::path& path) : panel({&session, &selection}, nullptr)
+        {
+            panel.resize(1200, 500);
+            panel.show();
+            session.openTrace(path);
+            if (!QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs))
+                qFatal("the trace was never analysed");
+            table = find<QTableView>(&panel, "sourceTable");
+            model = qobject_cast<SourceModel*>(table->model());
+        }
+        [[nodiscard]] QString text(int line, SourceModel::Column column) const
+        {
+            return model->index(model->rowOf(line), column).data().toString();
+        }
+        app::Session session;
+        app::Selection selection;
+        app::SourcePanel panel;
+        QTableView* table = nullptr;
+        SourceModel* model = nullptr;
+    };
+
+    std::unique_ptr<QTemporaryDir> m_folder;
+    QString m_file;
+};
+
+void SourcePanelTest::pythonIsColouredByWhatItIs()
+{
+    using app::CodeKind;
+    using Parts = std::vector<app::CodePart>;
+    const auto parts =
+        app::pythonParts({"x = f'a' if y else 12.5  # why", "s = \"\"\"open", "for \\\"\"\"", "def f(if_):"});
+    QCOMPARE(parts[0], (Parts{{4, 4, CodeKind::String},
+                              {9, 2, CodeKind::Keyword},
+                              {14, 4, CodeKind::Keyword},
+                              {19, 4, CodeKind::Number},
+                              {25, 5, CodeKind::Comment}}));
+    QCOMPARE(parts[1], (Parts{{4, 7, CodeKind::String}}));
+    QCOMPARE(parts[2], (Parts{{0, 8, CodeKind::String}})); // the escaped quote does not end it
+    QCOMPARE(parts[3], (Parts{{0, 11, CodeKind::String}}));
+}
+
+void SourcePanelTest::eachLineHasItsTimesAndFindings()
+{
+    const Shown shown(recorded());
+    const QAbstractItemModelTester tester(shown.model, QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QCOMPARE(shown.model->rowCount(), 8);
+    QCOMPARE(shown.text(6, SourceModel::Code), QString("    loader = DataLoader(data, batch_size=32)  # slow"));
+    QCOMPARE(shown.text(7, SourceModel::Host), QString("12.0 ms"));
+    QCOMPARE(shown.text(7, SourceModel::Wait), QString("12.0 ms"));
+    QVERIFY(shown.text(8, SourceModel::Wait).isEmpty());
+    QVERIFY(shown.text(1, SourceModel::Host).isEmpty());
+    QVERIFY(shown.table->isColumnHidden(SourceModel::Device)); // no device worked
+    QCOMPARE(shown.model->lineOf(shown.model->hottestRow()), 7);
+    QVERIFY(!shown.model->findingsOf(shown.model->rowOf(6)).empty());
+    QVERIFY(shown.model->findingsOf(shown.model->rowOf(8)).empty());
+}
+
+void SourcePanelTest::aLineSelectsWhenTheTrainingWasThere()
+{
+    Shown shown(recorded());
+    shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(7), SourceModel::Code));
+    QVERIFY(shown.selection.range());
+    const profiler::TimeRange first = *shown.selection.range();
+    QCOMPARE(first.duration(), profiler::Nanoseconds(600'000));
+    find<QToolButton>(&shown.panel, "sourceNext")->click();
+    QVERIFY(shown.selection.range() &&
+            shown.selection.range()->begin - first.begin == profiler::Nanoseconds(1'000'000));
+    shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(1), SourceModel::Code));
+    QVERIFY(!find<QToolButton>(&shown.panel, "sourceNext")->isVisible()); // it was never sampled
+}
+
+void SourcePanelTest::aSliceSelectsItsLine()
+{
+    Shown shown(recorded());
+    const auto slices = shown.session.trace()->ofKind(profiler::ActivityKind::CpuOp);
+    QVERIFY(!slices.empty());
+    shown.selection.selectSlice(slices.front().id);
+    QCOMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 8);
+    QVERIFY(shown.selection.slice()); // the line follows, and does not take the selection
+}
+
+void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()
+{
+    Shown shown(recorded());
+    shown.panel.goTo(m_file, 6);
+    const auto cards = shown.panel.findChildren<app::FindingCard*>();
+    QVERIFY(!cards.isEmpty());
+    const auto* snippet = find<app::SourceSnippet>(cards.front(), "snippet");
+    QVERIFY(snippet->isVisible());
+    QCOMPARE(snippet->firstLine(), 4);
+    QCOMPARE(snippet->lines().value(2).trimmed(), QString("loader = DataLoader(data, batch_size=32)  # slow"));
+    QVERIFY(!shown.selection.range()); // the line came from outside: the timeline stays
+}
+
+void SourcePanelTest::aChangedFileIsSaidAndHasNoText()
+{
+    const auto path = recorded();
+    write(kScript + "# later\n");
+    const Shown shown(path);
+    QVERIFY(find<QLabel>(&shown.panel, "sourceProblem")->isVisible());
+    QCOMPARE(shown.text(7, SourceModel::Host), QString("12.0 ms")); // the times are still there
+    QVERIFY(shown.text(7, SourceModel::Code).isEmpty());
+    for (const auto* card : shown.panel.findChildren<app::FindingCard*>())
+        QVERIFY(!find<app::SourceSnippet>(card, "snippet")->isVisible());
+}
+
+QTEST_MAIN(SourcePanelTest)
+#include "source_panel_test.moc"

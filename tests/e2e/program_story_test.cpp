@@ -1,0 +1,183 @@
+#include "app/findings/finding_card.h"
+#include "app/findings/patch_box.h"
+#include "app/findings/source_snippet.h"
+#include "app/main_window.h"
+#include "app/record/record_dialog.h"
+#include "app/session/analyser.h"
+#include "app/shell/trust_question.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QFile>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QStandardPaths>
+#include <QTemporaryDir>
+#include <QTest>
+
+// From "Record a program" to the changed file and back, with a real program, recorder and experiment, in a real window.
+
+namespace {
+
+constexpr int kPatienceMs = 240'000; ///< torch starts twice in an experiment, on a machine that may be busy
+
+// Reading a sample takes a millisecond, so the training waits for its data.
+const QByteArray kScript = R"(import time
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Slow(Dataset):
+    def __len__(self):
+        return 100000
+
+    def __getitem__(self, index):
+        time.sleep(0.001)
+        return torch.randn(64)
+
+
+def main():
+    torch.set_num_threads(1)
+    model = torch.nn.Linear(64, 10)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    loader = DataLoader(Slow(), batch_size=8)
+    begin = time.monotonic()
+    for batch in loader:
+        optimizer.zero_grad()
+        loss = model(batch).square().mean()
+        loss.backward()
+        optimizer.step()
+        if time.monotonic() - begin > 6:
+            break
+
+
+if __name__ == "__main__":
+    main()
+)";
+
+template <class T>
+T* find(const QObject* parent, const QString& name)
+{
+    auto* found = parent->findChild<T*>(name);
+    if (!found)
+        qFatal("there is no %s", qPrintable(name));
+    return found;
+}
+
+} // namespace
+
+class ProgramStoryTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain()
+    {
+        static const QTemporaryDir s_home;
+        QCoreApplication::setApplicationName("stepscope-test");
+        for (const char* variable : {"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"})
+            qputenv(variable, s_home.filePath(variable).toUtf8());
+    }
+
+private slots:
+    void fromTheRecordingToTheChangedFileAndBack();
+
+private:
+    [[nodiscard]] QByteArray content() const
+    {
+        QFile file(m_folder.filePath("train.py"));
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    }
+    /// The Advisor's card of the finding that the loader has no workers.
+    static app::FindingCard* card(const app::MainWindow& window)
+    {
+        return find<app::FindingCard>(find<QWidget>(&window, "dock:advisor"), "card:loader.workers");
+    }
+    static app::PatchBox* showDiff(app::FindingCard* card)
+    {
+        find<QPushButton>(card, "showDiff")->click();
+        auto* box = find<app::PatchBox>(card, "patchBox");
+        const auto* diff = find<QPlainTextEdit>(box, "diff");
+        if (!QTest::qWaitFor([&] { return diff->isVisibleTo(box); }, kPatienceMs))
+            qFatal("the diff never came");
+        return box;
+    }
+
+    QTemporaryDir m_folder;
+};
+
+void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
+{
+    QFile script(m_folder.filePath("train.py"));
+    QVERIFY(script.open(QIODevice::WriteOnly) && script.write(kScript) == kScript.size());
+    script.close();
+    app::Appearance appearance;
+    app::Session session;
+    app::Selection selection;
+    app::MainWindow window(&session, &selection, &appearance);
+    window.resize(1920, 1080);
+    window.show();
+    QVERIFY(QTest::qWaitFor([&] { return window.isComplete(); }, kPatienceMs));
+
+    // Record.
+    find<QPushButton>(&window, "recordDoor")->click();
+    auto* dialog = find<app::RecordDialog>(&window, "recordDialog");
+    find<QComboBox>(dialog, "command")->setCurrentText(QString(PYTHON_WITH_TORCH) + " train.py");
+    find<QLineEdit>(dialog, "folder")->setText(m_folder.path());
+    QSignalSpy asked(&session, &app::Session::codeAsked), opened(&session, &app::Session::traceOpened);
+    bool sawItGrow = false;
+    connect(&session, &app::Session::traceChanged, this, [&] {
+        sawItGrow = sawItGrow || (session.trace()->captureStats().live &&
+                                  !session.trace()->ofKind(profiler::ActivityKind::Step).empty());
+    });
+    find<QPushButton>(dialog, "record")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(asked.count(), 1, kPatienceMs);
+    find<QPushButton>(find<app::TrustQuestion>(&window, "trustQuestion"), "trust")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY(sawItGrow);
+    QVERIFY(QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs));
+
+    // The finding, with its line.
+    app::FindingCard* finding = card(window);
+    const auto* snippet = find<app::SourceSnippet>(finding, "snippet");
+    QVERIFY(snippet->isVisibleTo(finding));
+    QVERIFY(snippet->lines().join('\n').contains("loader = DataLoader(Slow(), batch_size=8)"));
+
+    // Measure: the program was allowed, and its files stay as they are.
+    QSignalSpy finished(&session, &app::Session::experimentFinished), failed(&session, &app::Session::experimentFailed);
+    find<QPushButton>(finding, "apply")->click();
+    QVERIFY(QTest::qWaitFor([&] { return !finished.isEmpty() || !failed.isEmpty(); }, kPatienceMs));
+    QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed[0][1].toString()));
+    QCOMPARE(asked.count(), 1);
+    QCOMPARE(content(), kScript);
+    const auto result = finished[0][1].value<advisor::ExperimentResult>();
+    QVERIFY2(result.verdict == advisor::Verdict::Pays, result.whyText().c_str());
+
+    // Keep.
+    find<QPushButton>(finding, "keep")->click();
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.journal().changes.front().program, session.programOnScreen());
+    QCOMPARE(content(), kScript);
+
+    // Show the diff, and apply it.
+    app::PatchBox* box = showDiff(finding);
+    QVERIFY(find<QPlainTextEdit>(box, "diff")->toPlainText().contains("num_workers="));
+    QSignalSpy changed(box, &app::PatchBox::filesChanged);
+    find<QPushButton>(box, "applyPatch")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(changed.count(), 1, kPatienceMs);
+    QVERIFY(content().contains("loader = DataLoader(Slow(), batch_size=8, num_workers="));
+
+    // Undo, after the trace was opened again.
+    session.openTrace(session.tracePath());
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
+    QVERIFY(QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs));
+    QCOMPARE(session.journal().changes.size(), std::size_t{1}); // it is the same program
+    box = showDiff(card(window));
+    auto* revert = find<QPushButton>(box, "revertPatch");
+    QVERIFY(revert->isVisibleTo(box));
+    revert->click();
+    QTRY_COMPARE_WITH_TIMEOUT(content(), kScript, kPatienceMs);
+}
+
+QTEST_MAIN(ProgramStoryTest)
+#include "program_story_test.moc"
