@@ -307,8 +307,8 @@ Result<fs::path> Workspace::exchange()
     std::error_code failed;
     fs::create_directory(folder, failed);
     if (failed)
-        return tl::unexpected(systemError(failed.value(), "A temporary folder cannot be made", folder,
-                                          "set STEPSCOPE_SCRATCH to another folder"));
+        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder cannot be made: {why}">(
+            failed.value(), folder, "set STEPSCOPE_SCRATCH to another folder"));
     return folder;
 }
 
