@@ -30,7 +30,8 @@ Result<std::string> readWhole(const fs::path& path)
     std::ifstream file(path, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), {}};
     if (!file.is_open() || file.bad())
-        return tl::unexpected(Error{Error::Code::Io, "The file cannot be read", path.string(), std::strerror(errno)});
+        return profiler::fail<"patch.file.unreadable", "The file cannot be read">(Error::Code::Io, path.string(),
+                                                                                  std::strerror(errno));
     return bytes;
 }
 
@@ -44,7 +45,8 @@ Result<void> writeWhole(const fs::path& path, std::string_view bytes)
     const auto refuse = [&](const std::string& why) -> Result<void> {
         std::error_code ignored;
         fs::remove(partial, ignored);
-        return tl::unexpected(Error{Error::Code::Io, "The file cannot be written", path.string(), why});
+        return profiler::fail<"patch.file.unwritable", "The file cannot be written">(Error::Code::Io, path.string(),
+                                                                                     why);
     };
     {
         errno = 0;
@@ -206,16 +208,16 @@ Result<Writing> writingOf(const PatchedFile& file, const ProgramPatch& patch, co
         writing.keptNext = isPatched ? kept : Layers();
         writing.keptNext.push_back(layer);
     } else {
-        return tl::unexpected(Error{Error::Code::Invalid, "The file has changed since it was recorded",
-                                    file.path.string(), "record the program again"});
+        return profiler::fail<"patch.file.changed", "The file has changed since it was recorded">(
+            Error::Code::Invalid, file.path.string(), "record the program again");
     }
     return writing;
 }
 
 Error notApplied(const fs::path& originals)
 {
-    return {Error::Code::NotFound, "No applied patch of this program is known", originals.string(),
-            "a patch can be reverted by the user who applied it"};
+    return profiler::makeError<"patch.not_applied", "No applied patch of this program is known">(
+        Error::Code::NotFound, originals.string(), "a patch can be reverted by the user who applied it");
 }
 
 } // namespace
@@ -227,8 +229,8 @@ Result<fs::path> defaultOriginals()
         return fs::path(state) / "stepscope" / "patches";
     if (home && *home == '/')
         return fs::path(home) / ".local" / "state" / "stepscope" / "patches";
-    return tl::unexpected(Error{Error::Code::NotFound, "There is no folder to keep the original files in",
-                                "XDG_STATE_HOME", "set HOME or XDG_STATE_HOME"});
+    return profiler::fail<"patch.no_originals", "There is no folder to keep the original files in">(
+        Error::Code::NotFound, "XDG_STATE_HOME", "set HOME or XDG_STATE_HOME");
 }
 
 std::vector<AppliedFile> appliedFiles(const Paths& files, const fs::path& originals)
@@ -307,8 +309,8 @@ Result<Paths> revertPatch(const Paths& files, const fs::path& originals)
         if (!now)
             return tl::unexpected(now.error());
         if (*now != kept.back().after && *now != kept.front().before)
-            return tl::unexpected(Error{Error::Code::Invalid, "The file has changed since the patch was applied",
-                                        file.string(), "take the change back by hand"});
+            return profiler::fail<"patch.file.edited", "The file has changed since the patch was applied">(
+                Error::Code::Invalid, file.string(), "take the change back by hand");
         std::string first = kept.front().before;
         writings.push_back({file, *now, std::move(first), std::move(kept), {}});
     }
