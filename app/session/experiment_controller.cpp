@@ -1,6 +1,7 @@
 #include "app/session/experiment_controller.h"
 
 #include "advisor/batch_facts.h"
+#include "advisor/change/apply.h"
 #include "advisor/change/program_setup.h"
 
 #include <algorithm>
@@ -29,6 +30,11 @@ profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMea
         .changes = {{change.key, change.to}}, .kept = what.kept, .advice = &what.rules, .patcher = {}};
     if (const auto set = advisor::change::setChanges(plan, *what.trace, request); !set)
         return tl::unexpected(set.error());
+    const advisor::change::WantedChange wanted{change.key, change.to};
+    if (const auto patch = advisor::change::patchProgram(*what.trace, {wanted});
+        patch && advisor::change::isApplied(*patch, wanted))
+        return profiler::fail<"measure.applied", "The program has this change already">(
+            profiler::Error::Code::Invalid, patch->appliedFiles.front().string(), "revert it, then measure it");
     if (const auto made = advisor::change::makeLogFolder(plan.setup); !made)
         return tl::unexpected(made.error());
     auto result = advisor::runProgramExperiment(plan, tell, stop);

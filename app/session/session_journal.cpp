@@ -159,7 +159,8 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
 
 void Session::undoChange(const QString& ruleId)
 {
-    const KeptChange* kept = m->kept.find(ruleId);
+    // A change of that name may have been kept for another training or program: it stays.
+    const KeptChange* kept = m->journal.find(ruleId) ? m->kept.find(ruleId) : nullptr;
     if (!kept) {
         m->experiments.forget(ruleId);
         emit journalChanged();

@@ -216,6 +216,8 @@ void SessionKeepTest::aProgramsChangeIsNoneOfAConfiguration()
     const auto elsewhere = session.measuredElsewhere();
     QCOMPARE(elsewhere.size(), std::size_t{1});
     QCOMPARE(elsewhere.front().origin.name, QString("python train.py"));
+    session.undoChange("loader.workers"); // "Discard" of another measurement of that rule
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
 }
 
 void SessionKeepTest::configurationAndUndoSurviveARestart()
