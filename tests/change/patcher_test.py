@@ -444,7 +444,7 @@ class Others(Patcher):
         self.assertEqual((row["how"], row["measurable"]), ("to read", False))
         self.assertIn("+total += loss.detach()", row["proposal"])
         row = self.only_row(program, "gradient.accumulation", "2")
-        self.assertEqual((row["proposal"], row["why_not"]["id"]), (None, "change.by_hand"))
+        self.assertEqual((row["proposal"], row["why_not"]["id"]), (None, "change.no_site"))
 
     def test_workers_are_needed(self):
         program = self.loader("x = DataLoader(d)\n", {"num_workers": setting(0, False)})
@@ -579,6 +579,63 @@ class Applied(Patcher):
         answer = program.answer({"loader.pin_memory": "true"}, applied={"files": {program.path: file}})
         self.assertEqual(base64.b64decode(answer["files"][0]["before"]).decode(), text)
         self.assertIsNone(answer["applied"])
+
+
+class DiffsToRead(Patcher):
+    LOOP = ("for x, y in loader:\n    optimizer.zero_grad()\n    loss = f(model(x), y)\n    loss.backward()\n"
+            "    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n    optimizer.step()\n    log(loss)\n")
+
+    def loop(self, text=LOOP):
+        program = self.program("import torch\n" + text)
+        for kind, name in (("zero_grad", "zero_grad"), ("backward", "backward"), ("optimizer_step", "step")):
+            program.add(kind, name)
+        return program
+
+    def added(self, row):
+        return [line[1:].strip() for line in row["proposal"].splitlines() if line.startswith("+") and not line.startswith("+++")]
+
+    def test_gradient_accumulation(self):
+        program = self.loop().add("clip", "clip_grad_norm_")
+        row = self.only_row(program, "gradient.accumulation", "4")
+        self.assertEqual((row["how"], row["measurable"]), ("to read", False))
+        self.assertEqual(self.added(row), [
+            "micro_batches = 0", "if micro_batches % 4 == 0:", "optimizer.zero_grad()", "(loss / 4).backward()",
+            "micro_batches += 1", "if micro_batches % 4 == 0:", "torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+            "if micro_batches % 4 == 0:", "optimizer.step()",
+        ])
+
+    def test_no_accumulation_where_the_loop_is_not_plain(self):
+        with_scaler = self.loop().add("scaler", None)
+        elsewhere = self.loop("for x, y in loader:\n    optimizer.zero_grad()\n    accelerator.backward(f(model(x), y))\n"
+                              "    optimizer.step()\n")
+        for program, value in ((with_scaler, "4"), (elsewhere, "4"), (self.loop(), "1")):
+            row = self.only_row(program, "gradient.accumulation", value)
+            self.assertEqual((row["proposal"], row["why_not"]["id"]), (None, "change.by_hand"))
+
+    def test_a_checkpoint_is_saved_on_a_thread(self):
+        program = self.program("import torch\ntorch.save(model.state_dict(), path)\n").add("save", "save")
+        row = self.only_row(program, "host.async_work", "true")
+        self.assertEqual(self.added(row), [
+            "import copy", "import threading",
+            "threading.Thread(target=torch.save, args=(copy.deepcopy(model.state_dict()), path)).start()",
+        ])
+        program = self.program("import torch\ndone = torch.save(model, path)\n").add("save", "save")
+        self.assertEqual(self.only_row(program, "host.async_work", "true")["why_not"]["id"], "change.by_hand")
+
+    def test_attention_that_is_written_out(self):
+        head = "import torch\ndef forward(q, k, v, mask):\n"
+        for body, call in (
+            ("    w = q @ k.transpose(-2, -1) / 8\n    w = torch.softmax(w, -1)\n    return w @ v\n", "(q, k, v)"),
+            ("    w = torch.matmul(q, k.mT) / 8\n    w = w.masked_fill(mask, -1e9)\n    y = torch.softmax(w, -1) @ v\n    return y\n",
+             "(q, k, v, attn_mask=MASK)"),
+            ("    w = q @ k.mT\n    w = w + torch.ones(9, 9).triu(1)\n    w = torch.softmax(w, -1)\n    return torch.bmm(w, v)\n",
+             "(q, k, v, is_causal=True)"),
+        ):
+            program = self.program(head + body)
+            program.facts["attention"] = [{"kind": "written out", "count": 1, "site": program.calls("softmax")[0]}]
+            row = self.only_row(program, "attention", "sdpa")
+            self.assertIn("torch.nn.functional.scaled_dot_product_attention" + call, " ".join(self.added(row)))
+            self.assertNotIn("softmax(", " ".join(self.added(row)))
 
 
 if __name__ == "__main__":

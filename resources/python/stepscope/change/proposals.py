@@ -3,7 +3,7 @@ import ast
 
 from .arguments import Frame, frames_of
 from .code import dotted
-from .edits import Insert, Replace
+from .edits import Insert, Remove, Replace, Wrap
 from .loops import torch_in
 from .refusal import Refusal
 
@@ -71,6 +71,114 @@ def schedule(work, value):
     torch = torch_in(work, frame.code)
     line = f"scheduler = {torch}.optim.lr_scheduler." + kinds[value].format(optimizer=target)
     work.edit(frame.code, Insert(statement, line + "  # call scheduler.step() as often as it counts"))
+
+
+def accumulation(work, count):
+    """Gradients of several batches: the loss is divided, and what follows backward() waits for the last of them."""
+    if count == 1:
+        raise Refusal("by_hand", "One batch per optimizer step is what a loop does that does not accumulate.")
+    if work.objects("scaler"):
+        raise Refusal("by_hand", "With a GradScaler, scaler.step() and scaler.update() wait for the last batch, and the loss "
+                                 "is divided before it is scaled.")
+    step = _only(work, "optimizer_step", "step() of the optimizer")
+    backward = _only(work, "backward", "backward()")
+    zero = _only(work, "zero_grad", "zero_grad()")
+    code = step.code
+    loss = backward.call.func.value if isinstance(backward.call.func, ast.Attribute) else None
+    if loss is None or backward.call.func.attr != "backward" or backward.call.args:
+        raise Refusal("by_hand", "The loss has no backward() of its own: divide it by the number of batches by hand.")
+    if backward.code is not code or zero.code is not code:
+        raise Refusal("by_hand", "backward(), step() and zero_grad() are in several files.")
+    loop = next((node for node in code.ancestors(step.call) if isinstance(node, (ast.For, ast.While))), None)
+    frames = (step, backward, zero)
+    if loop is None or any(code.function(frame.call) is not code.function(loop) for frame in frames):
+        raise Refusal("by_hand", "backward(), step() and zero_grad() are not in one loop of one function.")
+    clips = [Frame(work, item["site"]) for item in work.objects("clip") if item.get("site")]
+    name = "micro_batches"
+    while name in code.names():
+        name += "_"
+    condition = f"if {name} % {count} == 0:"
+    work.edit(code, Insert(loop, f"{name} = 0", before=True))
+    work.edit(code, Replace(loss, f"({code.source.segment(loss)} / {count})"))
+    work.edit(code, Insert(code.statement(backward.call), f"{name} += 1"))
+    for frame in [step, zero, *(clip for clip in clips if clip.code is code and code.contains(loop, clip.call))]:
+        statement = code.statement(frame.call)
+        work.edit(code, Wrap(statement, statement, condition))
+
+
+def save_in_background(work, _):
+    """torch.save() of a copy on a thread, so that the training does not wait for the disk."""
+    for item in work.objects("save"):
+        if not item.get("site"):
+            continue
+        frame = Frame(work, item["site"])
+        call, statement = frame.call, frame.code.statement(frame.call)
+        if not isinstance(statement, ast.Expr) or statement.value is not call or len(call.args) < 2 or call.keywords:
+            continue
+        what, *where = (frame.code.source.segment(part) for part in call.args)
+        function = frame.code.source.segment(call.func)
+        text = f"threading.Thread(target={function}, args=(copy.deepcopy({what}), {', '.join(where)})).start()"
+        work.edit(frame.code, Replace(call, text))
+        for module in ("copy", "threading"):
+            work.edit(frame.code, Insert(frame.code.first_import(), f"import {module}", before=True, rank=-10))
+    if not work.has_edits():
+        raise Refusal("by_hand", "Hand logging and checkpoints to a thread, in the order in which they come, and give it "
+                                 "tensors that the training does not change any more.")
+
+
+def fused_attention(work, _):
+    """softmax(q @ kᵀ · scale [, mask]) @ v as one call. Mask, scale and dropout are for the reader to check."""
+    places = [entry["site"] for entry in work.program.get("attention") or [] if entry["kind"] == "written out" and entry["site"]]
+    for site in places:
+        frame = Frame(work, site)
+        code = frame.code
+        softmax = code.statement(frame.call)
+        block = code.block(softmax)
+        at = block.index(softmax)
+        # The product that uses the softmax: in the same statement, or in one after it; the one before it likewise.
+        uses = (i for i in range(at, len(block)) for part in _products(block[i]) if i > at or code.contains(part, frame.call))
+        last = next(uses, None)
+        first = next((i for i in range(at - 1, -1, -1) if _products(block[i])), None)
+        if first is None or last is None:
+            continue
+        query, key = _factors(_products(block[first])[0])
+        _, value = _factors(_products(block[last])[-1])
+        between = " ".join(code.source.segment(part) for part in block[first : last + 1])
+        is_causal = "triu" in between or "tril" in between
+        mask = ", is_causal=True" if is_causal else ", attn_mask=MASK" if "mask" in between else ""
+        texts = [code.source.segment(part) for part in (query, _untransposed(key), value)]
+        torch = torch_in(work, code)
+        call = f"{torch}.nn.functional.scaled_dot_product_attention({', '.join(texts)}{mask})"
+        for statement in block[first:last]:
+            work.edit(code, Remove(statement))
+        work.edit(code, Replace(_products(block[last])[-1], call))
+    if not work.has_edits():
+        raise Refusal("by_hand", "Attention is written out in the model: replace matmul, softmax and matmul with "
+                                 "torch.nn.functional.scaled_dot_product_attention, which gives the same result within rounding.")
+
+
+def _products(statement):
+    """Matrix products of two operands in a statement."""
+    found = []
+    for node in ast.walk(statement):
+        called = isinstance(node, ast.Call) and (dotted(node.func) or "").split(".")[-1] in ("matmul", "bmm")
+        if called and len(node.args) == 2 or isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            found.append(node)
+    return found
+
+
+def _factors(product):
+    return (product.left, product.right) if isinstance(product, ast.BinOp) else product.args
+
+
+def _untransposed(key):
+    """k of k.transpose(-2, -1), k.mT and k.T."""
+    if isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and key.func.attr == "transpose":
+        return key.func.value
+    if isinstance(key, ast.Attribute) and key.attr in ("mT", "T"):
+        return key.value
+    raise Refusal("by_hand", "The keys of the attention are transposed elsewhere: give scaled_dot_product_attention the keys "
+                             "as they are.")
 
 
 def read_later(work, _):

@@ -322,19 +322,16 @@ ROWS = {
         Row("debug.gradgradcheck", only(False, _OFF_ONLY), lambda work, _: flags.gradient_check_off(work, "gradgradcheck"), True),
         Row("model.conv_bias", only(False, "A bias before a batch norm has no effect."),
             lambda work, _: models.no_bias_before_norm(work)),
-        Row("attention", choice("math", "sdpa"), lambda work, _: models.scaled_dot_product(work)),
+        Row("attention", choice("math", "sdpa"), lambda work, _: models.scaled_dot_product(work),
+            proposal=proposals.fused_attention),
         Row("gradient.clip_norm", real, proposal=proposals.clip_norm),
         Row("gradient.clip_value", real, proposal=proposals.clip_value),
         Row("optimizer.kind", str, proposal=proposals.optimizer_kind),
         Row("schedule.kind", str, proposal=proposals.schedule),
         Row("sync.every_n_steps", count(0), proposal=proposals.read_later),
         Row("parallel.kind", choice("ddp"), proposal=proposals.data_parallel),
-        Row("gradient.accumulation", count(1), proposal=_by_hand(
-            "Divide the loss by the number of batches, and call the optimizer's step() and zero_grad() only after the last "
-            "of them.")),
-        Row("host.async_work", flag, proposal=_by_hand(
-            "Hand logging and checkpoints to a thread, in the order in which they come, and give it tensors that the "
-            "training does not change any more.")),
+        Row("gradient.accumulation", count(1), proposal=proposals.accumulation),
+        Row("host.async_work", flag, proposal=proposals.save_in_background),
         Row("batch.find_max", flag, proposal=_by_hand("Raise batch.size until the memory is used, one measurement each.")),
         Row("tensors.create_on_device", flag, proposal=_by_hand(
             "Give the functions that make the tensor a device= instead of copying what they make.")),
