@@ -2,9 +2,9 @@
 """What recording costs a Python program, and what a second resident arm costs the first.
 
 Three programs run in pairs, without and with `stepscope-cli record`, in alternating order: a loop whose step takes 10 ms, a
-network with two loader workers, and a small transformer. Each prints the time of its steps, without the first tenth. The
-ratio of a pair is that of its medians; the table has the geometric mean of the pairs and the interval that a bootstrap over
-them gives. --busy does the same with another training program on all cores. --arms compares the step of two resident arms
+network with two loader workers, and a small transformer. Each prints the median time of its steps and the processor time of a
+step, without the first tenth; processor time is what other programs disturb least. The table has the geometric mean of the
+ratios of the pairs, and the interval that a bootstrap over the pairs gives. --busy does the same with another training program on all cores. --arms compares the step of two resident arms
 of an A/A experiment with the step of the program alone.
 
 usage: tests/bench/python_cost.py [--cli build/release/bin/stepscope-cli] [--python PYTHON] [--pairs 6] [--busy] [--arms]
@@ -58,7 +58,7 @@ models = {
 model = models[kind]()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 loader = batches()
-times, last = [], None
+times, last, cpu = [], None, 0.0
 while len(times) < steps:
     for inputs, targets in loader:
         optimizer.zero_grad()
@@ -66,29 +66,32 @@ while len(times) < steps:
         loss.backward()
         optimizer.step()
         if kind == "loop":  # about 10 ms with what comes before: work of the program's own that nothing hides behind
-            start = time.perf_counter()
-            while time.perf_counter() - start < 0.008:
+            start = time.thread_time()
+            while time.thread_time() - start < 0.008:
                 pass
         now = time.perf_counter()
         if last is not None:
             times.append(now - last)
+            if len(times) == steps // 10:
+                cpu = time.process_time()
         last = now
         if len(times) >= steps:
             break
     last = None
-times = sorted(times[len(times) // 10:])
-print("STEP", times[len(times) // 2], sum(times) / len(times), flush=True)
+cpu = (time.process_time() - cpu) / (len(times) - steps // 10)
+times = sorted(times[steps // 10:])
+print("STEP", times[len(times) // 2], cpu, sum(times) / len(times), flush=True)
 '''
 _KINDS = ("loop", "pictures", "text")
 
 
 def step_of(words, cwd, **variables):
-    """Median and mean of the steps of a program, in seconds."""
+    """Of the steps of a program, in seconds: median, processor time of all threads, mean."""
     done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env={**os.environ, **variables})
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("STEP ")]
     if done.returncode or not lines:
         sys.exit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
-    return float(lines[0][1]), float(lines[0][2])
+    return tuple(float(word) for word in lines[0][1:4])
 
 
 def interval(ratios):
@@ -110,28 +113,28 @@ def facts_cost(trace):
 def pairs_of(options, folder, kind, recording):
     command = [options.python, "program.py", kind, str(options.steps), str(options.threads)]
     record = [options.cli, "record", "-o", "run.sstrace", *recording, "--", *command]
-    by_median, by_mean, plain, recorded = [], [], [], []
+    by_median, by_cpu, plain, recorded = [], [], [], []
     for pair in range(options.pairs):
         order = (command, record) if pair % 2 == 0 else (record, command)
         found = {words[0]: step_of(words, folder) for words in order}
         one, two = found[command[0]], found[record[0]]
         by_median.append(two[0] / one[0])
-        by_mean.append(two[1] / one[1])
+        by_cpu.append(two[1] / one[1])
         plain.append(one[0])
         recorded.append(two[0])
-    return interval(by_median), interval(by_mean), statistics.median(plain), statistics.median(recorded)
+    return interval(by_median), interval(by_cpu), statistics.median(plain), statistics.median(recorded)
 
 
 def arms(options, folder, kind):
     """The step of both resident arms against the program alone, at the same length of run."""
     command = [options.python, "program.py", kind, str(options.steps * 100), str(options.threads)]
-    alone = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[1]
+    alone = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[2]
     done = subprocess.run(
         [options.cli, "experiment", "--budget", str(options.budget), "--json", "--", *command],
         cwd=folder, capture_output=True, text=True,
     )
     step = json.loads(done.stdout)["step_us"]
-    after = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[1]
+    after = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[2]
     mean = (alone + after) / 2
     return mean, step["a"] / 1e6 / mean, step["b"] / 1e6 / mean
 
@@ -172,12 +175,12 @@ def run(options, folder):
             mean, a, b = arms(options, folder, kind)
             print(f"| {kind} | {1e3 * mean:.3f} ms | {a:.4f} | {b:.4f} |", flush=True)
         return
-    print("| program | recording | step plain | step recorded | ratio of medians | ratio of means | facts |\n|---|---|---|---|---|---|---|")
+    print("| program | recording | step plain | step recorded | ratio of medians | ratio of processor times | facts |\n|---|---|---|---|---|---|---|")
     for kind in options.only:
         for name, words in (("standard", ()), ("with operators", ("--ops",))):
-            medians, means, plain, recorded = pairs_of(options, folder, kind, words)
+            medians, cpu, plain, recorded = pairs_of(options, folder, kind, words)
             cost = facts_cost(os.path.join(folder, "run.sstrace"))
-            texts = (f"{mean:.4f} [{low:.4f}, {high:.4f}]" for mean, low, high in (medians, means))
+            texts = (f"{mean:.4f} [{low:.4f}, {high:.4f}]" for mean, low, high in (medians, cpu))
             print(f"| {kind} | {name} | {1e3 * plain:.3f} ms | {1e3 * recorded:.3f} ms | {' | '.join(texts)} | {cost:.1f} ms |",
                   flush=True)
 

@@ -33,8 +33,10 @@ class Program:
     """A command, and what is expected of its recording."""
 
     def __init__(self, place, words, make=None, change="loader.workers=2", variables=None, most=MOST_CANNOT_TELL,
-                 seconds=0):
+                 seconds=0, longer=("--epochs", "100")):
+        """longer: an option and its value with which the program runs long enough for an experiment."""
         self.place, self.words, self.make, self.change = place, words, make, change
+        self.longer = longer
         self.variables = variables or {}
         self.most_cannot_tell = most
         self.seconds = seconds  # after which the command is interrupted; 0: it ends by itself
@@ -47,10 +49,10 @@ OTHERS = {
                         seconds=60),
     "vae": Program("examples/vae", ["main.py", "--epochs", "1"], data.mnist),
     "dcgan": Program("examples/dcgan", ["main.py", "--dataset", "fake", "--niter", "1", "--batchSize", "16", "--ngf", "8",
-                                        "--ndf", "8", "--workers", "0", "--outf", "{scratch}"]),
+                                        "--ndf", "8", "--workers", "0", "--outf", "{scratch}"], longer=("--niter", "100")),
     "super_resolution": Program("examples/super_resolution", ["main.py", "--upscale_factor", "2", "--batchSize", "4",
                                                               "--testBatchSize", "4", "--nEpochs", "1", "--threads", "0"],
-                                data.super_resolution),
+                                data.super_resolution, longer=("--nEpochs", "100")),
     # It updates its parameters by hand: five rules are about an optimizer, and say so.
     "word_language_model": Program("examples/word_language_model", ["main.py", "--data", "./data/small", "--epochs", "1",
                                                                     "--emsize", "32", "--nhid", "32"],
@@ -59,11 +61,12 @@ OTHERS = {
                                    "--eval_interval=30", "--max_iters=60", "--block_size=32", "--batch_size=4",
                                    "--n_layer=2", "--n_head=2", "--n_embd=32", "--gradient_accumulation_steps=2",
                                    "--warmup_iters=10", "--out_dir={scratch}"],
-                       data.characters, change="optimizer.implementation=fused"),
+                       data.characters, change="optimizer.implementation=fused", longer=("--max_iters=", "100000")),
     "mingpt": Program("minGPT", ["projects/adder/adder.py", "--trainer.max_iters=80", "--trainer.num_workers=0",
-                                 "--system.work_dir=\"{scratch}\""], variables={"PYTHONPATH": "."}),
+                                 "--system.work_dir=\"{scratch}\""], variables={"PYTHONPATH": "."}, longer=("--trainer.max_iters=", "100000")),
     "makemore": Program("makemore", ["makemore.py", "-i", "names.txt", "-o", "{scratch}", "--max-steps", "120",
-                                     "--n-layer", "2", "--n-embd", "16"], change="loader.workers=1"),
+                                     "--n-layer", "2", "--n-embd", "16"], change="loader.workers=1",
+                        longer=("--max-steps", "100000")),
     "timm_train": Program("pytorch-image-models", ["train.py", "--data-dir", "../stepscope-data/pictures", "--train-split",
                                                    "train", "--val-split", "validation", "--model", "resnet10t",
                                                    "--epochs", "1", "-b", "8", "--workers", "1", "--img-size", "32",
@@ -91,8 +94,16 @@ class Programs(unittest.TestCase):
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
         return subprocess.run([CLI, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout)
 
-    def command(self, program):
+    def command(self, program, is_long=False):
         words = [word.replace("{scratch}", os.path.join(self.scratch, "out")) for word in program.words]
+        if is_long:
+            option, value = program.longer
+            if option.endswith("="):
+                words = [option + value if word.startswith(option) else word for word in words]
+            elif option in words:
+                words[words.index(option) + 1] = value
+            else:
+                words += [option, value]
         limit = ["timeout", "-s", "INT", str(program.seconds)] if program.seconds else []
         return [*limit, PYTHON, *words]
 
@@ -107,7 +118,7 @@ class Programs(unittest.TestCase):
         command = self.command(program)
         findings = self.recorded(program, folder, command)
         patch = self.patched(program, folder)
-        self.measured(program, folder, command)
+        self.measured(program, folder)
         self.assertEqual(self.status(folder), before)
         self.report["clean"] = True
         return findings, patch
@@ -147,7 +158,8 @@ class Programs(unittest.TestCase):
             self.assertEqual(applies.returncode, 0, applies.stdout + applies.stderr)
         return patch
 
-    def measured(self, program, folder, command):
+    def measured(self, program, folder):
+        command = self.command(program, is_long=True)
         words = command[4:] if program.seconds else command
         done = self.run_cli("experiment", "--trace", self.trace, "--set", program.change, "--budget", BUDGET, "--json", "--",
                             *words, cwd=folder, **program.variables)
@@ -242,7 +254,8 @@ def _add_tests():
             if not _has(package):
                 self.skipTest(f"{PYTHON} has no {package}")
             folder = self.copied(f"frameworks/{name}.py")
-            self.check(Program(".", [f"{name}.py", *words], change=change), folder)
+            longer = ("--steps", "100000") if name == "hf_trainer" else ("--epochs", "100")
+            self.check(Program(".", [f"{name}.py", *words], change=change, longer=longer), folder)
             self.write_report("frameworks/" + name)
 
         return test

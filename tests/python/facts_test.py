@@ -4,6 +4,8 @@ usage: facts_test.py FOLDER_OF_THE_MODULE [TEST]
 """
 import argparse
 import ast
+import contextlib
+import io
 import json
 import os
 import sys
@@ -12,9 +14,10 @@ import types
 import unittest
 
 sys.path.insert(0, os.path.join(sys.argv.pop(1), ".."))
-from stepscope import arguments, sites  # noqa: E402
+from stepscope import arguments, hooks, loaders, sites  # noqa: E402
 from stepscope.cycle import Cycle  # noqa: E402
 from stepscope.facts import Facts  # noqa: E402
+from stepscope.guard import guarded  # noqa: E402
 
 _PROGRAM = '''
 def make(*parts, **named):
@@ -60,6 +63,54 @@ class CycleTest(unittest.TestCase):
 
     def test_a_program_of_one_cycle_has_one_step(self):
         self.assertEqual(ends("DG"), ".|")
+
+
+class VersionsTest(unittest.TestCase):
+    def names(self, python, torch):
+        return [word for text in hooks.version_warnings(python, torch) for word in ("Python", "PyTorch") if f"with {word} {python if word == 'Python' else torch}." in text]
+
+    def test_versions_that_were_not_run_are_named(self):
+        self.assertEqual(self.names("3.9.1", "2.4.0"), [])
+        self.assertEqual(self.names("3.14.2", "2.11.0+cu130"), [])
+        self.assertEqual(self.names("3.8.18", "2.4.1+cpu"), ["Python"])
+        self.assertEqual(self.names("3.15.0", "2.3.1"), ["Python", "PyTorch"])
+        self.assertEqual(self.names("3.11.7", "3.0.0a0+git1234"), ["PyTorch"])
+        self.assertEqual(self.names("of", "nobody"), [])
+
+
+class GuardTest(unittest.TestCase):
+    def test_an_error_of_a_hook_stays_in_it(self):
+        @guarded
+        def hook(value):
+            return 1 // value
+
+        out = io.StringIO()
+        with contextlib.redirect_stderr(out):
+            self.assertEqual([hook(1), hook(0), hook(0)], [1, None, None])
+        self.assertEqual(out.getvalue().count("ZeroDivisionError"), 1)
+
+    def test_an_interrupt_of_the_user_does_not(self):
+        @guarded
+        def hook():
+            raise KeyboardInterrupt
+
+        self.assertRaises(KeyboardInterrupt, hook)
+
+
+class LoadersTest(unittest.TestCase):
+    def test_loaders_of_others_have_their_batch_sizes(self):
+        sampler = types.SimpleNamespace(batch_size=8)
+        fastai = types.SimpleNamespace(bs=16, fake_l=None)
+        for loader, size in (
+            (types.SimpleNamespace(batch_size=4), 4),
+            (types.SimpleNamespace(batch_size=None, batch_sampler=sampler), 8),
+            (fastai, 16),
+            (types.SimpleNamespace(), None),
+        ):
+            self.assertEqual(loaders.batch_size_of(loader), size)
+        self.assertIs(loaders.owner_of(types.SimpleNamespace(default=fastai)), fastai)
+        stranger = types.SimpleNamespace(default=3)
+        self.assertIs(loaders.owner_of(stranger), stranger)
 
 
 class SitesTest(unittest.TestCase):

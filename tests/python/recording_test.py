@@ -76,6 +76,22 @@ class RecordingTest(unittest.TestCase):
         begin = _MADE.count("\n")
         self.assertEqual(lines, [begin + 4, begin + 9])
 
+    def test_a_program_without_an_optimizer_has_steps_where_it_zeroes_its_gradients(self):
+        self.run_program(
+            "import stepscope\n"
+            "del optimizer\n"
+            "with stepscope.recording('run.sstrace'):\n"
+            "    for x, y in DataLoader(data, batch_size=16):\n"
+            "        model.zero_grad()\n"
+            "        nn.functional.cross_entropy(model(x), y).backward()\n"
+            "        for p in model.parameters():\n"
+            "            p.data.add_(p.grad, alpha=-0.1)\n"
+        )
+        summary = self.summary("run.sstrace")
+        # The last one has no zero_grad() after it; the model is known from the first one on.
+        self.assertEqual(summary["steps"]["count"], 15)
+        self.assertEqual([entry["count"] for entry in self.objects(summary, "forward")], [15])
+
     def test_nothing_can_be_recorded_and_the_program_goes_on(self):
         done = self.run_program(
             "import stepscope\nwith stepscope.recording('/nowhere/at/all.sstrace') as on:\n    print(on, train(DataLoader(data)))\n"
