@@ -238,18 +238,26 @@ Result<void> setChanges(ProgramPlan& plan, const profiler::Trace& trace, const C
     PatcherOptions options = request.patcher;
     if (options.python == PatcherOptions().python)
         options.python = interpreterOf(setup.arms[0].command);
+    // A change of a setting that was kept takes its place.
+    const auto find = [](const std::vector<WantedChange>& among, const std::string& key) {
+        return std::find_if(among.begin(), among.end(), [&](const WantedChange& one) { return one.key == key; });
+    };
     std::vector<WantedChange> all = request.kept;
+    std::erase_if(all,
+                  [&](const WantedChange& kept) { return find(request.changes, kept.key) != request.changes.end(); });
+    const std::size_t first = all.size();
     all.insert(all.end(), request.changes.begin(), request.changes.end());
     ProgramVariant changed = setup.arms[0];
     auto patch = setVariant(changed, trace, all, options);
     if (!patch)
         return tl::unexpected(patch.error());
     std::vector<Toggle> toggles;
-    for (std::size_t i = request.kept.size(); i < patch->changes.size(); ++i) {
+    for (std::size_t i = first; i < patch->changes.size(); ++i) {
         const ChangeResult& change = patch->changes[i];
         if (!change.measurable)
             return tl::unexpected(notMeasured(change));
-        toggles.push_back({change.key, change.from.value_or(""), change.to});
+        const auto kept = find(request.kept, change.key);
+        toggles.push_back({change.key, kept != request.kept.end() ? kept->to : change.from.value_or(""), change.to});
     }
     if (!request.kept.empty())
         if (const auto kept = setVariant(setup.arms[0], trace, request.kept, options); !kept)

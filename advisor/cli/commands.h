@@ -106,7 +106,18 @@ struct RecordOptions {
 /// signal's number where one ended it; kBadInput where it could not be run or recorded.
 int record(const RecordOptions& options, const Streams& streams);
 
-struct ExperimentOptions {
+/// A program of the user's that is run several times: after `--`, and how.
+struct ProgramOptions {
+    std::vector<std::string> command;     ///< empty: a configuration is used instead
+    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
+    std::string isolation = "overlay";    ///< "overlay", "copy", "in-place"
+    bool terminal = false;                ///< the command gets a pseudo-terminal
+    bool seeds = true;                    ///< seed what the program does not seed
+    std::int64_t patienceSeconds = 300;   ///< see ProgramSetup::startPatience
+    std::filesystem::path logs;           ///< folder for what the command prints; empty: a new temporary one
+};
+
+struct ExperimentOptions : ProgramOptions {
     std::filesystem::path config;
     std::vector<std::string> assignments; ///< what the second arm has different
     std::filesystem::path trace;          ///< to predict from; may be empty
@@ -114,32 +125,27 @@ struct ExperimentOptions {
     std::int64_t budgetSeconds = 0;       ///< 0: as many pairs as the plan has
     std::int64_t horizonSeconds = 0;      ///< see ExperimentPlan
     std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
-    bool json = false;
-
-    // A program instead of a configuration.
-    std::vector<std::string> command;
-    std::filesystem::path patch;          ///< a unified diff of the second arm; may be empty
+    std::filesystem::path patch;          ///< a unified diff of the second arm of a command; may be empty
     std::string against;                  ///< the second arm's command; may be empty
-    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
-    std::string isolation = "overlay";    ///< "overlay", "copy", "in-place"
-    bool terminal = false;                ///< the command gets a pseudo-terminal
-    bool seeds = true;                    ///< seed what the program does not seed
-    std::int64_t patienceSeconds = 300;   ///< see ProgramSetup::startPatience
-    std::filesystem::path logs;           ///< folder for what the arms print; empty: a new temporary one
+    bool json = false;
 };
 /// Exit status kDone whatever the verdict is.
 int experiment(const ExperimentOptions& options, const Streams& streams);
 /// The part of it for `-- COMMAND`.
 int programExperiment(const ExperimentOptions& options, const Streams& streams);
 
-struct TuneOptions {
+struct TuneOptions : ProgramOptions {
     std::filesystem::path config;
+    std::filesystem::path trace; ///< a recording of the command; empty: one is made
     std::int64_t budgetSeconds = 600;
-    std::filesystem::path output; ///< folder for config.json and report.html; empty: none
+    std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
+    std::filesystem::path output;         ///< folder for config.json or changes.patch, and report.html; empty: none
     bool json = false;
 };
 /// Ctrl-C ends it with the best found until then.
-int tuneTraining(const TuneOptions& options, const Streams& streams);
+int tune(const TuneOptions& options, const Streams& streams);
+/// The part of it for `-- COMMAND`.
+int tuneProgram(const TuneOptions& options, const Streams& streams);
 
 struct ReportOptions {
     std::filesystem::path trace;   ///< or a folder that holds one, as the app keeps runs

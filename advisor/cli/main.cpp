@@ -136,6 +136,36 @@ void addPatch(CLI::App& app, CommandLine& line)
     patch->callback([&line] { line.run = [&line](const Streams& s) { return patchSource(line.patch, s); }; });
 }
 
+/// The command after `--`, instead of a configuration, and the options of how it runs.
+CLI::Option* addProgram(CLI::App& app, CLI::Option& config, ProgramOptions& program)
+{
+    CLI::Option* command = app.add_option("COMMAND", program.command,
+                                          "After --: a program that trains with PyTorch, instead of a configuration");
+    command->excludes(&config);
+    app.add_option("--env", program.environment, "Adds a variable to the command's environment; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->needs(command);
+    app.add_option("--isolation", program.isolation,
+                   "Where the command runs: in a private view of the file system, in a copy of its folder, or in "
+                   "place, where it writes what it always writes")
+        ->check(CLI::IsMember({"overlay", "copy", "in-place"}))
+        ->needs(command)
+        ->capture_default_str();
+    app.add_flag("--terminal", program.terminal, "The command gets a pseudo-terminal")->needs(command);
+    app.add_flag("!--no-seeds", program.seeds,
+                 "Seed nothing: torch, random and NumPy are else seeded equally where the program does not do so")
+        ->needs(command);
+    app.add_option("--patience", program.patienceSeconds,
+                   "Seconds without output or a step at the command's start that count as a hang")
+        ->check(positive())
+        ->needs(command)
+        ->capture_default_str();
+    app.add_option("--logs", program.logs, "Folder for what both arms print; else a temporary one")->needs(command);
+    app.positionals_at_end();
+    return command;
+}
+
 void addRunners(CLI::App& app, CommandLine& line)
 {
     CLI::App* train = app.add_subcommand("train", "One training, traced");
@@ -148,9 +178,7 @@ void addRunners(CLI::App& app, CommandLine& line)
     CLI::App* experiment =
         app.add_subcommand("experiment", "Baseline against change, alternately, with a confidence interval");
     CLI::Option* config = experiment->add_option("--config", line.experiment.config, kConfig);
-    CLI::Option* command = experiment->add_option(
-        "COMMAND", line.experiment.command, "After --: a program that trains with PyTorch, instead of a configuration");
-    command->excludes(config);
+    CLI::Option* command = addProgram(*experiment, *config, line.experiment);
     CLI::Option* set = experiment
                            ->add_option("--set", line.experiment.assignments,
                                         "What the second arm has different: key=value; may be repeated; none: A "
@@ -166,33 +194,6 @@ void addRunners(CLI::App& app, CommandLine& line)
         ->needs(command)
         ->excludes(set)
         ->excludes(patch);
-    experiment
-        ->add_option("--env", line.experiment.environment,
-                     "Adds a variable to the command's environment; may be repeated")
-        ->type_name("NAME=VALUE")
-        ->allow_extra_args(false)
-        ->needs(command);
-    experiment
-        ->add_option("--isolation", line.experiment.isolation,
-                     "Where the command runs: in a private view of the file system, in a copy of its folder, or in "
-                     "place, where it writes what it always writes")
-        ->check(CLI::IsMember({"overlay", "copy", "in-place"}))
-        ->needs(command)
-        ->capture_default_str();
-    experiment->add_flag("--terminal", line.experiment.terminal, "The command gets a pseudo-terminal")->needs(command);
-    experiment
-        ->add_flag("!--no-seeds", line.experiment.seeds,
-                   "Seed nothing: torch, random and NumPy are else seeded equally where the program does not do so")
-        ->needs(command);
-    experiment
-        ->add_option("--patience", line.experiment.patienceSeconds,
-                     "Seconds without output or a step at the command's start that count as a hang")
-        ->check(positive())
-        ->needs(command)
-        ->capture_default_str();
-    experiment->add_option("--logs", line.experiment.logs, "Folder for what both arms print; else a temporary one")
-        ->needs(command);
-    experiment->positionals_at_end();
     experiment->add_option(
         "--trace", line.experiment.trace,
         "Recording of the baseline, to predict from; a command is recorded first where none is named");
@@ -218,14 +219,25 @@ void addRunners(CLI::App& app, CommandLine& line)
 void addProof(CLI::App& app, CommandLine& line)
 {
     CLI::App* tune = app.add_subcommand("tune", "Applies what pays, one after another, each measured");
-    tune->add_option("--config", line.tune.config, kConfig)->required();
+    CLI::Option* config = tune->add_option("--config", line.tune.config, kConfig);
+    CLI::Option* command = addProgram(*tune, *config, line.tune);
+    tune->add_option("--trace", line.tune.trace, "Recording of the command; else it is recorded first")->needs(command);
+    tune->add_option("--turn", line.tune.turnMilliseconds, "Milliseconds of a turn, about; five steps at least")
+        ->check(positive())
+        ->needs(command)
+        ->capture_default_str();
     tune->add_option("--budget", line.tune.budgetSeconds, "Seconds to spend, at least 20; what runs then is ended")
         ->check(number([](double value) { return value >= 20; },
                        "is too short: a recording and one experiment take 20 s at the least"))
         ->capture_default_str();
-    tune->add_option("-o,--output", line.tune.output, "Folder for config.json, code.md and report.html");
+    tune->add_option("-o,--output", line.tune.output,
+                     "Folder for config.json and code.md, or changes.patch and command.txt, and report.html");
     tune->add_flag("--json", line.tune.json, kJson);
-    tune->callback([&line] { line.run = [&line](const Streams& s) { return tuneTraining(line.tune, s); }; });
+    tune->callback([&line] {
+        if (line.tune.config.empty() && line.tune.command.empty())
+            throw CLI::RequiredError("--config FILE or -- COMMAND");
+        line.run = [&line](const Streams& s) { return advisor::cli::tune(line.tune, s); };
+    });
 
     CLI::App* report = app.add_subcommand("report", "One self-contained HTML file about a run");
     report->add_option("TRACE", line.report.trace, "Trace file, or a folder that holds one")->required();

@@ -8,6 +8,7 @@
 #include "advisor/cli/interrupt_watch.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/open_trace.h"
+#include "advisor/cli/program_options.h"
 #include "advisor/cli/recordings.h"
 #include "advisor/runner/shell_words.h"
 
@@ -31,13 +32,6 @@ struct Session {
     std::stop_token stop;
     Recordings recordings = {};
 };
-
-runner::Isolation isolationOf(const std::string& name)
-{
-    return name == "copy"       ? runner::Isolation::Copy
-           : name == "in-place" ? runner::Isolation::InPlace
-                                : runner::Isolation::Overlay;
-}
 
 Result<std::string> readText(const fs::path& path)
 {
@@ -101,29 +95,17 @@ Result<void> addChange(const ExperimentOptions& options, ProgramPlan& plan, Sess
 Result<ProgramPlan> planOf(const ExperimentOptions& options, Session& session)
 {
     ProgramPlan plan;
-    std::error_code failed;
-    plan.setup.folder = fs::current_path(failed);
-    if (failed)
-        return tl::unexpected(Error{Error::Code::NotFound, "The working directory is gone", {}, "enter another one"});
-    plan.setup.arms[0].command = options.command;
-    plan.setup.environment = options.environment;
-    plan.setup.isolation = isolationOf(options.isolation);
-    plan.setup.terminal = options.terminal;
-    plan.setup.seeds = options.seeds;
-    plan.setup.startPatience = std::chrono::seconds(options.patienceSeconds);
-    plan.setup.logs = options.logs;
+    auto setup = programSetup(options);
+    if (!setup)
+        return tl::unexpected(setup.error());
+    plan.setup = std::move(*setup);
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
-    auto ready = change::prepareProgram(plan.setup);
-    if (ready)
-        ready = change::makeLogFolder(plan.setup);
-    if (ready)
-        ready = addChange(options, plan, session);
-    if (ready)
-        return plan;
-    if (options.logs.empty())
-        fs::remove(plan.setup.logs, failed); // only where nothing is in it
-    return tl::unexpected(ready.error());
+    if (const auto changed = addChange(options, plan, session); !changed) {
+        removeUnusedLogs(options, plan.setup);
+        return tl::unexpected(changed.error());
+    }
+    return plan;
 }
 
 void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& out)

@@ -109,6 +109,10 @@ std::string toHtml(const ReportModel& model)
     for (const ReportModel::Figure& figure : model.figures)
         html += fmt::format("<h2>{}</h2>\n<figure>{}<figcaption>{}</figcaption></figure>\n", escaped(figure.heading),
                             chartHtml(figure.chart), escaped(figure.caption));
+    if (!model.command.empty())
+        html += fmt::format("<h2>Command</h2><pre>{}</pre>\n", escaped(model.command));
+    if (!model.patch.empty())
+        html += fmt::format("<h2>Patch</h2><pre>{}</pre>\n", escaped(model.patch));
     html += adviceHtml(model.advice);
     for (const ReportModel::Table& table : model.tables)
         html += tableHtml(table);

@@ -4,6 +4,7 @@
 #include "advisor/experiment/experiment.h"
 #include "advisor/report/svg_chart.h"
 #include "advisor/rule.h"
+#include "advisor/tuner/program_tuner.h"
 #include "advisor/tuner/tuner.h"
 
 #include <filesystem>
@@ -21,7 +22,8 @@ struct ReportInput {
     const config::TrainingConfig* config = nullptr;               ///< of the run
     std::vector<ExperimentResult> experiments;
     const TuneResult* tuning = nullptr;
-    const Difference* difference = nullptr; ///< the run before (a) against this one (b)
+    const ProgramTuneResult* program = nullptr; ///< a tuning of a program
+    const Difference* difference = nullptr;     ///< the run before (a) against this one (b)
 };
 
 /// The contents of a report, for whatever shows it: plain text everywhere but in the figures.
@@ -47,6 +49,8 @@ struct ReportModel {
     std::vector<Table> tables;
     std::vector<RuleAdvice> advice;
     std::vector<Code> code; ///< to paste, for what fires or was kept
+    std::string patch;      ///< unified diff that makes what was kept in a program; may be empty
+    std::string command;    ///< the program's new command line; may be empty
 };
 ReportModel reportModel(const ReportInput& input);
 

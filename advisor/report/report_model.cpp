@@ -5,6 +5,7 @@
 #include "advisor/report/closer_look_tables.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
+#include "advisor/runner/shell_words.h"
 #include "advisor/tip_text.h"
 #include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
@@ -147,6 +148,12 @@ void addLook(ReportModel& model, const profiler::Trace& trace, const std::vector
     }
 }
 
+/// The tuning that the report is about; null: none.
+const TuneOutcome* tuningOf(const ReportInput& input)
+{
+    return input.program ? static_cast<const TuneOutcome*>(input.program) : input.tuning;
+}
+
 std::vector<std::string> trialRow(const ExperimentResult& result)
 {
     std::string change = result.plan.changes.empty() ? "the same against itself" : "";
@@ -169,8 +176,8 @@ void addExperiments(ReportModel& model, const ReportInput& input)
         "Both trainers took turns on the same machine, unrecorded."};
     for (const ExperimentResult& result : input.experiments)
         table.rows.push_back(trialRow(result));
-    if (input.tuning)
-        for (const TuneTrial& trial : input.tuning->trials) {
+    if (const TuneOutcome* tuning = tuningOf(input))
+        for (const TuneTrial& trial : tuning->trials) {
             table.rows.push_back(trial.result ? trialRow(*trial.result)
                                               : std::vector<std::string>{trial.change.key + " = " + trial.change.to,
                                                                          std::string(outcomeName(trial.outcome)), "–",
@@ -189,6 +196,22 @@ void addTuning(ReportModel& model, const TuneResult& tuning)
         table.rows.push_back({row.key, row.a, row.b});
     table.note = tuneSummary(tuning) + ' ' + tuning.why.text;
     model.results.insert(model.results.begin(), std::move(table));
+}
+
+void addTuning(ReportModel& model, const ProgramTuneResult& tuning)
+{
+    ReportModel::Table table{"What tuning made of it", {"Change", "Before", "After", "How"}, {}, {}};
+    for (const Toggle& change : tuning.kept) {
+        const auto made = std::find_if(tuning.patch.changes.begin(), tuning.patch.changes.end(),
+                                       [&](const change::ChangeResult& one) { return one.key == change.key; });
+        table.rows.push_back({change.key, change.from, change.to,
+                              made == tuning.patch.changes.end() ? "" : std::string(change::howName(made->how))});
+    }
+    table.note = tuneSummary(tuning) + ' ' + tuning.why.text;
+    model.results.insert(model.results.begin(), std::move(table));
+    model.patch = tuning.patch.diff;
+    if (!tuning.patch.command.empty())
+        model.command = runner::commandLine(tuning.patch.command);
 }
 
 void addDifference(ReportModel& model, const Difference& difference)
@@ -262,8 +285,8 @@ ReportModel reportModel(const ReportInput& input)
         addLoss(model, *input.trace);
         addLook(model, *input.trace, steps);
         model.advice = advise(*input.trace, analyse(*input.trace, steps), input.config);
-    } else if (input.tuning) {
-        model.advice = input.tuning->advice;
+    } else if (const TuneOutcome* tuning = tuningOf(input)) {
+        model.advice = tuning->advice;
     }
     addExperiments(model, input);
     if (input.difference)
@@ -274,7 +297,10 @@ ReportModel reportModel(const ReportInput& input)
     } else if (input.config) {
         addSettings(model, *input.config, "Settings of the run");
     }
-    addCode(model, input);
+    if (input.program)
+        addTuning(model, *input.program);
+    else
+        addCode(model, input);
     return model;
 }
 

@@ -280,4 +280,28 @@ Result<std::vector<ReplacedFile>> applyDiff(std::string_view diff, const fs::pat
     return replaced;
 }
 
+std::string diffInFolder(std::string_view diff, const fs::path& folder)
+{
+    const std::string inside = (folder / "").relative_path().string();
+    const auto lines = linesOf(diff);
+    std::string result;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        // Removed and added lines can look like a header; only a header has a hunk behind it.
+        const bool isHeader = i + 2 < lines.size() && lines[i].starts_with("--- a/") &&
+                              lines[i + 1].starts_with("+++ b/") && lines[i + 2].starts_with("@@ ");
+        if (!isHeader) {
+            result += lines[i];
+            continue;
+        }
+        for (const std::size_t at : {i, i + 1}) {
+            constexpr std::size_t kMark = 6; // "--- a/"
+            if (!lines[at].substr(kMark).starts_with(inside))
+                return std::string(diff);
+            result.append(lines[at].substr(0, kMark)).append(lines[at].substr(kMark + inside.size()));
+        }
+        ++i;
+    }
+    return result;
+}
+
 } // namespace advisor::runner

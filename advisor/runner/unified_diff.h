@@ -4,6 +4,7 @@
 #include "profiler/model/result.h"
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,5 +18,10 @@ namespace advisor::runner {
 /// @return the files as the diff makes them; an error where a file is missing, a hunk does not apply, or the diff does
 ///         something else than to change and add text
 profiler::Result<std::vector<ReplacedFile>> applyDiff(std::string_view diff, const std::filesystem::path& folder);
+
+/// The same diff with names that begin in `folder`, where all its files are in there: `patch -p1` and `git apply` take
+/// it in that folder. Otherwise the diff as it is, whose names begin in the root.
+/// @param diff  with names as the patcher writes them: absolute paths behind "a/" and "b/"
+std::string diffInFolder(std::string_view diff, const std::filesystem::path& folder);
 
 } // namespace advisor::runner

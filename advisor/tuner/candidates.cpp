@@ -64,14 +64,28 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
         }
         candidates.push_back(std::move(candidate));
     }
-    // Of equals, those with a prediction; an epoch or a validation lasts as long as many steps: what is timed in steps
-    // is known sooner.
+    sortByWorth(candidates);
+    return candidates;
+}
+
+void sortByWorth(std::vector<Candidate>& candidates)
+{
+    // An epoch or a validation lasts as long as many steps: what is timed in steps is known sooner.
     const auto rank = [](const Candidate& c) {
         return std::tuple(c.makesRoom, -c.worth, !c.predicted.has_value(), c.measure != "steps");
     };
     std::stable_sort(candidates.begin(), candidates.end(),
                      [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
-    return candidates;
+}
+
+std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores)
+{
+    std::vector<std::int64_t> values;
+    for (const std::int64_t value : {workers + 1, workers * 2, workers - 1})
+        if (value > 0 && value != workers && (cores == 0 || value <= cores) &&
+            std::find(values.begin(), values.end(), value) == values.end())
+            values.push_back(value);
+    return values;
 }
 
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
@@ -79,11 +93,7 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
 {
     std::vector<std::int64_t> values;
     if (kept.key == config::key::workers.name) {
-        const std::int64_t workers = now[config::key::workers];
-        for (const std::int64_t value : {workers + 1, workers * 2, workers - 1})
-            if (value > 0 && value != workers && (cores == 0 || value <= cores) &&
-                std::find(values.begin(), values.end(), value) == values.end())
-                values.push_back(value);
+        values = furtherWorkers(now[config::key::workers], cores);
     } else if (kept.key == config::key::batchSize.name) {
         const std::int64_t batch = now[config::key::batchSize];
         if (limits.failed > batch) {

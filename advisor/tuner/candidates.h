@@ -2,9 +2,11 @@
 
 #include "advisor/tuner/tuner.h"
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace advisor {
 
@@ -28,10 +30,13 @@ struct BatchLimits {
 /// (key, value) pairs that were tried.
 using Tried = std::set<std::pair<std::string, std::string>>;
 
+/// The order of trials: by estimated impact, and what makes room in the memory last. Of equals, those with a
+/// prediction, and those that are timed in steps.
+void sortByWorth(std::vector<Candidate>& candidates);
 /// All that changes where a candidate is tried.
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
-/// Advice that has not been tried, by its estimated impact; what makes room in the memory comes last. Changes that need a
-/// screening at equal time are left out.
+/// Advice that has not been tried, by its estimated impact; what makes room in the memory comes last. Changes that need
+/// a screening at equal time are left out.
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
 /// Values further along the way that paid: more or fewer workers within the cores; twice the batch, and where that
@@ -40,6 +45,9 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
 /// @param cores  that a process may use; 0: not known
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
                                const BatchLimits& limits = {});
+/// The numbers of loader workers that are worth trying after one that paid: one more, twice as many, one less, within
+/// the cores.
+std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores);
 /// After changes that were kept together, the toggle first: what they changed from lost and counts as tried. What was
 /// tried of knobs that hang together with the toggle is forgotten: it may pay now.
 void markKept(Tried& tried, const std::vector<Toggle>& changes);

@@ -5,13 +5,13 @@
 
 namespace advisor {
 
-bool isRatioMeasured(const TuneResult& result)
+bool isRatioMeasured(const TuneOutcome& result)
 {
     // Where nothing was put into it, it is a bare 1.
     return result.whole || result.ratio.low < result.ratio.high;
 }
 
-std::string tuneSummary(const TuneResult& result)
+std::string tuneSummary(const TuneOutcome& result)
 {
     const auto count = [&](auto takes) { return std::count_if(result.trials.begin(), result.trials.end(), takes); };
     const auto kept = count([](const TuneTrial& trial) { return trial.outcome == TuneTrial::Outcome::Kept; });

@@ -3,6 +3,7 @@
 #include "advisor/batch_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/tuner/candidates.h"
+#include "advisor/tuner/tune_budget.h"
 
 #include <algorithm>
 #include <deque>
@@ -15,15 +16,6 @@ using profiler::Message;
 using profiler::Result;
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-// What two processes and the first look of an experiment take at the least; with less time there is no use in
-// beginning.
-constexpr double kLeastSeconds = 20;
-// What is tried again after a change that hangs together with it may go round and round.
-constexpr std::size_t kMostTrials = 60;
-// Of the budget: for the start against the best at the end.
-constexpr double kForTheWhole = 0.15;
 
 class Tuning {
 public:
@@ -52,48 +44,22 @@ public:
                         {{"error", recorded.error().message()}}));
         }
         measureTheWhole();
-        m_result.secondsSpent = seconds();
+        m_result.secondsSpent = m_budget.secondsSpent();
         return std::move(m_result);
     }
 
 private:
-    [[nodiscard]] double seconds() const { return std::chrono::duration<double>(Clock::now() - m_begin).count(); }
-    [[nodiscard]] double secondsLeft() const { return static_cast<double>(m_plan.budget.count()) - seconds(); }
-    /// Without what is kept for the end, once there is something to measure then.
-    [[nodiscard]] double secondsToTry() const
-    {
-        const bool kept = !(m_result.best == m_result.start);
-        return secondsLeft() - (kept ? kForTheWhole * static_cast<double>(m_plan.budget.count()) : 0);
-    }
-
     bool isOver()
     {
+        const bool kept = !(m_result.best == m_result.start);
+        if (m_result.why.empty())
+            m_result.why = m_budget.endedBy(m_result.trials, kept, m_stop);
         m_result.stopped = m_stop.stop_requested();
-        if (m_result.stopped)
-            m_result.why = message<"tune.ended.stopped", "Stopped; what paid until then is kept.">();
-        else if (m_result.trials.size() >= kMostTrials)
-            m_result.why = message<"tune.ended.most_trials", "{count} changes were tried.">({{"count", kMostTrials}});
-        else if (m_plan.budget.count() > 0 &&
-                 secondsToTry() < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_plan.budget.count())))
-            m_result.why = timeWasOver();
         return !m_result.why.empty();
     }
 
-    /// With the change that took most of it, so that nobody believes that an untried change does not pay.
-    [[nodiscard]] Message timeWasOver() const
-    {
-        const auto longest = std::max_element(m_result.trials.begin(), m_result.trials.end(),
-                                              [](const TuneTrial& a, const TuneTrial& b) { return took(a) < took(b); });
-        if (longest == m_result.trials.end() || took(*longest) < 0.5 * static_cast<double>(m_plan.budget.count()))
-            return message<"tune.ended.budget", "Time budget used up.">();
-        return message<"tune.ended.budget_by_one",
-                       "Time budget used up: {key} = {value} alone took {seconds} of {budget}.">(
-            {{"key", longest->change.key},
-             {"value", longest->change.to},
-             {"seconds", took(*longest), fmt::format("{:.0f} s", took(*longest))},
-             {"budget", m_plan.budget.count(), fmt::format("{} s", m_plan.budget.count())}});
-    }
-    static double took(const TuneTrial& trial) { return trial.result ? trial.result->secondsSpent : 0; }
+    /// Seconds of the next trial, at most.
+    [[nodiscard]] double secondsToTry() const { return m_budget.secondsToTry(!(m_result.best == m_result.start)); }
 
     Result<void> record()
     {
@@ -219,10 +185,10 @@ private:
         plan.baseline = m_result.start;
         for (const config::Difference& change : config::difference(m_result.start, m_result.best))
             plan.changes.push_back({change.key, change.a, change.b});
-        if (plan.changes.empty() || m_stop.stop_requested() || (m_plan.budget.count() > 0 && secondsLeft() < 1))
+        if (plan.changes.empty() || m_stop.stop_requested() || m_budget.isUsedUp())
             return;
         const Toggle first = plan.changes.front();
-        auto result = measure(std::move(plan), first, secondsLeft(), "the start against the best, ");
+        auto result = measure(std::move(plan), first, m_budget.secondsLeft(), "the start against the best, ");
         m_result.stopped = m_stop.stop_requested();
         if (!result || !result->samplesPerSecond.isKnown())
             return;
@@ -245,8 +211,7 @@ private:
     {
         plan.trainer = m_plan.trainer;
         plan.turn = m_plan.turn;
-        if (m_plan.budget.count() > 0)
-            plan.budget = std::chrono::seconds(std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds)));
+        plan.budget = m_budget.limit(seconds);
         return runExperiment(
             plan, [&](const ExperimentProgress& state) { tell(what + state.doing, trying, state.ratio); }, m_stop);
     }
@@ -254,14 +219,14 @@ private:
     void tell(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
     {
         if (m_progress)
-            m_progress({doing, m_round, trying, ratio, m_result.trials, seconds(),
-                        m_plan.budget.count() > 0 ? std::max(0.0, secondsLeft()) : 0});
+            m_progress({doing, m_round, trying, ratio, m_result.trials, m_budget.secondsSpent(),
+                        m_plan.budget.count() > 0 ? std::max(0.0, m_budget.secondsLeft()) : 0});
     }
 
     const TunePlan& m_plan;
     const std::function<void(const TuneProgress&)>& m_progress;
     std::stop_token m_stop;
-    Clock::time_point m_begin = Clock::now();
+    const TuneBudget m_budget{m_plan.budget};
     TuneResult m_result;
     Tried m_tried;
     std::deque<Candidate> m_further;
@@ -288,6 +253,8 @@ std::string_view outcomeName(TuneTrial::Outcome outcome)
         return "dropped";
     case TuneTrial::Outcome::Skipped:
         return "skipped";
+    case TuneTrial::Outcome::Refused:
+        return "refused by the program";
     case TuneTrial::Outcome::Failed:
         break;
     }

@@ -30,7 +30,8 @@ struct TunePlan {
 
 /// A change that was tried.
 struct TuneTrial {
-    enum class Outcome { Kept, Dropped, Failed, Skipped };
+    /// Refused: the program runs unchanged and fails with the change.
+    enum class Outcome { Kept, Dropped, Failed, Skipped, Refused };
     Toggle change;
     std::string rule;  ///< that advised it
     std::string title; ///< of the finding that it mends, or why it was searched
@@ -42,7 +43,7 @@ struct TuneTrial {
     /// `why` with all notes, as one text.
     [[nodiscard]] std::string whyText() const;
 };
-/// "kept", "dropped", "failed", "skipped".
+/// "kept", "dropped", "failed", "skipped", "refused by the program".
 std::string_view outcomeName(TuneTrial::Outcome outcome);
 
 struct TuneProgress {
@@ -54,8 +55,8 @@ struct TuneProgress {
     double secondsSpent = 0, secondsLeft = 0;
 };
 
-struct TuneResult {
-    config::TrainingConfig start, best;
+/// What a tuning comes to, of a configuration or of a program.
+struct TuneOutcome {
     std::vector<TuneTrial> trials;  ///< in order
     std::vector<RuleAdvice> advice; ///< of the last recording
     /// Samples/s of the best against the start, see `whole`. Without that, the product of the kept trials' ratios and
@@ -65,6 +66,10 @@ struct TuneResult {
     bool stopped = false;                  ///< by request
     profiler::Message why;                 ///< it ended
     double secondsSpent = 0;
+};
+
+struct TuneResult : TuneOutcome {
+    config::TrainingConfig start, best;
 };
 
 /// Records, asks the rules, tries what they advise in order of what it is worth, keeps what pays, and records anew

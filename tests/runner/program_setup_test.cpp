@@ -1,15 +1,12 @@
 #include "advisor/change/program_setup.h"
 
 #include "advisor/change/finding_patches.h"
-#include "tests/runner/traces_of_processes.h"
+#include "tests/runner/recorded_program.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <gmock/gmock.h>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 // How settings of a recorded program become the arms of an experiment.
 namespace runner_test {
@@ -18,81 +15,30 @@ using advisor::ProgramPlan;
 using advisor::change::checkRecordingOf;
 using advisor::change::setChanges;
 using advisor::change::setCommand;
-using Json = nlohmann::json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 namespace {
 
-constexpr const char* kScript = "from torch.utils.data import DataLoader\n"
-                                "loader = DataLoader(data, batch_size=32)\n";
-
-std::string sha256(const std::filesystem::path& path)
-{
-    const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(("sha256sum '" + path.string() + "'").c_str(), "r"),
-                                                     ::pclose);
-    std::array<char, 65> text{};
-    return pipe && std::fgets(text.data(), text.size(), pipe.get()) ? text.data() : "";
-}
-
-/// A recorded program whose loader is in line 2 of train.py, and which waits for it.
-class ProgramSetup : public testing::Test {
+/// Steps that wait for data, and the plan of an experiment with the program.
+class ProgramSetup : public testing::Test, protected RecordedProgram {
 protected:
     ProgramSetup()
     {
         m_plan.setup.folder = m_folder.path();
         m_plan.setup.arms[0].command = {PYTHON, "train.py", "--epochs", "3"};
         m_plan.setup.arms[1] = m_plan.setup.arms[0];
-        const auto setting = [](int value) { return Json{{"value", value}, {"given", false}, {"argument", nullptr}}; };
-        m_facts = {{"schema", 1},
-                   {"argv", {PYTHON, "train.py"}},
-                   {"cwd", m_folder.path().string()},
-                   {"script", m_script.string()},
-                   {"module", nullptr},
-                   {"files", {{{"path", m_script.string()}, {"sha256", sha256(m_script)}, {"lines", 2}}}},
-                   {"objects",
-                    {{{"id", "loader:0"},
-                      {"kind", "loader"},
-                      {"class", "torch.utils.data.DataLoader"},
-                      {"framework", nullptr},
-                      {"site",
-                       {{"file", m_script.string()},
-                        {"line", 2},
-                        {"column", 9},
-                        {"end_line", 2},
-                        {"end_column", 40},
-                        {"function", "<module>"}}},
-                      {"chain", Json::array()},
-                      {"settings", {{"num_workers", setting(0)}}},
-                      {"role", "training"},
-                      {"count", 1}}}},
-                   {"arguments", Json::array()}};
     }
-    [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const
-    {
-        return test_support::traceFromText("meta host.cores 8\nmeta loader.workers 0\nmeta program " + m_facts.dump() +
-                                           R"(
-            main
-              repeat 20 every 1000
-                step 0 0 1000
-                phase "data wait" 0 600
-                phase forward 600 200
-                op aten::conv2d 600 150
-              end)");
-    }
+    [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const { return RecordedProgram::trace(kWaitingSteps); }
     profiler::Result<void> set(const std::vector<advisor::change::WantedChange>& changes,
                                const std::vector<advisor::change::WantedChange>& kept = {})
     {
         return setChanges(m_plan, *trace(),
                           {.changes = changes, .kept = kept, .advice = nullptr, .patcher = patcher()});
     }
-    static advisor::change::PatcherOptions patcher() { return {.python = PYTHON, .patcher = PATCHER, .command = {}}; }
 
-    const Folder m_folder;
-    const std::filesystem::path m_script = m_folder.write("train.py", kScript);
     ProgramPlan m_plan;
-    Json m_facts;
 };
 
 TEST_F(ProgramSetup, TheSecondArmSeesThePatchedFile)
@@ -119,15 +65,17 @@ TEST_F(ProgramSetup, KeptChangesAreInBothArms)
     EXPECT_THAT(m_plan.setup.arms[1].files[0].text, HasSubstr("num_workers=4, pin_memory=True)"));
 }
 
+TEST_F(ProgramSetup, AKeptValueIsReplacedByAnother)
+{
+    ASSERT_TRUE(set({{"loader.workers", "2"}}, {{"loader.workers", "4"}}));
+    EXPECT_THAT(m_plan.changes, ElementsAre(advisor::Toggle{"loader.workers", "4", "2"}));
+    EXPECT_THAT(m_plan.setup.arms[0].files[0].text, HasSubstr("num_workers=4)"));
+    EXPECT_THAT(m_plan.setup.arms[1].files[0].text, HasSubstr("num_workers=2)"));
+}
+
 TEST_F(ProgramSetup, AnOptionOfTheCommandIsChangedInTheUsersOwnCommand)
 {
-    m_facts["objects"][0]["settings"]["num_workers"]["argument"] = "workers";
-    m_facts["arguments"] = {{{"dest", "workers"},
-                             {"options", {"--workers"}},
-                             {"value", 0},
-                             {"default", 0},
-                             {"given", false},
-                             {"type", "int"}}};
+    passWorkersAsOption();
     ASSERT_TRUE(set({{"loader.workers", "4"}}));
     EXPECT_THAT(m_plan.setup.arms[1].command, ElementsAre(PYTHON, "train.py", "--epochs", "3", "--workers", "4"));
     EXPECT_EQ(m_plan.patch.how, "argument");

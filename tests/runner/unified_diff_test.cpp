@@ -7,6 +7,7 @@
 namespace runner_test {
 
 using advisor::runner::applyDiff;
+using advisor::runner::diffInFolder;
 using profiler::Error;
 using testing::SizeIs;
 
@@ -99,6 +100,16 @@ TEST(UnifiedDiff, WhatDoesNotApplyIsRefused)
     EXPECT_EQ(refusal(folder, "this is no diff\n"), Error::Code::Malformed);
     EXPECT_EQ(refusal(folder, "GIT binary patch\n"), Error::Code::Malformed);
     EXPECT_EQ(refusal(folder, ""), Error::Code::Malformed);
+}
+
+TEST(UnifiedDiff, NamesBeginInTheFolderOfAllItsFiles)
+{
+    const std::string diff = "--- a/home/u/train.py\n+++ b/home/u/train.py\n@@ -1,3 +1,3 @@\n-- a/home/u/x\n+y\n z\n"
+                             "--- a/home/u/pkg/m.py\n+++ b/home/u/pkg/m.py\n@@ -1 +1 @@\n-a\n+b\n";
+    EXPECT_EQ(diffInFolder(diff, "/home/u"), "--- a/train.py\n+++ b/train.py\n@@ -1,3 +1,3 @@\n-- a/home/u/x\n+y\n z\n"
+                                             "--- a/pkg/m.py\n+++ b/pkg/m.py\n@@ -1 +1 @@\n-a\n+b\n");
+    EXPECT_EQ(diffInFolder(diff, "/home/u/pkg"), diff) << "one file is elsewhere";
+    EXPECT_EQ(diffInFolder("", "/home/u"), "");
 }
 
 } // namespace

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "advisor/cli/commands.h"
+#include "advisor/experiment/program_arm.h"
+#include "profiler/model/result.h"
+
+namespace advisor::cli {
+
+/// The setup of the commands that run a user's program several times: checked, with a folder for logs, and with the
+/// program in both arms.
+profiler::Result<ProgramSetup> programSetup(const ProgramOptions& options);
+
+/// Removes the folder for logs where the command has made it and nothing is in it.
+void removeUnusedLogs(const ProgramOptions& options, const ProgramSetup& setup);
+
+} // namespace advisor::cli

@@ -1,0 +1,323 @@
+#include "advisor/tuner/program_tuner.h"
+
+#include "advisor/batch_facts.h"
+#include "advisor/change/program_setup.h"
+#include "advisor/run_facts.h"
+#include "advisor/tuner/candidates.h"
+#include "advisor/tuner/tune_budget.h"
+
+#include <algorithm>
+#include <charconv>
+#include <deque>
+#include <string>
+#include <utility>
+
+namespace advisor {
+
+using change::WantedChange;
+using profiler::Error;
+using profiler::message;
+using profiler::Message;
+using profiler::Result;
+
+namespace {
+
+std::int64_t numberOf(std::string_view text)
+{
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+class ProgramTuning {
+public:
+    ProgramTuning(const ProgramTunePlan& plan, const std::function<void(const TuneProgress&)>& progress,
+                  std::stop_token stop)
+        : m_plan(plan), m_progress(progress), m_stop(std::move(stop)), m_patcher(plan.patcher)
+    {
+        if (m_patcher.python == change::PatcherOptions().python)
+            m_patcher.python = change::interpreterOf(plan.setup.arms[0].command);
+    }
+
+    Result<ProgramTuneResult> run()
+    {
+        if (auto recorded = record(); !recorded)
+            return tl::unexpected(recorded.error());
+        if (auto same = change::checkRecordingOf(*m_first, command(), m_plan.setup.folder); !same)
+            return tl::unexpected(same.error());
+        while (!isOver()) {
+            const auto candidate = next();
+            if (!candidate) {
+                m_result.why = message<"tune.ended.nothing_left", "Everything that the rules advise has been tried.">();
+                break;
+            }
+            if (!tryOne(*candidate) || isOver())
+                continue;
+            // A changed program may have another bottleneck. A recording that fails leaves the advice as it was.
+            if (auto recorded = record(); !recorded && recorded.error().code != Error::Code::Cancelled)
+                m_result.trials.back().notes.push_back(
+                    message<"tune.program_not_recorded", "The program could not be recorded again: {error}">(
+                        {{"error", recorded.error().message()}}));
+        }
+        measureTheWhole();
+        m_result.stopped = m_stop.stop_requested();
+        m_result.secondsSpent = m_budget.secondsSpent();
+        return std::move(m_result);
+    }
+
+private:
+    [[nodiscard]] const std::vector<std::string>& command() const { return m_plan.setup.arms[0].command; }
+    [[nodiscard]] bool hasKept() const { return !m_result.kept.empty(); }
+    [[nodiscard]] std::vector<WantedChange> kept() const
+    {
+        std::vector<WantedChange> changes;
+        for (const Toggle& change : m_result.kept)
+            changes.push_back({change.key, change.to});
+        return changes;
+    }
+
+    bool isOver()
+    {
+        if (m_result.why.empty())
+            m_result.why = m_budget.endedBy(m_result.trials, hasKept(), m_stop);
+        return !m_result.why.empty();
+    }
+
+    /// The program with everything that was kept. Its sites are those of the first recording, which is of the user's
+    /// own files; later ones only tell what to try next.
+    Result<void> record()
+    {
+        ++m_round;
+        report("recording the program to ask the rules", {}, {});
+        std::shared_ptr<const profiler::Trace> trace = m_first ? nullptr : m_plan.trace;
+        if (!trace) {
+            ProgramVariant variant = m_plan.setup.arms[0];
+            if (hasKept())
+                if (const auto made = change::setVariant(variant, *m_first, kept(), m_patcher); !made)
+                    return tl::unexpected(made.error());
+            auto recorded = m_plan.record(m_plan.setup, variant, m_stop);
+            if (!recorded)
+                return tl::unexpected(recorded.error());
+            trace = std::move(*recorded);
+        }
+        m_result.advice = advise(*trace, nullptr);
+        m_cores = static_cast<int>(numberOf(metadata(*trace, "host.cores")));
+        if (!m_first)
+            m_first = std::move(trace);
+        return {};
+    }
+
+    /// The value that a setting has now; empty: not known.
+    [[nodiscard]] std::string valueOf(const std::string& key, const std::string& recorded) const
+    {
+        const auto found = std::find_if(m_result.kept.begin(), m_result.kept.end(),
+                                        [&](const Toggle& change) { return change.key == key; });
+        return found == m_result.kept.end() ? recorded : found->to;
+    }
+
+    std::optional<Candidate> next()
+    {
+        while (!m_further.empty()) {
+            Candidate candidate = std::move(m_further.front());
+            m_further.pop_front();
+            if (!m_tried.contains({candidate.change.key, candidate.change.to}))
+                return candidate;
+        }
+        std::vector<Candidate> candidates;
+        for (const RuleAdvice& row : m_result.advice) {
+            const Advice& found = row.advice;
+            if (found.state != State::Fires || !found.proposed || found.judgedBy == JudgedBy::LossAtEqualTime ||
+                m_tried.contains({found.proposed->key, found.proposed->to}))
+                continue;
+            const std::string from = valueOf(found.proposed->key, found.proposed->from);
+            if (from != found.proposed->to)
+                candidates.push_back({{found.proposed->key, from, found.proposed->to},
+                                      row.id,
+                                      found.title,
+                                      found.saving,
+                                      found.measure,
+                                      found.judgedBy,
+                                      row.worth});
+        }
+        sortByWorth(candidates);
+        return candidates.empty() ? std::nullopt : std::optional(std::move(candidates.front()));
+    }
+
+    /// Why a change is not worth an experiment; empty: it is.
+    static Message whyNotTried(const Candidate& candidate)
+    {
+        if (!sameBatches({candidate.change}))
+            return message<"tune.skipped.batches", "It changes the batches, and what that does to the learning is not "
+                                                   "measured with a program.">();
+        if (candidate.judgedBy == JudgedBy::Memory)
+            return message<"tune.skipped.memory", "It saves memory and makes nothing faster by itself.">();
+        return {};
+    }
+
+    /// True when it was kept.
+    bool tryOne(const Candidate& candidate)
+    {
+        m_tried.insert({candidate.change.key, candidate.change.to});
+        TuneTrial trial;
+        trial.change = candidate.change;
+        trial.rule = candidate.rule;
+        trial.title = candidate.title;
+        trial.predicted = candidate.predicted;
+        trial.outcome = TuneTrial::Outcome::Skipped;
+        trial.why = whyNotTried(candidate);
+        ProgramPlan plan = emptyPlan();
+        if (trial.why.empty()) {
+            const auto set = change::setChanges(plan, *m_first,
+                                                {.changes = {{candidate.change.key, candidate.change.to}},
+                                                 .kept = kept(),
+                                                 .advice = &m_result.advice,
+                                                 .patcher = m_patcher});
+            if (!set)
+                trial.why = set.error().what;
+        }
+        if (!trial.why.empty()) {
+            m_result.trials.push_back(std::move(trial));
+            return false;
+        }
+        trial.change = plan.changes.front();
+        const auto result = measure(plan, trial.change, m_budget.secondsToTry(hasKept()), "");
+        if (!result && result.error().code == Error::Code::Cancelled)
+            return false;
+        const bool keeps = result && judge(*result, trial) && keep(plan, trial);
+        const Candidate tried{trial.change, candidate.rule, candidate.title, {}, {}, JudgedBy::Time};
+        m_result.trials.push_back(std::move(trial));
+        if (keeps)
+            search(tried);
+        else if (!result)
+            m_result.trials.back().why = message<"tune.failed", "{error}">({{"error", result.error().message()}});
+        return keeps;
+    }
+
+    /// What a result means for the trial. True: the change pays.
+    bool judge(const ProgramResult& result, TuneTrial& trial)
+    {
+        m_result.program = result.program;
+        trial.why = result.measured.why;
+        trial.outcome = TuneTrial::Outcome::Dropped;
+        if (result.isRefused) {
+            trial.outcome = TuneTrial::Outcome::Refused;
+            return false;
+        }
+        if (result.program.isTooShort) { // for any other change as well
+            trial.outcome = TuneTrial::Outcome::Failed;
+            m_result.why = result.measured.why;
+            return false;
+        }
+        trial.result = result.measured;
+        return result.measured.verdict == Verdict::Pays;
+    }
+
+    /// @return false where the patch of everything together cannot be made, since a file has changed in the meantime
+    bool keep(const ProgramPlan& plan, TuneTrial& trial)
+    {
+        std::vector<Toggle> all = m_result.kept;
+        const Toggle& change = plan.changes.front();
+        const auto same =
+            std::find_if(all.begin(), all.end(), [&](const Toggle& earlier) { return earlier.key == change.key; });
+        if (same != all.end())
+            same->to = change.to;
+        else
+            all.push_back(change);
+        std::swap(all, m_result.kept);
+        ProgramVariant variant = m_plan.setup.arms[0];
+        auto patch = change::setVariant(variant, *m_first, kept(), m_patcher);
+        if (!patch) {
+            std::swap(all, m_result.kept);
+            trial.outcome = TuneTrial::Outcome::Failed;
+            trial.notes.emplace_back(patch.error().message());
+            return false;
+        }
+        m_result.patch = std::move(*patch);
+        trial.outcome = TuneTrial::Outcome::Kept;
+        const Interval& ratio = trial.result->samplesPerSecond;
+        if (trial.result->plan.judgedBy == JudgedBy::Time && trial.result->plan.measure == "steps" && ratio.isKnown()) {
+            m_result.ratio.value *= ratio.value;
+            m_result.ratio.low *= ratio.low;
+            m_result.ratio.high *= ratio.high;
+        }
+        markKept(m_tried, {change});
+        return true;
+    }
+
+    /// Further along the way that paid.
+    void search(const Candidate& kept)
+    {
+        m_further.clear();
+        if (kept.change.key != config::key::workers.name)
+            return;
+        for (const std::int64_t value : furtherWorkers(numberOf(kept.change.to), m_cores))
+            m_further.push_back({{kept.change.key, kept.change.to, config::toText(value)},
+                                 kept.rule,
+                                 "Further the way that paid",
+                                 std::nullopt,
+                                 "steps",
+                                 JudgedBy::Time});
+    }
+
+    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more.
+    void measureTheWhole()
+    {
+        if (!hasKept() || m_stop.stop_requested() || m_budget.isUsedUp())
+            return;
+        ProgramPlan plan = emptyPlan();
+        if (!change::setChanges(plan, *m_first,
+                                {.changes = kept(), .kept = {}, .advice = &m_result.advice, .patcher = m_patcher}))
+            return;
+        const auto result =
+            measure(plan, plan.changes.front(), m_budget.secondsLeft(), "the unchanged program against the best, ");
+        if (!result || result->isRefused || !result->measured.samplesPerSecond.isKnown())
+            return;
+        m_result.ratio = result->measured.samplesPerSecond;
+        m_result.whole = result->measured;
+        m_result.program = result->program;
+    }
+
+    [[nodiscard]] ProgramPlan emptyPlan() const
+    {
+        ProgramPlan plan;
+        plan.setup = m_plan.setup;
+        plan.setup.arms[1] = plan.setup.arms[0];
+        plan.turn = m_plan.turn;
+        return plan;
+    }
+
+    Result<ProgramResult> measure(ProgramPlan& plan, const Toggle& trying, double seconds, const std::string& what)
+    {
+        plan.budget = m_budget.limit(seconds);
+        return runProgramExperiment(
+            plan, [&](const ExperimentProgress& state) { report(what + state.doing, trying, state.ratio); }, m_stop);
+    }
+
+    void report(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
+    {
+        if (m_progress)
+            m_progress({doing, m_round, trying, ratio, m_result.trials, m_budget.secondsSpent(),
+                        m_plan.budget.count() > 0 ? std::max(0.0, m_budget.secondsLeft()) : 0});
+    }
+
+    const ProgramTunePlan& m_plan;
+    const std::function<void(const TuneProgress&)>& m_progress;
+    std::stop_token m_stop;
+    change::PatcherOptions m_patcher;
+    const TuneBudget m_budget{m_plan.budget};
+    std::shared_ptr<const profiler::Trace> m_first; // of the unchanged program
+    ProgramTuneResult m_result;
+    Tried m_tried;
+    std::deque<Candidate> m_further;
+    int m_cores = 0, m_round = 0;
+};
+
+} // namespace
+
+Result<ProgramTuneResult> tuneProgram(const ProgramTunePlan& plan,
+                                      const std::function<void(const TuneProgress&)>& progress, std::stop_token stop)
+{
+    return ProgramTuning(plan, progress, std::move(stop)).run();
+}
+
+} // namespace advisor

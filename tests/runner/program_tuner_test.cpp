@@ -1,0 +1,157 @@
+#include "advisor/tuner/program_tuner.h"
+
+#include "tests/runner/recorded_program.h"
+
+#include <gmock/gmock.h>
+#include <string>
+#include <unistd.h>
+
+// Tuning of a program that trains nothing: its steps are as fast as its number of workers says.
+namespace runner_test {
+
+using advisor::ProgramTunePlan;
+using advisor::ProgramTuneResult;
+using advisor::TuneTrial;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::Ge;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Le;
+using testing::StartsWith;
+
+namespace {
+
+const std::string kMark = "TUNER_TEST_MARK=" + std::to_string(::getpid());
+
+class ProgramTuner : public testing::Test, protected RecordedProgram {
+protected:
+    ProgramTuner()
+    {
+        m_facts["script"] = nullptr; // the command is a shell's
+        runs("milliseconds=20", "milliseconds=10");
+        m_plan.setup.folder = m_folder.path();
+        m_plan.setup.environment = {kMark};
+        m_plan.setup.logs = m_folder / "..";
+        m_plan.setup.isolation = advisor::runner::checkPrivateViews() ? advisor::runner::Isolation::Overlay
+                                                                      : advisor::runner::Isolation::Copy;
+        m_plan.turn = std::chrono::milliseconds(100);
+        m_plan.budget = std::chrono::seconds(0);
+        m_plan.patcher = patcher();
+        m_plan.record = [this](const advisor::ProgramSetup&, const advisor::ProgramVariant& variant,
+                               const std::stop_token&) -> profiler::Result<std::shared_ptr<const profiler::Trace>> {
+            ++m_recordings;
+            return trace(variant.files.empty() ? kWaitingSteps : kBusySteps);
+        };
+    }
+
+    /// Options of scripted_program.py as train.py is, and once it asks for the two workers that the rule advises.
+    void runs(const std::string& withoutWorkers, const std::string& withWorkers)
+    {
+        m_plan.setup.arms[0].command = {"sh", "-c",
+                                        std::string("grep -q num_workers=2 train.py && options='") + withWorkers +
+                                            "' || options='" + withoutWorkers + "'; exec " + PYTHON + " " +
+                                            SCRIPTED_PROGRAM + " $options"};
+    }
+
+    profiler::Result<ProgramTuneResult> tune(const std::function<void(const advisor::TuneProgress&)>& progress = {},
+                                             const std::stop_token& stop = {})
+    {
+        const auto before = m_folder.files();
+        auto result = tuneProgram(m_plan, progress, stop);
+        EXPECT_EQ(m_folder.files(), before) << "nothing of the user's changes";
+        EXPECT_THAT(processesWith(kMark), IsEmpty());
+        EXPECT_THAT(m_folder.scratch(), IsEmpty());
+        return result;
+    }
+
+    ProgramTunePlan m_plan;
+    int m_recordings = 0;
+};
+
+std::vector<std::string> outcomes(const ProgramTuneResult& result)
+{
+    std::vector<std::string> rows;
+    for (const TuneTrial& trial : result.trials)
+        rows.push_back(trial.change.key + "=" + trial.change.to + " " + std::string(outcomeName(trial.outcome)));
+    return rows;
+}
+
+TEST_F(ProgramTuner, KeepsWhatPaysSearchesFurtherAndMeasuresTheWhole)
+{
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=2 kept", "loader.workers=1 dropped"));
+    EXPECT_THAT(result->kept, ElementsAre(advisor::Toggle{"loader.workers", "0", "2"}));
+    EXPECT_THAT(result->patch.diff, HasSubstr("+loader = DataLoader(data, batch_size=32, num_workers=2)"));
+    EXPECT_EQ(result->why.id, "tune.ended.nothing_left");
+    EXPECT_EQ(m_recordings, 2) << "anew after the kept change";
+    ASSERT_TRUE(result->whole);
+    EXPECT_THAT(result->ratio.value, AllOf(Ge(1.6), Le(2.2)));
+    EXPECT_FALSE(result->stopped);
+}
+
+TEST_F(ProgramTuner, AChangeThatTheProgramRefusesIsReportedAndNotKept)
+{
+    runs("milliseconds=10", "fail=30");
+    m_plan.trace = trace(kWaitingSteps);
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=2 refused by the program"));
+    EXPECT_EQ(result->trials[0].why.id, "experiment.refused");
+    EXPECT_THAT(result->kept, IsEmpty());
+    EXPECT_EQ(result->patch.diff, "");
+    EXPECT_FALSE(result->whole);
+    EXPECT_EQ(m_recordings, 0) << "the caller had a recording";
+}
+
+TEST_F(ProgramTuner, AProgramThatIsTooShortEndsTheTuning)
+{
+    runs("end=4", "end=4");
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=2 failed"));
+    EXPECT_EQ(result->why.id, "experiment.too_short");
+}
+
+TEST_F(ProgramTuner, AStopKeepsTheBestSoFar)
+{
+    std::stop_source stop;
+    const auto result = tune(
+        [&](const advisor::TuneProgress& progress) {
+            if (!progress.trials.empty())
+                stop.request_stop();
+        },
+        stop.get_token());
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->stopped);
+    EXPECT_EQ(result->why.id, "tune.ended.stopped");
+    EXPECT_THAT(result->kept, ElementsAre(advisor::Toggle{"loader.workers", "0", "2"}));
+    EXPECT_THAT(result->patch.diff, HasSubstr("num_workers=2"));
+}
+
+TEST_F(ProgramTuner, ABudgetEndsTheExperimentThatRuns)
+{
+    m_plan.budget = std::chrono::seconds(2);
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    ASSERT_EQ(result->trials.size(), 1U);
+    ASSERT_TRUE(result->trials[0].result);
+    EXPECT_EQ(result->trials[0].result->verdict, advisor::Verdict::Inconclusive);
+    EXPECT_THAT(result->kept, IsEmpty());
+    EXPECT_THAT(result->why.id, StartsWith("tune.ended."));
+}
+
+TEST_F(ProgramTuner, AProgramThatCannotBeRecordedIsAnError)
+{
+    m_plan.record = [](const auto&, const auto&, const auto&) {
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
+            profiler::fail<"test.not_recorded", "nothing was recorded">(profiler::Error::Code::NotFound));
+    };
+    const auto result = tune();
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().what.id, "test.not_recorded");
+}
+
+} // namespace
+} // namespace runner_test

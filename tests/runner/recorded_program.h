@@ -1,0 +1,55 @@
+#pragma once
+
+#include "advisor/change/program_patch.h"
+#include "profiler/model/trace.h"
+#include "tests/runner/traces_of_processes.h"
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace runner_test {
+
+/// The user's file: its loader is in line 2.
+inline constexpr const char* kScript = "from torch.utils.data import DataLoader\n"
+                                       "loader = DataLoader(data, batch_size=32)\n";
+/// Steps that wait for data for more than half of their time, and steps that do not wait.
+inline constexpr std::string_view kWaitingSteps = R"(
+    meta host.cores 2
+    meta host.threads 1
+    meta loader.workers 0
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase "data wait" 0 600
+        stage decode 0 590
+        phase forward 600 400
+      end
+)";
+inline constexpr std::string_view kBusySteps = R"(
+    meta host.cores 2
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase forward 0 1000
+      end
+)";
+
+/// A program of one file, train.py, and what a recording says about it.
+class RecordedProgram {
+protected:
+    RecordedProgram();
+    /// The recording of such steps, see tests/support/trace_text.h.
+    [[nodiscard]] std::shared_ptr<const profiler::Trace> trace(std::string_view steps) const;
+    /// The number of workers comes from --workers.
+    void passWorkersAsOption();
+    /// The patcher of the sources.
+    static advisor::change::PatcherOptions patcher();
+
+    const Folder m_folder;
+    const std::filesystem::path m_script = m_folder.write("train.py", kScript);
+    nlohmann::json m_facts;
+};
+
+} // namespace runner_test
