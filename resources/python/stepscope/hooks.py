@@ -174,7 +174,7 @@ def _is_vector_flag(flag):
 
 # The oldest and the newest versions with which the hooks were run.
 _PYTHONS = (3, 9), (3, 14)
-_TORCHES = (2, 4), (2, 11)
+_TORCHES = (2, 4), (2, 15)
 
 
 def version_warnings(python, torch):

@@ -378,8 +378,7 @@ def patch_scaler(module):
     def recorded_step(self, optimizer, *arguments, **named):
         if is_compiling():
             return step(self, optimizer, *arguments, **named)
-        entry = tracing.current().facts.of(optimizer)
-        before = entry.count if entry is not None else 0
+        entry, before = _steps_of(optimizer) or (None, 0)
         result = step(self, optimizer, *arguments, **named)
         if entry is not None and entry.count == before:
             _step_skipped(self, optimizer, entry)
@@ -396,6 +395,13 @@ def _scaler_made(scaler, make):
         if entry is not None:
             entry.settings = {"enabled": scaler.is_enabled(), "init_scale": getattr(scaler, "_init_scale", None)}
             entry.parameters = [name for name in inspect.signature(make).parameters if name != "self"]
+
+
+@guarded
+def _steps_of(optimizer):
+    """The optimizer's object, and how often it has stepped; None where it is not known."""
+    entry = tracing.current().facts.of(optimizer)
+    return None if entry is None else (entry, entry.count)
 
 
 @guarded

@@ -191,6 +191,7 @@ class Session:
                 self._texts[name] = encoded
         return encoded
 
+    @guarded
     def open(self, kind, name, value=0):
         """Begins a range of the calling thread. Returns whether it did."""
         return self.open_on(self.lane(), kind, name, value)
