@@ -7,6 +7,7 @@ import os
 import pickle
 import random
 import struct
+import zlib
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -62,13 +63,19 @@ def characters(folder):
 
 
 def _pictures(place, count, size, seed):
-    from PIL import Image
-
+    """PNG files of noise, written by hand: the interpreter that runs this need not have a library for pictures."""
     os.makedirs(place, exist_ok=True)
     generator = random.Random(seed)
     for index in range(count):
-        picture = Image.frombytes("RGB", (size, size), generator.randbytes(3 * size * size))
-        picture.save(os.path.join(place, f"{index:04}.jpg"))
+        rows = b"".join(b"\0" + generator.randbytes(3 * size) for _ in range(size))
+        with open(os.path.join(place, f"{index:04}.png"), "wb") as file:
+            file.write(b"\x89PNG\r\n\x1a\n")
+            for kind, content in (
+                (b"IHDR", struct.pack(">2I5B", size, size, 8, 2, 0, 0, 0)),
+                (b"IDAT", zlib.compress(rows, 1)),
+                (b"IEND", b""),
+            ):
+                file.write(struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content)))
 
 
 def image_folders(folder):

@@ -73,12 +73,13 @@ OTHERS = {
                                                    "--num-classes", "4", "--device", "cpu", "--output", "{scratch}"],
                           data.image_folders),
 }
+# Package, options, and how loader.workers=2 is done.
 FRAMEWORKS = {
-    "lightning_fit": ("lightning", ["--size", "512"], "loader.workers=2"),
-    "hf_trainer": ("transformers", ["--steps", "40", "--output", "{scratch}"], "loader.workers=2"),
-    "accelerate_loop": ("accelerate", [], "loader.workers=2"),
-    "timm_loop": ("timm", [], "loader.workers=2"),
-    "fastai_fit": ("fastai", ["--size", "256"], "loader.workers=2"),
+    "lightning_fit": ("lightning", ["--size", "512"], "source"),
+    "hf_trainer": ("transformers", ["--steps", "40", "--output", "{scratch}"], "source"),
+    "accelerate_loop": ("accelerate", [], "argument"),
+    "timm_loop": ("timm", [], "argument"),
+    "fastai_fit": ("fastai", ["--size", "256"], "source"),
 }
 
 
@@ -249,13 +250,14 @@ def _has(package):
 
 
 def _add_tests():
-    def framework_test(name, package, words, change):
+    def framework_test(name, package, words, how):
         def test(self):
             if not _has(package):
                 self.skipTest(f"{PYTHON} has no {package}")
             folder = self.copied(f"frameworks/{name}.py")
             longer = ("--steps", "100000") if name == "hf_trainer" else ("--epochs", "100")
-            self.check(Program(".", [f"{name}.py", *words], change=change, longer=longer), folder)
+            _, patch = self.check(Program(".", [f"{name}.py", *words], longer=longer), folder)
+            self.assertEqual(patch["changes"][0]["how"], how)
             self.write_report("frameworks/" + name)
 
         return test
@@ -273,8 +275,8 @@ def _add_tests():
 
         return test
 
-    for name, (package, words, change) in FRAMEWORKS.items():
-        setattr(FrameworkPrograms, "test_" + name, framework_test(name, package, words, change))
+    for name, (package, words, how) in FRAMEWORKS.items():
+        setattr(FrameworkPrograms, "test_" + name, framework_test(name, package, words, how))
     for name, program in OTHERS.items():
         setattr(OtherPrograms, "test_" + name, other_test(name, program))
 

@@ -50,6 +50,8 @@ def _register(loader, parameters, given):
         if entry is not None:
             entry.parameters = parameters
             entry.given = given
+            # Now: what a library wraps is often gone before the first step.
+            _describe_settings(entry, loader)
     return entry
 
 
@@ -66,6 +68,14 @@ def class_name(kind):
 
 
 def _describe(entry, loader):
+    _describe_settings(entry, loader)
+    dataset = getattr(loader, "dataset", None)
+    if dataset is not None:
+        entry.fields["dataset"] = _dataset(dataset)
+
+
+def _describe_settings(entry, loader):
+    entry.fields["of"] = id(getattr(loader, "dataset", None))  # for _join_wrapped()
     stand_in = getattr(loader, "fake_l", None)  # fastai's loader keeps what is PyTorch's there
     holder = loader if stand_in is None else stand_in
     entry.settings = {name: getattr(holder, name) for name in _SETTINGS if hasattr(holder, name)}
@@ -81,9 +91,6 @@ def _describe(entry, loader):
     entry.settings["shuffle"] = shuffle
     entry.fields["sampler"] = class_name(type(sampler)) if sampler is not None else None
     entry.fields["collate_fn"] = getattr(getattr(loader, "collate_fn", None), "__qualname__", None)
-    dataset = getattr(loader, "dataset", None)
-    if dataset is not None:
-        entry.fields["dataset"] = _dataset(dataset)
 
 
 def _dataset(dataset):
@@ -105,19 +112,22 @@ def _join_wrapped(document):
     """A library that wraps a loader (accelerate's prepare) makes one of its own over the same data: what the program
     wrote is the first one's construction, and the second one's role and count are its."""
     facts = tracing.current().facts
-    loaders = [(entry, entry.instance) for entry in facts.objects if entry.kind == "loader"]
+    loaders = [entry for entry in facts.objects if entry.kind == "loader"]
     described = {entry["id"]: entry for entry in document["objects"]}
-    for entry, loader in loaders:
-        if loader is None or entry.call is None or not entry.call.framework or not entry.count:
+    # By identity: the wrapper keeps the data, so that nothing else has got it since.
+    data = {entry.id: described[entry.id].pop("of", None) for entry in loaders if entry.id in described}
+    for entry in loaders:
+        if entry.call is None or not entry.call.framework or not entry.count:
             continue
-        for other, first in loaders:
-            same = first is not None and getattr(first, "dataset", 0) is getattr(loader, "dataset", 1)
+        for other in loaders:
+            same = data.get(other.id) is not None and data.get(other.id) == data.get(entry.id)
             if other is entry or other.count or not same or other.id not in described or entry.id not in described:
                 continue
             if other.call is None or other.call.framework == entry.call.framework:
                 continue
             made, wrapper = described[other.id], described.pop(entry.id)
             made["role"], made["count"] = wrapper["role"], wrapper["count"]
+            made.setdefault("dataset", wrapper.get("dataset"))
             made["wrapped_by"] = {"class": wrapper["class"], "framework": wrapper["framework"]}
             break
     document["objects"] = [entry for entry in document["objects"] if entry["id"] in described]
