@@ -147,6 +147,7 @@ def main():
     parser.add_argument("--steps", type=int, default=300)
     parser.add_argument("--threads", type=int, default=1, help="of the program's operators")
     parser.add_argument("--busy", action="store_true", help="another training on all cores runs meanwhile")
+    parser.add_argument("--no-operators", action="store_true", help="leaves the rows with operators out")
     parser.add_argument("--arms", action="store_true", help="resident arms instead of recordings")
     parser.add_argument("--budget", type=int, default=60, help="seconds of each experiment of --arms")
     parser.add_argument("--only", nargs="*", choices=_KINDS, default=_KINDS)
@@ -177,7 +178,7 @@ def run(options, folder):
         return
     print("| program | recording | step plain | step recorded | ratio of medians | ratio of processor times | facts |\n|---|---|---|---|---|---|---|")
     for kind in options.only:
-        for name, words in (("standard", ()), ("with operators", ("--ops",))):
+        for name, words in (("standard", ()), ("with operators", ("--ops",)))[: 1 if options.no_operators else 2]:
             medians, cpu, plain, recorded = pairs_of(options, folder, kind, words)
             cost = facts_cost(os.path.join(folder, "run.sstrace"))
             texts = (f"{mean:.4f} [{low:.4f}, {high:.4f}]" for mean, low, high in (medians, cpu))
