@@ -4,6 +4,9 @@
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <QStringList>
 #include <algorithm>
 #include <array>
@@ -42,6 +45,26 @@ QString metadataOf(const profiler::Trace& trace, const char* key)
     return found == trace.metadata().end() ? QString() : QString::fromStdString(found->second);
 }
 
+/// The machine that a trace was recorded on, as far as it says: its processor and its devices.
+QStringList machineOf(const profiler::Trace& trace)
+{
+    QStringList machine{metadataOf(trace, "host.cpu")};
+    for (const profiler::Device& device : trace.devices())
+        machine << QString::fromStdString(device.name);
+    return machine;
+}
+
+/// Hashes of the user's files that a recorded Python program ran, by their paths.
+QStringList sourcesOf(const profiler::Trace& trace)
+{
+    QStringList sources;
+    const auto program = QJsonDocument::fromJson(metadataOf(trace, "program").toUtf8()).object();
+    for (const QJsonValue& file : program["files"].toArray())
+        sources << file["path"].toString() + '=' + file["sha256"].toString();
+    sources.sort();
+    return sources;
+}
+
 } // namespace
 
 std::vector<config::Difference> differenceOfOrigin(const config::TrainingConfig& a, const config::TrainingConfig& b)
@@ -76,10 +99,15 @@ Origin originOf(const config::TrainingConfig& configuration)
 Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file)
 {
     if (const auto text = metadataOf(trace, "config"); !text.isEmpty())
-        if (const auto configuration = config::TrainingConfig::fromJson(text.toStdString()))
-            return originOf(*configuration);
+        if (const auto configuration = config::TrainingConfig::fromJson(text.toStdString())) {
+            Origin origin = originOf(*configuration);
+            origin.id = hashOf(QStringList{origin.id} + machineOf(trace));
+            return origin;
+        }
     if (const QString command = metadataOf(trace, "record.command"); !command.isEmpty())
-        return {hashOf({"program", command, metadataOf(trace, "record.directory")}), command};
+        return {hashOf(QStringList{"program", command, metadataOf(trace, "record.directory")} + machineOf(trace) +
+                       sourcesOf(trace)),
+                command};
     if (file.empty())
         return {};
     return {hashOf({"file", QString::fromStdString(file.string())}), QString::fromStdString(file.filename().string())};

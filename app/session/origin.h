@@ -25,7 +25,8 @@ struct Origin {
 /// Of a configuration, without the settings that say only what is recorded and how long the training goes on: every
 /// measurement sets those itself.
 Origin originOf(const config::TrainingConfig& configuration);
-/// Of a trace: its configuration; else the command that was recorded and its folder; else the file.
+/// Of a trace: its configuration, and the machine that trained it; else the command that was recorded with its folder,
+/// its machine and the content of its source files; else the file.
 Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file);
 
 /// Settings that make a difference between the two trainings: difference() without those that originOf() leaves out.

@@ -15,6 +15,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
+#include <algorithm>
 
 // A result belongs to what it was measured with: on any other trace it is listed with its origin, and is never that
 // trace's verdict, journal or score.
@@ -135,6 +136,7 @@ private slots:
         app_test::useScript("train");
     }
     void anOriginIsTheTrainingWithoutItsRecording();
+    void anotherMachineOrAnEditedScriptIsAnotherOrigin();
     void measuredChangesDoNotMakeAnotherTraining();
     void aResultIsShownWithItsTrainingOnly();
     void aForeignTraceHasNoResultOfOurs();
@@ -166,6 +168,29 @@ void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
     QCOMPARE(program("/home/a").id, program("/home/a").id);
     QVERIFY(program("/home/a").id != program("/home/b").id);
     QCOMPARE(app::originOf(*test_support::traceFromText("main\nop a 0 1\n"), "/tmp/a.json").name, QString("a.json"));
+}
+
+void MeasuredElsewhereTest::anotherMachineOrAnEditedScriptIsAnotherOrigin()
+{
+    const auto idOf = [](const std::string& lines) {
+        const auto trace = test_support::traceFromText(lines + "main\nop a 0 1\n");
+        return app::originOf(*trace, "/tmp/a.sstrace").id;
+    };
+    const std::string program = "meta record.command python train.py\nmeta record.directory /home/a\n";
+    const auto source = [&](const std::string& hash) {
+        return program + R"(meta program {"files":[{"path":"/home/a/train.py","sha256":")" + hash + "\"}]}\n";
+    };
+    QCOMPARE(idOf(source("1")), idOf(source("1")));
+    QVERIFY2(idOf(source("1")) != idOf(source("2")), "the script was edited");
+    std::string json = config::TrainingConfig().toJson();
+    std::replace(json.begin(), json.end(), '\n', ' ');
+    const std::string config = "meta config " + json + "\n";
+    for (const std::string& trained : {program, config}) {
+        const std::string here = trained + "meta host.cpu EPYC\ndevice 0 H100\n";
+        QCOMPARE(idOf(here), idOf(here));
+        QVERIFY(idOf(here) != idOf(trained + "meta host.cpu Xeon\ndevice 0 H100\n"));
+        QVERIFY(idOf(here) != idOf(trained + "meta host.cpu EPYC\ndevice 0 V100\n"));
+    }
 }
 
 void MeasuredElsewhereTest::measuredChangesDoNotMakeAnotherTraining()
