@@ -159,8 +159,9 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
 
 void Session::undoChange(const QString& ruleId)
 {
-    // A change of that name may have been kept for another training or program: it stays.
-    const KeptChange* kept = m->journal.find(ruleId) ? m->kept.find(ruleId) : nullptr;
+    const KeptChange* kept = m->kept.find(ruleId);
+    if (kept && !(kept->program == programOnScreen()))
+        kept = nullptr; // a change of that name that was kept for another program, or for a configuration: it stays
     if (!kept) {
         m->experiments.forget(ruleId);
         emit journalChanged();
