@@ -104,9 +104,9 @@ def interval(ratios):
 
 def facts_cost(trace):
     """Milliseconds that the facts took, from the trace's metadata: texts in the file, of which each value precedes its
-    key, with a number and a length in between."""
+    key, with its padding, a number and a length in between."""
     with open(trace, "rb") as file:
-        found = re.findall(rb"([0-9]+)\0.{8}program\.cost_us", file.read(), re.DOTALL)
+        found = re.findall(rb"([0-9]+)\0{0,4}.{8}program\.cost_us", file.read(), re.DOTALL)
     return int(found[-1]) / 1000 if found else math.nan
 
 
