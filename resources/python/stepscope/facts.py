@@ -91,7 +91,7 @@ class Facts:
         self.notes = []
         self._written_at = 0.0
         self._pause = 0.0
-        self.seconds = 0.0  # that describing the objects and writing took
+        self.seconds = 0.0  # of the processor, for describing the objects and writing the document
         self._pid = os.getpid()
         self._main = None
         self._cwd = _cwd()  # where the program was started: it may go elsewhere
@@ -175,11 +175,11 @@ class Facts:
         self.write()
 
     def _describe_all(self):
-        began = time.perf_counter()
+        began = time.thread_time()
         for entry in list(self.objects):
             self._describe(entry)
         self._session.models.describe()
-        self.seconds += time.perf_counter() - began
+        self.seconds += time.thread_time() - began
 
     def _describe(self, entry):
         """Brings an object up to date from its instance, if that lives."""
@@ -194,12 +194,12 @@ class Facts:
         """Never raises: a program is not to fail because of what is recorded about it."""
         if os.getpid() != self._pid or not self._session.is_recording or not self.objects:
             return
-        began = time.perf_counter()
+        began = time.thread_time()
         self.changed = False
         try:
             text = self._text()
             self._session.metadata("program", text)
-            self.seconds += time.perf_counter() - began
+            self.seconds += time.thread_time() - began
             self._session.metadata("program.cost_us", str(round(self.seconds * 1e6)))
         except Exception as error:
             self._session.metadata("program.note", f"the program's facts could not be written: {error!r}")
