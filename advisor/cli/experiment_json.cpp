@@ -228,6 +228,10 @@ Json toJson(const ProgramPlan& plan, const ProgramResult& result)
                      {"diff", patch.diff.empty() ? Json(nullptr) : Json(patch.diff)},
                      {"command", patch.command.empty() ? Json(nullptr) : Json(patch.command)},
                      {"measurable", true}};
+    Json lines = Json::array();
+    for (const PatchedLine& line : result.patchedLines)
+        lines.push_back({{"file", line.file.string()}, {"line", line.line}, {"text", line.text}});
+    json["patched_lines"] = std::move(lines);
     json["traceback"] = result.isRefused ? Json(report.failure->traceback) : Json(nullptr);
     return json;
 }

@@ -122,6 +122,8 @@ void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& o
         out << fmt::format("{}: {}\n", verdictName(result), result.measured.whyText());
         for (const std::string& line : result.program.failure->traceback)
             out << "    " << line << '\n';
+        for (const PatchedLine& line : result.patchedLines)
+            out << fmt::format("changed line: {}:{}: {}\n", line.file.string(), line.line, line.text);
     } else {
         printResult(result.measured, out);
     }

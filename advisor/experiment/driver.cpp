@@ -353,6 +353,9 @@ Outcome<void> Driver::pair()
     const std::size_t index = m_result.pairs.size();
     for (bool repeated = false;; repeated = true) {
         std::array<Turn, 2> turns;
+        // A program may have more workers than before; both arms of a pair drop as many steps.
+        if (m_steps && !m_isAlone)
+            m_drop = std::max(m_drop, m_programs.stepsToDrop());
         for (const std::size_t arm : turnOrder(index)) {
             reportDoing(fmt::format("{}pair {} of at most {}{}{}", m_memory ? "memory: " : "", index + 1,
                                     kLooks.back() / kPairsPerStart * m_pairsPerStart, repeated ? ", repeated" : "",

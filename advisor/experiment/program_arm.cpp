@@ -158,6 +158,7 @@ private:
     [[nodiscard]] off_t outputSize() const;
     Outcome<void> relaunch(const Bounds& bounds);
     Outcome<void> greet(const Bounds& bounds);
+    void noteQueue(const json& loader);
     std::vector<Peer*> ranks();
 
     ProgramArms::Shared& m_shared;
@@ -466,13 +467,19 @@ Outcome<void> ProgramArm::greet(const Bounds& bounds)
     return {};
 }
 
+/// Batches that are ready when a turn begins: the queue of the loader's workers, and the batch at hand.
+void ProgramArm::noteQueue(const json& loader)
+{
+    m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
+}
+
 Outcome<protocol::Hello> ProgramArm::hello(const Bounds& bounds)
 {
     if (const auto greeted = greet(bounds); !greeted)
         return tl::unexpected(greeted.error());
     const json& said = *ranks().front()->hello;
     const json loader = said.value("loader", json::object());
-    m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
+    noteQueue(loader);
     m_shared.batch.at(m_arm) = loader.value("batch_size", std::int64_t{0});
     ProgramReport& report = m_shared.report;
     report.device = said.value("device", "");
@@ -521,6 +528,9 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         for (Peer* rank : ranks())
             if (rank->turn)
                 addTurn(result, *rank->turn, rank->hello->value("rank", 0) == 0);
+        // A program may have changed its number of workers.
+        if (const auto& first = ranks().front()->turn; first && first->contains("loader"))
+            noteQueue(first->at("loader"));
         const auto made = static_cast<std::int64_t>(result.seconds.size() - before);
         left -= made;
         m_steps += drop + made;

@@ -3,6 +3,9 @@
 #include "advisor/experiment/driver.h"
 #include "advisor/judged_by.h"
 
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <utility>
 
 namespace advisor {
@@ -35,11 +38,48 @@ Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
     return steps;
 }
 
-profiler::Message refusal(const ProgramFailure& failure)
+/// The file as the baseline sees it.
+std::string baselineText(const ProgramVariant& baseline, const std::filesystem::path& path)
+{
+    for (const runner::ReplacedFile& file : baseline.files)
+        if (file.path == path)
+            return file.text;
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string trimmed(const std::string& text)
+{
+    constexpr const char* kBlanks = " \t\r";
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
+}
+
+std::vector<PatchedLine> patchedLines(const ProgramSetup& setup)
+{
+    std::vector<PatchedLine> lines;
+    for (const runner::ReplacedFile& file : setup.arms[1].files) {
+        std::istringstream before(baselineText(setup.arms[0], file.path)), after(file.text);
+        std::string old, now;
+        for (std::size_t line = 1; std::getline(after, now); ++line)
+            if (!std::getline(before, old) || old != now) {
+                lines.push_back({file.path, line, trimmed(now)});
+                break;
+            }
+    }
+    return lines;
+}
+
+profiler::Message refusal(const ProgramFailure& failure, const std::vector<PatchedLine>& lines)
 {
     const std::string last = failure.traceback.empty() ? failure.how : failure.traceback.back();
-    return profiler::message<"experiment.refused", "The program runs unchanged, and fails with the change: {error}">(
-        {{"error", last}});
+    if (lines.empty())
+        return profiler::message<"experiment.refused",
+                                 "The program runs unchanged, and fails with the change: {error}">({{"error", last}});
+    const PatchedLine& first = lines.front();
+    return profiler::message<"experiment.refused_at",
+                             "The program runs unchanged, and fails with the change in {file}:{line}: {error}">(
+        {{"file", first.file.string()}, {"line", first.line, std::to_string(first.line)}, {"error", last}});
 }
 
 /// What a reader has to know of the program besides the verdict.
@@ -101,8 +141,10 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
             return tl::unexpected(measured.error());
     }
     result.program = arms.report();
-    if (result.isRefused)
-        result.measured.why = refusal(*result.program.failure);
+    if (result.isRefused) {
+        result.patchedLines = patchedLines(plan.setup);
+        result.measured.why = refusal(*result.program.failure, result.patchedLines);
+    }
     result.measured.secondsSpent = std::chrono::duration<double>(Bounds::Clock::now() - begin).count();
     addNotes(result);
     return result;

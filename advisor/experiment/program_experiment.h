@@ -3,6 +3,8 @@
 #include "advisor/experiment/experiment.h"
 #include "advisor/experiment/program_arm.h"
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -25,10 +27,18 @@ struct ProgramDifference {
 struct ProgramPlan {
     ProgramSetup setup;
     ProgramDifference patch;
-    std::vector<Toggle> changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
+    std::vector<Toggle>
+        changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan
+};
+
+/// A line of a file as the changed program saw it.
+struct PatchedLine {
+    std::filesystem::path file;
+    std::size_t line = 0; ///< from 1
+    std::string text;     ///< without the blanks around it
 };
 
 struct ProgramResult {
@@ -36,6 +46,8 @@ struct ProgramResult {
     ExperimentResult measured;
     ProgramReport program;
     bool isRefused = false; ///< only the changed program fails; see program.failure
+    /// Where it is refused: the first line of each file that is different from the baseline's.
+    std::vector<PatchedLine> patchedLines = {};
 };
 /// "pays", …, "refused by the program".
 std::string_view verdictName(const ProgramResult& result);

@@ -1,5 +1,6 @@
 #include "advisor/experiment/program_experiment.h"
 
+#include "profiler/os/local_socket.h"
 #include "tests/runner/traces_of_processes.h"
 
 #include <gmock/gmock.h>
@@ -231,6 +232,107 @@ TEST_F(ProgramExperiment, APatchedFileIsSeenByTheSecondArmAlone)
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
     EXPECT_EQ(m_folder.files(), before);
+}
+
+TEST_F(ProgramExperiment, ARefusalNamesTheChangedLine)
+{
+    m_folder.write("options.txt", "milliseconds=10\nbatch=4\n");
+    ProgramPlan patched = plan({}, {});
+    for (auto& arm : patched.setup.arms)
+        arm.command = {"sh", "-c", std::string("exec ") + PYTHON + " " + SCRIPTED_PROGRAM + " $(cat options.txt)"};
+    patched.setup.arms[1].files = {{m_folder / "options.txt", "milliseconds=10\n  fail=20\n"}};
+    const auto result = run(patched);
+    ASSERT_TRUE(result) << result.error().message();
+    ASSERT_TRUE(result->isRefused);
+    EXPECT_EQ(result->measured.why.id, "experiment.refused_at");
+    ASSERT_EQ(result->patchedLines.size(), 1U);
+    EXPECT_EQ(result->patchedLines[0].file, m_folder / "options.txt");
+    EXPECT_EQ(result->patchedLines[0].line, 2U);
+    EXPECT_EQ(result->patchedLines[0].text, "fail=20");
+}
+
+TEST_F(ProgramExperiment, MemoryIsMeasuredInFreshProcesses)
+{
+    ProgramPlan memory = plan({"peak=100"}, {"peak=50"});
+    memory.changes = {{"checkpointing", "off", "all"}};
+    const auto result = run(memory);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::Memory);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(result->measured.peakBytesA, 100 << 20);
+    EXPECT_EQ(result->measured.peakBytesB, 50 << 20);
+    EXPECT_GE(result->measured.pairs.size(), 3U);
+}
+
+TEST_F(ProgramExperiment, AnArmThatIsKilledIsRefused)
+{
+    const auto result = run({}, {"kill=30"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->isRefused);
+    EXPECT_THAT(result->program.failure->how, HasSubstr("signal 9"));
+}
+
+TEST_F(ProgramExperiment, AProgramThatLeavesByExitIsStartedAgain)
+{
+    const auto result = run({"milliseconds=20", "leave=60"}, {"milliseconds=10", "leave=60"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_GT(result->program.restarts[0] + result->program.restarts[1], 0);
+}
+
+TEST_F(ProgramExperiment, ProgramsThatListenOnOnePortRunOneAtATime)
+{
+    const std::string port = "port=" + std::to_string(profiler::os::freePort());
+    const auto result = run({"milliseconds=20", port}, {"milliseconds=10", port});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->measured.oneAtATime);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+}
+
+TEST_F(ProgramExperiment, StandardInputIsEmpty)
+{
+    const auto result = run({"milliseconds=20", "stdin=yes"}, {"milliseconds=10", "stdin=yes"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays);
+    EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("standard input: ''"));
+}
+
+TEST_F(ProgramExperiment, AShellScriptAndAPackageAreProgramsToo)
+{
+    const std::string python = PYTHON;
+    m_folder.write("run.sh", "exec " + python + " " + SCRIPTED_PROGRAM + " \"$@\"\n");
+    m_folder.write("pkg/__init__.py", "");
+    m_folder.write("pkg/train.py", "import runpy\nrunpy.run_path(" + std::string("'") + SCRIPTED_PROGRAM + "')\n");
+    for (const std::vector<std::string>& command :
+         {std::vector<std::string>{"sh", "run.sh"}, std::vector<std::string>{python, "-m", "pkg.train"}}) {
+        ProgramPlan program = plan({}, {});
+        for (std::size_t arm : {0U, 1U}) {
+            program.setup.arms[arm].command = command;
+            program.setup.arms[arm].command.emplace_back(arm == 0 ? "milliseconds=20" : "milliseconds=10");
+        }
+        const auto result = run(program);
+        ASSERT_TRUE(result) << command.back() << ": " << result.error().message();
+        EXPECT_EQ(result->measured.verdict, Verdict::Pays) << command.back();
+    }
+}
+
+TEST_F(ProgramExperiment, AllRanksOfAnArmTakeTheTurn)
+{
+    const auto result = run({"milliseconds=20", "ranks=2"}, {"milliseconds=10", "ranks=2"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->program.ranks, 2);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    // Four samples in each step of each rank.
+    EXPECT_GT(result->measured.samplesPerSecondA, 1.5 * 4 / 0.020 * 0.7);
+}
+
+TEST_F(ProgramExperiment, StepsAreDroppedForWorkersThatComeLater)
+{
+    const auto result = run({"milliseconds=20", "grow=20"}, {"milliseconds=10", "grow=20"});
+    ASSERT_TRUE(result) << result.error().message();
+    const std::string log = readText(m_folder / "../change.log");
+    EXPECT_THAT(log, HasSubstr("drop 1\n")) << "before the workers were there";
+    EXPECT_THAT(log, HasSubstr("drop 7\n")) << "three workers with two batches each, and the one at hand";
 }
 
 } // namespace

@@ -15,7 +15,7 @@ import time
 
 options = dict(word.split("=", 1) for word in sys.argv[1:])
 step_seconds = float(options.get("milliseconds", 10)) / 1000
-limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang")}
+limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang", "kill", "leave", "grow")}
 print("the program starts", flush=True)
 if "write" in options:
     with open(options["write"], "a") as file:
@@ -24,6 +24,17 @@ if "child" in options:
     subprocess.Popen(["sleep", "500"], start_new_session=True)
 if "torch" in options:
     sys.exit(0)
+if "stdin" in options:
+    print("standard input:", repr(sys.stdin.read()), flush=True)
+if "port" in options:
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", int(options["port"])))
+    listener.listen()
+ranks, rank = int(options.get("ranks", 1)), int(os.environ.get("RANK_OF_TEST", 0))
+others = []
+if rank == 0:
+    others = [subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "RANK_OF_TEST": str(number)})
+              for number in range(1, ranks)]
 
 signal.signal(int(os.environ["STEPSCOPE_ARM_STACK_SIGNAL"]), lambda *_: print("stack of the hang", flush=True))
 connection = socket.socket(socket.AF_UNIX)
@@ -41,7 +52,7 @@ if "steps" in options:
     sys.exit(0)
 steps = 1
 send(
-    type="hello", rank=0, ranks=1, pid=os.getpid(), steps=steps, device="cpu", seeded=["torch"],
+    type="hello", rank=rank, ranks=ranks, pid=os.getpid(), steps=steps, device="cpu", seeded=["torch"],
     loader={"batch_size": int(options.get("batch", 4)), "workers": int(options.get("workers", 0)), "prefetch": 2},
 )
 
@@ -50,13 +61,19 @@ def turn_of(times):
     noise = float(options.get("loss_noise", 0)) * (-1) ** int(os.environ.get("STEPSCOPE_ARM_SEED", 0))
     losses = [float(options.get("loss", 1.0)) * (1 + noise)] * len(times)
     batch = int(options.get("batch", 4))
-    return {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "peak_bytes": 1 << 20,
+    peak = int(options.get("peak", 1)) << 20
+    turn = {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "peak_bytes": peak,
             "peak_of": "process"}
+    if steps >= limits["grow"]:
+        turn["loader"] = {"batch_size": batch, "workers": 3, "prefetch": 2}
+    return turn
 
 
 while line := lines.readline():
     turn = json.loads(line)
     times = []
+    if "grow" in options:
+        print("drop", turn["drop"], flush=True)
     for number in range(turn["drop"] + turn["count"]):
         if steps >= limits["end"]:
             send(type="done", steps=steps, turn=turn_of(times) if times else None)
@@ -67,6 +84,10 @@ while line := lines.readline():
         if steps >= limits["exit"]:
             print("last words", flush=True)
             os._exit(7)
+        if steps >= limits["kill"]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if steps >= limits["leave"]:
+            os._exit(0)
         if steps >= limits["hang"]:
             time.sleep(1000)
         begin = time.monotonic_ns()

@@ -8,7 +8,8 @@ inherited descriptors (torchrun) need no care. Both sides write JSON objects, on
     → {"type": "hello", "rank": 0, "ranks": 1, "device": "cpu", "loader": {...}, "seeded": ["torch"], ...}
                                                                                     at the end of the first step
     ← {"type": "turn", "drop": 3, "count": 20}
-    → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "peak_bytes": 1, "peak_of": "process"}
+    → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "peak_bytes": 1, "peak_of": "process",
+       "loader": {...}}                                                             a program may change its workers
     → {"type": "done", "steps": 23, "turn": {...}}                                  when the program ends by itself: what
                                                                                     it did of its turn, or null
     → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
@@ -324,7 +325,6 @@ class Arm:
         self._greeted = True
         self._connect()
         rank, ranks = self._rank()
-        loaders = self._training.values()
         self._send(
             {
                 "type": "hello",
@@ -333,15 +333,20 @@ class Arm:
                 "pid": os.getpid(),
                 "steps": self._steps,
                 "device": self._device(),
-                "loader": {
-                    "batch_size": self._last_samples if loaders else 0,
-                    "workers": max((loader.workers for loader in loaders), default=0),
-                    "prefetch": max((loader.prefetch for loader in loaders), default=0),
-                },
+                "loader": self._loader(),
                 "seeded": sorted(library for library, by_program in self.seeds.items() if not by_program),
                 **self._versions(),
             }
         )
+
+    def _loader(self):
+        """Of all loaders that were trained on so far."""
+        loaders = self._training.values()
+        return {
+            "batch_size": self._last_samples if loaders else 0,
+            "workers": max((loader.workers for loader in loaders), default=0),
+            "prefetch": max((loader.prefetch for loader in loaders), default=0),
+        }
 
     def _versions(self):
         return {"python": sys.version.split()[0], "torch": getattr(self._torch, "__version__", "")}
@@ -385,6 +390,7 @@ class Arm:
             "ns": self._times,
             "losses": losses if all(losses_of_step for losses_of_step in self._turn_losses) else [],
             "samples": self._samples,
+            "loader": self._loader(),
             "peak_bytes": peak,
             "peak_of": of,
         }
