@@ -25,8 +25,8 @@ ArchiveReader::ArchiveReader(std::filesystem::path path) : m_path(std::move(path
 Error ArchiveReader::failed() const
 {
     const char* why = archive_error_string(m_archive.get());
-    return {Error::Code::Malformed, fmt::format("the archive cannot be read: {}", why ? why : "unknown reason"),
-            m_path.string(), "copy or make it again"};
+    return profiler::makeError<"data.archive.unreadable", "the archive cannot be read: {why}">(
+        Error::Code::Malformed, m_path.string(), "copy or make it again", {{"why", why ? why : "unknown reason"}});
 }
 
 Result<ArchiveReader> ArchiveReader::open(const std::filesystem::path& path)
@@ -34,7 +34,8 @@ Result<ArchiveReader> ArchiveReader::open(const std::filesystem::path& path)
     ArchiveReader reader(path);
     ::archive* archive = reader.m_archive.get();
     if (!archive)
-        return tl::unexpected(Error{Error::Code::Io, "there is no memory for an archive", path.string(), ""});
+        return profiler::fail<"data.archive.memory", "there is no memory for an archive">(Error::Code::Io,
+                                                                                          path.string());
     archive_read_support_filter_all(archive);
     archive_read_support_format_tar(archive);
     archive_read_support_format_zip(archive);
@@ -63,9 +64,8 @@ Result<void> ArchiveReader::read(std::vector<std::uint8_t>& out, std::size_t mos
     for (;;) {
         const std::size_t have = out.size();
         if (have > most)
-            return tl::unexpected(Error{Error::Code::Unsupported,
-                                        fmt::format("a file in the archive has more than {} MB", most >> 20),
-                                        m_path.string(), "split it"});
+            return profiler::fail<"data.archive.large_file", "a file in the archive has more than {most} MB">(
+                Error::Code::Unsupported, m_path.string(), "split it", {{"most", most >> 20}});
         out.resize(have + kBlock);
         const auto got = archive_read_data(m_archive.get(), out.data() + have, kBlock);
         out.resize(have + static_cast<std::size_t>(std::max<la_ssize_t>(got, 0)));
@@ -81,9 +81,9 @@ Result<void> writeTar(const std::filesystem::path& path, const std::vector<Archi
     const std::unique_ptr<::archive, int (*)(::archive*)> archive(archive_write_new(), archive_write_free);
     const auto failed = [&] {
         const int number = archive_errno(archive.get());
-        return tl::unexpected(Error{
-            number == ENOSPC ? Error::Code::NoSpace : Error::Code::Io,
-            fmt::format("the archive cannot be written: {}", archive_error_string(archive.get())), path.string(), ""});
+        return profiler::fail<"data.archive.unwritten", "the archive cannot be written: {why}">(
+            number == ENOSPC ? Error::Code::NoSpace : Error::Code::Io, path.string(), {},
+            {{"why", archive_error_string(archive.get())}});
     };
     archive_write_set_format_ustar(archive.get());
     if (archive_write_open_filename(archive.get(), path.c_str()) != ARCHIVE_OK)

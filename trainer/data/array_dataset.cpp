@@ -32,10 +32,10 @@ Result<DataKind> kindOf(const NpyArray& inputs)
     case 5:
         return DataKind::Volumes;
     default:
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    "inputs of shape " + shapeText(inputs.header()) +
-                                        " are nothing that a model takes: 2 to 5 dimensions are",
-                                    inputs.where(), "reshape the array; its first dimension counts samples"});
+        return profiler::fail<"data.arrays.shape",
+                              "inputs of shape {shape} are nothing that a model takes: 2 to 5 dimensions are">(
+            Error::Code::Invalid, inputs.where(), "reshape the array; its first dimension counts samples",
+            {{"shape", shapeText(inputs.header())}});
     }
 }
 
@@ -60,26 +60,35 @@ Result<std::shared_ptr<const Dataset>> ArrayDataset::make(NpyArray inputs, NpyAr
 
 Result<void> ArrayDataset::describe()
 {
-    const auto wrong = [](const NpyArray& array, std::string what, std::string mend) {
+    const auto wrong = [](const NpyArray& array, profiler::Message what, std::string mend) {
         return tl::unexpected(Error{Error::Code::Invalid, std::move(what), array.where(), std::move(mend)});
     };
     const auto kind = kindOf(m_inputs);
     if (!kind)
         return tl::unexpected(kind.error());
     if (m_inputs.samples() != m_targets.samples() || m_inputs.samples() == 0)
-        return wrong(m_targets,
-                     fmt::format("there are {} inputs ({}) but {} targets ({})", m_inputs.samples(),
-                                 shapeText(m_inputs.header()), m_targets.samples(), shapeText(m_targets.header())),
-                     "save as many of both");
+        return wrong(
+            m_targets,
+            profiler::message<"data.arrays.counts",
+                              "there are {inputs} inputs ({input_shape}) but {targets} targets ({target_shape})">(
+                {{"inputs", m_inputs.samples()},
+                 {"input_shape", shapeText(m_inputs.header())},
+                 {"targets", m_targets.samples()},
+                 {"target_shape", shapeText(m_targets.header())}}),
+            "save as many of both");
     if (m_inputs.sampleBytes() == 0 || m_targets.sampleBytes() == 0)
-        return wrong(m_inputs, "its samples are empty", "save arrays with values");
+        return wrong(m_inputs, profiler::message<"data.arrays.empty_samples", "its samples are empty">(),
+                     "save arrays with values");
     const bool classes = m_wishes.classes > 0;
     if (classes && !isInteger(m_targets.header().type))
         return wrong(m_targets,
-                     fmt::format("targets are {}, classes are whole numbers", toText(m_targets.header().type)),
+                     profiler::message<"data.arrays.target_type", "targets are {type}, classes are whole numbers">(
+                         {{"type", toText(m_targets.header().type)}}),
                      "save them with .astype('<i8'), or set dataset.target=number");
     if (*kind == DataKind::Tokens && !classes)
-        return wrong(m_inputs, "rows of whole numbers are tokens, from which numbers cannot be predicted",
+        return wrong(m_inputs,
+                     profiler::message<"data.arrays.tokens",
+                                       "rows of whole numbers are tokens, from which numbers cannot be predicted">(),
                      "save inputs with .astype('<f4'), or set dataset.target=class");
     m_spec.kind = *kind;
     m_spec.inputs = {{*kind == DataKind::Tokens ? Dtype::Int64 : Dtype::Float32, m_inputs.sampleShape()}};
@@ -95,9 +104,9 @@ Result<void> ArrayDataset::checkClass(std::int64_t value, std::int64_t row, std:
 {
     if (value >= 0 && value < most)
         return {};
-    return tl::unexpected(Error{
-        Error::Code::Malformed, fmt::format("the value {} is no class from 0 to {}", value, most - 1),
-        fmt::format("{}, row {}", array.where(), row), "correct it, or set dataset.classes to how many there are"});
+    return profiler::fail<"data.arrays.no_class", "the value {value} is no class from 0 to {most}">(
+        Error::Code::Malformed, fmt::format("{}, row {}", array.where(), row),
+        "correct it, or set dataset.classes to how many there are", {{"value", value}, {"most", most - 1}});
 }
 
 Result<void> ArrayDataset::checkLabels() const

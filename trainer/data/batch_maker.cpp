@@ -73,7 +73,7 @@ std::int64_t BatchMaker::sampleAt(std::int64_t position) const
 profiler::Result<void> BatchMaker::load(std::int64_t index, const SampleOut& out, const StageRecorder& stages) const
 {
     const auto failed = [](const std::string& why) {
-        return tl::unexpected(profiler::Error{.code = profiler::Error::Code::Io, .what = why, .where = {}, .mend = {}});
+        return profiler::fail<"data.sample.failed", "{why}">(profiler::Error::Code::Io, {}, {}, {{"why", why}});
     };
     try {
         const std::uint64_t seed = !m_augment ? 0 : m_whole ? kWholeImage : sampleSeed(m_seed, m_epoch, index);

@@ -43,9 +43,9 @@ Result<void> BytePairEncoder::take(const Vocabulary& vocabulary, const std::vect
     pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF, &number, &offset, nullptr);
     if (!code)
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    fmt::format("its pattern for words cannot be used: {}", pattern), where,
-                                    "choose a byte-level BPE vocabulary, such as GPT-2's"});
+        return profiler::fail<"data.bpe.pattern", "its pattern for words cannot be used: {pattern}">(
+            Error::Code::Unsupported, where, "choose a byte-level BPE vocabulary, such as GPT-2's",
+            {{"pattern", pattern}});
     m_pattern = std::make_shared<const Pattern>(code);
     pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
     m_bytes.fill(-1);
@@ -55,10 +55,9 @@ Result<void> BytePairEncoder::take(const Vocabulary& vocabulary, const std::vect
     for (const auto& [left, right] : merges) {
         const auto a = vocabulary.find(left), b = vocabulary.find(right), both = vocabulary.find(left + right);
         if (a == vocabulary.end() || b == vocabulary.end() || both == vocabulary.end())
-            return tl::unexpected(
-                Error{Error::Code::Malformed,
-                      fmt::format("merge {} joins tokens that the vocabulary lacks", m_merges.size() + 1), where,
-                      "take vocabulary and merges from the same tokenizer"});
+            return profiler::fail<"data.bpe.merge", "merge {merge} joins tokens that the vocabulary lacks">(
+                Error::Code::Malformed, where, "take vocabulary and merges from the same tokenizer",
+                {{"merge", m_merges.size() + 1}});
         m_merges.try_emplace(pairOf(a->second, b->second),
                              Merge{static_cast<std::uint32_t>(m_merges.size()), both->second});
     }
@@ -71,10 +70,10 @@ Result<void> BytePairEncoder::encodePiece(std::string_view piece, std::vector<st
     for (const char byte : piece) {
         const std::int64_t id = m_bytes[static_cast<unsigned char>(byte)];
         if (id < 0)
-            return tl::unexpected(Error{Error::Code::Invalid,
-                                        fmt::format("the text has the byte 0x{:02x}, which the vocabulary lacks",
-                                                    static_cast<unsigned char>(byte)),
-                                        m_where, "choose a byte-level vocabulary with all 256 bytes"});
+            return profiler::fail<"data.bpe.byte", "the text has the byte {byte}, which the vocabulary lacks">(
+                Error::Code::Invalid, m_where, "choose a byte-level vocabulary with all 256 bytes",
+                {{"byte", static_cast<unsigned char>(byte),
+                  fmt::format("0x{:02x}", static_cast<unsigned char>(byte))}});
         out.push_back(static_cast<std::uint32_t>(id));
     }
     while (out.size() - begin > 1) {
@@ -109,7 +108,7 @@ Result<void> BytePairEncoder::encode(std::string_view text, std::vector<std::uin
     };
     for (std::size_t at = 0, pieces = 0; at < text.size(); ++pieces) {
         if (pieces % 4096 == 0 && stop.stop_requested())
-            return tl::unexpected(Error{Error::Code::Cancelled, "cancelled", m_where, ""});
+            return profiler::fail<"data.cancelled", "cancelled">(Error::Code::Cancelled, m_where);
         const int found = pcre2_match(m_pattern->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), at, 0,
                                       match.get(), nullptr);
         const PCRE2_SIZE* span = pcre2_get_ovector_pointer(match.get());

@@ -96,13 +96,13 @@ public:
             return tl::unexpected(text.error());
         const json root = json::parse(*text, nullptr, false);
         if (!root.is_object())
-            return wrong("this is no JSON object");
+            return wrong(profiler::message<"data.bpe.no_json", "this is no JSON object">());
         // A vocabulary may have a token "model", with a number.
         return root.contains("model") && root["model"].is_object() ? fromTokenizer(root) : fromPair(root);
     }
 
 private:
-    [[nodiscard]] tl::unexpected<Error> wrong(std::string what) const
+    [[nodiscard]] tl::unexpected<Error> wrong(profiler::Message what) const
     {
         return tl::unexpected(Error{Error::Code::Unsupported, std::move(what), m_path.string(),
                                     "choose the tokenizer.json, or the vocab.json, of a byte-level BPE tokenizer"});
@@ -113,10 +113,10 @@ private:
         const json& model = root["model"];
         if (model.value("type", "BPE") != "BPE" || !model.contains("vocab") || !model.contains("merges") ||
             !model["merges"].is_array())
-            return wrong("its model is no BPE");
+            return wrong(profiler::message<"data.bpe.no_bpe", "its model is no BPE">());
         const std::string splitting = root.contains("pre_tokenizer") ? root["pre_tokenizer"].dump() : "";
         if (splitting.find("ByteLevel") == std::string::npos)
-            return wrong("its BPE is not byte-level");
+            return wrong(profiler::message<"data.bpe.not_byte_level", "its BPE is not byte-level">());
         std::vector<std::array<std::string, 2>> merges;
         for (const json& merge : model["merges"]) {
             if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
@@ -126,7 +126,7 @@ private:
                 for (auto& pair : mergesOf(line))
                     merges.push_back(std::move(pair));
             } else {
-                return wrong("one of its merges is no pair");
+                return wrong(profiler::message<"data.bpe.no_pair", "one of its merges is no pair">());
             }
         }
         std::int64_t added = 0;
@@ -165,10 +165,10 @@ private:
         BytePairEncoder::Vocabulary ids;
         std::int64_t size = added;
         if (!vocabulary.is_object() || vocabulary.empty())
-            return wrong("it has no vocabulary");
+            return wrong(profiler::message<"data.bpe.no_vocabulary", "it has no vocabulary">());
         for (const auto& [token, id] : vocabulary.items()) {
             if (!id.is_number_unsigned() || id.get<std::int64_t>() >= kMostTokens)
-                return wrong(fmt::format("the id of '{}' is none", token));
+                return wrong(profiler::message<"data.bpe.no_id", "the id of '{token}' is none">({{"token", token}}));
             size = std::max(size, id.get<std::int64_t>() + 1);
             if (auto bytes = rawBytes(token))
                 ids.emplace(std::move(*bytes), id.get<std::uint32_t>());

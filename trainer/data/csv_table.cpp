@@ -118,7 +118,8 @@ public:
     Result<CsvTable> read()
     {
         if (!m_lines.next(m_names))
-            return tl::unexpected(Error{Error::Code::Malformed, "the table is empty", m_where, "choose another file"});
+            return profiler::fail<"data.csv.empty", "the table is empty">(Error::Code::Malformed, m_where,
+                                                                          "choose another file");
         if (auto found = findTarget(); !found)
             return tl::unexpected(found.error());
         std::vector<std::string> cells;
@@ -126,8 +127,8 @@ public:
             if (auto row = takeRow(cells); !row)
                 return tl::unexpected(row.error());
         if (m_table.targets.empty())
-            return tl::unexpected(Error{Error::Code::Malformed, "the table has names of columns but no rows", m_where,
-                                        "choose another file"});
+            return profiler::fail<"data.csv.no_rows", "the table has names of columns but no rows">(
+                Error::Code::Malformed, m_where, "choose another file");
         return std::move(m_table);
     }
 
@@ -137,13 +138,12 @@ private:
         const auto found = m_wanted.column.empty() ? std::prev(m_names.end())
                                                    : std::find(m_names.begin(), m_names.end(), m_wanted.column);
         if (found == m_names.end())
-            return tl::unexpected(
-                Error{Error::Code::Invalid,
-                      fmt::format("there is no column '{}'; there are {}", m_wanted.column, fmt::join(m_names, ", ")),
-                      m_where, "set dataset.target_column to one of them"});
+            return profiler::fail<"data.csv.no_column", "there is no column '{column}'; there are {columns}">(
+                Error::Code::Invalid, m_where, "set dataset.target_column to one of them",
+                {{"column", m_wanted.column}, {"columns", fmt::format("{}", fmt::join(m_names, ", "))}});
         if (m_names.size() < 2)
-            return tl::unexpected(Error{Error::Code::Invalid, "the table has one column: nothing to predict from",
-                                        m_where, "separate columns by commas"});
+            return profiler::fail<"data.csv.one_column", "the table has one column: nothing to predict from">(
+                Error::Code::Invalid, m_where, "separate columns by commas");
         m_targetColumn = static_cast<std::size_t>(found - m_names.begin());
         m_table.target = *found;
         m_table.features = m_names;
@@ -154,17 +154,20 @@ private:
     Result<void> takeRow(const std::vector<std::string>& cells)
     {
         if (m_lines.openQuote())
-            return tl::unexpected(Error{Error::Code::Malformed, "a quote is never closed",
-                                        fmt::format("{}, row {}", m_where, m_lines.row()), "close it"});
+            return profiler::fail<"data.csv.open_quote", "a quote is never closed">(
+                Error::Code::Malformed, fmt::format("{}, row {}", m_where, m_lines.row()), "close it");
         if (cells.size() != m_names.size())
-            return tl::unexpected(
-                Error{Error::Code::Malformed,
-                      fmt::format("the row has {} cells, the header {} columns", cells.size(), m_names.size()),
-                      fmt::format("{}, row {}", m_where, m_lines.row()), "repair or remove the row"});
+            return profiler::fail<"data.csv.row_length", "the row has {cells} cells, the header {columns} columns">(
+                Error::Code::Malformed, fmt::format("{}, row {}", m_where, m_lines.row()), "repair or remove the row",
+                {{"cells", cells.size()}, {"columns", m_names.size()}});
         for (std::size_t i = 0; i < cells.size(); ++i) {
             const auto value = number(cells[i]);
             if (!value)
-                return wrong(i, cells[i], cells[i].empty() ? "the cell is empty" : "the cell is no number",
+                return wrong(i,
+                             cells[i].empty()
+                                 ? profiler::message<"data.csv.empty_cell", "the cell is empty">()
+                                 : profiler::message<"data.csv.no_number", "the cell is no number: '{cell}'">(
+                                       {{"cell", shown(cells[i])}}),
                              "fill in numbers, or remove the row or the column");
             if (i != m_targetColumn) {
                 m_table.values.push_back(*value);
@@ -172,18 +175,20 @@ private:
             }
             if (m_wanted.classes > 0 &&
                 (*value != std::floor(*value) || *value < 0 || *value >= static_cast<float>(m_wanted.classes)))
-                return wrong(i, cells[i], fmt::format("the label is no class from 0 to {}", m_wanted.classes - 1),
+                return wrong(i,
+                             profiler::message<"data.csv.no_class", "the label is no class from 0 to {most}: '{cell}'">(
+                                 {{"most", m_wanted.classes - 1}, {"cell", shown(cells[i])}}),
                              "correct it, set dataset.classes, or set dataset.target=number");
             m_table.targets.push_back(*value);
         }
         return {};
     }
 
-    [[nodiscard]] Result<void> wrong(std::size_t column, const std::string& cell, const std::string& what,
-                                     std::string mend) const
+    static std::string shown(const std::string& cell) { return cell.substr(0, kMostShown); }
+
+    [[nodiscard]] Result<void> wrong(std::size_t column, profiler::Message what, std::string mend) const
     {
-        const std::string shown = cell.empty() ? "" : fmt::format(": '{}'", cell.substr(0, kMostShown));
-        return tl::unexpected(Error{Error::Code::Malformed, what + shown,
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what),
                                     fmt::format("{}, row {}, column {}", m_where, m_lines.row(), m_names[column]),
                                     std::move(mend)});
     }

@@ -65,7 +65,8 @@ Error fileError(int errorNumber, const std::string& doing, const std::filesystem
         code = Error::Code::Permission;
     else if (errorNumber == ENOSPC || errorNumber == EDQUOT)
         code = Error::Code::NoSpace;
-    return {code, doing + ": " + std::generic_category().message(errorNumber), path.string(), ""};
+    return profiler::makeError<"data.file.failed", "{doing}: {why}">(
+        code, path.string(), {}, {{"doing", doing}, {"why", std::generic_category().message(errorNumber)}});
 }
 
 profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<std::uint8_t>& out)
@@ -75,12 +76,10 @@ profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<s
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
         return tl::unexpected(fileError(errno, "the file cannot be read", path));
     if (!S_ISREG(status.st_mode))
-        return tl::unexpected(Error{Error::Code::Invalid, "this is no regular file", path.string(), ""});
+        return profiler::fail<"data.file.not_regular", "this is no regular file">(Error::Code::Invalid, path.string());
     if (status.st_size > kMostBytes)
-        return tl::unexpected(
-            Error{Error::Code::Unsupported,
-                  fmt::format("the file is too large: {} MB, at most {} MB", status.st_size >> 20, kMostBytes >> 20),
-                  path.string(), ""});
+        return profiler::fail<"data.file.too_large", "the file is too large: {size} MB, at most {most} MB">(
+            Error::Code::Unsupported, path.string(), {}, {{"size", status.st_size >> 20}, {"most", kMostBytes >> 20}});
     out.resize(static_cast<std::size_t>(status.st_size));
     std::size_t have = 0;
     while (have < out.size()) {

@@ -21,7 +21,7 @@ profiler::Result<FolderLock> FolderLock::take(const std::filesystem::path& file,
         if (errno != EWOULDBLOCK && errno != EINTR)
             break;
         if (stop.stop_requested())
-            return tl::unexpected(profiler::Error{profiler::Error::Code::Cancelled, "cancelled", file.string(), ""});
+            return profiler::fail<"data.cancelled", "cancelled">(profiler::Error::Code::Cancelled, file.string());
         if (progress)
             progress("waiting for another training that writes the same images", 0, 0);
         std::this_thread::sleep_for(std::chrono::milliseconds(100));

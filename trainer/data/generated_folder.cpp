@@ -41,7 +41,7 @@ Result<void> grow(const fs::path& folder, const SetWriter& write)
 
 Error cancelled(const fs::path& where)
 {
-    return {Error::Code::Cancelled, "cancelled", where.string(), ""};
+    return profiler::makeError<"data.cancelled", "cancelled">(Error::Code::Cancelled, where.string());
 }
 
 Result<fs::path> cacheFolder()
@@ -50,8 +50,8 @@ Result<fs::path> cacheFolder()
         return fs::path(cache) / "stepscope" / "datasets";
     if (const char* home = std::getenv("HOME"); home && fs::path(home).is_absolute())
         return fs::path(home) / ".cache" / "stepscope" / "datasets";
-    return tl::unexpected(Error{Error::Code::NotFound, "there is no folder for generated data: HOME is not set",
-                                "dataset.path", "set it to a folder that you may write to"});
+    return profiler::fail<"data.generated.no_home", "there is no folder for generated data: HOME is not set">(
+        Error::Code::NotFound, "dataset.path", "set it to a folder that you may write to");
 }
 
 Result<fs::path> makeOnce(const std::string& key, const SetWriter& write, const OpenProgress& progress,

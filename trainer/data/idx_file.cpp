@@ -40,10 +40,11 @@ public:
         const char* what = gzerror(m_file.get(), &status);
         // A compressed file that ends too early is Z_BUF_ERROR; what came of it is judged by its length.
         if (got < 0 || (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR))
-            return tl::unexpected(error(fmt::format("the file cannot be unpacked: {}", what)));
+            return tl::unexpected(
+                error(profiler::message<"data.idx.unpack", "the file cannot be unpacked: {why}">({{"why", what}})));
         return static_cast<std::size_t>(got);
     }
-    [[nodiscard]] Error error(std::string what) const
+    [[nodiscard]] Error error(profiler::Message what) const
     {
         return {Error::Code::Malformed, std::move(what), m_path.string(), "download or unpack the file again"};
     }
@@ -69,17 +70,21 @@ Result<std::vector<std::int64_t>> readHeader(Reader& reader, std::size_t dimensi
         return tl::unexpected(got.error());
     if (*got < 4 || header[0] != 0 || header[1] != 0 || header[2] != kUnsignedByte || header[3] != dimensions)
         return tl::unexpected(reader.error(
-            fmt::format("not an IDX file of bytes with {} dimensions: it begins with {:#010x} "
-                        "instead of {:#010x}",
-                        dimensions, bigEndian(header.data()), (std::uint32_t{kUnsignedByte} << 8) | dimensions)));
+            profiler::message<
+                "data.idx.not_idx",
+                "not an IDX file of bytes with {dimensions} dimensions: it begins with {found} instead of {wanted}">(
+                {{"dimensions", dimensions},
+                 {"found", fmt::format("{:#010x}", bigEndian(header.data()))},
+                 {"wanted", fmt::format("{:#010x}", (std::uint32_t{kUnsignedByte} << 8) | dimensions)}})));
     if (*got < wanted.size())
-        return tl::unexpected(reader.error("the header is cut off"));
+        return tl::unexpected(reader.error(profiler::message<"data.idx.cut_header", "the header is cut off">()));
     std::vector<std::int64_t> sizes;
     std::int64_t values = 1;
     for (std::size_t i = 0; i < dimensions; ++i) {
         sizes.push_back(bigEndian(header.data() + 4 + 4 * i));
         if (sizes.back() > 0 && values > kMostValues / sizes.back())
-            return tl::unexpected(reader.error("the header asks for more than 8 GB"));
+            return tl::unexpected(
+                reader.error(profiler::message<"data.idx.too_large", "the header asks for more than 8 GB">()));
         values *= sizes.back();
     }
     return sizes;
@@ -112,9 +117,11 @@ Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensio
     }
     if (array.values.size() != wanted)
         return tl::unexpected(
-            reader.error(fmt::format("the header promises {} values, the file holds {}{}", wanted,
-                                     array.values.size() > wanted ? "more" : "only ",
-                                     array.values.size() > wanted ? "" : std::to_string(array.values.size()))));
+            reader.error(profiler::message<"data.idx.length",
+                                           "the header promises {wanted} values, the file holds {comparison}{have}">(
+                {{"wanted", wanted},
+                 {"comparison", array.values.size() > wanted ? "more" : "only "},
+                 {"have", array.values.size() > wanted ? "" : std::to_string(array.values.size())}})));
     return array;
 }
 

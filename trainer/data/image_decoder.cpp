@@ -21,12 +21,9 @@ profiler::Result<void> checkPixels(ImageSize size, std::int64_t most)
 {
     if (size.pixels() <= most)
         return {};
-    return tl::unexpected(
-        Error{.code = Error::Code::Unsupported,
-              .what = fmt::format("an image of {} × {} pixels is too large: at most {} million pixels", size.width,
-                                  size.height, most / 1'000'000),
-              .where = {},
-              .mend = {}});
+    return profiler::fail<"data.image.too_large",
+                          "an image of {width} × {height} pixels is too large: at most {most} million pixels">(
+        Error::Code::Unsupported, {}, {}, {{"width", size.width}, {"height", size.height}, {"most", most / 1'000'000}});
 }
 
 } // namespace
@@ -37,10 +34,9 @@ profiler::Result<ImageSize> ImageDecoder::measure(std::span<const std::uint8_t> 
     constexpr std::array<std::uint8_t, 4> kPng{0x89, 'P', 'N', 'G'};
     m_isJpeg = startsWith(file, kJpeg);
     if (!m_isJpeg && !startsWith(file, kPng))
-        return tl::unexpected(Error{.code = Error::Code::Malformed,
-                                    .what = file.empty() ? "the file is empty" : "neither a JPEG nor a PNG file",
-                                    .where = {},
-                                    .mend = {}});
+        return file.empty()
+                   ? profiler::fail<"data.image.empty", "the file is empty">(Error::Code::Malformed)
+                   : profiler::fail<"data.image.kind", "neither a JPEG nor a PNG file">(Error::Code::Malformed);
     const auto size = m_isJpeg ? m_jpeg.measure(file) : measurePng(file);
     if (!size)
         return size;

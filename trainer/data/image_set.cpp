@@ -120,10 +120,10 @@ Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const O
                               std::stop_token stop)
 {
     if (set.classes > kMostPaintedClasses || set.samples < set.classes)
-        return tl::unexpected(
-            Error{Error::Code::Invalid, fmt::format("{} images cannot show {} classes", set.samples, set.classes),
-                  "dataset.samples, dataset.classes",
-                  fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses)});
+        return profiler::fail<"data.images.few", "{images} images cannot show {classes} classes">(
+            Error::Code::Invalid, "dataset.samples, dataset.classes",
+            fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses),
+            {{"images", set.samples}, {"classes", set.classes}});
     const fs::path folder = base / set.key();
     if (isComplete(folder, set))
         return folder;

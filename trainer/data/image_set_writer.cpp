@@ -44,11 +44,11 @@ std::int64_t bytesFor(const File& file, std::int64_t count)
 
 Error noSpace(std::int64_t needed, const fs::path& folder, const std::string& what)
 {
-    return {
-        Error::Code::NoSpace, fmt::format("{}: the images need about {} MB", what, needed / 1'000'000 + 1),
-        folder.string(),
+    return profiler::makeError<"data.images.no_space", "{what}: the images need about {needed} MB">(
+        Error::Code::NoSpace, folder.string(),
         "free some space, choose another folder with dataset.path, or fewer or smaller images with dataset.samples and "
-        "dataset.source_size"};
+        "dataset.source_size",
+        {{"what", what}, {"needed", needed / 1'000'000 + 1}});
 }
 
 /// Better to say so before than to fill the disk first.
@@ -95,7 +95,7 @@ public:
         if (m_error)
             return tl::unexpected(*m_error);
         if (m_cancelled)
-            return tl::unexpected(Error{Error::Code::Cancelled, "cancelled", m_folder.string(), ""});
+            return profiler::fail<"data.cancelled", "cancelled">(Error::Code::Cancelled, m_folder.string());
         return {};
     }
 

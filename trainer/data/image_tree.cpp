@@ -26,12 +26,15 @@ constexpr std::int64_t kProgressEvery = 5000; // files: a few times a second on 
 Error unreadable(const fs::path& folder, const std::error_code& why)
 {
     if (why == std::errc::no_such_file_or_directory)
-        return {Error::Code::NotFound, "there is no such folder", folder.string(), std::string(kLayout)};
+        return profiler::makeError<"data.images.no_folder", "there is no such folder">(
+            Error::Code::NotFound, folder.string(), std::string(kLayout));
     if (why == std::errc::not_a_directory)
-        return {Error::Code::Invalid, "this is a file, not a folder", folder.string(), std::string(kLayout)};
+        return profiler::makeError<"data.images.not_folder", "this is a file, not a folder">(
+            Error::Code::Invalid, folder.string(), std::string(kLayout));
     const bool denied = why == std::errc::permission_denied;
-    return {denied ? Error::Code::Permission : Error::Code::Io, "the folder cannot be read: " + why.message(),
-            folder.string(), denied ? "give your user permission to read it" : ""};
+    return profiler::makeError<"data.images.unreadable", "the folder cannot be read: {why}">(
+        denied ? Error::Code::Permission : Error::Code::Io, folder.string(),
+        denied ? "give your user permission to read it" : "", {{"why", why.message()}});
 }
 
 struct Listing {
@@ -78,7 +81,7 @@ public:
         ImageTree::Files result{.folder = folder, .files = {}};
         for (std::size_t label = 0; label < classes.size(); ++label) {
             if (m_stop.stop_requested())
-                return tl::unexpected(Error{Error::Code::Cancelled, "cancelled", folder.string(), ""});
+                return profiler::fail<"data.cancelled", "cancelled">(Error::Code::Cancelled, folder.string());
             if (!std::binary_search(present.begin(), present.end(), classes[label]))
                 continue;
             auto listing = list(folder / classes[label]);
@@ -174,11 +177,11 @@ Result<void> addValidation(ImageTree& tree, const fs::path& folder, Scan& scan)
 
 Error noClasses(const fs::path& folder, const Listing& listing)
 {
-    return {Error::Code::Invalid,
-            listing.images.empty()
-                ? "the folder has no class folders"
-                : fmt::format("the folder has {} images but no class folders", listing.images.size()),
-            folder.string(), std::string(kLayout)};
+    if (listing.images.empty())
+        return profiler::makeError<"data.images.no_classes", "the folder has no class folders">(
+            Error::Code::Invalid, folder.string(), std::string(kLayout));
+    return profiler::makeError<"data.images.not_in_classes", "the folder has {images} images but no class folders">(
+        Error::Code::Invalid, folder.string(), std::string(kLayout), {{"images", listing.images.size()}});
 }
 
 } // namespace
@@ -227,10 +230,8 @@ Result<ImageTree> scanImageTree(const fs::path& root, double validationShare, co
         return tl::unexpected(files.error());
     tree.train = std::move(*files);
     if (tree.train.files.empty())
-        return tl::unexpected(
-            Error{Error::Code::Invalid,
-                  fmt::format("none of the {} class folders has a JPEG or PNG file", tree.classes.size()),
-                  folder.string(), std::string(kLayout)});
+        return profiler::fail<"data.images.no_file", "none of the {folders} class folders has a JPEG or PNG file">(
+            Error::Code::Invalid, folder.string(), std::string(kLayout), {{"folders", tree.classes.size()}});
     if (hasSplit) {
         if (auto ok = addValidation(tree, root / "val", scan); !ok)
             return tl::unexpected(ok.error());

@@ -13,7 +13,8 @@ using profiler::Error;
 
 Error malformed(const std::string& what)
 {
-    return {.code = Error::Code::Malformed, .what = "broken JPEG: " + what, .where = {}, .mend = {}};
+    return profiler::makeError<"data.jpeg.broken", "broken JPEG: {why}">(Error::Code::Malformed, {}, {},
+                                                                         {{"why", what}});
 }
 
 /// Cameras write such files; the picture is whole.
@@ -43,8 +44,8 @@ JpegDecoder::JpegDecoder() : m_handle(tjInitDecompress(), tjDestroy) {}
 profiler::Result<ImageSize> JpegDecoder::measure(std::span<const std::uint8_t> file)
 {
     if (!m_handle)
-        return tl::unexpected(
-            Error{.code = Error::Code::Unavailable, .what = tjGetErrorStr2(nullptr), .where = {}, .mend = {}});
+        return profiler::fail<"data.jpeg.no_decoder", "there is no JPEG decoder: {why}">(
+            Error::Code::Unavailable, {}, {}, {{"why", tjGetErrorStr2(nullptr)}});
     ImageSize size;
     int subsampling = 0, colourSpace = 0;
     const int status = tjDecompressHeader3(m_handle.get(), file.data(), file.size(), &size.width, &size.height,
@@ -107,11 +108,8 @@ profiler::Result<std::vector<std::uint8_t>> encodeJpeg(const RgbImage& image, in
     unsigned long bytes = file.size();
     if (!handle || tjCompress2(handle.get(), image.pixels().data(), size.width, 0, size.height, TJPF_RGB, &to, &bytes,
                                TJSAMP_420, quality, TJFLAG_NOREALLOC) != 0)
-        return tl::unexpected(
-            Error{.code = Error::Code::Invalid,
-                  .what = std::string("the image cannot be written as JPEG: ") + tjGetErrorStr2(handle.get()),
-                  .where = {},
-                  .mend = {}});
+        return profiler::fail<"data.jpeg.unwritten", "the image cannot be written as JPEG: {why}">(
+            Error::Code::Invalid, {}, {}, {{"why", tjGetErrorStr2(handle.get())}});
     file.resize(bytes);
     return file;
 }

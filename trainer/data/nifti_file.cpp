@@ -37,7 +37,7 @@ T fieldAt(std::span<const std::uint8_t> bytes, std::size_t offset)
     return value;
 }
 
-Error broken(std::string what, const std::string& where)
+Error broken(profiler::Message what, const std::string& where)
 {
     return {Error::Code::Malformed, std::move(what), where, "copy or export the volume again"};
 }
@@ -45,16 +45,17 @@ Error broken(std::string what, const std::string& where)
 Result<Fields> fieldsOf(std::span<const std::uint8_t> bytes, const std::string& where)
 {
     if (bytes.size() < 4)
-        return tl::unexpected(broken("this is no NIfTI file", where));
+        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is no NIfTI file">(), where));
     Fields fields;
     const auto size = fieldAt<std::uint32_t>(bytes, 0);
     if (size == __builtin_bswap32(kHeader1) || size == __builtin_bswap32(kHeader2))
-        return tl::unexpected(Error{Error::Code::Unsupported, "its numbers are big-endian", where,
-                                    "convert it, with nifti_tool or nibabel"});
+        return profiler::fail<"data.nifti.big_endian", "its numbers are big-endian">(
+            Error::Code::Unsupported, where, "convert it, with nifti_tool or nibabel");
     if (size != kHeader1 && size != kHeader2)
-        return tl::unexpected(broken("this is no NIfTI file", where));
+        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is no NIfTI file">(), where));
     if (bytes.size() < size)
-        return tl::unexpected(broken("the file is cut off in its header", where));
+        return tl::unexpected(
+            broken(profiler::message<"data.nifti.cut_header", "the file is cut off in its header">(), where));
     if (size == kHeader1) {
         for (std::size_t i = 0; i < 8; ++i)
             fields.dim[i] = fieldAt<std::int16_t>(bytes, 40 + 2 * i);
@@ -100,16 +101,22 @@ Result<void> takeShape(const Fields& fields, const std::string& where, Volume& o
 {
     const std::int64_t dimensions = fields.dim[0];
     if (dimensions < 3 || dimensions > 7)
-        return tl::unexpected(broken(fmt::format("it has {} dimensions, not 3 or 4", dimensions), where));
+        return tl::unexpected(
+            broken(profiler::message<"data.nifti.dimensions", "it has {dimensions} dimensions, not 3 or 4">(
+                       {{"dimensions", dimensions}}),
+                   where));
     std::int64_t values = 1;
     for (std::int64_t i = 1; i <= dimensions; ++i) {
         const std::int64_t size = fields.dim[static_cast<std::size_t>(i)];
         if (size < 1 || size > kMostVoxels / values || (i > 4 && size != 1))
-            return tl::unexpected(broken(fmt::format("its dimension {} is {}, {}", i, size,
-                                                     size < 1 ? "not at least 1"
-                                                     : i > 4  ? "and only the first four are read"
-                                                              : "more than a volume can have"),
-                                         where));
+            return tl::unexpected(
+                broken(profiler::message<"data.nifti.size", "its dimension {dimension} is {size}, {problem}">(
+                           {{"dimension", i},
+                            {"size", size},
+                            {"problem", size < 1 ? "not at least 1"
+                                        : i > 4  ? "and only the first four are read"
+                                                 : "more than a volume can have"}}),
+                       where));
         values *= size;
     }
     out.size = {fields.dim[3], fields.dim[2], fields.dim[1]};
@@ -126,7 +133,7 @@ Result<std::span<const std::uint8_t>> inflated(std::span<const std::uint8_t> fil
         return file;
     z_stream stream{};
     if (inflateInit2(&stream, kGzip) != Z_OK)
-        return tl::unexpected(Error{Error::Code::Io, "there is no memory to unpack it", where, ""});
+        return profiler::fail<"data.nifti.memory", "there is no memory to unpack it">(Error::Code::Io, where);
     const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
     stream.next_in = const_cast<Bytef*>(file.data());
     stream.avail_in = static_cast<uInt>(file.size());
@@ -134,15 +141,19 @@ Result<std::span<const std::uint8_t>> inflated(std::span<const std::uint8_t> fil
     for (int status = Z_OK; status != Z_STREAM_END;) {
         const std::size_t have = space.size();
         if (have > most)
-            return tl::unexpected(broken(fmt::format("it unpacks to more than {} MB", most >> 20), where));
+            return tl::unexpected(broken(
+                profiler::message<"data.nifti.unpacked", "it unpacks to more than {most} MB">({{"most", most >> 20}}),
+                where));
         space.resize(have + kChunk);
         stream.next_out = space.data() + have;
         stream.avail_out = static_cast<uInt>(kChunk);
         status = inflate(&stream, Z_NO_FLUSH);
         space.resize(have + kChunk - stream.avail_out);
         if (status != Z_OK && status != Z_STREAM_END)
-            return tl::unexpected(
-                broken(stream.avail_in == 0 ? "the compressed file is cut off" : "it cannot be unpacked", where));
+            return tl::unexpected(broken(
+                stream.avail_in == 0 ? profiler::message<"data.nifti.cut_gzip", "the compressed file is cut off">()
+                                     : profiler::message<"data.nifti.unpack", "it cannot be unpacked">(),
+                where));
     }
     return std::span<const std::uint8_t>(space);
 }
@@ -157,16 +168,18 @@ Result<void> parseNifti(std::span<const std::uint8_t> bytes, const std::string& 
     const auto type =
         std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& known) { return known.code == fields->type; });
     if (type == kTypes.end())
-        return tl::unexpected(Error{Error::Code::Unsupported,
-                                    fmt::format("its element type {} cannot be used", fields->type), where,
-                                    "export it as float32 or int16"});
+        return profiler::fail<"data.nifti.type", "its element type {type} cannot be used">(
+            Error::Code::Unsupported, where, "export it as float32 or int16", {{"type", fields->type}});
     const auto values = static_cast<std::size_t>(out.voxels() * out.channels);
     if (!(fields->offset >= 0) || fields->offset > static_cast<double>(bytes.size()))
-        return tl::unexpected(broken("its voxels begin beyond its end", where));
+        return tl::unexpected(
+            broken(profiler::message<"data.nifti.offset", "its voxels begin beyond its end">(), where));
     const auto data = bytes.subspan(static_cast<std::size_t>(fields->offset));
     if (data.size() < values * type->bytes)
-        return tl::unexpected(broken(
-            fmt::format("the header promises {} voxels, the file holds {}", values, data.size() / type->bytes), where));
+        return tl::unexpected(
+            broken(profiler::message<"data.nifti.length", "the header promises {wanted} voxels, the file holds {have}">(
+                       {{"wanted", values}, {"have", data.size() / type->bytes}}),
+                   where));
     out.values.resize(values);
     type->convert(data, out.values);
     // A slope of 0 says that values are not scaled.

@@ -28,8 +28,8 @@ Result<void> readAt(int file, std::span<std::byte> to, std::size_t offset, const
         if (got < 0)
             return tl::unexpected(fileError(errno, "the array cannot be read", where));
         if (got == 0)
-            return tl::unexpected(
-                Error{Error::Code::Malformed, "the file became shorter while it was read", where, "save it again"});
+            return profiler::fail<"data.npy.shrunk", "the file became shorter while it was read">(
+                Error::Code::Malformed, where, "save it again");
         to = to.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::size_t>(got);
     }
@@ -47,9 +47,9 @@ Result<void> checkLength(const NpyHeader& header, std::size_t have, const std::s
         have < wanted && rowBytes > 0
             ? fmt::format(": it ends in row {} of {}", (have - std::min(have, header.dataOffset)) / rowBytes, rows)
             : "";
-    return tl::unexpected(Error{Error::Code::Malformed,
-                                fmt::format("the header promises {} bytes, the file has {}{}", wanted, have, at), where,
-                                "save or copy the array again"});
+    return profiler::fail<"data.npy.length", "the header promises {wanted} bytes, the file has {have}{where}">(
+        Error::Code::Malformed, where, "save or copy the array again",
+        {{"wanted", wanted}, {"have", have}, {"where", at}});
 }
 
 /// IEEE 754 half precision.

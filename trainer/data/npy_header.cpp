@@ -57,40 +57,45 @@ std::optional<std::string_view> valueOf(std::string_view text, std::string_view 
 
 Result<NpyType> typeOf(std::string_view text, const std::string& where)
 {
-    const auto failed = [&](std::string what, std::string mend) {
+    const auto failed = [&](profiler::Message what, std::string mend) {
         return tl::unexpected(Error{Error::Code::Unsupported, std::move(what), where, std::move(mend)});
     };
     const auto value = valueOf(text, "'descr'");
     if (!value || value->empty() || value->front() != '\'')
-        return failed("its elements are records or of no type that is known", "save an array of plain numbers");
+        return failed(profiler::message<"data.npy.records", "its elements are records or of no type that is known">(),
+                      "save an array of plain numbers");
     const std::string_view descr = value->substr(1, value->find('\'', 1) - 1);
     for (const TypeName& known : kTypes)
         if (known.descr == descr)
             return known.type;
     if (descr.find('O') != std::string_view::npos)
-        return failed("it holds Python objects, which only Python can read", "save an array of plain numbers");
+        return failed(profiler::message<"data.npy.objects", "it holds Python objects, which only Python can read">(),
+                      "save an array of plain numbers");
     if (descr.starts_with('>'))
-        return failed(fmt::format("its numbers are big-endian ({})", descr), "save it with .astype('<f4') or the like");
-    return failed(fmt::format("its element type {} cannot be used", descr), "save it with .astype('<f4') or '<i8'");
+        return failed(
+            profiler::message<"data.npy.big_endian", "its numbers are big-endian ({type})">({{"type", descr}}),
+            "save it with .astype('<f4') or the like");
+    return failed(profiler::message<"data.npy.type", "its element type {type} cannot be used">({{"type", descr}}),
+                  "save it with .astype('<f4') or '<i8'");
 }
 
 Result<std::vector<std::int64_t>> shapeOf(std::string_view text, const std::string& where)
 {
-    const auto failed = [&](std::string what) {
+    const auto failed = [&](profiler::Message what) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), where, "save the array again"});
     };
     const auto value = valueOf(text, "'shape'");
     if (!value || value->empty() || value->front() != '(')
-        return failed("the header has no shape");
+        return failed(profiler::message<"data.npy.no_shape", "the header has no shape">());
     std::vector<std::int64_t> shape;
     std::int64_t elements = 1;
     for (std::string_view rest = value->substr(1); !rest.empty() && rest.front() != ')';) {
         std::int64_t size = 0;
         const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), size);
         if (error != std::errc() || size < 0 || shape.size() == kMostDimensions)
-            return failed("the header's shape cannot be read");
+            return failed(profiler::message<"data.npy.bad_shape", "the header's shape cannot be read">());
         if (size > 0 && elements > kMostElements / size)
-            return failed("the header asks for more elements than can be");
+            return failed(profiler::message<"data.npy.too_many", "the header asks for more elements than can be">());
         elements *= size;
         shape.push_back(size);
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
@@ -126,22 +131,25 @@ std::int64_t NpyHeader::elements() const
 
 Result<NpyHeader> parseNpyHeader(std::span<const std::byte> head, const std::string& where)
 {
-    const auto broken = [&](std::string what) {
+    const auto broken = [&](profiler::Message what) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), where, "save the array again"});
     };
     if (head.size() < 10 || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
-        return broken("this is no .npy file");
+        return broken(profiler::message<"data.npy.not_npy", "this is no .npy file">());
     const auto version = static_cast<unsigned>(head[6]);
     if (version < 1 || version > 3)
-        return broken(fmt::format("version {} of the .npy format is not known", version));
+        return broken(profiler::message<"data.npy.version", "version {version} of the .npy format is not known">(
+            {{"version", version}}));
     const std::size_t lengthBytes = version == 1 ? 2 : 4, start = 8 + lengthBytes;
     if (head.size() < start)
-        return broken("the file is cut off in its header");
+        return broken(profiler::message<"data.npy.cut_header", "the file is cut off in its header">());
     std::size_t length = 0;
     for (std::size_t i = 0; i < lengthBytes; ++i)
         length |= static_cast<std::size_t>(head[8 + i]) << (8 * i);
     if (length > head.size() - start)
-        return broken(head.size() < kNpyHead ? "the file is cut off in its header" : "the header is too long");
+        return broken(head.size() < kNpyHead
+                          ? profiler::message<"data.npy.cut_header", "the file is cut off in its header">()
+                          : profiler::message<"data.npy.long_header", "the header is too long">());
     const std::string_view text(reinterpret_cast<const char*>(head.data()) + start, length);
     const auto type = typeOf(text, where);
     if (!type)
@@ -151,11 +159,11 @@ Result<NpyHeader> parseNpyHeader(std::span<const std::byte> head, const std::str
         return tl::unexpected(shape.error());
     const auto fortran = valueOf(text, "'fortran_order'");
     if (!fortran || (fortran->starts_with("True") && shape->size() > 1))
-        return tl::unexpected(Error{Error::Code::Unsupported, "it is stored column by column (fortran_order)", where,
-                                    "save it with numpy.ascontiguousarray"});
+        return profiler::fail<"data.npy.fortran_order", "it is stored column by column (fortran_order)">(
+            Error::Code::Unsupported, where, "save it with numpy.ascontiguousarray");
     NpyHeader header{*type, std::move(*shape), start + length};
     if (header.elements() > std::numeric_limits<std::int64_t>::max() / 16)
-        return broken("the header asks for more elements than can be");
+        return broken(profiler::message<"data.npy.too_many", "the header asks for more elements than can be">());
     return header;
 }
 

@@ -31,10 +31,8 @@ public:
     }
     [[nodiscard]] profiler::Error error() const
     {
-        return {.code = profiler::Error::Code::Malformed,
-                .what = std::string("broken PNG: ") + m_image.message,
-                .where = {},
-                .mend = {}};
+        return profiler::makeError<"data.png.broken", "broken PNG: {why}">(profiler::Error::Code::Malformed, {}, {},
+                                                                           {{"why", m_image.message}});
     }
 
 private:

@@ -99,8 +99,8 @@ private:
             m_name.reset();
         }
         if (m_sample.key.empty())
-            return tl::unexpected(Error{Error::Code::Malformed, "the file has fewer samples than when it was opened",
-                                        m_path.string(), "leave it alone while it is used"});
+            return profiler::fail<"data.tar.fewer_samples", "the file has fewer samples than when it was opened">(
+                Error::Code::Malformed, m_path.string(), "leave it alone while it is used");
         ++m_following;
         return {};
     }
@@ -125,17 +125,19 @@ private:
 
 Result<std::int64_t> classOf(const RawSample& sample, std::int64_t classes)
 {
-    const auto wrong = [](std::string what, std::string mend) {
+    const auto wrong = [](profiler::Message what, std::string mend) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), {}, std::move(mend)});
     };
     if (!sample.hasImage || !sample.hasLabel)
-        return wrong(sample.hasImage ? "the sample has no .cls file" : "the sample has no image",
+        return wrong(sample.hasImage ? profiler::message<"data.tar.no_label", "the sample has no .cls file">()
+                                     : profiler::message<"data.tar.no_image", "the sample has no image">(),
                      "put an image and a .cls file of the same name side by side");
     const std::string text(sample.label.begin(), sample.label.end());
     std::int64_t label = -1;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), label);
     if (failed != std::errc() || label < 0 || label >= classes)
-        return wrong(fmt::format("its class '{}' is none from 0 to {}", text.substr(0, 20), classes - 1),
+        return wrong(profiler::message<"data.tar.no_class", "its class '{class}' is none from 0 to {most}">(
+                         {{"class", text.substr(0, 20)}, {"most", classes - 1}}),
                      "correct it, or set dataset.classes to how many there are");
     return label;
 }

@@ -26,13 +26,13 @@ Result<void> fromNpy(std::span<const std::uint8_t> bytes, const std::string& whe
         return tl::unexpected(header.error());
     const auto& shape = header->shape;
     if ((shape.size() != 3 && shape.size() != 4) || header->elements() < 1 || header->elements() > kMostVoxels)
-        return tl::unexpected(Error{Error::Code::Invalid, fmt::format("its shape is {}", fmt::join(shape, " × ")),
-                                    where, "save depth × height × width, or channels before these"});
+        return profiler::fail<"data.volume.shape", "its shape is {shape}">(
+            Error::Code::Invalid, where, "save depth × height × width, or channels before these",
+            {{"shape", fmt::format("{}", fmt::join(shape, " × "))}});
     if (raw.size() != header->dataOffset + header->dataBytes())
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    fmt::format("the header promises {} bytes, the file has {}",
-                                                header->dataOffset + header->dataBytes(), raw.size()),
-                                    where, "save or copy the array again"});
+        return profiler::fail<"data.volume.length", "the header promises {wanted} bytes, the file has {have}">(
+            Error::Code::Malformed, where, "save or copy the array again",
+            {{"wanted", header->dataOffset + header->dataBytes()}, {"have", raw.size()}});
     std::copy(shape.end() - 3, shape.end(), out.size.begin());
     out.channels = shape.size() == 4 ? shape[0] : 1;
     out.values.resize(static_cast<std::size_t>(header->elements()));
@@ -53,22 +53,32 @@ void standardise(Volume& volume)
 
 Result<void> checkLabels(const Volume& image, const Volume& labels, std::int64_t classes, const VolumeFiles& files)
 {
-    const auto wrong = [&](std::string what, std::string mend) {
+    const auto wrong = [&](profiler::Message what, std::string mend) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), files.labels.string(), std::move(mend)});
     };
     if (labels.channels != 1 || labels.size != image.size)
-        return wrong(fmt::format("it has {} voxels in {} channels, its image {} ({})", fmt::join(labels.size, " × "),
-                                 labels.channels, fmt::join(image.size, " × "), files.image.string()),
-                     "take labels that belong to the image");
+        return wrong(
+            profiler::message<"data.volume.labels",
+                              "it has {voxels} voxels in {channels} channels, its image {image_voxels} ({image})">(
+                {{"voxels", fmt::format("{}", fmt::join(labels.size, " × "))},
+                 {"channels", labels.channels},
+                 {"image_voxels", fmt::format("{}", fmt::join(image.size, " × "))},
+                 {"image", files.image.string()}}),
+            "take labels that belong to the image");
     const auto most = static_cast<float>(classes);
     const auto bad = std::find_if(labels.values.begin(), labels.values.end(),
                                   [&](float value) { return !(value >= 0 && value < most); });
     if (bad == labels.values.end())
         return {};
     const std::int64_t at = bad - labels.values.begin();
-    return wrong(fmt::format("the label {} at depth {}, row {}, column {} is no class from 0 to {}", *bad,
-                             at / (labels.size[1] * labels.size[2]), at / labels.size[2] % labels.size[1],
-                             at % labels.size[2], classes - 1),
+    return wrong(profiler::message<
+                     "data.volume.no_class",
+                     "the label {label} at depth {depth}, row {row}, column {column} is no class from 0 to {most}">(
+                     {{"label", *bad, fmt::format("{}", *bad)},
+                      {"depth", at / (labels.size[1] * labels.size[2])},
+                      {"row", at / labels.size[2] % labels.size[1]},
+                      {"column", at % labels.size[2]},
+                      {"most", classes - 1}}),
                  "correct it, or set dataset.classes to how many there are");
 }
 
@@ -130,10 +140,9 @@ Result<void> VolumeDataset::read(Workspace& space, const VolumeFiles& files, std
     if (auto parsed = readVolume(files.labels, space.labelFile, space.space, space.labels); !parsed)
         return parsed;
     if (space.image.channels != m_spec.inputs[0].shape[0])
-        return tl::unexpected(Error{
-            Error::Code::Malformed,
-            fmt::format("it has {} channels, the first volume has {}", space.image.channels, m_spec.inputs[0].shape[0]),
-            files.image.string(), "keep volumes with other channels apart"});
+        return profiler::fail<"data.volume.channels", "it has {channels} channels, the first volume has {first}">(
+            Error::Code::Malformed, files.image.string(), "keep volumes with other channels apart",
+            {{"channels", space.image.channels}, {"first", m_spec.inputs[0].shape[0]}});
     if (auto good = checkLabels(space.image, space.labels, m_wishes.classes, files); !good)
         return good;
     if (m_wishes.normalise)

@@ -98,11 +98,11 @@ Result<Arrays> find(const fs::path& path)
         return tl::unexpected(read.error());
     if (arrays.inputs && arrays.targets)
         return arrays;
-    return tl::unexpected(Error{
-        Error::Code::NotFound,
-        fmt::format("there is no array of {}: none is named {}", arrays.inputs ? "targets" : "inputs",
-                    arrays.inputs ? fmt::join(kTargetNames, ", ") : fmt::join(kInputNames, ", ")),
-        path.string(), "set dataset.path to a folder with inputs.npy and targets.npy, or to an .npz file with both"});
+    return profiler::fail<"dataset.arrays.missing", "there is no array of {what}: none is named {names}">(
+        Error::Code::NotFound, path.string(),
+        "set dataset.path to a folder with inputs.npy and targets.npy, or to an .npz file with both",
+        {{"what", arrays.inputs ? "targets" : "inputs"},
+         {"names", fmt::format("{}", arrays.inputs ? fmt::join(kTargetNames, ", ") : fmt::join(kInputNames, ", "))}});
 }
 
 /// Sequences of measurements: a wave in noise, whose frequency is the class.

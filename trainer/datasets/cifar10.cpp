@@ -133,17 +133,16 @@ Result<void> appendFile(const fs::path& path, std::vector<std::uint8_t>& records
         return read;
     }
     if (bytes.empty() || bytes.size() % kRecord != 0)
-        return tl::unexpected(Error{Error::Code::Malformed,
-                                    fmt::format("the file has {} bytes, which is no number of whole images ({} bytes "
-                                                "each): it ends in image {}",
-                                                bytes.size(), kRecord, bytes.size() / kRecord),
-                                    path.string(), "download or unpack the file again"});
+        return profiler::fail<"dataset.cifar10.length", "the file has {bytes} bytes, which is no number of whole "
+                                                        "images ({image_bytes} bytes each): it ends in image {image}">(
+            Error::Code::Malformed, path.string(), "download or unpack the file again",
+            {{"bytes", bytes.size()}, {"image_bytes", kRecord}, {"image", bytes.size() / kRecord}});
     for (std::size_t i = 0; i < bytes.size(); i += kRecord)
         if (bytes[i] >= kClasses)
-            return tl::unexpected(
-                Error{Error::Code::Malformed,
-                      fmt::format("the label of image {} is {}, CIFAR-10 has 0 to 9", i / kRecord, bytes[i]),
-                      path.string(), "take the binary version of CIFAR-10, not of CIFAR-100"});
+            return profiler::fail<"dataset.cifar10.label",
+                                  "the label of image {image} is {label}, CIFAR-10 has 0 to 9">(
+                Error::Code::Malformed, path.string(), "take the binary version of CIFAR-10, not of CIFAR-100",
+                {{"image", i / kRecord}, {"label", bytes[i]}});
     records.insert(records.end(), bytes.begin(), bytes.end());
     return {};
 }

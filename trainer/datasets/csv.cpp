@@ -106,9 +106,8 @@ Result<fs::path> findTable(const fs::path& path)
             found.push_back(at->path());
     if (found.size() == 1)
         return found[0];
-    return tl::unexpected(Error{Error::Code::NotFound,
-                                fmt::format("there are {} *.csv files in the folder", found.size()), path.string(),
-                                "set dataset.path to the file that you mean"});
+    return profiler::fail<"dataset.csv.files", "there are {count} *.csv files in the folder">(
+        Error::Code::NotFound, path.string(), "set dataset.path to the file that you mean", {{"count", found.size()}});
 }
 
 Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,

@@ -9,9 +9,9 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
 {
     const std::string& folder = config[config::key::datasetPath];
     if (folder.empty())
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Invalid, "no folder of images is chosen",
-                                              "dataset.path",
-                                              "set it to a folder that has one subfolder of images for each class"});
+        return profiler::fail<"dataset.images.none_chosen", "no folder of images is chosen">(
+            profiler::Error::Code::Invalid, "dataset.path",
+            "set it to a folder that has one subfolder of images for each class");
     auto tree = data::scanImageTree(folder, config[config::key::datasetValidation], progress, std::move(stop));
     if (!tree)
         return tl::unexpected(tree.error());

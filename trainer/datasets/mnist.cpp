@@ -87,11 +87,13 @@ Result<fs::path> findFile(const fs::path& folder, const std::string& part, int d
         if (fs::exists(folder / name, error))
             return folder / name;
         if (error)
-            return tl::unexpected(Error{Error::Code::Permission, "the folder cannot be read: " + error.message(),
-                                        folder.string(), "give your user permission to read it"});
+            return profiler::fail<"dataset.mnist.unreadable", "the folder cannot be read: {why}">(
+                Error::Code::Permission, folder.string(), "give your user permission to read it",
+                {{"why", error.message()}});
     }
-    return tl::unexpected(Error{Error::Code::NotFound, fmt::format("the file {} (or {}.gz) is missing", dashed, dashed),
-                                folder.string(), "set dataset.path to the folder that holds MNIST's four files"});
+    return profiler::fail<"dataset.mnist.missing", "the file {file} (or {file}.gz) is missing">(
+        Error::Code::NotFound, folder.string(), "set dataset.path to the folder that holds MNIST's four files",
+        {{"file", dashed}});
 }
 
 Result<data::IdxArray> readPart(const fs::path& folder, const std::string& part, int dimensions)
@@ -110,19 +112,24 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
     auto labels = readPart(folder, which + "-labels", 1);
     if (!labels)
         return tl::unexpected(labels.error());
-    const auto broken = [&](std::string what) {
+    const auto broken = [&](profiler::Message what) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), (folder / which).string() + "-*",
                                     "take all four files from the same place"});
     };
     const std::int64_t count = images->dimensions[0], height = images->dimensions[1], width = images->dimensions[2];
     if (count != labels->dimensions[0])
-        return broken(fmt::format("there are {} images but {} labels", count, labels->dimensions[0]));
+        return broken(profiler::message<"dataset.mnist.counts", "there are {images} images but {labels} labels">(
+            {{"images", count}, {"labels", labels->dimensions[0]}}));
     if (count == 0 || height < 1 || width < 1 || height > kMostEdge || width > kMostEdge)
-        return broken(fmt::format("{} images of {} × {} pixels cannot be used", count, width, height));
+        return broken(
+            profiler::message<"dataset.mnist.edge", "{images} images of {width} × {height} pixels cannot be used">(
+                {{"images", count}, {"width", width}, {"height", height}}));
     const auto bad =
         std::find_if(labels->values.begin(), labels->values.end(), [](auto label) { return label >= kClasses; });
     if (bad != labels->values.end())
-        return broken(fmt::format("the label of image {} is {}, MNIST has 0 to 9", bad - labels->values.begin(), *bad));
+        return broken(
+            profiler::message<"dataset.mnist.label", "the label of image {image} is {label}, MNIST has 0 to 9">(
+                {{"image", bad - labels->values.begin()}, {"label", *bad}}));
     return Samples{.pixels = std::move(images->values),
                    .labels = std::move(labels->values),
                    .size = {static_cast<int>(width), static_cast<int>(height)}};
@@ -173,8 +180,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
         parts[i] = std::move(*samples);
     }
     if (parts[0].size != parts[1].size)
-        return tl::unexpected(Error{Error::Code::Malformed, "training and validation images differ in size",
-                                    folder->string(), "take all four files from the same place"});
+        return profiler::fail<"dataset.mnist.sizes", "training and validation images differ in size">(
+            Error::Code::Malformed, folder->string(), "take all four files from the same place");
     return std::make_shared<const Mnist>(std::move(parts[0]), std::move(parts[1]), config[config::key::normalize]);
 }
 

@@ -83,8 +83,9 @@ Result<Shards> findShards(const fs::path& folder, double validationShare)
         return shards;
     shards.train = tarsIn(folder);
     if (shards.train.empty())
-        return tl::unexpected(Error{Error::Code::NotFound, "there is no .tar file in the folder", folder.string(),
-                                    "set dataset.path to a folder of tar files with images and .cls files"});
+        return profiler::fail<"dataset.stream.no_tar", "there is no .tar file in the folder">(
+            Error::Code::NotFound, folder.string(),
+            "set dataset.path to a folder of tar files with images and .cls files");
     const auto count = std::ssize(shards.train);
     const auto validating =
         std::min<std::int64_t>(std::llround(static_cast<double>(count) * validationShare), count - 1);

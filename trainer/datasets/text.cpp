@@ -77,8 +77,8 @@ Result<std::vector<fs::path>> findTexts(const fs::path& path)
             found.push_back(at->path());
     std::sort(found.begin(), found.end());
     if (found.empty())
-        return tl::unexpected(Error{Error::Code::NotFound, "there is no *.txt file in the folder", path.string(),
-                                    "set dataset.path to a text file, or to a folder of them"});
+        return profiler::fail<"dataset.text.no_file", "there is no *.txt file in the folder">(
+            Error::Code::NotFound, path.string(), "set dataset.path to a text file, or to a folder of them");
     return found;
 }
 
@@ -149,9 +149,9 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     auto dataset = std::make_shared<const Text>(std::move(tokens->ids), tokens->vocabulary, context,
                                                 config[config::key::datasetValidation]);
     if (dataset->size(Split::Train) == 0)
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    fmt::format("the text is too short for one sample of {} tokens", context),
-                                    path->string(), "choose a longer text or a smaller dataset.context"});
+        return profiler::fail<"dataset.text.short", "the text is too short for one sample of {tokens} tokens">(
+            Error::Code::Invalid, path->string(), "choose a longer text or a smaller dataset.context",
+            {{"tokens", context}});
     return dataset;
 }
 

@@ -103,14 +103,15 @@ Result<std::vector<data::VolumeFiles>> findVolumes(const fs::path& folder)
             found.push_back({at->path(), folder / "labels" / at->path().filename()});
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.image < b.image; });
     if (found.empty())
-        return tl::unexpected(Error{Error::Code::NotFound,
-                                    "there is no .nii, .nii.gz or .npy file in its folder images", folder.string(),
-                                    "set dataset.path to a folder with folders images and labels, which hold files of "
-                                    "the same names"});
+        return profiler::fail<"dataset.volumes.no_file", "there is no .nii, .nii.gz or .npy file in its folder images">(
+            Error::Code::NotFound, folder.string(),
+            "set dataset.path to a folder with folders images and labels, which hold files of "
+            "the same names");
     for (const data::VolumeFiles& files : found)
         if (!fs::exists(files.labels, error))
-            return tl::unexpected(Error{Error::Code::NotFound, "the volume has no labels: " + files.labels.string(),
-                                        files.image.string(), "add the file, or take the volume away"});
+            return profiler::fail<"dataset.volumes.no_labels", "the volume has no labels: {labels}">(
+                Error::Code::NotFound, files.image.string(), "add the file, or take the volume away",
+                {{"labels", files.labels.string()}});
     return found;
 }
 

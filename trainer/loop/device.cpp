@@ -40,8 +40,8 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
         return ChosenDevice{device, gpu.name, {}};
     }
     if (wanted == "cuda")
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, problem, gpu.name,
-                                              "set device=cpu to go on without it"});
+        return profiler::fail<"device.no_cuda", "{problem}">(
+            profiler::Error::Code::Unavailable, gpu.name, "set device=cpu to go on without it", {{"problem", problem}});
     return ChosenDevice{c10::kCPU, "cpu", problem};
 }
 

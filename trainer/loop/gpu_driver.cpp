@@ -112,13 +112,16 @@ profiler::Result<void> enoughGpus(const config::TrainingConfig& config, const Gp
         return {};
     const std::string asked =
         isRank ? fmt::format("LOCAL_RANK = {}", *localRank) : fmt::format("{} = {}", key::localRanks.name, needed);
-    return tl::unexpected(profiler::Error{
-        profiler::Error::Code::Invalid,
-        fmt::format("{} with parallel.kind = {} needs {} GPUs, one for each {}, and this process sees {}", asked, kind,
-                    needed, kind == "ddp" ? "rank" : "copy", gpu.count),
-        "CUDA_VISIBLE_DEVICES",
+    return profiler::fail<"device.few_gpus", "{asked} with parallel.kind = {kind} needs {needed} GPUs, one for each "
+                                             "{each}, and this process sees {count}">(
+        profiler::Error::Code::Invalid, "CUDA_VISIBLE_DEVICES",
         isRank ? "start fewer ranks, or set device=cpu"
-               : fmt::format("set {} to at most {}, or device=cpu", key::localRanks.name, gpu.count)});
+               : fmt::format("set {} to at most {}, or device=cpu", key::localRanks.name, gpu.count),
+        {{"asked", asked},
+         {"kind", kind},
+         {"needed", needed},
+         {"each", kind == "ddp" ? "rank" : "copy"},
+         {"count", gpu.count}});
 }
 
 } // namespace trainer

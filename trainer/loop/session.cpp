@@ -40,8 +40,8 @@ Result<std::shared_ptr<const data::Dataset>> openDataset(const config::TrainingC
     for (const auto& [stem, kind] : datasets::all())
         if (stem == config[key::dataset])
             return kind.open(config, tell, std::move(stop));
-    return tl::unexpected(
-        profiler::Error{profiler::Error::Code::Unsupported, "there is no such data set", config[key::dataset], {}});
+    return profiler::fail<"trainer.no_dataset", "there is no such data set">(profiler::Error::Code::Unsupported,
+                                                                             config[key::dataset]);
 }
 
 std::string_view titleOf(const std::string& dataset)

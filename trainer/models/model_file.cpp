@@ -67,8 +67,8 @@ std::string sha256(const std::string& bytes)
 Result<std::string> readTrusted(const CodeFile& file)
 {
     if (file.path.empty())
-        return tl::unexpected(Error{Error::Code::Invalid, "no model file is chosen", std::string(file.pathKey),
-                                    "set it to the file of your model"});
+        return profiler::fail<"model_file.none_chosen", "no model file is chosen">(
+            Error::Code::Invalid, std::string(file.pathKey), "set it to the file of your model");
     std::vector<std::uint8_t> bytes;
     if (auto read = data::readFile(file.path, bytes); !read)
         return tl::unexpected(read.error());
@@ -78,10 +78,11 @@ Result<std::string> readTrusted(const CodeFile& file)
         return content;
     const std::string why = file.trustedSha256.empty() ? "nobody said yet that this file may be run"
                                                        : "another file is trusted, with SHA-256 " + file.trustedSha256;
-    return tl::unexpected(
-        Error{Error::Code::Permission,
-              "a model file is code and can do whatever you can do; " + why + ". Its SHA-256 is " + hash, file.path,
-              "if you trust where it comes from, set " + std::string(file.trustKey) + "=" + hash});
+    return profiler::fail<"model_file.untrusted",
+                          "a model file is code and can do whatever you can do; {why}. Its SHA-256 is {hash}">(
+        Error::Code::Permission, file.path,
+        "if you trust where it comes from, set " + std::string(file.trustKey) + "=" + hash,
+        {{"why", why}, {"hash", hash}});
 }
 
 Result<std::string> readTrusted(const ModelOptions& options)
@@ -102,20 +103,22 @@ Objective objectiveOf(const ModelOptions& options)
 
 Result<void> checkShapes(const ModelOptions& options)
 {
-    const auto failed = [&](std::string what, std::string mend) {
+    const auto failed = [&](profiler::Message what, std::string mend) {
         return tl::unexpected(Error{Error::Code::Invalid, std::move(what), options.path, std::move(mend)});
     };
     const bool classes = options.data.target.dtype == data::Dtype::Int64;
     if (options.loss != "given" && classes != (options.loss == "cross_entropy"))
-        return failed("model.loss=" + options.loss + " does not go with the data set's targets, " +
-                          toText(options.data.target),
+        return failed(profiler::message<"model_file.loss",
+                                        "model.loss={loss} does not go with the data set's targets, {targets}">(
+                          {{"loss", options.loss}, {"targets", toText(options.data.target)}}),
                       classes ? "set model.loss=cross_entropy" : "set model.loss=mse");
     if (options.inputShapes.empty())
         return {};
     const auto wanted = parseShapes(options.inputShapes);
     if (!wanted)
-        return failed("'" + options.inputShapes + "' are no shapes",
-                      "write model.input_shapes as in 3,32,32 or 128;128");
+        return failed(
+            profiler::message<"model_file.shapes", "'{shapes}' are no shapes">({{"shapes", options.inputShapes}}),
+            "write model.input_shapes as in 3,32,32 or 128;128");
     std::string wants, gives;
     bool same = wanted->size() == options.data.inputs.size();
     for (const auto& shape : *wanted)
@@ -125,7 +128,8 @@ Result<void> checkShapes(const ModelOptions& options)
         gives += (gives.empty() ? "" : " and ") + shapeText(options.data.inputs[i].shape);
     }
     if (!same)
-        return failed("the model takes " + wants + ", the data set gives " + gives,
+        return failed(profiler::message<"model_file.inputs", "the model takes {wants}, the data set gives {gives}">(
+                          {{"wants", wants}, {"gives", gives}}),
                       "choose another data set or dataset.image_size, or correct model.input_shapes");
     return {};
 }

@@ -65,12 +65,14 @@ Result<void> fits(const config::TrainingConfig& config, const data::SampleSpec& 
 {
     const Workload wanted = workload(config);
     if (std::find(wanted.takes.begin(), wanted.takes.end(), spec.kind) == wanted.takes.end())
-        return tl::unexpected(Error{Error::Code::Invalid,
-                                    "the model and the data set do not fit: " + std::string(wanted.title) + " takes " +
-                                        listed(wanted.takes) + ", " + std::string(dataset) + " gives " +
-                                        std::string(toText(spec.kind)),
-                                    "workload=" + config[key::workload] + ", dataset.kind=" + config[key::dataset],
-                                    "choose another workload or another dataset.kind"});
+        return profiler::fail<"model.dataset",
+                              "the model and the data set do not fit: {model} takes {takes}, {dataset} gives {gives}">(
+            Error::Code::Invalid, "workload=" + config[key::workload] + ", dataset.kind=" + config[key::dataset],
+            "choose another workload or another dataset.kind",
+            {{"model", wanted.title},
+             {"takes", listed(wanted.takes)},
+             {"dataset", dataset},
+             {"gives", toText(spec.kind)}});
     return wanted.check ? wanted.check(modelOptions(config, spec)) : Result<void>();
 }
 

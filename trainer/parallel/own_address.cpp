@@ -18,8 +18,9 @@ namespace {
 
 tl::unexpected<Error> unreachable(const std::string& host, const char* why)
 {
-    return tl::unexpected(Error{Error::Code::Unavailable, "This machine cannot reach " + host + ": " + why,
-                                "MASTER_ADDR", "give the address of the host of rank 0"});
+    return profiler::fail<"ranks.unreachable", "This machine cannot reach {host}: {why}">(
+        Error::Code::Unavailable, "MASTER_ADDR", "give the address of the host of rank 0",
+        {{"host", host}, {"why", why}});
 }
 
 // Empty: none leads there, and errno says why.

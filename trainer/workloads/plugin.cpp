@@ -21,8 +21,9 @@ using stepscope::Plugin;
 Result<void*> load(const std::string& path, const std::string& library)
 {
     const auto failed = [&](const std::string& why) {
-        return tl::unexpected(Error{Error::Code::Unsupported, "the plug-in cannot be loaded: " + why, path,
-                                    "build it against LibTorch " TORCH_VERSION " with this trainer's compiler"});
+        return profiler::fail<"plugin.not_loaded", "the plug-in cannot be loaded: {why}">(
+            Error::Code::Unsupported, path, "build it against LibTorch " TORCH_VERSION " with this trainer's compiler",
+            {{"why", why}});
     };
     const int file = ::memfd_create("stepscope-plugin", MFD_CLOEXEC);
     if (file < 0)
@@ -48,16 +49,19 @@ Result<const Plugin*> describe(const ModelOptions& options)
         return tl::unexpected(handle.error());
     const auto entry = reinterpret_cast<const Plugin* (*)()>(::dlsym(*handle, "stepscope_plugin"));
     if (!entry)
-        return tl::unexpected(Error{Error::Code::Invalid, "this library is no plug-in: it exports no stepscope_plugin",
-                                    options.path, "end one of its source files with STEPSCOPE_PLUGIN(title, make)"});
+        return profiler::fail<"plugin.no_symbol", "this library is no plug-in: it exports no stepscope_plugin">(
+            Error::Code::Invalid, options.path, "end one of its source files with STEPSCOPE_PLUGIN(title, make)");
     const Plugin* plugin = entry();
     if (plugin->version != stepscope::kPluginVersion || std::string(plugin->torchVersion) != TORCH_VERSION)
-        return tl::unexpected(
-            Error{Error::Code::Unsupported,
-                  "the plug-in was built for version " + std::to_string(plugin->version) +
-                      " of the plug-in interface and LibTorch " + plugin->torchVersion + ", this trainer has version " +
-                      std::to_string(stepscope::kPluginVersion) + " and LibTorch " TORCH_VERSION,
-                  options.path, "build it again with this trainer's trainer/plugin/stepscope_plugin.h and LibTorch"});
+        return profiler::fail<"plugin.other_version",
+                              "the plug-in was built for version {version} of the plug-in interface and LibTorch "
+                              "{torch}, this trainer has version {own_version} and LibTorch {own_torch}">(
+            Error::Code::Unsupported, options.path,
+            "build it again with this trainer's trainer/plugin/stepscope_plugin.h and LibTorch",
+            {{"version", plugin->version},
+             {"torch", plugin->torchVersion},
+             {"own_version", stepscope::kPluginVersion},
+             {"own_torch", TORCH_VERSION}});
     return plugin;
 }
 

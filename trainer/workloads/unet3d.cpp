@@ -114,16 +114,17 @@ profiler::Result<void> check(const ModelOptions& options)
     const auto& shape = options.data.inputs[0].shape;
     for (std::size_t i = 1; i < shape.size(); ++i)
         if (depth > kMostLevels || shape[i] >> (depth - 1) < 1)
-            return tl::unexpected(
-                profiler::Error{profiler::Error::Code::Invalid,
-                                "a 3-D U-Net of " + std::to_string(depth) + " levels halves volumes of " +
-                                    toText(options.data.inputs[0]) + " more often than they can be",
-                                "model.depth, dataset.volume_size", "choose fewer levels or larger volumes"});
+            return profiler::fail<
+                "model.unet3d.levels",
+                "a 3-D U-Net of {levels} levels halves volumes of {shape} more often than they can be">(
+                profiler::Error::Code::Invalid, "model.depth, dataset.volume_size",
+                "choose fewer levels or larger volumes",
+                {{"levels", depth}, {"shape", toText(options.data.inputs[0])}});
     if (options.data.target.shape.size() != 3)
-        return tl::unexpected(profiler::Error{profiler::Error::Code::Invalid,
-                                              "a 3-D U-Net needs a class for each voxel, the data set gives " +
-                                                  toText(options.data.target),
-                                              "dataset.kind", "choose volumes with labels of their own size"});
+        return profiler::fail<"model.unet3d.target",
+                              "a 3-D U-Net needs a class for each voxel, the data set gives {shape}">(
+            profiler::Error::Code::Invalid, "dataset.kind", "choose volumes with labels of their own size",
+            {{"shape", toText(options.data.target)}});
     return {};
 }
 
