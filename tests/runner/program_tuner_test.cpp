@@ -98,7 +98,7 @@ TEST_F(ProgramTuner, AChangeThatTheProgramRefusesIsReportedAndNotKept)
     const auto result = tune();
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=2 refused by the program"));
-    EXPECT_EQ(result->trials[0].why.id, "experiment.refused");
+    EXPECT_EQ(result->trials[0].why.id, "experiment.refused_at");
     EXPECT_THAT(result->kept, IsEmpty());
     EXPECT_EQ(result->patch.diff, "");
     EXPECT_FALSE(result->whole);
