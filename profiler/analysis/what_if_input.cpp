@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace profiler::analysis {
@@ -68,16 +69,15 @@ private:
     /// Share of full speed at which everything runs now.
     [[nodiscard]] double rate() const
     {
-        int wanted = m_computing ? m_threads : 0;
+        double wanted = m_computing ? m_threads : 0;
         for (const Worker& worker : m_workers)
-            wanted += worker.busy;
+            wanted += worker.busy ? m_model.loadCpuShare : 0;
         if (m_model.cores == 0 && m_sharing == CoreSharing::Even)
             return 1;
-        const int cores = std::max(m_model.cores, 1);
+        const double cores = std::max(m_model.cores, 1);
         if (wanted <= cores)
             return 1;
-        return m_sharing == CoreSharing::Even ? static_cast<double>(cores) / wanted
-                                              : 1.0 / ((wanted + cores - 1) / cores);
+        return m_sharing == CoreSharing::Even ? cores / wanted : 1 / std::ceil(wanted / cores);
     }
 
     void advance()
@@ -189,6 +189,9 @@ InputModel loadModel(const Trace& trace, const std::vector<Step>& steps, const I
             waits.push_back(toUs(step.parts.dataWait));
         }
     model.waitErrorUs = twoStandardErrors(waits);
+    if (const auto recorded = trace.metadata().find("loader.load_cpu_share"); recorded != trace.metadata().end())
+        if (const double share = std::strtod(recorded->second.c_str(), nullptr); share >= 0 && share <= 1)
+            model.loadCpuShare = share;
     for (const LoadedBatch& batch : loadedBatches(trace, steps))
         model.loadUs.push_back(toUs(batch.work));
     return model;

@@ -17,6 +17,7 @@ struct InputModel {
     double stepUs = 0;             ///< measured mean of a steady step
     double waitUs = 0;             ///< measured mean of what less waiting could win
     double waitErrorUs = 0;        ///< two standard errors of it: stalls are few, and other batches have others
+    double loadCpuShare = 1;       ///< of a load that keeps a core busy; the rest waits for a disk or a network
     /// Enough was recorded to replay.
     [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }
 };
@@ -45,7 +46,8 @@ double replayStepUs(const InputModel& model, LoaderSetup setup, int computeThrea
 struct InputPrediction {
     double lowUs = 0, midUs = 0, highUs = 0;
 };
-/// The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every
+/// Loads share cores only with the part of them that was recorded as work (metadata `loader.load_cpu_share`; all of it
+/// where a trace does not say). The best case shares cores evenly; the worst shares them at barriers, and where more workers run than did, every
 /// thread is disturbed all the time as much as it was in its slow tenth: what threads take from each other's caches and
 /// memory bandwidth is not in a trace. Both are scaled so that the replay of the present setup gives the measured step,
 /// and never above the wait that was measured; then moved apart by two standard errors of so few batches, by what the

@@ -128,6 +128,25 @@ TEST(WhatIfInput, WorkersBeyondTheCoresShareThem)
               replayStepUs(constant(2, 60, 40), {2, 2}, 1, CoreSharing::Even));
 }
 
+TEST(WhatIfInput, LoadsThatWaitShareNoCores)
+{
+    InputModel waiting = constant(2, 60, 20);
+    waiting.loadCpuShare = 0.1;
+    for (const CoreSharing sharing : {CoreSharing::Even, CoreSharing::Barrier})
+        EXPECT_NEAR(replayStepUs(waiting, {3, 2}, 1, sharing), 20, 0.5) << "three loads of 60 µs side by side";
+    const InputPrediction working = predictInput(constant(2, 60, 20), {0, 2}, {3, 2}, 1);
+    const InputPrediction saved = predictInput(waiting, {0, 2}, {3, 2}, 1);
+    EXPECT_GT(saved.lowUs, working.highUs) << "two cores cannot do 80 µs of work in less than 40";
+}
+
+TEST(WhatIfInput, TheShareOfWorkInALoadComesFromTheTrace)
+{
+    const std::string loop = "main\nstep 0 0 100\nphase \"data wait\" 0 60\nstep 1 100 100\nphase \"data wait\" 100 60\n";
+    EXPECT_EQ(modelOf(*traceFromText(loop)).loadCpuShare, 1) << "not recorded: all of it may be work";
+    EXPECT_EQ(modelOf(*traceFromText("meta loader.load_cpu_share 0.25\n" + loop)).loadCpuShare, 0.25);
+    EXPECT_EQ(modelOf(*traceFromText("meta loader.load_cpu_share 7\n" + loop)).loadCpuShare, 1);
+}
+
 TEST(WhatIfInput, AgreesWithThePipelinesRecurrenceWhenCoresAreFree)
 {
     for (const unsigned seed : {1U, 2U, 3U})

@@ -76,6 +76,7 @@ TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
     EXPECT_THAT(names(*recorded, ActivityKind::Phase), testing::IsSupersetOf({"backward", "optimizer", "zero grad"}));
     EXPECT_EQ(recorded->metadata().at("loader.workers"), "0");
     EXPECT_EQ(recorded->metadata().at("loader.batch_size"), "8");
+    EXPECT_LT(std::stod(recorded->metadata().at("loader.load_cpu_share")), 0.3) << "reading a sample is a sleep";
     EXPECT_EQ(recorded->metadata().at("optimizer.class"), "torch.optim.SGD");
     EXPECT_EQ(recorded->metadata().at("optimizer.settings"), "lr=0.1");
     EXPECT_EQ(recorded->metadata().at("optimizer.count"), "1");

@@ -2,6 +2,7 @@
 import functools
 import inspect
 import itertools
+import time
 
 from . import sites, tracing
 from .guard import guarded
@@ -261,6 +262,27 @@ def tell_loader(session):
     session.told_facts = asked
 
 
+class _FetchCost:
+    """How much of the time in which the training loop makes its batches itself is work of a processor; the rest waits,
+    for a disk or a network. Workers can wait side by side, but only work as many at once as there are cores."""
+
+    def __init__(self):
+        self._count = self._work = self._time = 0
+
+    @guarded
+    def add(self, session, work, passed):
+        self._count += 1
+        if self._count == 1:  # opens files and loads libraries
+            return
+        self._work += work
+        self._time += passed
+        if self._count >= 8 and self._count & (self._count - 1) == 0 and self._time > 0:  # 8, 16, 32, …
+            session.metadata("loader.load_cpu_share", f"{min(1.0, self._work / self._time):.3f}")
+
+
+_fetch_cost = _FetchCost()
+
+
 def patch_fetch(module):
     """torch.utils.data._utils.fetch: reading samples and putting a batch together, in a worker or in the loop."""
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
@@ -283,10 +305,14 @@ def _patch_fetcher(fetcher):
             return collate(samples)
 
         self.collate_fn = recorded_collate
+        begun, work = time.monotonic_ns(), time.thread_time_ns()
         try:
             return fetch(self, indices)
         finally:
+            work, passed = time.thread_time_ns() - work, time.monotonic_ns() - begun
             self.collate_fn = collate
             session.fetch_ends(lane)
+            if not session.is_loader_worker:
+                _fetch_cost.add(session, work, passed)
 
     fetcher.fetch = recorded_fetch

@@ -245,6 +245,11 @@ class Session:
         self._library.stepscope_fetch_begins(lane)
         return lane
 
+    @property
+    def is_loader_worker(self):
+        """Known once a batch was made in this process."""
+        return bool(self._worker)
+
     def _lane_of_worker(self):
         worker = sys.modules.get("torch.utils.data._utils.worker")
         info = worker.get_worker_info() if worker else None
