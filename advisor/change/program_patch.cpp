@@ -101,11 +101,10 @@ ChangeResult changeOf(const Json& json)
     if (json.at("from").is_string())
         change.from = json.at("from").get<std::string>();
     change.how = howOf(json.at("how").get<std::string>());
-    // An experiment with a program measures the time and the memory of its steps. What acts at the start of an epoch,
-    // in validation or on the loss does not show there.
+    // An experiment with a program measures time and memory: what acts on the loss does not show there.
     const config::Knob* knob = config::findKnob(change.key);
-    change.measurable = json.at("measurable").get<bool>() && (!knob || knob->objective == config::Objective::StepTime ||
-                                                              knob->objective == config::Objective::Memory);
+    change.measurable =
+        json.at("measurable").get<bool>() && (!knob || knob->objective != config::Objective::LossAtEqualTime);
     change.proposal = textOf(json.at("proposal"));
     if (const Json& why = json.at("why_not"); why.is_object())
         change.whyNot = profiler::Message(why.at("id").get<std::string>(), {}, why.at("text").get<std::string>());

@@ -133,8 +133,8 @@ Error notMeasured(const ChangeResult& change)
         Error::Code::Unsupported,
         !change.whyNot.empty()
             ? change.whyNot
-            : message<"experiment.program.not_in_steps", "An experiment with a program measures the time and the "
-                                                         "memory of its steps, on which this change does not act">(),
+            : message<"experiment.program.not_measured", "An experiment with a program measures time and memory, and "
+                                                         "this change acts on the loss">(),
         change.key + "=" + change.to, "see stepscope-cli patch for what can be done"};
 }
 
@@ -265,6 +265,7 @@ Result<void> setChanges(ProgramPlan& plan, const profiler::Trace& trace, const C
     setup.arms[1] = std::move(changed);
     plan.patch = {std::string(howName(patch->changes.back().how)), std::move(patch->diff), std::move(patch->command)};
     plan.predicted = predictedFor(toggles, request.advice ? *request.advice : advise(trace, nullptr));
+    plan.measure = measureOf(toggles);
     plan.changes = std::move(toggles);
     return {};
 }

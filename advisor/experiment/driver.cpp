@@ -194,7 +194,7 @@ private:
 
     std::array<std::unique_ptr<Arm>, 2> m_arms;
     std::array<std::int64_t, 2> m_units{}; // of a turn; 0: not known yet
-    std::array<double, 2> m_unitSeconds{};
+    std::array<double, 2> m_unitSeconds{}; // that a turn takes for each of them
     std::array<double, 2> m_seconds{}, m_unitsDone{};
     double m_warmUpSeconds = 0;             // latest start
     std::int64_t m_aloneWarmUp = 0;         // steps; 0: not known yet
@@ -268,7 +268,7 @@ Outcome<void> Driver::warmBoth()
         return tl::unexpected(warm.error());
     for (std::size_t arm = 0; arm < 2; ++arm) {
         noteWarmUp(arm, (*warm)[arm]);
-        m_unitSeconds[arm] = (*warm)[arm].unitSeconds;
+        m_unitSeconds[arm] = (*warm)[arm].turnSeconds;
     }
     if (m_units[0] > 0)
         return {};

@@ -49,8 +49,9 @@ constexpr milliseconds kSendPatience{5000};
 constexpr std::int64_t kMostRestarts = 40;
 // A process that has just started makes its first steps slowly; they are left out where a turn goes on in it.
 constexpr std::int64_t kRestartDrop = 5;
-// Starts one after another in which the program ends before a single step of the turn was timed.
-constexpr int kMostIdleRestarts = 2;
+// Starts one after another in which the program ends before a single step of the turn was timed. One whole run without
+// a validation, or without a second epoch, shows that there will be none.
+constexpr int kMostIdleRestarts = 2, kMostIdleRestartsOfOthers = 1;
 // Not used by programs: the first ones belong to glibc, and those that programs choose are the next or the last ones.
 const int kStackSignal = SIGRTMIN + 7;
 constexpr std::size_t kTracebackLines = 20;
@@ -77,6 +78,22 @@ Message endText(int status)
          {"name", ::strsignal(number)},
          {"cause", number == SIGKILL ? "; the machine may have run out of memory" : ""}});
 }
+
+Message tooShort(std::string_view what)
+{
+    if (what == "validation")
+        return message<"program.run.no_validation", "The program ended without a validation that could be timed">();
+    if (what == "epoch")
+        return message<"program.run.no_epoch", "The program ended before an epoch could be timed">();
+    return message<"program.run.too_short", "The program ends before it can be measured">();
+}
+
+/// How long a turn may take.
+struct Patience {
+    seconds quiet;                              ///< without a sign of life: then the program hangs
+    bool outputCounts = false;                  ///< what it prints is a sign of life
+    std::optional<seconds> most = std::nullopt; ///< in all; none: no limit
+};
 
 /// A process of the program that has connected.
 struct Peer {
@@ -148,12 +165,14 @@ private:
     void readPeer(Peer& peer);
     void hear(Peer& peer, const json& record);
     template <class Reached>
-    Outcome<Event> waitFor(Reached reached, const Bounds& bounds, seconds patience, bool outputCounts);
+    Outcome<Event> waitFor(Reached reached, const Bounds& bounds, const Patience& patience);
+    [[nodiscard]] Patience patienceOf(const protocol::Turn& turn, seconds patience) const;
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
     Outcome<void> judgeEnd(const Bounds& bounds);
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
+    Interruption late(seconds patience);
     [[nodiscard]] std::string outputSince(off_t begin) const;
     [[nodiscard]] off_t outputSize() const;
     Outcome<void> relaunch(const Bounds& bounds);
@@ -174,6 +193,7 @@ private:
     bool m_hasTorch = false;
     std::int64_t m_steps = 0;     // of this start, that are known to have ended
     std::int64_t m_mostSteps = 0; // that it can have ended
+    Clock::time_point m_heard;    // when it reported progress last
 };
 
 EnvironmentVariables ProgramArm::environment() const
@@ -299,6 +319,9 @@ void ProgramArm::hear(Peer& peer, const json& record)
         report.torchVersion = record.value("torch", "");
     } else if (type == "hello") {
         peer.hello = record;
+    } else if (type == "progress") {
+        m_heard = Clock::now();
+        m_mostSteps = std::max(m_mostSteps, record.value("steps", std::int64_t{0}) + 1);
     } else if (type == "turn") {
         peer.turn = record;
     } else if (type == "done") {
@@ -392,6 +415,13 @@ Interruption ProgramArm::hung(seconds patience)
                   "the log has the stacks of its threads: " + (m_shared.setup.logs / fileNameOf(m_arm)).string());
 }
 
+Interruption ProgramArm::late(seconds patience)
+{
+    return failed(message<"program.run.late", "The program trains, but no validation or epoch ended within {time}">(
+                      {{"time", static_cast<double>(patience.count()) * 1e6, fmt::format("{} s", patience.count())}}),
+                  {}, "see that each epoch ends soon, and that the program validates");
+}
+
 /// The program, or the part of it that trains, has ended. Nothing: it came to its end; else why it failed.
 Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
 {
@@ -422,12 +452,11 @@ Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
                                  "mark its steps: with stepscope.step(), from `import stepscope`"));
 }
 
-/// @param outputCounts  a program that prints something is not hanging
 template <class Reached>
-Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bounds, seconds patience,
-                                               bool outputCounts)
+Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bounds, const Patience& patience)
 {
-    auto heard = Clock::now();
+    const auto begin = Clock::now();
+    m_heard = begin;
     off_t printed = outputSize();
     for (;;) {
         if (bounds.stop.stop_requested())
@@ -437,8 +466,10 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bo
         if (now >= bounds.deadline)
             return tl::unexpected(interruption(
                 Why::OutOfTime, message<"program.run.out_of_time", "The time for the experiment is over">()));
-        if (now - heard >= patience)
-            return tl::unexpected(hung(patience));
+        if (now - m_heard >= patience.quiet)
+            return tl::unexpected(hung(patience.quiet));
+        if (patience.most && now - begin >= *patience.most)
+            return tl::unexpected(late(*patience.most));
         pump(kHeartbeat);
         if (reached())
             return Event::Reached;
@@ -447,16 +478,16 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bo
                 return tl::unexpected(ended.error());
             return Event::ProgramEnded;
         }
-        if (const off_t size = outputSize(); outputCounts && size != printed) {
+        if (const off_t size = outputSize(); patience.outputCounts && size != printed) {
             printed = size;
-            heard = Clock::now();
+            m_heard = Clock::now();
         }
     }
 }
 
 Outcome<void> ProgramArm::greet(const Bounds& bounds)
 {
-    const auto event = waitFor([this] { return allRanksHere(); }, bounds, m_shared.setup.startPatience, true);
+    const auto event = waitFor([this] { return allRanksHere(); }, bounds, {m_shared.setup.startPatience, true});
     if (!event)
         return tl::unexpected(event.error());
     if (*event == Event::ProgramEnded)
@@ -502,26 +533,38 @@ Outcome<void> ProgramArm::relaunch(const Bounds& bounds)
     return greet(bounds);
 }
 
+/// Training goes on between validations, and nobody knows how long an epoch takes: there, the program has to show that
+/// it lives.
+Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) const
+{
+    if (turn.what == "steps")
+        return {patience};
+    return {m_shared.setup.startPatience, true, patience};
+}
+
 Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const Bounds& bounds, seconds patience)
 {
-    if (turn.what != "steps")
+    const bool isSteps = turn.what == "steps";
+    // Where only one rank validates, the others would wait for it in their next step.
+    if (turn.what == "validation" && ranks().size() > 1)
         return tl::unexpected(interruption(
-            Why::Failed, message<"program.run.steps_only", "Only the steps of a program are measured">(), turn.what));
+            Why::Failed, message<"program.run.ranks_validate", "A validation over several ranks cannot be measured">(),
+            name(), "run the program with one process"));
     protocol::TurnResult result;
     result.what = turn.what;
     std::int64_t drop = turn.drop, left = turn.count;
     for (int idle = 0; left > 0;) {
-        m_mostSteps = m_steps + drop + left;
+        m_mostSteps = m_steps + (isSteps ? drop + left : 1);
         for (Peer* rank : ranks()) {
             rank->turn.reset();
-            const json command = {{"type", "turn"}, {"drop", drop}, {"count", left}};
+            const json command = {{"type", "turn"}, {"what", turn.what}, {"drop", drop}, {"count", left}};
             os::sendAll(rank->end.socket.get(), command.dump() + '\n', kSendPatience); // else its end is seen below
         }
         const auto answered = [this] {
             const auto all = ranks();
             return std::all_of(all.begin(), all.end(), [](Peer* rank) { return rank->turn.has_value(); });
         };
-        const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, bounds, patience, false);
+        const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, bounds, patienceOf(turn, patience));
         if (!event)
             return tl::unexpected(event.error());
         const std::size_t before = result.seconds.size();
@@ -533,23 +576,26 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
             noteQueue(first->at("loader"));
         const auto made = static_cast<std::int64_t>(result.seconds.size() - before);
         left -= made;
-        m_steps += drop + made;
+        if (isSteps)
+            m_steps += drop + made;
+        else if (const auto& first = ranks().front()->turn)
+            m_steps = first->value("steps", m_steps);
         m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
         if (*event == Event::Reached)
             break;
         // The program came to its end within the turn.
         idle = made > 0 ? 0 : idle + 1;
         std::int64_t& restarts = m_shared.report.restarts.at(m_arm);
-        if (idle > kMostIdleRestarts || restarts >= kMostRestarts) {
+        if (idle > (isSteps ? kMostIdleRestarts : kMostIdleRestartsOfOthers) || restarts >= kMostRestarts) {
             m_shared.report.isTooShort = true;
-            return tl::unexpected(interruption(
-                Why::Failed, message<"program.run.too_short", "The program ends before it can be measured">(), name(),
-                "raise its number of epochs or steps"));
+            return tl::unexpected(
+                interruption(Why::Failed, tooShort(turn.what), name(), "raise its number of epochs or steps"));
         }
         ++restarts;
         if (auto again = relaunch(bounds); !again)
             return tl::unexpected(again.error());
-        drop = std::max(turn.drop, kRestartDrop);
+        if (isSteps)
+            drop = std::max(turn.drop, kRestartDrop);
     }
     // Steps of other batches have losses of their own.
     if (m_shared.batch[0] != m_shared.batch[1] && m_shared.batch[0] > 0 && m_shared.batch[1] > 0)

@@ -23,19 +23,19 @@ bool isSame(const ProgramVariant& a, const ProgramVariant& b)
 
 Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
 {
-    ExperimentPlan steps;
-    steps.changes = plan.changes;
-    steps.isChangeUnknown = plan.changes.empty() && !isSame(plan.setup.arms[0], plan.setup.arms[1]);
-    steps.predicted = plan.predicted;
-    steps.budget = plan.budget;
-    steps.turn = plan.turn;
-    steps.judgedBy = plan.changes.empty() ? JudgedBy::Time : judgedBy(plan.changes);
-    if (steps.judgedBy == JudgedBy::LossAtEqualTime)
+    ExperimentPlan experiment;
+    experiment.changes = plan.changes;
+    experiment.isChangeUnknown = plan.changes.empty() && !isSame(plan.setup.arms[0], plan.setup.arms[1]);
+    experiment.measure = plan.measure;
+    experiment.predicted = plan.predicted;
+    experiment.budget = plan.budget;
+    experiment.turn = plan.turn;
+    experiment.judgedBy = plan.changes.empty() ? JudgedBy::Time : judgedBy(plan.changes);
+    if (experiment.judgedBy == JudgedBy::LossAtEqualTime)
         return profiler::fail<"experiment.program.judged_by_loss", "This change is judged by what the training learns">(
             Error::Code::Unsupported, plan.changes.front().key,
-            "apply it and compare the losses of whole trainings: only time and memory of a "
-            "program's steps are measured");
-    return steps;
+            "apply it and compare the losses of whole trainings: only a program's time and memory are measured");
+    return experiment;
 }
 
 /// The file as the baseline sees it.
@@ -82,6 +82,20 @@ profiler::Message refusal(const ProgramFailure& failure, const std::vector<Patch
         {{"file", first.file.string()}, {"line", first.line, std::to_string(first.line)}, {"error", last}});
 }
 
+profiler::Message tooShort(const std::string& measure)
+{
+    if (measure == "validation")
+        return profiler::message<"experiment.no_validation",
+                                 "The program runs no validation that could be timed; without one this change saves "
+                                 "nothing.">();
+    if (measure == "epoch")
+        return profiler::message<"experiment.no_second_epoch",
+                                 "No epoch could be timed, since no other one follows with the same loader; raise the "
+                                 "number of epochs.">();
+    return profiler::message<"experiment.too_short",
+                             "The run is too short to be measured; raise its epochs or steps.">();
+}
+
 /// What a reader has to know of the program besides the verdict.
 void addNotes(ProgramResult& result)
 {
@@ -113,9 +127,9 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
                                            const std::function<void(const ExperimentProgress&)>& progress,
                                            std::stop_token stop)
 {
-    const auto steps = experimentPlan(plan);
-    if (!steps)
-        return tl::unexpected(steps.error());
+    const auto experiment = experimentPlan(plan);
+    if (!experiment)
+        return tl::unexpected(experiment.error());
     const auto begin = Bounds::Clock::now();
     ProgramArms arms(plan.setup);
     const auto monitor = systemMonitor();
@@ -123,17 +137,15 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
     bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
         bounds.deadline = begin + plan.budget;
-    auto measured = driveExperiment({*steps, arms, *monitor, progress, bounds});
+    auto measured = driveExperiment({*experiment, arms, *monitor, progress, bounds});
     ProgramResult result;
     if (measured) {
         result.measured = std::move(*measured);
     } else {
-        result.measured.plan = *steps;
+        result.measured.plan = *experiment;
         const auto& failure = arms.report().failure;
         if (arms.report().isTooShort)
-            result.measured.why =
-                profiler::message<"experiment.too_short",
-                                  "The run is too short to be measured; raise its epochs or steps.">();
+            result.measured.why = tooShort(plan.measure);
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
                  arms.baselineGetsAsFar(bounds))
             result.isRefused = true;

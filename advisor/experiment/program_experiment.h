@@ -13,7 +13,7 @@
 #include <vector>
 
 /// Experiments on programs that are not ours: a command against a changed one, with the design of all experiments (see
-/// driver.h). Steps are timed.
+/// driver.h). What is timed are steps, validations or epochs.
 namespace advisor {
 
 /// How arm 1 differs from the user's program.
@@ -29,6 +29,7 @@ struct ProgramPlan {
     ProgramDifference patch;
     std::vector<Toggle>
         changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
+    std::string measure = "steps"; ///< "steps", "epoch", "validation"
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan

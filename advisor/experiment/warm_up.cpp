@@ -67,21 +67,24 @@ Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::strin
         for (std::size_t arm = 0; arm < arms.size(); ++arm) {
             WarmUp& warm = result[arm];
             const auto work = static_cast<double>(count + drop);
+            const auto begin = Bounds::Clock::now();
             const auto turn =
                 arms[arm]->take({what, drop, count}, bounds,
-                                warm.unitSeconds > 0 ? patienceFor(warm.unitSeconds * work) : firstPatience(what));
+                                warm.turnSeconds > 0 ? patienceFor(warm.turnSeconds * work) : firstPatience(what));
             if (!turn)
                 return tl::unexpected(turn.error());
+            const std::chrono::duration<double> whole = Bounds::Clock::now() - begin;
             Progress& seen = progress[arm];
             seen.seconds.insert(seen.seconds.end(), turn->seconds.begin(), turn->seconds.end());
             warm.unitSeconds = std::accumulate(turn->seconds.begin(), turn->seconds.end(), 0.0) /
                                static_cast<double>(turn->seconds.size());
+            warm.turnSeconds = what == "steps" ? warm.unitSeconds : std::max(warm.unitSeconds, whole.count() / work);
             seen.chunks.push_back(warm.unitSeconds);
             seen.firstPeak = seen.firstPeak == 0 ? turn->peakBytes : seen.firstPeak;
             seen.peak = turn->peakBytes;
             warm.units += static_cast<std::int64_t>(turn->seconds.size());
-            warm.seconds += warm.unitSeconds * work;
-            slowest = std::max(slowest, warm.unitSeconds);
+            warm.seconds += warm.turnSeconds * work;
+            slowest = std::max(slowest, warm.turnSeconds);
         }
         const bool steady =
             std::all_of(progress.begin(), progress.end(), [](const Progress& arm) { return arm.isSteady(); });

@@ -9,7 +9,10 @@ namespace advisor {
 
 /// How one arm warmed up.
 struct WarmUp {
-    double unitSeconds = 0;     ///< of a step (epoch, validation) in the end
+    double unitSeconds = 0; ///< of a step (epoch, validation) in the end
+    /// What a turn takes for each of its units. Of epochs and validations it may be more than the timed part: a program
+    /// trains between its validations.
+    double turnSeconds = 0;
     std::int64_t units = 0;     ///< timed ones that were done
     std::int64_t slow = 0;      ///< of these, before the steady ones
     double seconds = 0;         ///< spent on all of them

@@ -2,6 +2,7 @@
 
 #include "advisor/batch_facts.h"
 #include "advisor/change/program_setup.h"
+#include "advisor/judged_by.h"
 #include "advisor/run_facts.h"
 #include "advisor/tuner/candidates.h"
 #include "advisor/tuner/tune_budget.h"
@@ -203,9 +204,10 @@ private:
             trial.outcome = TuneTrial::Outcome::Refused;
             return false;
         }
-        if (result.program.isTooShort) { // for any other change as well
+        if (result.program.isTooShort) {
             trial.outcome = TuneTrial::Outcome::Failed;
-            m_result.why = result.measured.why;
+            if (result.measured.plan.measure == "steps") // for any other change as well
+                m_result.why = result.measured.why;
             return false;
         }
         trial.result = result.measured;
@@ -259,15 +261,19 @@ private:
                                  JudgedBy::Time});
     }
 
-    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more.
+    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more. Its
+    /// steps are timed: where no kept change acts in them there is nothing to measure.
     void measureTheWhole()
     {
-        if (!hasKept() || m_stop.stop_requested() || m_budget.isUsedUp())
+        const bool actsInSteps = std::any_of(m_result.kept.begin(), m_result.kept.end(),
+                                             [](const Toggle& change) { return measureOf({change}) == "steps"; });
+        if (!actsInSteps || m_stop.stop_requested() || m_budget.isUsedUp())
             return;
         ProgramPlan plan = emptyPlan();
         if (!change::setChanges(plan, *m_first,
                                 {.changes = kept(), .kept = {}, .advice = &m_result.advice, .patcher = m_patcher}))
             return;
+        plan.measure = "steps";
         const auto result =
             measure(plan, plan.changes.front(), m_budget.secondsLeft(), "the unchanged program against the best, ");
         if (!result || result->isRefused || !result->measured.samplesPerSecond.isKnown())

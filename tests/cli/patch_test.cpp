@@ -214,7 +214,7 @@ TEST_F(PatchCommand, AFileThatHasChangedIsNotPatched)
     EXPECT_EQ(textOf(m_script), std::string(kScript) + "x = 1\r\n");
 }
 
-TEST_F(PatchCommand, AChangeThatActsOutsideOfStepsIsNotMeasurable)
+TEST_F(PatchCommand, AChangeThatActsOutsideOfStepsIsMeasurable)
 {
     m_facts["objects"][0]["settings"]["num_workers"] = {{"value", 2}, {"given", true}, {"argument", nullptr}};
     m_script = m_folder.write("train.py", "loader = DataLoader(data, num_workers=2)\n");
@@ -223,7 +223,7 @@ TEST_F(PatchCommand, AChangeThatActsOutsideOfStepsIsNotMeasurable)
     const Json json = Json::parse(patch({"--set", "loader.persistent_workers=true", "--json"}).out, nullptr, false);
     ASSERT_TRUE(json.is_object());
     EXPECT_THAT(json["diff"].get<std::string>(), HasSubstr("persistent_workers=True"));
-    EXPECT_EQ(json["changes"][0]["measurable"], false);
+    EXPECT_EQ(json["changes"][0]["measurable"], true);
 }
 
 TEST_F(PatchCommand, AFileThatChangedAfterThePatchIsNotReverted)

@@ -33,12 +33,19 @@ class Peer:
         line = self.lines.readline()
         return json.loads(line) if line else None
 
-    def send_turn(self, drop, count):
-        self.connection.sendall((json.dumps({"type": "turn", "drop": drop, "count": count}) + "\n").encode())
+    def read_but_progress(self):
+        record = self.read()
+        while record and record["type"] == "progress":
+            record = self.read()
+        return record
 
-    def turn(self, drop, count):
-        self.send_turn(drop, count)
-        return self.read()
+    def send_turn(self, drop, count, what="steps"):
+        turn = {"type": "turn", "what": what, "drop": drop, "count": count}
+        self.connection.sendall((json.dumps(turn) + "\n").encode())
+
+    def turn(self, drop, count, what="steps"):
+        self.send_turn(drop, count, what)
+        return self.read_but_progress()
 
 
 class Program:
@@ -130,6 +137,72 @@ class ArmTest(unittest.TestCase):
             self.assertLess(sorted(turn["ns"])[-3], 80e6, "a validation of 100 ms is in no step")
             self.assertTrue(all(ns > 0 for ns in turn["ns"]))
 
+    def test_validations_are_timed_between_steps(self):
+        for kind in ("plain", "with gradients"):
+            with Program(["turns.py", kind], seed=1) as program:
+                peer, _ = program.greeted()
+                self.assertEqual(len(peer.turn(0, 10)["ns"]), 10, "the next step is the last of its epoch, or near it")
+                turn = peer.turn(0, 2, "validation")
+                self.assertEqual((len(turn["ns"]), turn["losses"], turn["samples"]), (2, [], 80), kind)
+                time.sleep(0.3)  # a wait is in no validation
+                again = peer.turn(0, 1, "validation")
+                self.assertEqual((len(again["ns"]), again["samples"]), (1, 40))
+                for ns in turn["ns"] + again["ns"]:
+                    self.assertGreaterEqual(ns, 100e6, "five batches of 20 ms")
+                self.assertGreater(again["steps"], turn["steps"])
+                self.assertEqual(len(peer.turn(1, 3)["losses"]), 3, "and steps are as before")
+
+    def test_a_wait_at_the_start_of_a_validation_is_not_in_it(self):
+        with Program(["turns.py", "plain"], seed=1) as program:
+            peer, hello = program.greeted()
+            peer.turn(0, 10 - hello["steps"])  # its last step is the epoch's
+            time.sleep(3)
+            (ns,) = peer.turn(0, 1, "validation")["ns"]
+            self.assertGreaterEqual(ns, 100e6)
+            self.assertLess(ns, 3e9)
+
+    def test_a_smaller_last_batch_counts_as_what_it_is(self):
+        with Program(["turns.py", "uneven"], seed=1) as program:
+            peer, _ = program.greeted()
+            self.assertEqual(peer.turn(0, 1, "validation")["samples"], 40, "batches of 16, 16 and 8")
+
+    def test_epochs_are_timed_without_validations(self):
+        for kind in ("slow steps", "workers"):
+            with Program(["turns.py", kind], seed=1) as program:
+                peer, _ = program.greeted()
+                peer.turn(0, 10)
+                turn = peer.turn(0, 2, "epoch")
+                self.assertEqual((len(turn["ns"]), turn["losses"], turn["samples"]), (2, [], 80), kind)
+                time.sleep(3)
+                again = peer.turn(0, 1, "epoch")
+                self.assertEqual((len(again["ns"]), again["samples"]), (1, 40))
+                self.assertEqual(again["steps"] - turn["steps"], 10, "an epoch begins where the turn before it ended")
+                for ns in turn["ns"] + again["ns"]:
+                    self.assertGreaterEqual(ns, 200e6, "ten steps of 20 ms")
+                    self.assertLess(ns, 2e9, "neither the validation of 2 s nor the wait")
+                self.assertEqual(len(peer.turn(0, 3)["ns"]), 3)
+
+    def test_progress_is_reported_within_a_long_turn(self):
+        with Program(["turns.py", "slow steps"], seed=1) as program:
+            peer, _ = program.greeted()
+            peer.send_turn(0, 2, "epoch")
+            progress = peer.read()
+            self.assertEqual(progress["type"], "progress")
+            self.assertGreaterEqual(progress["steps"], 1)
+
+    def test_the_end_of_a_program_reports_the_validations_of_its_turn(self):
+        with Program(["turns.py", "plain", "25"]) as program:
+            peer, _ = program.greeted()
+            peer.turn(0, 2)
+            peer.send_turn(0, 5, "validation")
+            done = peer.read_but_progress()
+            self.assertEqual((done["type"], len(done["turn"]["ns"])), ("done", 2))
+        with Program(["turns.py", "plain", "7"]) as program:
+            peer, _ = program.greeted()
+            peer.turn(0, 2)
+            peer.send_turn(0, 1, "validation")
+            self.assertIsNone(peer.read_but_progress()["turn"], "there was none")
+
     def test_a_wait_is_in_no_step_and_uses_no_processor(self):
         with Program(["turns.py", "plain"]) as program:
             peer, _ = program.greeted()
@@ -173,7 +246,7 @@ class ArmTest(unittest.TestCase):
         with Program(["turns.py", "raises"]) as program:
             peer, _ = program.greeted()
             peer.send_turn(0, 100)
-            failed = peer.read()
+            failed = peer.read_but_progress()
             self.assertEqual(failed["type"], "failed")
             self.assertEqual(failed["traceback"][-1], "ValueError: too large a rate")
             self.assertIn("turns.py", failed["traceback"][1])
@@ -183,7 +256,7 @@ class ArmTest(unittest.TestCase):
         with Program(["turns.py", "plain", "7"]) as program:
             peer, _ = program.greeted()
             peer.send_turn(0, 100)
-            done = peer.read()
+            done = peer.read_but_progress()
             self.assertEqual((done["type"], done["steps"]), ("done", 6))
             self.assertEqual((len(done["turn"]["ns"]), len(done["turn"]["losses"])), (5, 5), "of the turn that it could not end")
             self.assertIsNone(peer.read())
@@ -193,7 +266,7 @@ class ArmTest(unittest.TestCase):
         with Program(["turns.py", "exits"]) as program:
             peer, _ = program.greeted()
             peer.send_turn(0, 100)
-            self.assertIsNone(peer.read())
+            self.assertIsNone(peer.read_but_progress())
             self.assertEqual(program.process.wait(PATIENCE), 3)
 
     def test_a_program_without_steps_says_no_hello(self):
@@ -242,7 +315,7 @@ class ArmTest(unittest.TestCase):
                 for peer in peers:
                     peer.send_turn(drop, count)
                 for peer in peers:
-                    self.assertEqual(len(peer.read()["ns"]), count)
+                    self.assertEqual(len(peer.read_but_progress()["ns"]), count)
 
 
 if __name__ == "__main__":

@@ -10,15 +10,23 @@ torch.set_num_threads(1)
 kind, most = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10**9
 
 
-def train(seed=None, scaler=None):
+class SlowSamples(TensorDataset):
+    """A batch of four samples takes 20 ms."""
+
+    def __getitem__(self, index):
+        time.sleep(0.005)
+        return super().__getitem__(index)
+
+
+def train(seed=None, scaler=None, gradients=False, validation_batch=8, data_class=TensorDataset, pause=0.02, **settings):
     if seed is not None:
         torch.manual_seed(seed)
         random.seed(seed)
     model = torch.nn.Linear(4, 2)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = TensorDataset(torch.randn(40, 4), torch.randint(2, (40,)))
-    loader = DataLoader(data, batch_size=4, shuffle=True)
-    validation = DataLoader(data, batch_size=8)
+    loader = DataLoader(data_class(*data.tensors), batch_size=4, shuffle=True, **settings)
+    validation = DataLoader(data, batch_size=validation_batch)
     steps = 0
     while True:
         for inputs, targets in loader:
@@ -34,10 +42,12 @@ def train(seed=None, scaler=None):
             steps += 1
             if steps == most:
                 return
-        with torch.no_grad():
+        model.eval()
+        with torch.set_grad_enabled(gradients):
             for inputs, _ in validation:
                 model(inputs)
-                time.sleep(0.02)  # five batches: 100 ms that belong to no step
+                time.sleep(pause)  # five batches: 100 ms that belong to no step
+        model.train()
 
 
 def raises():
@@ -88,6 +98,10 @@ def ranks():
     "plain": train,
     "seeded": lambda: train(seed=3),
     "scaled": lambda: train(scaler=torch.amp.GradScaler("cpu", init_scale=1024.0)),
+    "with gradients": lambda: train(gradients=True),
+    "uneven": lambda: train(validation_batch=16),
+    "slow steps": lambda: train(data_class=SlowSamples, pause=0.4),
+    "workers": lambda: train(data_class=SlowSamples, pause=0.4, num_workers=1, persistent_workers=True),
     "raises": raises,
     "exits": exits,
     "without steps": without_steps,

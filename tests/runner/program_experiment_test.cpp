@@ -19,6 +19,7 @@ using testing::Ge;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Le;
+using testing::StartsWith;
 
 namespace {
 
@@ -262,6 +263,96 @@ TEST_F(ProgramExperiment, MemoryIsMeasuredInFreshProcesses)
     EXPECT_EQ(result->measured.peakBytesA, 100 << 20);
     EXPECT_EQ(result->measured.peakBytesB, 50 << 20);
     EXPECT_GE(result->measured.pairs.size(), 3U);
+}
+
+TEST_F(ProgramExperiment, AFasterValidationPays)
+{
+    ProgramPlan validation = plan({"milliseconds=2", "validate=5", "validation_ms=40"},
+                                  {"milliseconds=2", "validate=5", "validation_ms=20"});
+    validation.changes = {{"eval.no_grad", "false", "true"}};
+    validation.measure = "validation";
+    const auto result = run(validation);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.plan.measure, "validation");
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.6), Le(2.2)));
+    EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(40e3), Le(60e3))) << "a validation, without the steps before it";
+    EXPECT_EQ(result->program.restarts[0] + result->program.restarts[1], 0);
+}
+
+TEST_F(ProgramExperiment, AFasterEpochPays)
+{
+    const std::vector<std::string> both = {"validate=10", "validation_ms=30", "epoch=10"};
+    std::vector<std::string> baseline = both, change = both;
+    baseline.emplace_back("milliseconds=6");
+    change.emplace_back("milliseconds=3");
+    ProgramPlan epoch = plan(baseline, change);
+    epoch.changes = {{"loader.persistent_workers", "false", "true"}};
+    epoch.measure = "epoch";
+    const auto result = run(epoch);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(60e3), Le(85e3))) << "ten steps, without the validation";
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.5), Le(2.2)));
+}
+
+TEST_F(ProgramExperiment, AShortProgramIsStartedAgainForItsValidations)
+{
+    const std::vector<std::string> both = {"milliseconds=2", "validate=20", "end=45"};
+    std::vector<std::string> baseline = both, change = both;
+    baseline.emplace_back("validation_ms=60");
+    change.emplace_back("validation_ms=20");
+    ProgramPlan validation = plan(baseline, change);
+    validation.changes = {{"eval.no_grad", "false", "true"}};
+    validation.measure = "validation";
+    const auto result = run(validation);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_GT(result->program.restarts[0], 0);
+    EXPECT_GT(result->program.restarts[1], 0);
+}
+
+TEST_F(ProgramExperiment, AProgramWithoutWhatIsMeasuredSaysSo)
+{
+    for (const auto& [measure, why] :
+         {std::pair{"validation", "experiment.no_validation"}, std::pair{"epoch", "experiment.no_second_epoch"}}) {
+        ProgramPlan without = plan({"end=40", "epoch=30"}, {"end=40", "epoch=30"});
+        without.measure = measure;
+        const auto result = run(without);
+        ASSERT_TRUE(result) << result.error().message();
+        EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+        EXPECT_EQ(result->measured.why.id, why);
+        EXPECT_TRUE(result->program.isTooShort);
+        EXPECT_EQ(result->program.restarts[0], 1) << "one whole run without a " << measure;
+    }
+}
+
+TEST_F(ProgramExperiment, StepsBeforeAValidationAreNoHang)
+{
+    for (const bool isQuiet : {false, true}) {
+        std::vector<std::string> options = {"milliseconds=50", "validate=100"};
+        if (isQuiet)
+            options.emplace_back("quiet=yes");
+        ProgramPlan validation = plan(options, options);
+        validation.measure = "validation";
+        validation.budget = std::chrono::seconds(9);
+        validation.setup.startPatience = std::chrono::seconds(2);
+        const auto result = run(validation);
+        ASSERT_EQ(result.has_value(), !isQuiet);
+        if (isQuiet)
+            EXPECT_EQ(result.error().what.id, "program.run.failed");
+        else
+            EXPECT_THAT(result->measured.why.id, StartsWith("experiment.out_of_time"));
+    }
+}
+
+TEST_F(ProgramExperiment, ValidationsOfSeveralRanksAreNotMeasured)
+{
+    ProgramPlan validation = plan({"ranks=2", "validate=5"}, {"ranks=2", "validate=5"});
+    validation.measure = "validation";
+    const auto result = run(validation);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().what.id, "program.run.ranks_validate");
 }
 
 TEST_F(ProgramExperiment, AnArmThatIsKilledIsRefused)

@@ -104,6 +104,25 @@ TEST_F(ProgramSetup, TheFindingThatProposesTheChangePredictsIt)
     EXPECT_FALSE(predictedOf(to)) << "steps are measured, not epochs";
 }
 
+TEST_F(ProgramSetup, WhatActsAtTheStartOfAnEpochIsMeasuredThere)
+{
+    m_facts["objects"][0]["settings"]["num_workers"]["value"] = 2;
+    auto advice = advisor::advise(*trace(), nullptr);
+    advice.resize(1);
+    advice.front().advice.state = advisor::State::Fires;
+    advice.front().advice.proposed = advisor::Toggle{"loader.persistent_workers", "false", "true"};
+    advice.front().advice.saving = advisor::Saving{advisor::SavingUnit::UsPerEpoch, 100, 200, 300, 1000};
+    const auto done = setChanges(
+        m_plan, *trace(),
+        {.changes = {{"loader.persistent_workers", "true"}}, .kept = {}, .advice = &advice, .patcher = patcher()});
+    ASSERT_TRUE(done) << done.error().message();
+    EXPECT_EQ(m_plan.measure, "epoch");
+    ASSERT_TRUE(m_plan.predicted);
+    EXPECT_EQ(m_plan.predicted->mid, 200);
+    ASSERT_TRUE(set({{"loader.workers", "4"}}));
+    EXPECT_EQ(m_plan.measure, "steps");
+}
+
 TEST_F(ProgramSetup, AFindingWhoseChangeCanBeMeasuredGetsAToggle)
 {
     auto advice = advisor::advise(*trace(), nullptr);

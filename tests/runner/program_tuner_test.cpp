@@ -105,6 +105,37 @@ TEST_F(ProgramTuner, AChangeThatTheProgramRefusesIsReportedAndNotKept)
     EXPECT_EQ(m_recordings, 0) << "the caller had a recording";
 }
 
+TEST_F(ProgramTuner, AValidationWithoutGradientsIsMeasuredInValidations)
+{
+    validateWithGradients();
+    m_plan.trace = trace(kValidatingSteps);
+    m_plan.record = [this](const auto&, const auto&, const auto&) { return trace(kBusySteps); };
+    m_plan.setup.arms[0].command = {
+        "sh", "-c",
+        std::string("grep -q no_grad train.py && options=validation_ms=10 || options=validation_ms=20; exec ") +
+            PYTHON + " " + SCRIPTED_PROGRAM + " milliseconds=2 validate=5 $options"};
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("eval.no_grad=true kept"));
+    ASSERT_TRUE(result->trials[0].result);
+    EXPECT_EQ(result->trials[0].result->plan.measure, "validation");
+    EXPECT_THAT(result->patch.diff, HasSubstr("+with torch.no_grad():"));
+    EXPECT_FALSE(result->whole) << "nothing that acts in steps was kept";
+    EXPECT_EQ(result->ratio.value, 1);
+}
+
+TEST_F(ProgramTuner, AProgramWithoutValidationsEndsOnlyThatTrial)
+{
+    validateWithGradients();
+    m_plan.trace = trace(kValidatingSteps);
+    runs("milliseconds=2 end=40", "");
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("eval.no_grad=true failed"));
+    EXPECT_EQ(result->trials[0].why.id, "experiment.no_validation");
+    EXPECT_EQ(result->why.id, "tune.ended.nothing_left");
+}
+
 TEST_F(ProgramTuner, AProgramThatIsTooShortEndsTheTuning)
 {
     runs("end=4", "end=4");

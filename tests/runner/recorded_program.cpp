@@ -65,6 +65,32 @@ void RecordedProgram::passWorkersAsOption()
                              {"type", "int"}}};
 }
 
+void RecordedProgram::validateWithGradients()
+{
+    m_folder.write("train.py", "import torch\nloader = torch.utils.data.DataLoader(data, batch_size=32)\n"
+                               "for inputs in loader:\n    model(inputs)\n");
+    m_facts["files"][0]["sha256"] = sha256(m_script);
+    m_facts["files"][0]["lines"] = 4;
+    Json& objects = m_facts["objects"];
+    objects[0]["site"]["end_column"] = 57;
+    objects.push_back({{"id", "validation:0"},
+                       {"kind", "validation"},
+                       {"class", "torch.nn.Linear"},
+                       {"framework", nullptr},
+                       {"site",
+                        {{"file", m_script.string()},
+                         {"line", 4},
+                         {"column", 4},
+                         {"end_line", 4},
+                         {"end_column", 17},
+                         {"function", "<module>"}}},
+                       {"chain", Json::array()},
+                       {"settings", Json::object()},
+                       {"grad", true},
+                       {"role", "validation"},
+                       {"count", 2}});
+}
+
 advisor::change::PatcherOptions RecordedProgram::patcher()
 {
     return {.python = PYTHON, .patcher = PATCHER, .command = {}};

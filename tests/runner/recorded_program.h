@@ -36,6 +36,19 @@ inline constexpr std::string_view kBusySteps = R"(
       end
 )";
 
+/// Steps, and a validation whose operators autograd tracks.
+inline constexpr std::string_view kValidatingSteps = R"(
+    meta host.cores 2
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase forward 0 1000
+      end
+      phase validation 20000 5000
+      op aten::linear 20000 2000 seq=1
+      op aten::relu 22000 2000 seq=2
+)";
+
 /// A program of one file, train.py, and what a recording says about it.
 class RecordedProgram {
 protected:
@@ -44,6 +57,8 @@ protected:
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace(std::string_view steps) const;
     /// The number of workers comes from --workers.
     void passWorkersAsOption();
+    /// The program validates with gradients, in a loop after its loader.
+    void validateWithGradients();
     /// The patcher of the sources.
     static advisor::change::PatcherOptions patcher();
 

@@ -1,9 +1,10 @@
 """Speaks an arm's part of the protocol (resources/python/stepscope/arm.py) and trains nothing: its steps sleep.
 
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
-       [loss=X] [loss_noise=X] [write=FILE] [child=yes] [batch=N]
+       [loss=X] [loss_noise=X] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
 Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
-higher with every other seed, and lower with the rest.
+higher with every other seed, and lower with the rest. It validates after each N steps, an epoch has N steps, and quiet
+programs report no progress.
 """
 import json
 import os
@@ -16,6 +17,8 @@ import time
 options = dict(word.split("=", 1) for word in sys.argv[1:])
 step_seconds = float(options.get("milliseconds", 10)) / 1000
 limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang", "kill", "leave", "grow")}
+validation_seconds = float(options.get("validation_ms", 20)) / 1000
+validate_every, epoch_steps = (int(options.get(what, 10**9)) for what in ("validate", "epoch"))
 print("the program starts", flush=True)
 if "write" in options:
     with open(options["write"], "a") as file:
@@ -57,42 +60,65 @@ send(
 )
 
 
-def turn_of(times):
+def turn_of(what, times):
     noise = float(options.get("loss_noise", 0)) * (-1) ** int(os.environ.get("STEPSCOPE_ARM_SEED", 0))
-    losses = [float(options.get("loss", 1.0)) * (1 + noise)] * len(times)
+    losses = [float(options.get("loss", 1.0)) * (1 + noise)] * len(times) if what == "steps" else []
     batch = int(options.get("batch", 4))
     peak = int(options.get("peak", 1)) << 20
-    turn = {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "peak_bytes": peak,
-            "peak_of": "process"}
+    turn = {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "steps": steps,
+            "peak_bytes": peak, "peak_of": "process"}
     if steps >= limits["grow"]:
         turn["loader"] = {"batch_size": batch, "workers": 3, "prefetch": 2}
     return turn
 
 
+def end_if_asked(what, times):
+    if steps >= limits["end"]:
+        send(type="done", steps=steps, turn=turn_of(what, times) if times else None)
+        sys.exit(0)
+    if steps >= limits["fail"]:
+        send(type="failed", steps=steps, traceback=["Traceback (most recent call last):", "ValueError: no such shape"])
+        sys.exit(1)
+    if steps >= limits["exit"]:
+        print("last words", flush=True)
+        os._exit(7)
+    if steps >= limits["kill"]:
+        os.kill(os.getpid(), signal.SIGKILL)
+    if steps >= limits["leave"]:
+        os._exit(0)
+    if steps >= limits["hang"]:
+        time.sleep(1000)
+
+
+def timed_sleep(seconds):
+    begin = time.monotonic_ns()
+    time.sleep(seconds)
+    return time.monotonic_ns() - begin
+
+
 while line := lines.readline():
     turn = json.loads(line)
-    times = []
+    what, times, done = turn["what"], [], 0
+    epoch_ns = None  # of the epoch at hand, if the turn has seen its start
     if "grow" in options:
         print("drop", turn["drop"], flush=True)
-    for number in range(turn["drop"] + turn["count"]):
-        if steps >= limits["end"]:
-            send(type="done", steps=steps, turn=turn_of(times) if times else None)
-            sys.exit(0)
-        if steps >= limits["fail"]:
-            send(type="failed", steps=steps, traceback=["Traceback (most recent call last):", "ValueError: no such shape"])
-            sys.exit(1)
-        if steps >= limits["exit"]:
-            print("last words", flush=True)
-            os._exit(7)
-        if steps >= limits["kill"]:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if steps >= limits["leave"]:
-            os._exit(0)
-        if steps >= limits["hang"]:
-            time.sleep(1000)
-        begin = time.monotonic_ns()
-        time.sleep(step_seconds)
+    while len(times) < turn["count"]:
+        end_if_asked(what, times)
+        step_ns = timed_sleep(step_seconds)
         steps += 1
-        if number >= turn["drop"]:
-            times.append(time.monotonic_ns() - begin)
-    send(**turn_of(times))
+        done += 1
+        if "quiet" not in options:
+            send(type="progress", steps=steps)
+        if what == "steps" and done > turn["drop"]:
+            times.append(step_ns)
+        if epoch_ns is not None:
+            epoch_ns += step_ns
+        if steps % validate_every == 0:
+            validation_ns = timed_sleep(validation_seconds)
+            if what == "validation":
+                times.append(validation_ns)
+        if what == "epoch" and steps % epoch_steps == 0:
+            if epoch_ns is not None:
+                times.append(epoch_ns)
+            epoch_ns = 0
+    send(**turn_of(what, times))

@@ -7,12 +7,17 @@ inherited descriptors (torchrun) need no care. Both sides write JSON objects, on
     → {"type": "started", "pid": 17, "python": "3.11.7", "torch": "2.4.0"}          when torch has been imported
     → {"type": "hello", "rank": 0, "ranks": 1, "device": "cpu", "loader": {...}, "seeded": ["torch"], ...}
                                                                                     at the end of the first step
-    ← {"type": "turn", "drop": 3, "count": 20}
-    → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "peak_bytes": 1, "peak_of": "process",
+    ← {"type": "turn", "what": "steps", "drop": 3, "count": 20}
+    → {"type": "progress", "steps": 9}                                              within a turn, once a second at most
+    → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "steps": 24, "peak_bytes": 1, "peak_of": "process",
        "loader": {...}}                                                             a program may change its workers
     → {"type": "done", "steps": 23, "turn": {...}}                                  when the program ends by itself: what
                                                                                     it did of its turn, or null
     → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
+
+A turn counts "steps", "validation" or "epoch". The program trains as ever in each of them; what is not counted is not
+timed. A turn of validations ends at the end of the next step. An epoch lasts from the start of one iteration over the
+training's loader to the start of the next, without validations and waits: a turn of epochs begins and ends there.
 
 In a distributed program every rank connects and gets the same turns. Ranks make their steps together, so each of them
 stops at the end of the same step. A waiting process blocks in a read and uses no processor. When the experiment closes
@@ -28,13 +33,16 @@ import random
 import signal
 import socket
 import sys
+import threading
 import time
 import traceback
+import weakref
 
 from .guard import guarded, report
 
 _NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
 _UNREACHABLE = 3  # exit status of a process whose experiment does not answer
+_PROGRESS_NS = 1_000_000_000  # between two reports of progress
 _MOST_LINES = 20  # of a traceback: its end names the error and the innermost calls
 
 _arm = None
@@ -140,12 +148,19 @@ def _keep_unscaled(scaled, outputs):
 def _watch_loader(module):
     """torch.utils.data.dataloader: how many samples are asked for, and by which loader."""
     base = module._BaseDataLoaderIter
-    ask, begin = base.__next__, base.__init__
+    ask, begin, reset = base.__next__, base.__init__, base._reset
 
     @functools.wraps(begin)
     def __init__(self, loader, *arguments, **named):
         _know_loader(self, loader)
+        _arm.iteration_began(loader)
         begin(self, loader, *arguments, **named)
+
+    @functools.wraps(reset)
+    def _reset(self, loader, first_iter=False):
+        if not first_iter:  # persistent workers keep their iterator
+            _arm.iteration_began(loader)
+        reset(self, loader, first_iter)
 
     @functools.wraps(ask)
     def __next__(self):
@@ -153,7 +168,7 @@ def _watch_loader(module):
         _arm.batch_fetched(getattr(self, "_stepscope_loader", None), batch)
         return batch
 
-    base.__init__, base.__next__ = __init__, __next__
+    base.__init__, base.__next__, base._reset = __init__, __next__, _reset
 
 
 @guarded
@@ -167,10 +182,12 @@ class _Loader:
     def __init__(self, loader):
         from .loaders import batch_size_of, owner_of
 
-        self.key = id(owner_of(loader))
+        owner = owner_of(loader)
+        self.key = id(owner)
+        self.owner = weakref.ref(owner)
         self.workers = getattr(loader, "num_workers", 0)
         self.prefetch = getattr(loader, "prefetch_factor", None) or 0
-        self.batch_size = batch_size_of(owner_of(loader))
+        self.batch_size = batch_size_of(owner)
 
     def samples(self, batch):
         """The nominal size of a batch. Where the program makes its batches itself: the first dimension of the batch's
@@ -202,17 +219,26 @@ class Arm:
         self._torch = sys.modules.get("torch")
         self._socket = self._lines = None
         self._greeted = self._ended = False
+        self._thread = None  # that trains
         self.seeds = {}  # library: whether the program has set its seed itself
         self._steps = 0
+        self._what = "steps"  # that the turn counts
         self._drop = self._left = 0
         self._resumed = 0  # when the counted part of the turn began
+        self._waited = 0  # when the last wait for a turn ended
+        self._reported = 0  # when progress was reported last
         self._times, self._turn_losses, self._samples = [], [], 0
         self._step_losses = []  # of the step at hand, on their device
         self._fetched = {}  # samples since the last step's end, by loader
         self._asked = None  # the loader that was asked last
         self._training = {}  # loaders whose batches were trained on
         self._last_samples = 1
+        self._evaluated = {}  # samples since the end of the last step or validation, by loader; for turns of validations
+        self._epoch_began = None  # None: the turn's first epoch has not begun
+        self._epoch_samples = 0
+        self._validated = 0  # time of validations in the epoch at hand
         session.steps.listeners.append(self.step_ended)
+        session.phases.listeners.append(self.validation_ended)
 
     # --- what the program does ---
 
@@ -249,6 +275,9 @@ class Arm:
             return
         self._asked = loader
         self._fetched[loader.key] = self._fetched.get(loader.key, 0) + loader.samples(batch)
+        if self._what == "validation":  # the last batch may be smaller, and a validation has few batches
+            self._evaluated[loader.key] = self._evaluated.get(loader.key, 0) + _first_dimension(batch)
+        self._report_progress(self._session.now())
 
     @guarded
     def backward_starts(self, tensors):
@@ -268,14 +297,40 @@ class Arm:
         try:
             self._step_ended(now)
         except Exception as error:
-            report("the end of a step", error)
-            self._ended = True
-            self.close()
+            self._give_up("the end of a step", error)
+
+    def iteration_began(self, loader):
+        """At the start of each iteration over a loader."""
+        try:
+            self._iteration_began(loader)
+        except Exception as error:
+            self._give_up("the start of an epoch", error)
+
+    def _give_up(self, where, error):
+        report(where, error)
+        self._ended = True
+        self.close()
+
+    @guarded
+    def validation_ended(self, since, end):
+        evaluated, self._evaluated = self._evaluated, {}
+        begin = max(since, self._waited)  # the step before it may have ended with a wait
+        if end <= begin:
+            return
+        if self._what == "epoch":
+            self._validated += end - begin
+        elif self._what == "validation" and self._left > 0:
+            self._times.append(end - begin + self._synchronize())
+            others = sum(count for key, count in evaluated.items() if key not in self._training)
+            self._samples += others or sum(evaluated.values()) or 1
+            self._left -= 1
 
     def _step_ended(self, now):
         if self._ended:
             return
         self._steps += 1
+        self._report_progress(now)
+        self._evaluated = {}
         samples = self._take_samples()
         losses, self._step_losses = self._step_losses, []
         if not self._greeted:
@@ -283,6 +338,14 @@ class Arm:
             self._wait_for_turn()
         elif self._socket is None:
             return
+        elif self._what == "validation":
+            # What the device has to do for this step must not be in the time of a validation.
+            self._synchronize()
+            if self._left == 0:
+                self._send(self._turn())
+                self._wait_for_turn()
+        elif self._what == "epoch":
+            self._epoch_samples += samples
         elif self._drop > 0:
             self._drop -= 1
             if self._drop == 0:
@@ -296,11 +359,38 @@ class Arm:
                 self._answer(now)
                 self._wait_for_turn()
 
+    def _iteration_began(self, loader):
+        """The start of an epoch, if the program trains with this loader."""
+        if self._what != "epoch" or self._ended or self._thread != threading.get_ident():
+            return
+        if not self._trains_with(loader):
+            return
+        with self._session.lock:
+            self._session.phases.epoch_began()
+        self._synchronize()
+        now = self._session.now()
+        if self._epoch_began is not None:
+            self._times.append(now - self._epoch_began - self._validated)
+            self._samples += self._epoch_samples
+            self._left -= 1
+            if self._left == 0:
+                self._send(self._turn())
+                self._wait_for_turn()
+                now = self._session.now()
+        self._epoch_began, self._epoch_samples, self._validated = now, 0, 0
+
+    def _trains_with(self, loader):
+        """Whether this is the first of the loaders that the program trains with, the epochs of which are counted."""
+        from .loaders import owner_of
+
+        first = next(iter(self._training.values()), None)
+        return first is not None and first.owner() is owner_of(loader)
+
     @guarded
     def program_ended(self):
         """The last step, which ends only now, is in no turn: nothing may wait any more."""
         self._ended = True
-        turn = self._turn() if self._times and self._left > 0 else None
+        turn = self._turn() if self._times else None
         self._send({"type": "done", "steps": self._steps, "turn": turn})
 
     @guarded
@@ -323,6 +413,7 @@ class Arm:
 
     def _greet(self):
         self._greeted = True
+        self._thread = threading.get_ident()
         self._connect()
         rank, ranks = self._rank()
         self._send(
@@ -368,12 +459,15 @@ class Arm:
         return self._torch.cuda.is_available() and self._torch.cuda.is_initialized()
 
     def _synchronize(self):
-        if self._uses_cuda():
-            self._torch.cuda.synchronize()
+        """Waits for the device. Returns how long, in ns."""
+        if not self._uses_cuda():
+            return 0
+        begin = self._session.now()
+        self._torch.cuda.synchronize()
+        return self._session.now() - begin
 
     def _begin_counting(self):
         self._synchronize()
-        self._times, self._turn_losses, self._samples = [], [], 0
         self._resumed = self._session.now()
 
     def _answer(self, ended):
@@ -390,6 +484,7 @@ class Arm:
             "ns": self._times,
             "losses": losses if all(losses_of_step for losses_of_step in self._turn_losses) else [],
             "samples": self._samples,
+            "steps": self._steps,
             "loader": self._loader(),
             "peak_bytes": peak,
             "peak_of": of,
@@ -413,9 +508,18 @@ class Arm:
         turn = json.loads(line) if line else {}
         if turn.get("type") != "turn":
             os._exit(0)  # the experiment has ended
-        self._drop, self._left = turn["drop"], turn["count"]
+        self._what, self._drop, self._left = turn["what"], turn["drop"], turn["count"]
+        self._times, self._turn_losses, self._samples = [], [], 0
+        self._epoch_began = None
         if self._drop == 0:
             self._begin_counting()
+        self._waited = self._reported = self._session.now()
+
+    def _report_progress(self, now):
+        """A long validation, or an epoch, is no hang."""
+        if self._greeted and now - self._reported >= _PROGRESS_NS:
+            self._reported = now
+            self._send({"type": "progress", "steps": self._steps})
 
     # --- the connection ---
 

@@ -11,6 +11,7 @@
 class Phases:
     def __init__(self, session):
         self._session = session
+        self.listeners = []  # called with the start and the end of each validation that has ended
         self._reset()
 
     def begin_again(self):
@@ -184,6 +185,8 @@ class Phases:
             since = self._loader_since
         self._session.complete("phase", "validation", since, end)
         self._note(end - since)
+        for listener in self.listeners:
+            listener(since, end)
         self._since = self._end = None
         self._losses = []
         self._loss_since = None
@@ -200,9 +203,14 @@ class Phases:
             entry.fields["model"] = self._model.id
         self._session.facts.changed = self._session.facts.changed or entry.count == 1
 
+    def epoch_began(self):
+        """Ends a validation without a loader, which otherwise ends with the next training."""
+        self._finish()
+
     def program_ended(self, now):
         self._loop_ended(now)
         self._finish()
 
     def forked(self):
         self._reset()
+        self.listeners = []
