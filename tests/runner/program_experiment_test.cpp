@@ -417,6 +417,18 @@ TEST_F(ProgramExperiment, AllRanksOfAnArmTakeTheTurn)
     EXPECT_GT(result->measured.samplesPerSecondA, 1.5 * 4 / 0.020 * 0.7);
 }
 
+TEST_F(ProgramExperiment, AllRanksOfAnArmTrainTheEpoch)
+{
+    ProgramPlan epoch = plan({"milliseconds=6", "epoch=10", "ranks=2"}, {"milliseconds=3", "epoch=10", "ranks=2"});
+    epoch.changes = {{"loader.persistent_workers", "false", "true"}};
+    epoch.measure = "epoch";
+    const auto result = run(epoch);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->program.ranks, 2);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(60e3), Le(85e3))) << "an epoch of one rank";
+}
+
 TEST_F(ProgramExperiment, StepsAreDroppedForWorkersThatComeLater)
 {
     const auto result = run({"milliseconds=20", "grow=20"}, {"milliseconds=10", "grow=20"});
