@@ -6,6 +6,7 @@
 #include "advisor/experiment/turn_order.h"
 #include "advisor/experiment/verdict_reason.h"
 #include "advisor/experiment/warm_up.h"
+#include "profiler/os/processor.h"
 
 #include <algorithm>
 #include <cmath>
@@ -230,6 +231,8 @@ Outcome<void> Driver::startBoth(std::size_t seed)
 Outcome<protocol::Hello> Driver::greet(Arm& arm)
 {
     auto hello = arm.hello(m_bounds);
+    if (hello)
+        m_result.machine = {profiler::os::processorName(), hello->device};
     m_drop = m_steps ? m_programs.stepsToDrop() : 0;
     return hello;
 }

@@ -100,6 +100,14 @@ struct WarmUpReport {
     double limitSeconds = 0; ///< time limit of a start
 };
 
+/// Where a change was measured. Empty: not known.
+struct Machine {
+    std::string processor; ///< its model, as profiler::os::processorName() has it
+    std::string device;    ///< that the arms trained on: "cpu" or the GPU's name
+
+    [[nodiscard]] bool isEmpty() const { return processor.empty() && device.empty(); }
+};
+
 struct ExperimentResult {
     ExperimentPlan plan;
     std::vector<Pair> pairs;   ///< in a screening: one for each seed
@@ -118,6 +126,7 @@ struct ExperimentResult {
     NoiseReport noise;
     WarmUpReport warmUp;
     std::array<std::vector<RescaledSetting>, 2> rescaled; ///< of each arm, to the horizon of a screening
+    Machine machine;
     double secondsSpent = 0;
     /// No two trainers were resident, since both did not fit into the memory; the peaks are then not known.
     bool oneAtATime = false;

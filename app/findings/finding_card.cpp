@@ -270,7 +270,7 @@ void FindingCard::refreshApply()
         note = tr("%1. %2 It would share the processor with the measurement.").arg(toggleText(*a.toggle), busy);
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) +
-               (isOfProgram() ? ' ' + tr("Your files stay as they are.") : otherSettingsText());
+               (isOfProgram() ? ' ' + tr("Your files stay as they are.") : QString()) + elsewhereText();
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
@@ -281,10 +281,17 @@ void FindingCard::refreshApply()
     m_note->setVisible(!note.isEmpty() && !measuring);
 }
 
-/// A measurement takes the settings as they are; its result is one of the trace on screen only where these are its own.
-QString FindingCard::otherSettingsText() const
+/// A measurement takes this machine and the settings as they are; its result is one of the trace on screen only where
+/// these are its own.
+QString FindingCard::elsewhereText() const
 {
     const Session& session = *m_context.session;
+    if (!session.isMachineOnScreen(thisMachine()))
+        return ' ' +
+               tr("It is measured on this machine, and the trace was recorded on another one: the result is listed "
+                  "under Measured elsewhere.");
+    if (isOfProgram())
+        return {};
     const config::TrainingConfig* onScreen = session.trainingOnScreen();
     if (!onScreen || session.journal().isResultOf(*onScreen, session.configuration(), {}))
         return {};

@@ -212,6 +212,16 @@ advisor::Toggle toggleFromJson(const QJsonObject& json)
             json["to"].toString().toStdString()};
 }
 
+QJsonObject toJson(const advisor::Machine& machine)
+{
+    return {{"processor", asQString(machine.processor)}, {"device", asQString(machine.device)}};
+}
+
+advisor::Machine machineFromJson(const QJsonObject& json)
+{
+    return {json["processor"].toString().toStdString(), json["device"].toString().toStdString()};
+}
+
 QJsonObject toJson(const ExperimentResult& result)
 {
     QJsonObject json{
@@ -231,6 +241,8 @@ QJsonObject toJson(const ExperimentResult& result)
         {"notes", messagesJson(result.notes)},
         {"noise", noiseJson(result.noise)},
         {"seconds_spent", result.secondsSpent}};
+    if (!result.machine.isEmpty())
+        json["machine"] = toJson(result.machine);
     if (result.lossAtEqualTime)
         json["loss_at_equal_time"] = lossesJson(*result.lossAtEqualTime);
     return json;
@@ -263,6 +275,7 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
     for (const QJsonValue note : json["notes"].toArray())
         result.notes.push_back(messageFrom(note));
     result.noise = noiseFrom(json["noise"].toObject());
+    result.machine = machineFromJson(json["machine"].toObject()); // none in files of earlier versions
     result.secondsSpent = json["seconds_spent"].toDouble();
     return result;
 }

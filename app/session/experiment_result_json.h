@@ -15,4 +15,7 @@ std::optional<advisor::ExperimentResult> resultFromJson(const QJsonObject& json)
 QJsonObject toJson(const advisor::Toggle& toggle);
 advisor::Toggle toggleFromJson(const QJsonObject& json);
 
+QJsonObject toJson(const advisor::Machine& machine);
+advisor::Machine machineFromJson(const QJsonObject& json);
+
 } // namespace app

@@ -22,7 +22,7 @@ std::optional<MeasuredPrediction> measuredPrediction(const advisor::ExperimentRe
     const auto held = advisor::predictionHeld(result);
     if (!held)
         return std::nullopt;
-    return MeasuredPrediction{result.plan.baseline, result.plan.changes, *held, program.id};
+    return MeasuredPrediction{result.plan.baseline, result.plan.changes, *held, program.id, result.machine};
 }
 
 Predictions Journal::score() const
@@ -106,6 +106,18 @@ Journal Journal::ofProgram(const Origin& program) const
             found.changes.push_back(change);
     for (const MeasuredPrediction& prediction : predictions)
         if (!program.id.isEmpty() && prediction.program == program.id)
+            found.predictions.push_back(prediction);
+    return found;
+}
+
+Journal Journal::measuredOn(const std::function<bool(const advisor::Machine&)>& isOnScreen) const
+{
+    Journal found;
+    for (const KeptChange& change : changes)
+        if (isOnScreen(change.result.machine))
+            found.changes.push_back(change);
+    for (const MeasuredPrediction& prediction : predictions)
+        if (isOnScreen(prediction.machine))
             found.predictions.push_back(prediction);
     return found;
 }

@@ -4,6 +4,7 @@
 #include "app/session/origin.h"
 
 #include <QString>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct MeasuredPrediction {
     std::vector<advisor::Toggle> changes;
     bool held = false; ///< it lay in the predicted range
     QString program{}; ///< id of the program's origin; empty: it was measured with `baseline`
+    advisor::Machine machine{};
 };
 /// None when nothing was predicted, or too little measured.
 /// @param program  that it was measured with; without an id: the plan's configuration
@@ -62,6 +64,8 @@ struct Journal {
     [[nodiscard]] Journal measuredWith(const config::TrainingConfig* shown, const Journal& all) const;
     /// Changes and predictions that were measured with a program.
     [[nodiscard]] Journal ofProgram(const Origin& program) const;
+    /// Changes and predictions that were measured on machines that `isOnScreen` accepts.
+    [[nodiscard]] Journal measuredOn(const std::function<bool(const advisor::Machine&)>& isOnScreen) const;
     /// A place for one more change of a rule: changes of one may be kept one after another, as "rule", "rule #2" …
     /// @param beside  takes places, too
     [[nodiscard]] QString freeName(const QString& rule, const std::vector<KeptChange>& beside = {}) const;

@@ -1,6 +1,7 @@
 #include "app/session/origin.h"
 
 #include "profiler/model/trace.h"
+#include "profiler/os/processor.h"
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
@@ -45,13 +46,16 @@ QString metadataOf(const profiler::Trace& trace, const char* key)
     return found == trace.metadata().end() ? QString() : QString::fromStdString(found->second);
 }
 
-/// The machine that a trace was recorded on, as far as it says: its processor and its devices.
-QStringList machineOf(const profiler::Trace& trace)
+/// Names of the devices that a trace has, or of the one that its trainer names: "cpu" where there was no other.
+QStringList devicesOf(const profiler::Trace& trace)
 {
-    QStringList machine{metadataOf(trace, "host.cpu")};
+    QStringList devices;
     for (const profiler::Device& device : trace.devices())
-        machine << QString::fromStdString(device.name);
-    return machine;
+        if (!device.name.empty())
+            devices << QString::fromStdString(device.name);
+    if (const QString named = metadataOf(trace, "device"); devices.isEmpty() && !named.isEmpty())
+        devices << named;
+    return devices;
 }
 
 /// Hashes of the user's files that a recorded Python program ran, by their paths.
@@ -99,18 +103,40 @@ Origin originOf(const config::TrainingConfig& configuration)
 Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file)
 {
     if (const auto text = metadataOf(trace, "config"); !text.isEmpty())
-        if (const auto configuration = config::TrainingConfig::fromJson(text.toStdString())) {
-            Origin origin = originOf(*configuration);
-            origin.id = hashOf(QStringList{origin.id} + machineOf(trace));
-            return origin;
-        }
+        if (const auto configuration = config::TrainingConfig::fromJson(text.toStdString()))
+            return originOf(*configuration);
     if (const QString command = metadataOf(trace, "record.command"); !command.isEmpty())
-        return {hashOf(QStringList{"program", command, metadataOf(trace, "record.directory")} + machineOf(trace) +
-                       sourcesOf(trace)),
+        return {hashOf(QStringList{"program", command, metadataOf(trace, "record.directory")} + sourcesOf(trace)),
                 command};
     if (file.empty())
         return {};
     return {hashOf({"file", QString::fromStdString(file.string())}), QString::fromStdString(file.filename().string())};
+}
+
+advisor::Machine thisMachine()
+{
+    static const std::string processor = profiler::os::processorName();
+    return {processor, {}};
+}
+
+bool isMachineOf(const advisor::Machine& machine, const profiler::Trace& trace)
+{
+    const QString processor = metadataOf(trace, "host.cpu"), measured = QString::fromStdString(machine.processor);
+    const bool isNamed = !processor.isEmpty() && processor != "unknown"; // as earlier versions wrote it
+    if (isNamed && !measured.isEmpty() && processor != measured)
+        return false;
+    const QStringList devices = devicesOf(trace);
+    return devices.isEmpty() || machine.device.empty() || devices.contains(QString::fromStdString(machine.device));
+}
+
+QString machineText(const advisor::Machine& machine)
+{
+    QStringList parts;
+    if (!machine.processor.empty())
+        parts << QString::fromStdString(machine.processor);
+    if (!machine.device.empty() && machine.device != "cpu")
+        parts << QString::fromStdString(machine.device);
+    return parts.join(", ");
 }
 
 bool belongsTo(const config::TrainingConfig& shown, const config::TrainingConfig& baseline,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "advisor/advice.h"
+#include "advisor/experiment/experiment.h"
 #include "trainer/config/training_config.h"
 
 #include <QString>
@@ -25,9 +26,17 @@ struct Origin {
 /// Of a configuration, without the settings that say only what is recorded and how long the training goes on: every
 /// measurement sets those itself.
 Origin originOf(const config::TrainingConfig& configuration);
-/// Of a trace: its configuration, and the machine that trained it; else the command that was recorded with its folder,
-/// its machine and the content of its source files; else the file.
+/// Of a trace: its configuration; else the command that was recorded with its folder and the content of its source
+/// files; else the file.
 Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file);
+
+/// This computer, as a measurement finds it; its device is known only once a program ran.
+advisor::Machine thisMachine();
+/// False when `trace` names another processor than `machine`, or only other devices. What either of them does not name
+/// decides nothing: results of earlier versions name no machine.
+bool isMachineOf(const advisor::Machine& machine, const profiler::Trace& trace);
+/// For people: "AMD EPYC 9654, NVIDIA H100"; empty where it is not known.
+QString machineText(const advisor::Machine& machine);
 
 /// Settings that make a difference between the two trainings: difference() without those that originOf() leaves out.
 std::vector<config::Difference> differenceOfOrigin(const config::TrainingConfig& a, const config::TrainingConfig& b);

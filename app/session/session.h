@@ -148,6 +148,9 @@ public:
     /// The training that results on screen must be of: that of the trace on screen, without a trace the one that is
     /// set. Null: the trace does not say what it trained, and no result is shown as one of its own.
     [[nodiscard]] const config::TrainingConfig* trainingOnScreen() const;
+    /// What was measured on this machine may be a result of the trace on screen; see isMachineOf(). Without a trace:
+    /// it is this machine.
+    [[nodiscard]] bool isMachineOnScreen(const advisor::Machine& machine) const;
     /// The recorded program of the trace on screen, that changes can be measured with; without an id: it is of none.
     [[nodiscard]] Origin programOnScreen() const;
 
@@ -207,7 +210,7 @@ public:
     // measured changes
     /// The kept changes that are in the configuration and were measured with the training on screen.
     [[nodiscard]] const Journal& journal() const;
-    /// A result of another training than the one on screen.
+    /// A result of another training than the one on screen, or of another machine.
     struct ElsewhereResult {
         QString title; ///< of the finding
         Origin origin; ///< what it was measured with

@@ -80,6 +80,8 @@ QJsonObject predictionJson(const MeasuredPrediction& prediction)
         {"baseline", configurationJson(prediction.baseline)}, {"changes", changes}, {"held", prediction.held}};
     if (!prediction.program.isEmpty())
         json["program"] = prediction.program;
+    if (!prediction.machine.isEmpty())
+        json["machine"] = toJson(prediction.machine);
     return json;
 }
 
@@ -90,7 +92,11 @@ std::optional<MeasuredPrediction> predictionFrom(const QJsonObject& json)
         config::TrainingConfig::fromJson(std::string_view(text.data(), static_cast<std::size_t>(text.size())));
     if (!baseline)
         return std::nullopt;
-    MeasuredPrediction prediction{std::move(*baseline), {}, json["held"].toBool(), json["program"].toString()};
+    MeasuredPrediction prediction{std::move(*baseline),
+                                  {},
+                                  json["held"].toBool(),
+                                  json["program"].toString(),
+                                  machineFromJson(json["machine"].toObject())}; // none in files of earlier versions
     for (const QJsonValue toggle : json["changes"].toArray())
         prediction.changes.push_back(toggleFromJson(toggle.toObject()));
     return prediction;

@@ -47,18 +47,30 @@ Origin Session::programOnScreen() const
     return originOf(*m->trace, m->path);
 }
 
+bool Session::isMachineOnScreen(const advisor::Machine& machine) const
+{
+    if (!m->title.isEmpty())
+        return isMachineOf(machine, *m->trace);
+    const std::string here = thisMachine().processor;
+    return machine.processor.empty() || here.empty() || machine.processor == here;
+}
+
 /// Which results are of the training on screen. True when other changes are in the journal than before.
 bool Session::refreshJournal()
 {
     const config::TrainingConfig* onScreen = trainingOnScreen();
     const Origin program = programOnScreen();
+    const auto isHere = [this](const advisor::Machine& machine) { return isMachineOnScreen(machine); };
     m->experiments.select([&](const ExperimentController::Measured& one) {
+        if (!isHere(one.result.machine))
+            return false;
         if (!one.program.id.isEmpty())
             return one.program == program;
         return onScreen && m->kept.isResultOf(*onScreen, one.result.plan.baseline, one.result.plan.changes);
     });
     Journal now = program.id.isEmpty() ? m->kept.inForce(m->configuration).measuredWith(onScreen, m->kept)
                                        : m->kept.ofProgram(program);
+    now = now.measuredOn(isHere);
     const bool same =
         std::equal(now.changes.begin(), now.changes.end(), m->journal.changes.begin(), m->journal.changes.end(),
                    [](const KeptChange& a, const KeptChange& b) { return a.ruleId == b.ruleId; }) &&
@@ -80,9 +92,11 @@ std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
     const config::TrainingConfig* onScreen = trainingOnScreen();
     const Origin program = programOnScreen();
     for (const KeptChange& kept : m->kept.changes) {
-        if (kept.isOfProgram()
-                ? !(kept.program == program)
-                : !onScreen || !m->kept.isResultOf(*onScreen, kept.result.plan.baseline, kept.result.plan.changes))
+        const bool isOfTraining =
+            kept.isOfProgram()
+                ? kept.program == program
+                : onScreen && m->kept.isResultOf(*onScreen, kept.result.plan.baseline, kept.result.plan.changes);
+        if (!isOfTraining || !isMachineOnScreen(kept.result.machine))
             found.push_back({kept.title, kept.isOfProgram() ? kept.program : originOf(kept.result.plan.baseline),
                              kept.result, true});
     }
@@ -125,6 +139,14 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     if (!result || result->plan.changes.empty() || m->journal.keptOf(id, result->plan.changes.front()))
         return;
     emit tookUp();
+    if (!isMachineOnScreen(result->machine)) {
+        emit noticed(tr("The change was not kept: it was measured on another machine."),
+                     tr("It was measured on %1, and the trace on screen was recorded elsewhere. Record it on this "
+                        "machine, then measure the change.")
+                         .arg(machineText(result->machine)),
+                     true);
+        return;
+    }
     if (!measured->program.id.isEmpty()) {
         SessionChange change;
         change.place = m->kept.changes.size();
@@ -160,8 +182,9 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
 void Session::undoChange(const QString& ruleId)
 {
     const KeptChange* kept = m->kept.find(ruleId);
-    if (kept && !(kept->program == programOnScreen()))
-        kept = nullptr; // a change of that name that was kept for another program, or for a configuration: it stays
+    // A change of that name that was kept for another program, for a configuration or on another machine stays.
+    if (kept && (!(kept->program == programOnScreen()) || !isMachineOnScreen(kept->result.machine)))
+        kept = nullptr;
     if (!kept) {
         m->experiments.forget(ruleId);
         emit journalChanged();

@@ -1,3 +1,4 @@
+#include "app/session/origin.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 
@@ -39,7 +40,8 @@ bool Session::isTuningOfScreen() const
     if (result)
         for (const config::Difference& one : config::difference(result->start, result->best))
             found.push_back({one.key, one.a, one.b});
-    return onScreen && m->kept.isResultOf(*onScreen, m->tuning.startConfiguration(), found);
+    return onScreen && isMachineOnScreen(thisMachine()) &&
+           m->kept.isResultOf(*onScreen, m->tuning.startConfiguration(), found);
 }
 
 void Session::connectTuning()

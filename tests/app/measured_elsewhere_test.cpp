@@ -49,10 +49,11 @@ advisor::RuleAdvice optimizerAdvice()
 }
 
 /// A trace that says which configuration it is of, as a run writes it; or none.
+/// @param more  lines with further metadata
 std::filesystem::path traceOf(const QTemporaryDir& folder, const char* name,
-                              const config::TrainingConfig* configuration)
+                              const config::TrainingConfig* configuration, const std::string& more = {})
 {
-    std::string text = "meta workload convnet\n";
+    std::string text = "meta workload convnet\n" + more;
     if (configuration) {
         std::string json = configuration->toJson();
         std::erase(json, '\n');
@@ -136,11 +137,15 @@ private slots:
         app_test::useScript("train");
     }
     void anOriginIsTheTrainingWithoutItsRecording();
-    void anotherMachineOrAnEditedScriptIsAnotherOrigin();
+    void anEditedScriptIsAnotherOrigin();
+    void aTraceOfAnotherMachineIsToldApart();
     void measuredChangesDoNotMakeAnotherTraining();
     void aResultIsShownWithItsTrainingOnly();
     void aForeignTraceHasNoResultOfOurs();
     void aKeptChangeIsElsewhereAfterARestart();
+    void aKeptChangeOfAnotherMachineIsElsewhere();
+    void whatIsMeasuredHereIsNoResultOfAnotherMachine();
+    void anEditedScriptHasItsResultsElsewhere();
     void aReportHasNoResultOfAnotherTraining();
     void tuningSaysWhatWasTuned();
     void aMeasurementOfTheTraceBeforeIsNotOnItsCard();
@@ -170,7 +175,7 @@ void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
     QCOMPARE(app::originOf(*test_support::traceFromText("main\nop a 0 1\n"), "/tmp/a.json").name, QString("a.json"));
 }
 
-void MeasuredElsewhereTest::anotherMachineOrAnEditedScriptIsAnotherOrigin()
+void MeasuredElsewhereTest::anEditedScriptIsAnotherOrigin()
 {
     const auto idOf = [](const std::string& lines) {
         const auto trace = test_support::traceFromText(lines + "main\nop a 0 1\n");
@@ -182,15 +187,27 @@ void MeasuredElsewhereTest::anotherMachineOrAnEditedScriptIsAnotherOrigin()
     };
     QCOMPARE(idOf(source("1")), idOf(source("1")));
     QVERIFY2(idOf(source("1")) != idOf(source("2")), "the script was edited");
-    std::string json = config::TrainingConfig().toJson();
-    std::replace(json.begin(), json.end(), '\n', ' ');
-    const std::string config = "meta config " + json + "\n";
-    for (const std::string& trained : {program, config}) {
-        const std::string here = trained + "meta host.cpu EPYC\ndevice 0 H100\n";
-        QCOMPARE(idOf(here), idOf(here));
-        QVERIFY(idOf(here) != idOf(trained + "meta host.cpu Xeon\ndevice 0 H100\n"));
-        QVERIFY(idOf(here) != idOf(trained + "meta host.cpu EPYC\ndevice 0 V100\n"));
-    }
+    QCOMPARE(idOf(source("1")), idOf(source("1") + "meta host.cpu EPYC\n")); // the machine is compared by itself
+}
+
+void MeasuredElsewhereTest::aTraceOfAnotherMachineIsToldApart()
+{
+    const auto isOf = [](const advisor::Machine& machine, const std::string& lines) {
+        return app::isMachineOf(machine, *test_support::traceFromText(lines + "main\nop a 0 1\n"));
+    };
+    const advisor::Machine machine{"EPYC", "H100"};
+    QVERIFY(isOf(machine, "meta host.cpu EPYC\ndevice 0 H100\n"));
+    QVERIFY(isOf(machine, "meta host.cpu EPYC\ndevice 0 V100\ndevice 1 H100\n"));
+    QVERIFY(isOf(machine, "meta host.cpu EPYC\nmeta device H100\n"));
+    QVERIFY(!isOf(machine, "meta host.cpu Xeon\ndevice 0 H100\n"));
+    QVERIFY(!isOf(machine, "meta host.cpu EPYC\ndevice 0 V100\n"));
+    QVERIFY(!isOf(machine, "meta host.cpu EPYC\nmeta device cpu\n"));
+    QVERIFY(!isOf({"EPYC", "cpu"}, "meta host.cpu EPYC\ndevice 0 H100\n"));
+    // What is not known decides nothing.
+    QVERIFY(isOf(machine, ""));
+    QVERIFY(isOf(machine, "meta host.cpu unknown\n"));
+    QVERIFY(isOf({}, "meta host.cpu EPYC\ndevice 0 H100\n"));
+    QVERIFY(isOf({"EPYC", {}}, "meta host.cpu EPYC\ndevice 0 H100\n"));
 }
 
 void MeasuredElsewhereTest::measuredChangesDoNotMakeAnotherTraining()
@@ -295,6 +312,95 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     QCOMPARE(session.journal().score().made, 1);
     QVERIFY(session.measuredElsewhere().empty());
     QVERIFY(find<QWidget>(&app.window, "journal")->isVisible());
+}
+
+void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
+{
+    const QTemporaryDir folder;
+    app::KeptSession kept;
+    kept.configuration = training("32");
+    QVERIFY(kept.configuration.set("loader.workers", "2"));
+    kept.journal.changes = {keptFor(training("32"))};
+    kept.journal.changes[0].result.machine = {"EPYC", "H100"};
+    kept.journal.predictions = {*app::measuredPrediction(kept.journal.changes[0].result)};
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    App app;
+    Session& session = app.session;
+    session.restore();
+    const auto* panel = app.window.findChild<app::AdvisorPanel*>();
+    QVERIFY(session.journal().changes.empty()); // nothing is on screen, and this machine is another one
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.measuredElsewhere()[0].result.machine.processor, "EPYC");
+
+    const auto open = [&](const char* name, const std::string& machine) {
+        ::open(session, traceOf(folder, name, &kept.configuration, machine));
+    };
+    for (const auto& [name, machine] : {std::pair{"processor.sspack", "meta host.cpu Xeon\nmeta device H100\n"},
+                                        {"device.sspack", "meta host.cpu EPYC\nmeta device V100\n"}}) {
+        open(name, machine);
+        QVERIFY(session.journal().changes.empty());
+        QCOMPARE(session.journal().score().made, 0);
+        QVERIFY2(elsewhereText(*panel).contains("on another machine: EPYC, H100"), qPrintable(elsewhereText(*panel)));
+        session.undoChange("loader.workers"); // it is not this trace's to take back
+        QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    }
+    open("own.sspack", "meta host.cpu EPYC\nmeta device H100\n");
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(session.journal().score().made, 1);
+    QVERIFY(session.measuredElsewhere().empty());
+    // A trace that names no machine keeps the result: only its configuration is compared.
+    open("unnamed.sspack", {});
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+}
+
+void MeasuredElsewhereTest::whatIsMeasuredHereIsNoResultOfAnotherMachine()
+{
+    const QTemporaryDir folder;
+    const auto configuration = training("32");
+    Session session;
+    open(session, traceOf(folder, "other.sspack", &configuration, "meta host.cpu Another Processor\n"));
+    QVERIFY(!session.isMachineOnScreen(app::thisMachine()));
+    measure(session, optimizerAdvice());
+    QVERIFY(!session.experiments().result("optimizer.kind"));
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.measuredElsewhere()[0].result.machine.processor, app::thisMachine().processor);
+    QVERIFY(!session.measuredElsewhere()[0].result.machine.device.empty());
+    QSignalSpy told(&session, &Session::noticed);
+    session.keepChange(optimizerAdvice());
+    QCOMPARE(told.count(), 1);
+    QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
+
+    open(session,
+         traceOf(folder, "own.sspack", &configuration, "meta host.cpu " + app::thisMachine().processor + "\n"));
+    QVERIFY(session.experiments().result("optimizer.kind"));
+    QVERIFY(session.measuredElsewhere().empty());
+}
+
+void MeasuredElsewhereTest::anEditedScriptHasItsResultsElsewhere()
+{
+    const QTemporaryDir folder;
+    const auto program = [](const char* hash) {
+        return std::string(R"(meta program {"files":[{"path":"/home/a/train.py","sha256":")") + hash +
+               "\"}]}\nmeta record.command python train.py\nmeta record.directory /home/a\n";
+    };
+    const auto file = traceOf(folder, "first.sspack", nullptr, program("1"));
+    const auto trace = profiler::formats::openTrace(file);
+    QVERIFY(trace);
+    app::KeptSession kept;
+    kept.journal.changes = {keptFor({})};
+    kept.journal.changes[0].program = app::originOf(**trace, file);
+    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    App app;
+    Session& session = app.session;
+    session.restore();
+    const auto* panel = app.window.findChild<app::AdvisorPanel*>();
+    open(session, file);
+    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QVERIFY(session.measuredElsewhere().empty());
+    open(session, traceOf(folder, "edited.sspack", nullptr, program("2")));
+    QVERIFY(session.journal().changes.empty());
+    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QVERIFY2(elsewhereText(*panel).contains("Its files have changed since"), qPrintable(elsewhereText(*panel)));
 }
 
 void MeasuredElsewhereTest::aReportHasNoResultOfAnotherTraining()

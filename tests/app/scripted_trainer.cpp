@@ -108,7 +108,9 @@ public:
     /// Twice as fast with workers; AdamW learns better.
     int takeTurns()
     {
-        tell(protocol::Hello{});
+        protocol::Hello hello;
+        hello.device = "cpu";
+        tell(hello);
         for (;;) {
             const auto command = m_commands.next(1000ms);
             if (!command)

@@ -61,16 +61,6 @@ std::optional<double> smallestQuota(const fs::path& mount, fs::path group, bool 
     }
 }
 
-// What the kernel says of the first core.
-std::optional<std::string> processorInfo(std::string_view key)
-{
-    std::ifstream info("/proc/cpuinfo");
-    for (std::string line; std::getline(info, line);)
-        if (line.starts_with(key))
-            return line.substr(std::min(line.find(':') + 2, line.size()));
-    return std::nullopt;
-}
-
 int affinityCores()
 {
     cpu_set_t set;
@@ -92,16 +82,6 @@ int usableCores(const fs::path& root)
         if (quota)
             cores = std::min(cores, static_cast<int>(std::ceil(*quota)));
     return std::max(cores, 1);
-}
-
-std::string processorName()
-{
-    return processorInfo("model name").value_or("unknown");
-}
-
-std::string processorFlags()
-{
-    return processorInfo("flags").value_or("");
 }
 
 std::int64_t residentBytes()

@@ -1,5 +1,6 @@
 #include "trainer/loop/session.h"
 
+#include "profiler/os/processor.h"
 #include "trainer/loop/batch_search.h"
 #include "trainer/loop/device.h"
 #include "trainer/loop/failure.h"
@@ -62,8 +63,8 @@ void describeRun(Recording& recording, const config::TrainingConfig& config, con
     for (const auto& [library, version] : loadedLibraryVersions())
         recording.setMetadata("versions." + library, version);
     recording.setMetadata("host.cores", std::to_string(usableCores()));
-    recording.setMetadata("host.cpu", processorName());
-    recording.setMetadata("host.cpu_flags", processorFlags());
+    recording.setMetadata("host.cpu", profiler::os::processorName());
+    recording.setMetadata("host.cpu_flags", profiler::os::processorFlags());
     recording.setMetadata("host.threads", std::to_string(at::get_num_threads()));
 }
 

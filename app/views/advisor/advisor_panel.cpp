@@ -215,17 +215,23 @@ void AdvisorPanel::leaveTrace()
 
 void AdvisorPanel::showElsewhere()
 {
+    const Session& session = *m_context.session;
+    const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())
+                                                       : originOf(*session.trace(), session.tracePath());
     std::vector<FoldedList::Entry> entries;
-    for (const Session::ElsewhereResult& one : m_context.session->measuredElsewhere()) {
+    for (const Session::ElsewhereResult& one : session.measuredElsewhere()) {
         QStringList changes;
         for (const advisor::Toggle& change : one.result.plan.changes)
             changes << toggleText(change);
         const QString verdict = one.kept ? tr("Kept there. %1").arg(verdictText(one.result)) : verdictText(one.result);
-        entries.push_back({changes.join(", "), tr("Measured with %1.").arg(one.origin.name) + '\n' + verdict});
+        QString origin = tr("Measured with %1.").arg(one.origin.name);
+        if (!session.isMachineOnScreen(one.result.machine))
+            origin =
+                tr("Measured with %1, on another machine: %2.").arg(one.origin.name, machineText(one.result.machine));
+        else if (one.origin.name == session.programOnScreen().name)
+            origin += ' ' + tr("Its files have changed since, or it was in another folder.");
+        entries.push_back({changes.join(", "), origin + '\n' + verdict});
     }
-    const Session& session = *m_context.session;
-    const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())
-                                                       : originOf(*session.trace(), session.tracePath());
     m_elsewhere->show(tr("Measured elsewhere"), entries, tr("Not measured with what is on screen: %1.").arg(here.name));
 }
 
