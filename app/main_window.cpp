@@ -205,14 +205,14 @@ void MainWindow::tellTuned()
     if (!dock || (dock->isVisible() && !dock->visibleRegion().isEmpty()))
         return;
     const TuneController& tuning = m_context.session->tuning();
-    if (const auto& result = tuning.result())
+    if (const auto* result = tuning.outcome())
         m_notice->show(tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
-                       tr("%1 was tuned.").arg(originOf(result->start).name) + '\n' +
-                           QString::fromStdString(result->why.text) + '\n' +
-                           tr("What was tried stands in the view Tune (Ctrl+T)."),
+                       tr("%1 was tuned.").arg(tuning.origin().name) + '\n' + QString::fromStdString(result->why.text) +
+                           '\n' + tr("What was tried stands in the view Tune (Ctrl+T)."),
                        false);
     else if (!tuning.trouble().isEmpty())
-        m_notice->show(tr("The training cannot be tuned."), tuning.trouble(), true);
+        m_notice->show(tuning.isOfProgram() ? tr("The program cannot be tuned.") : tr("The training cannot be tuned."),
+                       tuning.trouble(), true);
 }
 
 void MainWindow::keepSelection()

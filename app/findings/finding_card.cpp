@@ -362,7 +362,8 @@ void FindingCard::makePatch()
     if (!isPatchable())
         return;
     Session* session = m_context.session;
-    m_patch = new PatchBox(session->trace(), *m_advice.advice.proposed, this);
+    const advisor::Toggle& proposed = *m_advice.advice.proposed;
+    m_patch = new PatchBox(session->trace(), {{proposed.key, proposed.to}}, this);
     connect(m_patch, &PatchBox::filesChanged, session, &Session::programFilesChanged);
     connect(session, &Session::programFilesChanged, m_patch, &PatchBox::reload);
     m_patch->setVisible(unfolded);

@@ -82,6 +82,39 @@ QString howText(const advisor::change::ProgramPatch& patch, const advisor::chang
     return change.whyNot.empty() ? text : toText(change.whyNot.text) + ' ' + text;
 }
 
+using Written = profiler::Result<std::vector<std::filesystem::path>>;
+
+/// Takes the changes that edit files back, one after the other. Ends with the first one that cannot be taken back.
+Written takeAllBack(const profiler::Trace& trace, const std::vector<advisor::change::WantedChange>& changes,
+                    const advisor::change::ProgramPatch& patch)
+{
+    std::vector<std::filesystem::path> files;
+    for (const advisor::change::WantedChange& change : changes) {
+        const bool editsNothing = std::any_of(patch.changes.begin(), patch.changes.end(), [&](const auto& made) {
+            return made.key == change.key && made.how != advisor::change::How::Source;
+        });
+        if (editsNothing && changes.size() > 1)
+            continue;
+        const Written written = advisor::change::takeBack(trace, change.key);
+        if (!written)
+            return written;
+        for (const std::filesystem::path& file : *written)
+            if (std::find(files.begin(), files.end(), file) == files.end())
+                files.push_back(file);
+    }
+    return files;
+}
+
+/// How each change is made, a line for each way.
+QString howText(const advisor::change::ProgramPatch& patch)
+{
+    QStringList lines;
+    for (const advisor::change::ChangeResult& change : patch.changes)
+        lines << howText(patch, change);
+    lines.removeDuplicates();
+    return lines.join('\n');
+}
+
 QString filesText(const std::vector<std::filesystem::path>& files)
 {
     QStringList names;
@@ -92,8 +125,9 @@ QString filesText(const std::vector<std::filesystem::path>& files)
 
 } // namespace
 
-PatchBox::PatchBox(std::shared_ptr<const profiler::Trace> trace, advisor::Toggle change, QWidget* parent)
-    : QWidget(parent), m_trace(std::move(trace)), m_change(std::move(change)), m_how(makeLabel("patchHow", this)),
+PatchBox::PatchBox(std::shared_ptr<const profiler::Trace> trace, std::vector<advisor::change::WantedChange> changes,
+                   QWidget* parent)
+    : QWidget(parent), m_trace(std::move(trace)), m_changes(std::move(changes)), m_how(makeLabel("patchHow", this)),
       m_outcome(makeLabel("patchOutcome", this)), m_diff(new QPlainTextEdit(this)),
       m_apply(new QPushButton(tr("Apply to file"), this)), m_revert(new QPushButton(tr("Revert"), this)),
       m_copy(new QPushButton(icon("copy"), tr("Copy"), this)), m_thread(this)
@@ -165,9 +199,8 @@ void PatchBox::reload()
 void PatchBox::prepare()
 {
     m_thread.start(
-        [this, trace = m_trace, change = m_change](const std::stop_token&, const Background::Post& post) {
-            post(
-                [this, patch = advisor::change::patchProgram(*trace, {{change.key, change.to}})] { showPatch(patch); });
+        [this, trace = m_trace, changes = m_changes](const std::stop_token&, const Background::Post& post) {
+            post([this, patch = advisor::change::patchProgram(*trace, changes)] { showPatch(patch); });
         },
         [this](const profiler::Error& error) { showPatch(tl::unexpected(error)); });
 }
@@ -179,10 +212,16 @@ void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& 
         return;
     }
     m_patch = *patch;
-    m_applied = advisor::change::isApplied(m_patch, {m_change.key, m_change.to});
-    const advisor::change::ChangeResult& change = m_patch.changes.front();
-    m_how->setText(m_applied ? tr("This change is in your program:") : howText(m_patch, change));
-    const QString diff = toText(m_patch.diff.empty() ? change.proposal : m_patch.diff).trimmed();
+    const auto isDone = [&](const advisor::change::WantedChange& change) {
+        return advisor::change::isApplied(m_patch, change);
+    };
+    const auto isDoneOrNoEdit = [&](const advisor::change::ChangeResult& change) {
+        return change.how != advisor::change::How::Source || isDone({change.key, change.to});
+    };
+    m_applied = std::any_of(m_changes.begin(), m_changes.end(), isDone) &&
+                std::all_of(m_patch.changes.begin(), m_patch.changes.end(), isDoneOrNoEdit);
+    m_how->setText(m_applied ? tr("This change is in your program:") : howText(m_patch));
+    const QString diff = toText(m_patch.diff.empty() ? m_patch.changes.front().proposal : m_patch.diff).trimmed();
     m_diff->setPlainText(diff);
     const int lines = std::min(static_cast<int>(diff.count('\n')) + 1, kMostLines);
     m_diff->setFixedHeight(lines * m_diff->fontMetrics().lineSpacing() + 12 +
@@ -205,13 +244,12 @@ void PatchBox::carryOut(Action action)
     m_writing = true;
     setButtons(false);
     m_thread.start(
-        [this, action, trace = m_trace, key = m_change.key, patch = m_patch](const std::stop_token&,
-                                                                             const Background::Post& post) {
-            using Written = profiler::Result<std::vector<std::filesystem::path>>;
+        [this, action, trace = m_trace, changes = m_changes, patch = m_patch](const std::stop_token&,
+                                                                              const Background::Post& post) {
             const auto originals = advisor::change::defaultOriginals();
             const Written written = !originals                ? Written(tl::unexpected(originals.error()))
                                     : action == Action::Apply ? advisor::change::applyPatch(patch, *originals)
-                                                              : advisor::change::takeBack(*trace, key);
+                                                              : takeAllBack(*trace, changes, patch);
             post([this, action, written] { showOutcome(action, written); });
         },
         [this, action](const profiler::Error& error) { showOutcome(action, tl::unexpected(error)); });

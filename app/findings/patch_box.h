@@ -1,11 +1,11 @@
 #pragma once
 
-#include "advisor/advice.h"
 #include "advisor/change/program_patch.h"
 #include "app/session/background.h"
 
 #include <QWidget>
 #include <memory>
+#include <vector>
 
 class QLabel;
 class QPushButton;
@@ -13,15 +13,16 @@ class QPlainTextEdit;
 
 namespace app {
 
-/// A finding's change as a diff of the user's own files, for a recorded Python program: shows it, writes it into the
-/// files, and takes it back, also after a restart. The diff is made on another thread, by the patcher, when the box is
-/// first shown, and again when another box has changed the files.
+/// Changes as one diff of the user's own files, for a recorded Python program (those of a finding, or those that tuning
+/// kept): shows it, writes it into the files, and takes it back, also after a restart. The diff is made on another
+/// thread, by the patcher, when the box is first shown, and again when another box has changed the files.
 class PatchBox : public QWidget {
     Q_OBJECT
 public:
     /// @param trace  of the program
-    /// @param change  what the finding proposes
-    PatchBox(std::shared_ptr<const profiler::Trace> trace, advisor::Toggle change, QWidget* parent);
+    /// @param changes  what the diff makes; at least one
+    PatchBox(std::shared_ptr<const profiler::Trace> trace, std::vector<advisor::change::WantedChange> changes,
+             QWidget* parent);
 
     /// The files were changed: what the diff starts from is different.
     void reload();
@@ -43,7 +44,7 @@ private:
     void setButtons(bool enabled);
 
     std::shared_ptr<const profiler::Trace> m_trace;
-    advisor::Toggle m_change;
+    std::vector<advisor::change::WantedChange> m_changes;
     advisor::change::ProgramPatch m_patch;
     bool m_prepared = false, m_applied = false, m_writing = false, m_failed = false;
     QLabel *m_how, *m_outcome;

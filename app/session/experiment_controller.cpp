@@ -14,16 +14,23 @@ namespace {
 
 using Tell = std::function<void(const advisor::ExperimentProgress&)>;
 
+advisor::ProgramSetup programOf(const ProgramMeasurement& what)
+{
+    advisor::ProgramSetup setup;
+    setup.arms[0].command = what.command;
+    setup.folder = what.folder;
+    setup.environment = what.environment;
+    setup.isolation = what.isolation;
+    return setup;
+}
+
 /// Blocks until the change is measured. What the programs print is kept only where they fail.
 profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMeasurement& what,
                                                                 const advisor::Toggle& change, const Tell& tell,
                                                                 const std::stop_token& stop)
 {
     advisor::ProgramPlan plan;
-    plan.setup.arms[0].command = what.command;
-    plan.setup.folder = what.folder;
-    plan.setup.environment = what.environment;
-    plan.setup.isolation = what.isolation;
+    plan.setup = programOf(what);
     if (const auto ready = advisor::change::prepareProgram(plan.setup); !ready)
         return tl::unexpected(ready.error());
     const advisor::change::ChangeRequest request{
@@ -59,6 +66,16 @@ profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMea
 }
 
 } // namespace
+
+profiler::Result<advisor::ProgramSetup> setupOf(const ProgramMeasurement& what)
+{
+    advisor::ProgramSetup setup = programOf(what);
+    if (const auto ready = advisor::change::prepareProgram(setup); !ready)
+        return tl::unexpected(ready.error());
+    if (const auto made = advisor::change::makeLogFolder(setup); !made)
+        return tl::unexpected(made.error());
+    return setup;
+}
 
 ExperimentController::ExperimentController(QObject* parent) : QObject(parent), m_thread(this) {}
 

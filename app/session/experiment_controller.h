@@ -2,6 +2,7 @@
 
 #include "advisor/change/program_patch.h"
 #include "advisor/experiment/experiment.h"
+#include "advisor/experiment/program_arm.h"
 #include "advisor/rule.h"
 #include "advisor/runner/workspace.h"
 #include "app/session/background.h"
@@ -29,6 +30,9 @@ struct ProgramMeasurement {
     std::vector<advisor::RuleAdvice> rules;          ///< on the trace, for the prediction
     Origin origin;
 };
+
+/// A program as an experiment or a tuning runs it, with a new folder for what it prints.
+profiler::Result<advisor::ProgramSetup> setupOf(const ProgramMeasurement& what);
 
 /// Measures one change at a time against the configuration that is set, or against a recorded program, and keeps what
 /// was measured. A result is one of the training that it was measured with: result() and results() give those of the

@@ -3,6 +3,7 @@
 #include "advisor/report/report.h"
 #include "app/report/pdf_report.h"
 #include "app/session/session.h"
+#include "app/session/tune_controller.h"
 
 #include <utility>
 
@@ -19,6 +20,7 @@ profiler::Result<void> write(const ReportContents& contents, const std::filesyst
     input.config = contents.configuration ? &*contents.configuration : nullptr;
     input.experiments = contents.experiments;
     input.tuning = contents.tuning ? &*contents.tuning : nullptr;
+    input.program = contents.program ? &contents.program->result : nullptr;
     const QString name = QString::fromStdString(path.string());
     return name.endsWith(".pdf", Qt::CaseInsensitive) ? writePdfReport(path, advisor::reportModel(input))
                                                       : advisor::writeReport(path, input);

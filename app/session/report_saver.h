@@ -17,6 +17,7 @@
 namespace app {
 
 struct Analysed;
+struct ProgramTuned;
 
 /// What a report tells of, as values that outlive what they were taken from.
 struct ReportContents {
@@ -26,6 +27,7 @@ struct ReportContents {
     std::optional<config::TrainingConfig> configuration;
     std::vector<advisor::ExperimentResult> experiments;
     std::optional<advisor::TuneResult> tuning;
+    std::shared_ptr<const ProgramTuned> program; ///< a tuning of a program; null: none
 };
 
 /// Writes a report in the background: PDF where the name ends so, else HTML.

@@ -189,8 +189,8 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
     });
 }
 
-/// With the recorded program of the trace on screen.
-void Session::measureProgram(const advisor::RuleAdvice& advice)
+/// The program of the trace on screen; says by noticed() why there is none.
+std::optional<ProgramMeasurement> Session::recordedProgram()
 {
     const auto recorded = [this](const char* key) {
         const auto found = m->trace->metadata().find(key);
@@ -201,27 +201,45 @@ void Session::measureProgram(const advisor::RuleAdvice& advice)
     if (!words || words->empty() || folder.empty()) {
         emit noticed(tr("Nothing was measured: the trace does not say which command was recorded, and where."),
                      tr("Record the program again."), true);
-        return;
+        return std::nullopt;
     }
-    ProgramMeasurement what{.trace = m->trace,
-                            .command = *words,
-                            .environment = recordedEnvironment(recorded("record.command"), folder),
-                            .folder = folder,
-                            .kept = {},
-                            .rules = m->advice ? m->advice->rules : std::vector<advisor::RuleAdvice>(),
-                            .origin = programOnScreen()};
-    for (const KeptChange& kept : m->journal.changes)
-        if (kept.toggle.key != advice.advice.toggle->key)
-            what.kept.push_back({kept.toggle.key, kept.toggle.to});
-    passProgram(*words, folder, [this, advice, what = std::move(what)] {
-        passIsolation([this, advice, what](advisor::runner::Isolation isolation) {
+    return ProgramMeasurement{.trace = m->trace,
+                              .command = *words,
+                              .environment = recordedEnvironment(recorded("record.command"), folder),
+                              .folder = folder,
+                              .kept = {},
+                              .rules = m->advice ? m->advice->rules : std::vector<advisor::RuleAdvice>(),
+                              .origin = programOnScreen()};
+}
+
+/// Calls `go` when the user allows to run the program, and its trace is still on screen then.
+void Session::passRecorded(ProgramMeasurement what, const std::function<void(ProgramMeasurement)>& go)
+{
+    const std::vector<std::string> command = what.command;
+    const std::filesystem::path folder = what.folder;
+    passProgram(command, folder, [this, go, what = std::move(what)] {
+        passIsolation([this, go, what](advisor::runner::Isolation isolation) {
             if (m->trace != what.trace || !mayStart())
                 return;
             ProgramMeasurement isolated = what;
             isolated.isolation = isolation;
-            m->experiments.startProgram(advice, std::move(isolated));
-            emit experimentStarted(asQString(advice.id));
+            go(std::move(isolated));
         });
+    });
+}
+
+/// With the recorded program of the trace on screen.
+void Session::measureProgram(const advisor::RuleAdvice& advice)
+{
+    auto what = recordedProgram();
+    if (!what)
+        return;
+    for (const KeptChange& kept : m->journal.changes)
+        if (kept.toggle.key != advice.advice.toggle->key)
+            what->kept.push_back({kept.toggle.key, kept.toggle.to});
+    passRecorded(std::move(*what), [this, advice](ProgramMeasurement isolated) {
+        m->experiments.startProgram(advice, std::move(isolated));
+        emit experimentStarted(asQString(advice.id));
     });
 }
 

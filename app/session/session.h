@@ -187,7 +187,8 @@ public:
 
     // tuning
     [[nodiscard]] bool tuningRunning() const;
-    /// Tries what the advisor advises, from the configuration there is, and keeps what pays; see advisor::tune.
+    /// Tries what the advisor advises and keeps what pays: from the recorded program of the trace on screen, where
+    /// there is one (see advisor::tuneProgram), else from the configuration there is (see advisor::tune).
     /// @param budget  of all experiments together
     void startTuning(std::chrono::seconds budget);
     void stopTuning(); ///< what paid until then is the result
@@ -199,6 +200,9 @@ public:
 
     /// Writes the configuration that it found; tells by noticed() when it cannot.
     void saveTuned(const std::filesystem::path& path);
+
+    /// Writes the diff of a program's files that tuning found, with names that begin in its folder.
+    void saveTunedPatch(const std::filesystem::path& path);
 
     /// Writes what is known of the trace on screen, and of those measured changes and the last tuning that are of it,
     /// as the name says: .pdf, else HTML. Ends with noticed().
@@ -277,6 +281,8 @@ private:
     void passGate(std::function<void()> go);
     void passPackage(const std::function<void()>& go);
     void startRun();
+    std::optional<ProgramMeasurement> recordedProgram();
+    void passRecorded(ProgramMeasurement what, const std::function<void(ProgramMeasurement)>& go);
     void measureProgram(const advisor::RuleAdvice& advice);
     void passIsolation(const std::function<void(advisor::runner::Isolation)>& go);
     void connectTrace();

@@ -1,7 +1,9 @@
+#include "advisor/runner/unified_diff.h"
 #include "app/session/origin.h"
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 
+#include <QSaveFile>
 #include <algorithm>
 
 // The session's tuning, and the report of everything that is known.
@@ -34,6 +36,8 @@ const TuneController& Session::tuning() const
 
 bool Session::isTuningOfScreen() const
 {
+    if (m->tuning.isOfProgram())
+        return m->tuning.origin() == programOnScreen() && isMachineOnScreen(thisMachine());
     const config::TrainingConfig* onScreen = trainingOnScreen();
     const auto& result = m->tuning.result();
     std::vector<advisor::Toggle> found;
@@ -49,11 +53,11 @@ void Session::connectTuning()
     connect(&m->tuning, &TuneController::progressed, this, &Session::tuningProgressed);
     connect(&m->tuning, &TuneController::ended, this, [this] {
         std::vector<advisor::ExperimentResult> measured;
-        if (const auto& result = m->tuning.result())
-            for (const advisor::TuneTrial& trial : result->trials)
+        if (const auto* outcome = m->tuning.outcome())
+            for (const advisor::TuneTrial& trial : outcome->trials)
                 if (trial.result)
                     measured.push_back(*trial.result);
-        if (m->addPredictions(measured))
+        if (m->addPredictions(measured, m->tuning.isOfProgram() ? m->tuning.origin() : Origin()))
             settleResults();
     });
     connect(&m->tuning, &TuneController::ended, this, &Session::tuningEnded);
@@ -67,7 +71,17 @@ void Session::connectTuning()
 
 void Session::startTuning(std::chrono::seconds budget)
 {
-    if (!mayStart() || !takeEdits())
+    if (!mayStart())
+        return;
+    if (!programOnScreen().id.isEmpty()) {
+        if (auto what = recordedProgram())
+            passRecorded(std::move(*what), [this, budget](ProgramMeasurement isolated) {
+                m->tuning.startProgram(std::move(isolated), budget);
+                emit tuningStarted();
+            });
+        return;
+    }
+    if (!takeEdits())
         return;
     passGate([this, budget] {
         if (!mayStart())
@@ -121,6 +135,20 @@ void Session::saveTuned(const std::filesystem::path& path)
         emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
 }
 
+void Session::saveTunedPatch(const std::filesystem::path& path)
+{
+    const auto& tuned = m->tuning.programResult();
+    if (!tuned)
+        return;
+    emit tookUp();
+    const std::string diff = advisor::runner::diffInFolder(tuned->result.patch.diff, tuned->what.folder);
+    QSaveFile out(asQString(path.string()));
+    if (!out.open(QIODevice::WriteOnly) || out.write(QByteArray::fromStdString(diff)) < 0 || !out.commit())
+        emit noticed(tr("The patch was not written."), out.errorString(), true);
+    else
+        emit noticed(tr("The patch is written."), asQString(path.string()), false);
+}
+
 ReportContents Session::contentsOfTrace() const
 {
     ReportContents contents;
@@ -154,6 +182,8 @@ void Session::saveReport(const std::filesystem::path& path)
     emit tookUp();
     ReportContents contents = contentsOfTrace();
     if (!programOnScreen().id.isEmpty()) {
+        if (isTuningOfScreen())
+            contents.program = m->tuning.programResult();
         for (const KeptChange& kept : m->journal.changes)
             contents.experiments.push_back(kept.result);
         for (const auto& [rule, result] : m->experiments.results())
@@ -170,12 +200,19 @@ void Session::saveReport(const std::filesystem::path& path)
 void Session::saveTuneReport(const std::filesystem::path& path)
 {
     const auto& tuned = m->tuning.result();
-    if (!tuned)
+    const auto& program = m->tuning.programResult();
+    if (!tuned && !program)
         return;
     emit tookUp();
     ReportContents contents = contentsOfTrace();
     if (!contents.trace || !isTuningOfScreen())
         contents = {};
+    if (program) {
+        contents.title = tr("Tuning report: %1").arg(m->tuning.origin().name);
+        contents.program = program;
+        m->reports.save(std::move(contents), path);
+        return;
+    }
     if (!contents.trace)
         contents.configuration = tuned->best;
     contents.title = tr("Tuning report: %1").arg(QString::fromStdString(workloadOf(tuned->start)));

@@ -1,26 +1,91 @@
 #include "app/session/tune_controller.h"
 
 #include "advisor/experiment/trainer_process.h"
+#include "advisor/runner/program_recording.h"
 #include "advisor/tuner/record_training.h"
 #include "profiler/io/formats/format.h"
 
 #include <QTemporaryDir>
+#include <system_error>
+#include <utility>
 
 namespace app {
 
 namespace {
 
+using Tell = std::function<void(const advisor::TuneProgress&)>;
+
+profiler::Error noRoom(const QTemporaryDir& folder)
+{
+    return profiler::makeError<"files.no_temporary", "There is no room for temporary files">(
+        profiler::Error::Code::Io, folder.path().toStdString(), "make room, or set TMPDIR");
+}
+
+/// Records a variant of the program into a file.
+profiler::Result<std::shared_ptr<const profiler::Trace>> recordVariant(const advisor::ProgramSetup& setup,
+                                                                       const advisor::ProgramVariant& variant,
+                                                                       const std::filesystem::path& file,
+                                                                       const std::stop_token& stop)
+{
+    advisor::runner::RecordingPlan plan;
+    plan.command = variant.command;
+    plan.folder = setup.folder;
+    plan.environment = setup.environment;
+    plan.isolation = setup.isolation;
+    plan.files = variant.files;
+    plan.hookChanges = variant.hookChanges;
+    plan.terminal = setup.terminal;
+    plan.log = setup.logs / "recording.log";
+    plan.startPatience = setup.startPatience;
+    if (const auto recorded = advisor::runner::recordProgram(plan, file, stop); !recorded)
+        return tl::unexpected(recorded.error());
+    return profiler::formats::openTrace(file);
+}
+
+/// Blocks until the program is tuned. What it prints is kept only where the tuning fails.
+profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTemporaryDir& folder,
+                                                                    const ProgramMeasurement& what,
+                                                                    std::chrono::seconds budget, const Tell& tell,
+                                                                    const std::stop_token& stop)
+{
+    if (!folder.isValid())
+        return tl::unexpected(noRoom(folder));
+    auto setup = setupOf(what);
+    if (!setup)
+        return tl::unexpected(setup.error());
+    advisor::ProgramTunePlan plan;
+    plan.setup = std::move(*setup);
+    plan.budget = budget;
+    plan.trace = what.trace;
+    plan.record = [&folder, recordings = 0](const advisor::ProgramSetup& program,
+                                            const advisor::ProgramVariant& variant,
+                                            const std::stop_token& stopped) mutable {
+        const std::filesystem::path file = folder.filePath(QString("%1.sstrace").arg(++recordings)).toStdString();
+        return recordVariant(program, variant, file, stopped);
+    };
+    auto result = advisor::tuneProgram(plan, tell, stop);
+    if (!result && result.error().code != profiler::Error::Code::Cancelled) {
+        profiler::Error error = result.error();
+        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what the program printed is in ") +
+                      plan.setup.logs.string();
+        return tl::unexpected(std::move(error));
+    }
+    std::error_code ignored;
+    std::filesystem::remove_all(plan.setup.logs, ignored);
+    if (!result)
+        return tl::unexpected(result.error());
+    return std::make_shared<const ProgramTuned>(ProgramTuned{what, std::move(*result)});
+}
+
 /// The plan and the folder that its recordings lie in.
-profiler::Result<advisor::TuneResult> tuneIn(const QTemporaryDir& folder, advisor::TunePlan plan,
-                                             const std::function<void(const advisor::TuneProgress&)>& tell,
+profiler::Result<advisor::TuneResult> tuneIn(const QTemporaryDir& folder, advisor::TunePlan plan, const Tell& tell,
                                              const std::stop_token& stop)
 {
     const auto trainer = advisor::findTrainer();
     if (!trainer)
         return tl::unexpected(trainer.error());
     if (!folder.isValid())
-        return profiler::fail<"files.no_temporary", "There is no room for temporary files">(
-            profiler::Error::Code::Io, folder.path().toStdString(), "make room, or set TMPDIR");
+        return tl::unexpected(noRoom(folder));
     plan.trainer = *trainer;
     plan.record =
         [&, recordings =
@@ -49,13 +114,8 @@ void TuneController::start(const config::TrainingConfig& configuration, std::chr
 {
     if (m_running)
         return;
-    m_running = true;
-    m_stopping = false;
+    begin(budget);
     m_start = configuration;
-    m_budget = budget;
-    m_progress.reset();
-    m_result.reset();
-    m_trouble.clear();
     advisor::TunePlan plan;
     plan.start = configuration;
     plan.budget = budget;
@@ -68,6 +128,47 @@ void TuneController::start(const config::TrainingConfig& configuration, std::chr
             post([this, result = tuneIn(folder, plan, tell, stop)] { end(result); });
         },
         [this](const profiler::Error& error) { end(tl::unexpected(error)); });
+}
+
+void TuneController::startProgram(ProgramMeasurement what, std::chrono::seconds budget)
+{
+    if (m_running)
+        return;
+    begin(budget);
+    m_program = what;
+    m_thread.start(
+        [this, budget, what = std::move(what)](const std::stop_token& stop, const Background::Post& post) {
+            const QTemporaryDir folder;
+            const auto tell = [&](const advisor::TuneProgress& progress) {
+                post([this, progress] { take(progress); });
+            };
+            post([this, result = tuneProgramIn(folder, what, budget, tell, stop)] { endProgram(result); });
+        },
+        [this](const profiler::Error& error) { endProgram(tl::unexpected(error)); });
+}
+
+void TuneController::begin(std::chrono::seconds budget)
+{
+    m_running = true;
+    m_stopping = false;
+    m_budget = budget;
+    m_progress.reset();
+    m_result.reset();
+    m_program.reset();
+    m_programResult.reset();
+    m_trouble.clear();
+}
+
+const advisor::TuneOutcome* TuneController::outcome() const
+{
+    if (m_programResult)
+        return &m_programResult->result;
+    return m_result ? &*m_result : nullptr;
+}
+
+Origin TuneController::origin() const
+{
+    return m_program ? m_program->origin : originOf(m_start);
 }
 
 void TuneController::stop()
@@ -86,12 +187,25 @@ void TuneController::take(const advisor::TuneProgress& progress)
 
 void TuneController::end(const profiler::Result<advisor::TuneResult>& result)
 {
-    m_running = m_stopping = false;
-    m_progress.reset();
     if (result)
         m_result = *result;
-    else if (result.error().code != profiler::Error::Code::Cancelled)
-        m_trouble = QString::fromStdString(result.error().message());
+    endWith(result ? nullptr : &result.error());
+}
+
+void TuneController::endProgram(const profiler::Result<std::shared_ptr<const ProgramTuned>>& result)
+{
+    if (result)
+        m_programResult = *result;
+    endWith(result ? nullptr : &result.error());
+}
+
+/// @param error  null: there is a result
+void TuneController::endWith(const profiler::Error* error)
+{
+    m_running = m_stopping = false;
+    m_progress.reset();
+    if (error && error->code != profiler::Error::Code::Cancelled)
+        m_trouble = QString::fromStdString(error->message());
     emit ended();
 }
 

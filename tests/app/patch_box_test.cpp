@@ -108,6 +108,30 @@ private slots:
         QCOMPARE(content(), kScript);
     }
 
+    void severalChangesAreOneDiffAndAreTakenBackTogether()
+    {
+        const auto box = shown({{"loader.workers", "4"}, {"loader.pin_memory", "true"}});
+        const QString diff = find<QPlainTextEdit>(box.get(), "diff")->toPlainText();
+        QVERIFY2(diff.contains("num_workers=4, pin_memory=True)"), qPrintable(diff));
+        apply(box.get());
+        QVERIFY2(content().contains("num_workers=4, pin_memory=True)"), content().constData());
+        auto* revert = find<QPushButton>(box.get(), "revertPatch");
+        QVERIFY(revert->isVisible() && revert->isEnabled());
+        QVERIFY(!find<QPushButton>(box.get(), "applyPatch")->isEnabled());
+        // Made again with one of them applied, it is not the whole change that is in the program.
+        const auto workers = shown("loader.workers", "4");
+        find<QPushButton>(workers.get(), "revertPatch")->click();
+        QVERIFY(QTest::qWaitFor([&] { return !content().contains("num_workers"); }, 20'000));
+        box->reload();
+        auto* add = find<QPushButton>(box.get(), "applyPatch");
+        QVERIFY(QTest::qWaitFor([&] { return add->isEnabled(); }, 20'000));
+        QVERIFY(!revert->isVisible());
+        apply(box.get());
+        QVERIFY2(content().contains("num_workers=4") && content().contains("pin_memory=True"), content().constData());
+        revert->click();
+        QVERIFY(QTest::qWaitFor([&] { return content() == kScript; }, 20'000));
+    }
+
     void refusesAFileThatChangedSinceTheRecording()
     {
         const auto box = shown("loader.workers", "4");
@@ -148,6 +172,10 @@ private:
     /// A box for the recorded program whose loader is in line 3, once its diff has been made.
     [[nodiscard]] std::unique_ptr<app::PatchBox> shown(const char* key, const char* to) const
     {
+        return shown({{key, to}});
+    }
+    [[nodiscard]] std::unique_ptr<app::PatchBox> shown(std::vector<advisor::change::WantedChange> changes) const
+    {
         const QString hash = QCryptographicHash::hash(kScript, QCryptographicHash::Sha256).toHex();
         const QJsonObject site{{"file", m_file}, {"line", 3},        {"column", 9},
                                {"end_line", 3},  {"end_column", 40}, {"function", "<module>"}};
@@ -170,7 +198,7 @@ private:
                                   {"arguments", QJsonArray()}};
         const QByteArray json = QJsonDocument(program).toJson(QJsonDocument::Compact);
         auto box = std::make_unique<app::PatchBox>(traceFromText("meta program " + json.toStdString() + "\nmain\n"),
-                                                   advisor::Toggle{key, "0", to}, nullptr);
+                                                   std::move(changes), nullptr);
         box->resize(500, 400);
         box->show();
         const auto* how = find<QLabel>(box.get(), "patchHow");

@@ -1,8 +1,10 @@
 #include "app/shell/notice_strip.h"
 #include "app/views/tune/tune_panel.h"
 #include "app/widgets/evidence_table.h"
+#include "profiler/io/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
 #include <QApplication>
@@ -69,6 +71,7 @@ private slots:
     void whatWasFoundIsSavedAndCopied();
     void stoppedItKeepsTheBest();
     void aTrainingThatCannotRunIsSaid();
+    void aRecordedProgramIsTunedOnceItIsAllowed();
     void nothingElseRunsBeside();
     void theWindowLeadsToIt();
     void anEndThatNobodySawIsTold();
@@ -205,6 +208,38 @@ void TuneTest::aTrainingThatCannotRunIsSaid()
     QVERIFY(tuned.text("tuneEmpty").contains("cannot be tuned"));
     QVERIFY(tuned.text("tuneEmpty").contains("no such folder"));
     QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
+}
+
+// The program of the trace on screen, not the training that is set. This one is no Python program, so it cannot be
+// tuned.
+void TuneTest::aRecordedProgramIsTunedOnceItIsAllowed()
+{
+    const QTemporaryDir folder;
+    QFile script(folder.filePath("train.sh"));
+    QVERIFY(script.open(QIODevice::WriteOnly) && script.write("touch ran\n") > 0);
+    script.close();
+    const std::string text = "meta record.command no-such-program train.sh\nmeta record.directory " + folder.path().toStdString() +
+                             "\nmeta program {\"files\":[]}\nmain\nop a 0 1\n";
+    const std::filesystem::path file = folder.filePath("program.sspack").toStdString();
+    QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText(text), file, {}));
+    Tuned tuned("quick");
+    QSignalSpy opened(&tuned.session, &Session::traceOpened), asked(&tuned.session, &Session::codeAsked);
+    tuned.session.openTrace(file);
+    QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
+    QVERIFY(!tuned.session.programOnScreen().id.isEmpty());
+    QVERIFY2(tuned.text("tuneEmpty").contains("recorded program"), qPrintable(tuned.text("tuneEmpty")));
+
+    find<QPushButton>(&tuned.panel, "startTuning")->click();
+    QTRY_COMPARE_WITH_TIMEOUT(asked.count(), 1, kPatienceMs);
+    QVERIFY(!tuned.session.tuningRunning());
+    connect(&tuned.session, &Session::copyAsked, &tuned.session, [&] { tuned.session.answerCopy(true); });
+    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
+    tuned.session.answerCode(asked[0][0].value<app::CodeFile>(), app::CodeGate::Answer::Once);
+    QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
+    QVERIFY(tuned.session.tuning().isOfProgram());
+    QVERIFY(!tuned.session.tuning().outcome());
+    QVERIFY2(tuned.text("tuneEmpty").contains("The program cannot be tuned."), qPrintable(tuned.text("tuneEmpty")));
+    QVERIFY(!QFile::exists(folder.filePath("ran")));
 }
 
 void TuneTest::nothingElseRunsBeside()

@@ -5,10 +5,12 @@
 #include "app/record/record_dialog.h"
 #include "app/session/analyser.h"
 #include "app/shell/trust_question.h"
+#include "app/views/tune/tune_panel.h"
 
 #include <QApplication>
 #include <QComboBox>
 #include <QFile>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPlainTextEdit>
 #include <QPushButton>
@@ -16,6 +18,7 @@
 #include <QStandardPaths>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 // From "Record a program" to the changed file and back, with a real program, recorder and experiment, in a real window.
 
@@ -175,6 +178,47 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     box = showDiff(card(window));
     auto* revert = find<QPushButton>(box, "revertPatch");
     QVERIFY(revert->isVisibleTo(box));
+    revert->click();
+    QTRY_COMPARE_WITH_TIMEOUT(content(), kScript, kPatienceMs);
+
+    // Tune until the workers pay: the program was allowed, Stop keeps the best, and one diff of the file is the result.
+    const auto isWorkers = [](const advisor::Toggle& change) { return change.key == "loader.workers"; };
+    connect(&session, &app::Session::tuningProgressed, this, [&](const advisor::TuneProgress& progress) {
+        for (const advisor::TuneTrial& trial : progress.trials)
+            if (isWorkers(trial.change) && trial.outcome == advisor::TuneTrial::Outcome::Kept)
+                session.stopTuning();
+    });
+    QSignalSpy ended(&session, &app::Session::tuningEnded);
+    session.startTuning(std::chrono::minutes(3));
+    QTRY_VERIFY_WITH_TIMEOUT(session.tuningRunning(), kPatienceMs);
+    QCOMPARE(asked.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
+    const auto tuned = session.tuning().programResult();
+    QVERIFY2(tuned, qPrintable(session.tuning().trouble()));
+    QCOMPARE(content(), kScript);
+    QVERIFY(session.isTuningOfScreen());
+    QVERIFY(tuned->result.stopped);
+    QVERIFY(std::any_of(tuned->result.kept.begin(), tuned->result.kept.end(), isWorkers));
+    QVERIFY(tuned->result.ratio.low > 1);
+    auto* panel = find<app::TunePanel>(&window, {});
+    QVERIFY(find<QLabel>(panel, "tuneSummary")->text().contains(QString::fromStdString(tuned->result.why.text)));
+    QVERIFY(!find<QPushButton>(panel, "applyTuning")->isVisibleTo(panel));
+    session.saveTunedPatch(m_folder.filePath("changes.patch").toStdString());
+    QFile saved(m_folder.filePath("changes.patch"));
+    QVERIFY(saved.open(QIODevice::ReadOnly) && saved.readAll().contains("+++ b/train.py"));
+    QSignalSpy told(&session, &app::Session::noticed);
+    session.saveTuneReport(m_folder.filePath("report.html").toStdString());
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatienceMs);
+    QFile report(m_folder.filePath("report.html"));
+    QVERIFY(report.open(QIODevice::ReadOnly) && report.readAll().contains("num_workers="));
+    find<QPushButton>(panel, "showTunedDiff")->click();
+    box = find<app::PatchBox>(panel, "patchBox");
+    auto* apply = find<QPushButton>(box, "applyPatch");
+    QTRY_VERIFY_WITH_TIMEOUT(apply->isVisibleTo(box) && apply->isEnabled(), kPatienceMs);
+    apply->click();
+    QTRY_VERIFY_WITH_TIMEOUT(content().contains("num_workers="), kPatienceMs);
+    revert = find<QPushButton>(box, "revertPatch");
+    QTRY_VERIFY_WITH_TIMEOUT(revert->isVisibleTo(box) && revert->isEnabled(), kPatienceMs);
     revert->click();
     QTRY_COMPARE_WITH_TIMEOUT(content(), kScript, kPatienceMs);
 }

@@ -2,7 +2,6 @@
 
 #include "app/look/icon.h"
 #include "app/models/finding_text.h"
-#include "app/session/origin.h"
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
 #include "app/widgets/evidence_table.h"
@@ -142,7 +141,7 @@ void TunePanel::connectSession()
         connect(m_session, signal, this, &TunePanel::showState);
     connect(m_session, &Session::busyChanged, this, [this] {
         showHeader();
-        if (!m_session->tuningRunning() && m_session->tuning().result())
+        if (!m_session->tuningRunning() && m_session->tuning().outcome())
             m_result->showResult();
     });
 }
@@ -177,7 +176,7 @@ void TunePanel::showState()
 {
     showHeader();
     const TuneController& tuning = m_session->tuning();
-    const QString name = originOf(tuning.startConfiguration()).name;
+    const QString name = tuning.origin().name;
     m_origin->setText(m_session->isTuningOfScreen()
                           ? tr("Tuning of %1").arg(name)
                           : tr("Measured elsewhere: tuning of %1, not of the trace on screen").arg(name));
@@ -187,20 +186,27 @@ void TunePanel::showState()
             showProgress(*tuning.progress());
         else
             showRows({}, nullptr);
-    } else if (tuning.result()) {
-        showRows(tuning.result()->trials, nullptr);
+    } else if (tuning.outcome()) {
+        showRows(tuning.outcome()->trials, nullptr);
         m_pages->setCurrentIndex(1);
         m_result->showResult();
     } else {
         m_pages->setCurrentIndex(0);
+        const bool isProgram = !m_session->programOnScreen().id.isEmpty();
         m_empty->setText(
-            tuning.trouble().isEmpty()
-                ? tr("Tune asks the advisor about the training as it is set on the left, tries what it says, one "
+            !tuning.trouble().isEmpty() ? (tuning.isOfProgram() ? tr("The program cannot be tuned. %1")
+                                                                : tr("The training cannot be tuned. %1"))
+                                              .arg(tuning.trouble())
+            : isProgram
+                ? tr("Tune asks the advisor about the recorded program, tries the changes that it proposes, one after "
+                     "another, keeps what pays and asks again. Your files stay as they are. At the end there are the "
+                     "gain of all kept changes together, one diff to apply, and a report.\nChoose how long it may take "
+                     "and press Tune. It can be stopped at any time: the best so far stays.")
+                : tr("Tune asks the advisor about the training as it is set on the left, tries what it says, one "
                      "change "
                      "after another, keeps what pays and asks anew. At the end there are a configuration, a report and "
                      "the code to paste.\nChoose how long it may take and press Tune. It can be stopped at any time: "
-                     "the best so far stays.")
-                : tr("The training cannot be tuned. %1").arg(tuning.trouble()));
+                     "the best so far stays."));
     }
 }
 
@@ -267,7 +273,9 @@ void TunePanel::showRows(const std::vector<advisor::TuneTrial>& trials, const ad
         rows.push_back(tuneRow(*now));
     const bool none = rows.empty();
     if (none)
-        m_empty->setText(tr("A training is recorded for the advisor. What is tried appears here."));
+        m_empty->setText(m_session->tuning().isOfProgram()
+                             ? tr("The first change is prepared. What is tried appears here.")
+                             : tr("A training is recorded for the advisor. What is tried appears here."));
     m_pages->setCurrentIndex(none ? 0 : 1);
     m_table->setRows(std::move(rows));
     showDetail(trials.empty() ? nullptr : &trials.back());
@@ -283,7 +291,7 @@ void TunePanel::showDetail(const advisor::TuneTrial* trial)
 const advisor::TuneTrial* TunePanel::trialAt(const QString& key) const
 {
     const TuneController& tuning = m_session->tuning();
-    const std::vector<advisor::TuneTrial>* trials = tuning.result()     ? &tuning.result()->trials
+    const std::vector<advisor::TuneTrial>* trials = tuning.outcome()    ? &tuning.outcome()->trials
                                                     : tuning.progress() ? &tuning.progress()->trials
                                                                         : nullptr;
     bool isNumber = false;

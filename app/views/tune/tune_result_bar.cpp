@@ -3,6 +3,7 @@
 #include "advisor/tip_text.h"
 #include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
+#include "app/findings/patch_box.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/report/report_file.h"
@@ -19,6 +20,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 namespace app {
 
@@ -38,7 +40,9 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     : QWidget(parent), m_session(session), m_summary(new QLabel(this)),
       m_apply(makeButton("applyTuning", "check", tr("Apply"), this)),
       m_saveConfiguration(makeButton("saveTuned", "save", tr("Configuration…"), this)),
-      m_saveReport(makeButton("saveTuneReport", "save", tr("Report…"), this)), m_copy(makeCopyButton())
+      m_saveReport(makeButton("saveTuneReport", "save", tr("Report…"), this)),
+      m_showDiff(new QPushButton(tr("Show the diff"), this)),
+      m_savePatch(makeButton("saveTunedPatch", "save", tr("Patch…"), this)), m_copy(makeCopyButton())
 {
     m_summary->setObjectName("tuneSummary");
     m_summary->setTextFormat(Qt::PlainText);
@@ -53,12 +57,19 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addWidget(m_summary);
     auto* buttons = new QHBoxLayout;
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_apply, m_saveConfiguration, m_saveReport, m_copy})
+    m_showDiff->setObjectName("showTunedDiff");
+    m_showDiff->setCheckable(true);
+    for (QWidget* widget :
+         std::initializer_list<QWidget*>{m_apply, m_showDiff, m_saveConfiguration, m_savePatch, m_saveReport, m_copy})
         buttons->addWidget(widget);
     buttons->addStretch(1);
     layout->addLayout(buttons);
     m_saveConfiguration->setToolTip(tr("Saves the configuration that was found"));
     m_saveReport->setToolTip(tr("Saves what was tried and measured, as HTML or PDF"));
+    m_showDiff->setToolTip(tr("The kept changes as one diff of your files, which can be applied and taken back"));
+    m_savePatch->setToolTip(tr("Saves the diff, as patch and git apply read it"));
+    connect(m_showDiff, &QPushButton::clicked, this, &TuneResultBar::showDiff);
+    connect(m_savePatch, &QPushButton::clicked, this, &TuneResultBar::savePatch);
     connect(m_apply, &QPushButton::clicked, m_session, &Session::applyTuning);
     connect(m_saveConfiguration, &QPushButton::clicked, this, &TuneResultBar::saveConfiguration);
     connect(m_saveReport, &QPushButton::clicked, this, &TuneResultBar::saveReport);
@@ -91,13 +102,30 @@ bool TuneResultBar::isApplied() const
     });
 }
 
+/// Something was kept.
+bool TuneResultBar::isBetter() const
+{
+    const TuneController& tuning = m_session->tuning();
+    if (tuning.programResult())
+        return !tuning.programResult()->result.kept.empty();
+    return tuning.result() && !(tuning.result()->start == tuning.result()->best);
+}
+
 void TuneResultBar::showResult()
 {
-    const advisor::TuneResult& result = *m_session->tuning().result();
+    const TuneController& tuning = m_session->tuning();
     show();
-    const bool better = !(result.start == result.best);
-    m_summary->setText(QString::fromStdString(advisor::tuneSummary(result) + ' ' + result.why.text));
+    const advisor::TuneOutcome& outcome = *tuning.outcome();
+    m_summary->setText(QString::fromStdString(advisor::tuneSummary(outcome) + ' ' + outcome.why.text));
     colourSummary();
+    showProgramResult();
+    if (!tuning.result()) {
+        for (QWidget* widget : std::initializer_list<QWidget*>{m_apply, m_saveConfiguration, m_copy})
+            widget->hide();
+        return;
+    }
+    const advisor::TuneResult& result = *tuning.result();
+    const bool better = isBetter();
     m_apply->setVisible(better);
     m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());
     m_apply->setText(better && isApplied() ? tr("Applied") : tr("Apply"));
@@ -108,10 +136,38 @@ void TuneResultBar::showResult()
     m_copy->setEnabled(!advisor::codeToPaste(result).empty());
 }
 
+/// The diff of what was kept of a program, and what goes with it.
+void TuneResultBar::showProgramResult()
+{
+    const std::shared_ptr<const ProgramTuned> tuned = m_session->tuning().programResult();
+    if (tuned != m_shown) {
+        delete std::exchange(m_patch, nullptr);
+        m_shown = tuned;
+        m_showDiff->setChecked(false);
+        if (tuned && isBetter()) {
+            std::vector<advisor::change::WantedChange> changes;
+            for (const advisor::Toggle& change : tuned->result.kept)
+                changes.push_back({change.key, change.to});
+            m_patch = new PatchBox(tuned->what.trace, std::move(changes), this);
+            m_patch->hide();
+            connect(m_patch, &PatchBox::filesChanged, m_session, &Session::programFilesChanged);
+            connect(m_session, &Session::programFilesChanged, m_patch, &PatchBox::reload);
+            layout()->addWidget(m_patch);
+        }
+    }
+    m_showDiff->setVisible(m_patch != nullptr);
+    m_savePatch->setVisible(m_patch && !tuned->result.patch.diff.empty());
+}
+
+void TuneResultBar::showDiff()
+{
+    if (m_patch)
+        m_patch->setVisible(m_showDiff->isChecked());
+}
+
 void TuneResultBar::colourSummary()
 {
-    const auto& result = m_session->tuning().result();
-    if (result && !(result->start == result->best))
+    if (isBetter())
         setTextColor(m_summary, shades(QApplication::palette()).good);
     else
         m_summary->setPalette(QPalette());
@@ -130,6 +186,14 @@ void TuneResultBar::saveConfiguration()
                                             {{tr("Configuration (*.json)"), ".json"}});
         !file.isEmpty())
         m_session->saveTuned(file.toStdString());
+}
+
+void TuneResultBar::savePatch()
+{
+    if (const QString file =
+            askWhereToSave(this, tr("Save the patch"), "changes.patch", {{tr("Patch (*.patch)"), ".patch"}});
+        !file.isEmpty())
+        m_session->saveTunedPatch(file.toStdString());
 }
 
 void TuneResultBar::saveReport()
