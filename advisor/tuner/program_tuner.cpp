@@ -80,7 +80,7 @@ private:
     bool isOver()
     {
         if (m_result.why.empty())
-            m_result.why = m_budget.endedBy(m_result.trials, hasKept(), m_stop);
+            m_result.why = m_budget.endedBy(m_result.trials, m_stop);
         return !m_result.why.empty();
     }
 
@@ -181,7 +181,7 @@ private:
             return false;
         }
         trial.change = plan.changes.front();
-        const auto result = measure(plan, trial.change, m_budget.secondsToTry(hasKept()), "");
+        const auto result = measure(plan, trial.change, m_budget.secondsToTry(m_result.trials), "");
         if (!result && result.error().code == Error::Code::Cancelled)
             return false;
         const bool keeps = result && judge(*result, trial) && keep(plan, trial);

@@ -15,8 +15,9 @@ namespace {
 constexpr double kLeastSeconds = 20;
 // What is tried again after a change that hangs together with it may go round and round.
 constexpr std::size_t kMostTrials = 60;
-// Of the budget: for the start against the best at the end.
-constexpr double kForTheWhole = 0.15;
+// Of the budget: for the start against the best at the end. Chosen: less than a program with a slow start takes would end
+// without a total, and more than half would leave too little to try.
+constexpr double kLeastForTheWhole = 0.15, kMostForTheWhole = 0.5;
 
 double took(const TuneTrial& trial)
 {
@@ -35,9 +36,19 @@ double TuneBudget::secondsLeft() const
     return static_cast<double>(m_budget.count()) - secondsSpent();
 }
 
-double TuneBudget::secondsToTry(bool hasKept) const
+double TuneBudget::secondsToTry(const std::vector<TuneTrial>& trials) const
 {
-    return secondsLeft() - (hasKept ? kForTheWhole * static_cast<double>(m_budget.count()) : 0);
+    double forTheWhole = 0;
+    bool hasKept = false;
+    for (const TuneTrial& trial : trials)
+        if (trial.outcome == TuneTrial::Outcome::Kept) {
+            forTheWhole = hasKept ? std::min(forTheWhole, took(trial)) : took(trial);
+            hasKept = true;
+        }
+    if (!hasKept)
+        return secondsLeft();
+    const auto budget = static_cast<double>(m_budget.count());
+    return secondsLeft() - std::clamp(forTheWhole, kLeastForTheWhole * budget, kMostForTheWhole * budget);
 }
 
 bool TuneBudget::isUsedUp() const
@@ -51,14 +62,14 @@ std::chrono::seconds TuneBudget::limit(double seconds) const
                                                      : 0);
 }
 
-Message TuneBudget::endedBy(const std::vector<TuneTrial>& trials, bool hasKept, const std::stop_token& stop) const
+Message TuneBudget::endedBy(const std::vector<TuneTrial>& trials, const std::stop_token& stop) const
 {
     if (stop.stop_requested())
         return message<"tune.ended.stopped", "Stopped; what paid until then is kept.">();
     if (trials.size() >= kMostTrials)
         return message<"tune.ended.most_trials", "{count} changes were tried.">({{"count", kMostTrials}});
     if (m_budget.count() > 0 &&
-        secondsToTry(hasKept) < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_budget.count())))
+        secondsToTry(trials) < std::min(kLeastSeconds, 0.1 * static_cast<double>(m_budget.count())))
         return usedUp(trials);
     return {};
 }

@@ -17,14 +17,14 @@ public:
     [[nodiscard]] double secondsSpent() const;
     /// Negative once the budget is used up, and without one.
     [[nodiscard]] double secondsLeft() const;
-    /// For trials. A part of the budget is kept for the measurement of the whole, once something was kept.
-    [[nodiscard]] double secondsToTry(bool hasKept) const;
+    /// For more trials. Once a change was kept, a part of the budget is left for the measurement of the whole: what the
+    /// quickest of the kept changes took, at least 15 % and at most half of the budget.
+    [[nodiscard]] double secondsToTry(const std::vector<TuneTrial>& trials) const;
     /// Less than a second is left.
     [[nodiscard]] bool isUsedUp() const;
     /// Why no further change is tried: the user stopped it, the budget is used up, or too many were tried. Empty: go
     /// on.
-    [[nodiscard]] profiler::Message endedBy(const std::vector<TuneTrial>& trials, bool hasKept,
-                                            const std::stop_token& stop) const;
+    [[nodiscard]] profiler::Message endedBy(const std::vector<TuneTrial>& trials, const std::stop_token& stop) const;
     /// The limit of an experiment that may take `seconds`; 0 without a budget.
     [[nodiscard]] std::chrono::seconds limit(double seconds) const;
 

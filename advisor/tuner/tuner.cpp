@@ -51,15 +51,14 @@ public:
 private:
     bool isOver()
     {
-        const bool kept = !(m_result.best == m_result.start);
         if (m_result.why.empty())
-            m_result.why = m_budget.endedBy(m_result.trials, kept, m_stop);
+            m_result.why = m_budget.endedBy(m_result.trials, m_stop);
         m_result.stopped = m_stop.stop_requested();
         return !m_result.why.empty();
     }
 
     /// Seconds of the next trial, at most.
-    [[nodiscard]] double secondsToTry() const { return m_budget.secondsToTry(!(m_result.best == m_result.start)); }
+    [[nodiscard]] double secondsToTry() const { return m_budget.secondsToTry(m_result.trials); }
 
     Result<void> record()
     {

@@ -64,6 +64,9 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
         buttons->addWidget(widget);
     buttons->addStretch(1);
     layout->addLayout(buttons);
+    // Those of a program take the place of others: the bar is never wider than it has to be.
+    m_showDiff->hide();
+    m_savePatch->hide();
     m_saveConfiguration->setToolTip(tr("Saves the configuration that was found"));
     m_saveReport->setToolTip(tr("Saves what was tried and measured, as HTML or PDF"));
     m_showDiff->setToolTip(tr("The kept changes as one diff of your files, which can be applied and taken back"));
