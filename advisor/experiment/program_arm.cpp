@@ -661,9 +661,9 @@ bool ProgramArms::baselineGetsAsFar(const Bounds& bounds)
         return true;
     auto baseline = start(0, failure.seed);
     const bool isAlive = baseline && (*baseline)->hello(bounds);
-    const std::int64_t missing = failure.steps + 1 - m->mostSteps[0];
-    const bool getsThere =
-        isAlive && (missing <= 0 || (*baseline)->take({"steps", 0, missing}, bounds, kFirstPatience));
+    // The new process has made one step, however many earlier ones made.
+    const std::int64_t missing = std::max<std::int64_t>(failure.steps, 1);
+    const bool getsThere = isAlive && (*baseline)->take({"steps", 0, missing}, bounds, kFirstPatience);
     m->report.failure = failure;
     return getsThere;
 }

@@ -141,8 +141,11 @@ TEST_F(ProgramExperiment, AFailureOfBothIsAnError)
     const auto first = run({"fail=30"}, {"fail=30"});
     ASSERT_FALSE(first);
     EXPECT_THAT(first.error().message(), HasSubstr("ValueError: no such shape"));
-    // The change gets there first: the order of turns is A B B A.
-    const auto later = run({"fail=60"}, {"fail=60"});
+    // Within the pairs of the first start, however many steps the warm-up takes. After a short one the change gets there
+    // first: the order of turns is A B B A.
+    ProgramPlan longTurns = plan({"fail=140"}, {"fail=140"});
+    longTurns.turn = std::chrono::seconds(1);
+    const auto later = run(longTurns);
     ASSERT_FALSE(later);
     const auto baseline = run({"exit=30"}, {});
     ASSERT_FALSE(baseline);
@@ -365,7 +368,7 @@ TEST_F(ProgramExperiment, AnArmThatIsKilledIsRefused)
 
 TEST_F(ProgramExperiment, AProgramThatLeavesByExitIsStartedAgain)
 {
-    const auto result = run({"milliseconds=20", "leave=60"}, {"milliseconds=10", "leave=60"});
+    const auto result = run({"milliseconds=20", "leave=25"}, {"milliseconds=10", "leave=25"});
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
     EXPECT_GT(result->program.restarts[0] + result->program.restarts[1], 0);
