@@ -208,7 +208,7 @@ void MainWindow::tellTuned()
     if (const auto* result = tuning.outcome())
         m_notice->show(tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
                        tr("%1 was tuned.").arg(tuning.origin().name) + '\n' + QString::fromStdString(result->why.text) +
-                           '\n' + tr("What was tried stands in the view Tune (Ctrl+T)."),
+                           '\n' + tr("The Tune view (Ctrl+T) lists what was tried."),
                        false);
     else if (!tuning.trouble().isEmpty())
         m_notice->show(tuning.isOfProgram() ? tr("The program cannot be tuned.") : tr("The training cannot be tuned."),

@@ -55,7 +55,7 @@ bool makePipe(Descriptor& reading, Descriptor& writing)
 
 bool makeInput(Descriptor& ours, Descriptor& theirs)
 {
-    // A socket, because writing to a pipe that nobody reads raises SIGPIPE for the whole process.
+    // A socket, because writing to a pipe without a reader raises SIGPIPE for the whole process.
     std::array<int, 2> ends{};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return false;

@@ -263,7 +263,7 @@ void FindingCard::refreshApply()
     if (!a.toggle && !isPatchable())
         note = QString::fromStdString(a.whyNoToggle.text);
     else if (!a.toggle)
-        note = tr("This change is not measured: its diff is to be read, or applied as it is.");
+        note = tr("This change cannot be measured. Read its diff, or apply it as it is.");
     else if (isSet)
         note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
     else if (const QString busy = session.whyBusy(); !busy.isEmpty())
