@@ -12,7 +12,7 @@ struct App {
     {
         window.resize(size);
         window.show();
-        if (!QTest::qWaitFor([this] { return window.isComplete(); }))
+        if (!QTest::qWaitFor([this] { return window.isComplete(); }, 30'000))
             qFatal("the window was never complete");
     }
     app::Appearance appearance;

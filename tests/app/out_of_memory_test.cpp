@@ -79,6 +79,10 @@ void* operator new(std::size_t bytes)
 {
     return allocate(bytes);
 }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
+{
+    return std::malloc(bytes > 0 ? bytes : 1); // std::stable_sort frees what it takes here with the operator below
+}
 void operator delete(void* memory) noexcept
 {
     std::free(memory);

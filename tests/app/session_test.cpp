@@ -142,8 +142,8 @@ void SessionTest::aTrainingRunsAndLeavesItsTraceAndResult()
     Session session;
     session.setConfiguration(shortTraining(), "short");
     runToEnd(session);
-    QTRY_VERIFY(session.analysed() && !session.trace()->captureStats().live);
-    QTRY_COMPARE(session.analysed()->facts.steps.size(), std::size_t{30});
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && !session.trace()->captureStats().live, 20000);
+    QTRY_COMPARE_WITH_TIMEOUT(session.analysed()->facts.steps.size(), std::size_t{30}, 20000);
     QVERIFY(!session.trace()->captureStats().cut);
     QVERIFY(!session.stepHistory().empty());
     QCOMPARE(session.epochHistory().size(), std::size_t{1});
@@ -169,9 +169,9 @@ void SessionTest::snapshotsComeWhileItRuns()
     QTRY_VERIFY_WITH_TIMEOUT(session.runState() == RunState::Running && session.trace()->sliceCount() > 20, 10000);
     QVERIFY(session.trace()->captureStats().live);
     const auto before = session.trace()->sliceCount();
-    QTRY_VERIFY(session.trace()->sliceCount() > before);
+    QTRY_VERIFY_WITH_TIMEOUT(session.trace()->sliceCount() > before, 20000);
     session.stop();
-    QTRY_COMPARE(session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
 }
 
 void SessionTest::stopEndsItAndKeepsTheTrace()
@@ -179,13 +179,13 @@ void SessionTest::stopEndsItAndKeepsTheTrace()
     Session session;
     session.setConfiguration(shortTraining(100000), "long");
     session.start();
-    QTRY_COMPARE(session.runState(), RunState::Running);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Running, 20000);
     QTest::qWait(300);
     session.stop();
     QCOMPARE(session.runState(), RunState::Stopping);
-    QTRY_COMPARE(session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
     QCOMPARE(session.runs().front().outcome.state, QString("stopped"));
-    QTRY_VERIFY(!session.trace()->captureStats().live && session.trace()->sliceCount() > 0);
+    QTRY_VERIFY_WITH_TIMEOUT(!session.trace()->captureStats().live && session.trace()->sliceCount() > 0, 20000);
     QVERIFY(!session.trace()->captureStats().cut);
 }
 
@@ -194,7 +194,7 @@ void SessionTest::pauseHoldsTheSteps()
     Session session;
     session.setConfiguration(shortTraining(100000), "long");
     session.start();
-    QTRY_COMPARE(session.runState(), RunState::Running);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Running, 20000);
     session.pause();
     QCOMPARE(session.runState(), RunState::Paused);
     // The steps under way end; then none comes.
@@ -206,9 +206,9 @@ void SessionTest::pauseHoldsTheSteps()
     QTRY_VERIFY_WITH_TIMEOUT(rests(), 20000);
     const auto held = session.stepHistory().size();
     session.resume();
-    QTRY_VERIFY(session.stepHistory().size() > held);
+    QTRY_VERIFY_WITH_TIMEOUT(session.stepHistory().size() > held, 20000);
     session.stop();
-    QTRY_COMPARE(session.runState(), RunState::Idle);
+    QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
 }
 
 void SessionTest::aCrashIsToldWithTheTrainersLastWords()
@@ -223,7 +223,7 @@ void SessionTest::aCrashIsToldWithTheTrainersLastWords()
     QVERIFY2(detail.contains("the tensors have no shape"), qPrintable(detail));
     QVERIFY(told.at(0).at(2).toBool());
     QCOMPARE(session.runs().front().outcome.state, QString("failed"));
-    QTRY_VERIFY(session.trace()->captureStats().cut);
+    QTRY_VERIFY_WITH_TIMEOUT(session.trace()->captureStats().cut, 20000);
 }
 
 void SessionTest::aKilledTrainerLeavesWhatItRecorded()
@@ -279,11 +279,14 @@ void SessionTest::aTraceThatCannotBeReadIsToldAndTheOldOneStays()
     Session session;
     session.setConfiguration(shortTraining(), "short");
     runToEnd(session);
-    QTRY_VERIFY(session.trace()->sliceCount() > 0);
+    // The whole trace has taken the place of the live one.
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace()
+                                 && !session.trace()->captureStats().live,
+                             20000);
     const auto before = session.trace();
     QSignalSpy told(&session, &Session::noticed);
     session.openTrace("/nowhere/a.sstrace");
-    QTRY_COMPARE(told.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, 20000);
     QVERIFY2(told.at(0).at(1).toString().contains("/nowhere/a.sstrace"), qPrintable(told.at(0).at(1).toString()));
     QCOMPARE(session.trace(), before);
 }
@@ -299,7 +302,7 @@ void SessionTest::openingARunTakesItsConfiguration()
     QVERIFY(!session.setKnob("batch.size", "16"));
     QSignalSpy replaced(&session, &Session::traceReplaced);
     session.openRun(run);
-    QTRY_COMPARE(replaced.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(replaced.count(), 1, 20000);
     QCOMPARE(session.configuration().text("batch.size"), "48");
     QCOMPARE(session.trace()->format(), "stepscope");
     session.undoStack()->undo();
@@ -311,8 +314,9 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     Session session;
     session.setConfiguration(shortTraining(60), "short");
     runToEnd(session);
-    QTRY_VERIFY(session.analysed() && !session.advice()->rules.empty() && !session.trace()->captureStats().live);
-    QTRY_VERIFY(session.analysed()->trace == session.trace());
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace()
+                                 && !session.advice()->rules.empty() && !session.trace()->captureStats().live,
+                             20000);
     const advisor::RuleAdvice advice = session.advice()->rules.front();
     QCOMPARE(advice.id, "loader.workers");
     QCOMPARE(static_cast<int>(advice.advice.state), static_cast<int>(advisor::State::Fires));
@@ -378,7 +382,7 @@ void SessionTest::anExperimentCanBeCancelled()
     session.startExperiment(advice);
     QTest::qWait(200);
     session.cancelExperiment();
-    QTRY_COMPARE(failed.count(), 1);
+    QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, 20000);
     QVERIFY(failed.at(0).at(1).toString().isEmpty());
     QVERIFY(!session.experimentRunning());
 }
