@@ -21,6 +21,7 @@
 namespace {
 
 constexpr int kPatienceMs = 30'000;
+constexpr std::size_t kAddressSpace = std::size_t{1} << 47; // of a process, on x86-64
 
 /// From how many bytes on the allocations of all threads but the main one fail; 0: none does.
 std::atomic<std::size_t> failingFrom = 0;
@@ -30,6 +31,8 @@ void* allocate(std::size_t bytes)
 {
     const std::size_t limit = failingFrom;
     if (limit > 0 && bytes >= limit && std::this_thread::get_id() != mainThread)
+        throw std::bad_alloc();
+    if (bytes >= kAddressSpace) // under the address sanitizer malloc() ends the program instead of returning nothing
         throw std::bad_alloc();
     if (void* memory = std::malloc(bytes > 0 ? bytes : 1))
         return memory;
