@@ -4,6 +4,7 @@
 #include "profiler/model/trace.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <utility>
 
@@ -78,6 +79,25 @@ std::string TraceNumbers::withGpuNumber(const std::string& counter) const
 void TraceNumbers::setMetadata(std::string_view key, std::string_view value)
 {
     m_metadata.try_emplace(std::string(key), value);
+}
+
+void TraceNumbers::setMetadata(const std::map<std::string, std::string>& process)
+{
+    constexpr std::string_view kProgram = "program";
+    const auto ofProgram = [&](const std::string& key) {
+        return key.starts_with(kProgram) && (key.size() == kProgram.size() || key[kProgram.size()] == '.');
+    };
+    std::int64_t steps = 0;
+    if (const auto told = process.find("program.steps"); told != process.end())
+        std::from_chars(told->second.data(), told->second.data() + told->second.size(), steps);
+    const bool describes = process.contains(std::string(kProgram)) && steps > m_programSteps;
+    if (describes) {
+        std::erase_if(m_metadata, [&](const auto& entry) { return ofProgram(entry.first); });
+        m_programSteps = steps;
+    }
+    for (const auto& [key, value] : process)
+        if (describes || m_programSteps < 0 || !ofProgram(key))
+            setMetadata(key, value);
 }
 
 void TraceNumbers::addLoss(const wire::LossEntry& loss)
@@ -319,8 +339,7 @@ Result<void> PartRenumbering::take(const wire::RingLeftovers& leftovers)
 void PartRenumbering::end()
 {
     m_trace.addLoss({m_loss.dropped + m_missing, m_loss.unmatched});
-    for (const auto& [key, value] : m_facts)
-        m_trace.setMetadata(key, value);
+    m_trace.setMetadata(m_facts);
 }
 
 } // namespace profiler::capture

@@ -32,6 +32,9 @@ public:
     [[nodiscard]] std::string withGpuNumber(const std::string& counter) const;
     /// The first value of a key counts.
     void setMetadata(std::string_view key, std::string_view value);
+    /// All of one process. What describes the program ("program", "program.…") is taken as a whole from the process that
+    /// made the most training steps ("program.steps"), of equals from the first.
+    void setMetadata(const std::map<std::string, std::string>& process);
     void addLoss(const wire::LossEntry& loss);
     void countEvents(std::uint64_t events) { m_events += events; }
     [[nodiscard]] std::uint64_t events() const { return m_events; }
@@ -55,6 +58,7 @@ private:
     std::map<std::string, std::uint32_t> m_devices; ///< by UUID
     std::set<std::uint32_t> m_deviceNumbers;
     std::map<std::string, std::string> m_metadata;
+    std::int64_t m_programSteps = -1; ///< of the process that describes the program; −1: none does yet
     wire::LossEntry m_loss{};
     std::uint64_t m_events = 0;
     bool m_hasClock = false;

@@ -72,4 +72,34 @@ TEST(CollectParts, ALaunchLeadsToTheWorkOfItsOwnProcess)
     EXPECT_EQ(steps, 2);
 }
 
+TEST(CollectParts, TheProcessThatTrainedDescribesTheProgram)
+{
+    const TemporaryFolder folder;
+    const auto write = [&](const char* name, const std::map<std::string, std::string>& facts) {
+        auto recorder = Recorder::start({.path = folder / name});
+        ASSERT_TRUE(recorder);
+        for (const auto& [key, value] : facts)
+            (*recorder)->setMetadata(key, value);
+        ASSERT_TRUE((*recorder)->finish());
+    };
+    write("t.sstrace.11", {{"program", "first"}, {"program.note", "of the first"}, {"host.cpu", "one"}});
+    write("t.sstrace.12", {{"program", "trains"}, {"program.steps", "30"}, {"host.cpu", "two"}});
+    write("t.sstrace.13", {{"program", "trains as well"}, {"program.steps", "30"}});
+    write("t.sstrace.14", {{"programs", "another key"}});
+    ASSERT_TRUE(collectParts(findParts(folder / "t.sstrace"),
+                             {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}, .notes = {}}));
+    const auto trace = wire::readTrace(folder / "t.sstrace");
+    ASSERT_TRUE(trace) << trace.error().message();
+    const auto& metadata = (*trace)->metadata();
+    const auto value = [&](const std::string& key) {
+        const auto found = metadata.find(key);
+        return found == metadata.end() ? "" : found->second;
+    };
+    EXPECT_EQ(value("program"), "trains");
+    EXPECT_EQ(value("program.steps"), "30");
+    EXPECT_EQ(value("program.note"), "") << "is of another process than the document";
+    EXPECT_EQ(value("host.cpu"), "one");
+    EXPECT_EQ(value("programs"), "another key");
+}
+
 } // namespace capture_test

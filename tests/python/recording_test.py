@@ -92,6 +92,44 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(summary["steps"]["count"], 15)
         self.assertEqual([entry["count"] for entry in self.objects(summary, "forward")], [15])
 
+    def test_processes_that_train_describe_the_program(self):
+        """Of a program whose children train, as mp.spawn's do, and whose first process only reads the command line."""
+        text = (
+            "import argparse\n"
+            "def child(model, lr):\n"
+            "    optimizer = torch.optim.SGD(model.parameters(), lr=lr)\n"
+            "    for x, y in DataLoader(data, batch_size=16):\n"
+            "        optimizer.zero_grad()\n"
+            "        nn.functional.cross_entropy(model(x), y).backward()\n"
+            "        optimizer.step()\n"
+            "if __name__ == '__main__':\n"
+            "    parser = argparse.ArgumentParser()\n"
+            "    parser.add_argument('--how')\n"
+            "    parser.add_argument('--lr', type=float)\n"
+            "    args = parser.parse_args()\n"
+            "    torch.multiprocessing.set_start_method(args.how)\n"
+            "    children = [torch.multiprocessing.Process(target=child, args=(model, args.lr)) for _ in range(2)]\n"
+            "    [each.start() for each in children], [each.join() for each in children]\n"
+            "    sum(1 for _ in DataLoader(data, batch_size=64))\n"
+        )
+        with open(os.path.join(self.folder, "program.py"), "w", encoding="utf-8") as file:
+            file.write(_MADE + text)
+        for how in ("spawn", "fork"):
+            with self.subTest(how):
+                words = [sys.executable, "program.py", "--how", how, "--lr", "0.1"]
+                trace = how + ".sstrace"
+                done = subprocess.run([CLI, "record", "-o", trace, "--", *words], cwd=self.folder, capture_output=True,
+                                      text=True, timeout=280)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                summary = self.summary(trace)
+                program = summary["program"]
+                self.assertEqual([entry["count"] for entry in self.objects(summary, "optimizer")], [16])
+                self.assertEqual([entry["count"] for entry in self.objects(summary, "forward")], [16])
+                self.assertEqual([entry["class"] for entry in self.objects(summary, "loader")], ["torch.utils.data.DataLoader"])
+                self.assertEqual(program["argv"][1:], words[1:])
+                self.assertEqual({entry["dest"]: entry["value"] for entry in program["arguments"]}, {"how": how, "lr": 0.1})
+                self.assertTrue(program["script"].endswith("program.py"))
+
     def test_nothing_can_be_recorded_and_the_program_goes_on(self):
         done = self.run_program(
             "import stepscope\nwith stepscope.recording('/nowhere/at/all.sstrace') as on:\n    print(on, train(DataLoader(data)))\n"

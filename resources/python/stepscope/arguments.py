@@ -1,8 +1,11 @@
 """The program's command line: options of argparse and click, and the values that they got."""
 import functools
+import json
+import os
 import sys
 
 _MOST = 300
+_SPAWNER = "STEPSCOPE_SPAWNER"  # environment variable: what the process that spawned this one knows of the command line
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -11,6 +14,23 @@ class Arguments:
 
     def __init__(self):
         self._entries = {}
+        self.words = [str(word) for word in getattr(sys, "orig_argv", [sys.executable, *sys.argv])][:500]
+        spawner = os.environ.pop(_SPAWNER, None)
+        if spawner is not None:
+            try:
+                told = json.loads(spawner)
+                self.words, self._entries = told["words"], {entry["dest"]: entry for entry in told["arguments"]}
+            except (ValueError, KeyError, TypeError):  # not written by tell_spawned()
+                pass
+
+    def tell_spawned(self, start):
+        """Calls `start`, which starts a process of multiprocessing. One that is spawned runs a command line of Python's
+        own, and learns that of the program."""
+        os.environ[_SPAWNER] = json.dumps({"words": self.words, "arguments": self.list()}, default=str)
+        try:
+            return start()
+        finally:
+            os.environ.pop(_SPAWNER, None)
 
     def add(self, dest, options, value, default, given, kind):
         if len(self._entries) < _MOST or dest in self._entries:
@@ -79,6 +99,17 @@ def _note_parser(module, parser, namespace, words, arguments):
         given = any(word == option or word.startswith(option + "=") for word in words for option in options)
         value = getattr(namespace, action.dest)
         arguments.add(action.dest, options, value, action.default, given or (not options and value is not None), kind)
+
+
+def patch_processes(module, arguments):
+    """multiprocessing.process: processes that are started learn the command line."""
+    start = module.BaseProcess.start
+
+    @functools.wraps(start)
+    def recorded_start(self):
+        return arguments.tell_spawned(functools.partial(start, self))
+
+    module.BaseProcess.start = recorded_start
 
 
 def patch_click(module, arguments):

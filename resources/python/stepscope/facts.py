@@ -92,7 +92,7 @@ class Facts:
         self._written_at = 0.0
         self._pause = 0.0
         self.seconds = 0.0  # of the processor, for describing the objects and writing the document
-        self._pid = os.getpid()
+        self._is_child = False  # by fork
         self._main = None
         self._cwd = _cwd()  # where the program was started: it may go elsewhere
         self._steps = 0  # of optimizers
@@ -110,6 +110,18 @@ class Facts:
         self.changed = True
         self._written_at = self._pause = self.seconds = 0.0
         self._steps = 0
+
+    def forked(self):
+        """In a child by fork: the objects are known, what was counted is the parent's."""
+        self._is_child = True
+        self._steps = 0
+        self._written_at = self._pause = self.seconds = 0.0
+        for entry in self.objects:
+            entry.count = 0
+
+    @property
+    def has_trained(self):
+        return self._steps > 0
 
     # ---- registering ----
 
@@ -192,13 +204,17 @@ class Facts:
 
     def write(self):
         """Never raises: a program is not to fail because of what is recorded about it."""
-        if os.getpid() != self._pid or not self._session.is_recording or not self.objects:
+        if not self._session.is_recording or not self.objects:
+            return
+        if self._is_child and not self._steps:  # a loader's worker, or another helper
             return
         began = time.thread_time()
         self.changed = False
         try:
             text = self._text()
             self._session.metadata("program", text)
+            # Of several processes, the one that trained describes the program.
+            self._session.metadata("program.steps", str(self._steps))
             self.seconds += time.thread_time() - began
             self._session.metadata("program.cost_us", str(round(self.seconds * 1e6)))
         except Exception as error:
@@ -226,7 +242,7 @@ class Facts:
             "interpreter": sys.executable,
             "python": sys.version.split()[0],
             "torch": str(getattr(sys.modules.get("torch"), "__version__", "")) or None,
-            "argv": [str(word) for word in getattr(sys, "orig_argv", [sys.executable, *sys.argv])][:500],
+            "argv": self.arguments.words,
             "cwd": self._cwd,
             **self._main_file(),
         }

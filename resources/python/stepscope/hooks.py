@@ -136,8 +136,14 @@ def _patch_processes(module):
     """multiprocessing.util: its processes, a loader's workers among them, leave by _exit, which runs no exit handlers but
     multiprocessing's own. Those of the parent are cleared in the child before this runs."""
     module.register_after_fork(
-        tracing.current(), lambda session: module.Finalize(None, session.end, exitpriority=-1000)
+        tracing.current(), lambda session: module.Finalize(None, _child_ends, (session,), exitpriority=-1000)
     )
+
+
+def _child_ends(session):
+    if session.facts.has_trained:
+        program_ends(session)
+    session.end()
 
 
 def _tell_libraries(module, session):
@@ -271,6 +277,7 @@ def _patches(session):
         "argparse": functools.partial(arguments.patch_argparse, arguments=session.facts.arguments),
         "click.core": functools.partial(arguments.patch_click, arguments=session.facts.arguments),
         "fastai.optimizer": _later("optimizers", "patch_fastai"),
+        "multiprocessing.process": functools.partial(arguments.patch_processes, arguments=session.facts.arguments),
         "multiprocessing.util": _patch_processes,
         "numpy": _later("precision", "patch_numpy"),
         "safetensors.torch": _later("syncs", "patch_safetensors"),

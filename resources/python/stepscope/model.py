@@ -56,6 +56,14 @@ class Models:
             return
         self._modules[key] = (reference, sites.capture_construction(module, depth=3))
 
+    @guarded
+    def module_restored(self, module):
+        """A module that was copied, loaded, or sent to this process: none of those calls its __init__."""
+        key = id(module)
+        self._made += 1
+        reference = weakref.ref(module, lambda _: self._modules.pop(key, None))
+        self._modules[key] = (reference, sites.capture(sites.caller(3)))
+
     def module_found(self, module):
         """A module that was made before there were hooks."""
         key = id(module)
@@ -340,3 +348,12 @@ def patch_module(module, models):
             models.module_made(self)
 
     module.Module.__init__ = __init__
+    restore = module.Module.__setstate__
+
+    @functools.wraps(restore)
+    def __setstate__(self, state):
+        restore(self, state)
+        if not is_compiling():
+            models.module_restored(self)
+
+    module.Module.__setstate__ = __setstate__

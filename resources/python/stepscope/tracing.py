@@ -153,6 +153,7 @@ class Session:
         self.phases.forked()
         self.losses.forked()
         self.lines.forked()
+        self.facts.forked()
 
     def lane(self, asks_only=False):
         """The calling thread's. The loop is the main thread, or the first that does more than asking a loader."""
