@@ -260,6 +260,22 @@ def kept_batches():
             train(batch)
 
 
+def one_batch(steps=40):
+    batch = next(iter(loader))
+    for _ in range(steps):
+        train(batch)
+
+
+def one_batch_a_few_times():
+    one_batch(5)
+
+
+def several_steps_on_each_batch():
+    for batch in loader:
+        for _ in range(5):
+            train(batch)
+
+
 def compiled():
     """Dynamo follows the optimizer's step: what it makes must not hold calls of ours, nor break."""
     step = torch.compile(lambda: optimizer.step(), backend="eager")

@@ -120,7 +120,8 @@ INSTANTIATE_TEST_SUITE_P(Python, RecordedLoops,
                          testing::Values(Loop{"two_optimizers", 6}, Loop{"gan", 6}, Loop{"gan_without_loader", 6},
                                          Loop{"critic", 6}, Loop{"critic_with_loader", 8}, Loop{"models_in_turn", 12},
                                          Loop{"scaler_skips", 6}, Loop{"accumulation_without_loader", 5},
-                                         Loop{"frozen_norms", 6}, Loop{"no_optimizer", 0}),
+                                         Loop{"frozen_norms", 6}, Loop{"no_optimizer", 0}, Loop{"one_batch", 40},
+                                         Loop{"one_batch_a_few_times", 5}, Loop{"several_steps_on_each_batch", 6}),
                          [](const auto& loop) { return std::string(loop.param.name); });
 
 class LoopsWithOtherWork : public testing::TestWithParam<Loop> {};

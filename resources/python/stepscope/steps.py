@@ -7,6 +7,7 @@ and so is a GradScaler step that skips.
   cycle is finished: what the loop does after the optimizer (metrics, the schedule) belongs to the step. The end of an
   epoch ends it too; a loop that asks for each batch before it trains on the previous one has its last step still to
   come then.
+- A program that asks for one batch only and steps on it again and again has no loader in this sense.
 - Without a loader, a step lasts from the end of one cycle to the end of the next; the first one begins with the first
   forward or backward pass.
 
@@ -20,6 +21,9 @@ from .guard import guarded
 
 _REPORT = "STEPSCOPE_FIRST_STEPS"
 _REPORTED = 12
+# After so many optimizer steps on the only batch that was ever asked for, a program is one that trains on it for good.
+# Chosen: loops within a batch (critics, adversarial training, meta-learning) are shorter.
+_ON_ONE_BATCH = 24
 
 
 def report_first(steps):
@@ -77,6 +81,8 @@ class Steps:
         self._begins_steps = None  # the iterator that began the last segment that trained
         self._ended = False  # its loader had no more
         self._by_loader = False
+        self._batches = 0  # that were asked for
+        self._on_one_batch = []  # when the optimizers stepped on the only one, and which
         self._alone_since = None  # when training went on after the loader's end
         self._alone_stepped = None  # the first optimizer that stepped then, and when
         self._marked = False
@@ -105,6 +111,8 @@ class Steps:
     def batch_asked(self, now, asked):
         """A loader is asked for a batch. asked: a number of the loader's iterator."""
         self._by_loader = True
+        self._batches += 1
+        self._on_one_batch = []
         if self._begin is not None and self._stepped:
             now = self._close(now)
         if self._begin is None or self._ended or self._was_left(asked):
@@ -137,6 +145,10 @@ class Steps:
         if self._by_loader and not self._goes_on_alone(now, id(optimizer)):
             if self._begin is not None:
                 self._stepped.append(id(optimizer))
+                if self._batches == 1:
+                    self._on_one_batch.append((now, id(optimizer)))
+                    if len(self._on_one_batch) == _ON_ONE_BATCH:
+                        self._steps_on_one_batch()
             return
         if self._begin is None:  # nothing told when the step began: it is not one
             self._start(now)
@@ -161,6 +173,16 @@ class Steps:
         self._start(before)
         return True
 
+    def _steps_on_one_batch(self):
+        """The program trains on the only batch that it asked for: each optimizer step ends a segment."""
+        stepped, self._on_one_batch = self._on_one_batch, []
+        self._by_loader = False
+        begin = self._begin
+        for at, optimizer in stepped:
+            self._begin, self._stepped = begin, [optimizer]
+            begin = self._close(at)
+        self._start(begin)
+
     def outside_began(self, now):
         """Something that belongs to no step begins: validation, generation, saving."""
         if self._begin is None or not self._stepped:
@@ -175,11 +197,18 @@ class Steps:
     def program_ended(self, now):
         """The process ends, and with it the last step; not later than its last optimizer step ended, if nothing asked for
         a batch after it."""
+        if self._begin is not None and len(self._on_one_batch) > 1 and self._is_one_after_another():
+            self._steps_on_one_batch()
         if self._begin is not None and self._stepped:
             self._close(self._last or now)
         self._take(self._cycle.flush(), now)
         if self.windows:
             self.windows.program_ended(self._count)
+
+    def _is_one_after_another(self):
+        """Whether each optimizer stepped several times: one step of each is one training step on the batch."""
+        stepped = [optimizer for _, optimizer in self._on_one_batch]
+        return all(stepped.count(optimizer) > 1 for optimizer in set(stepped))
 
     def forked(self):
         """In a child by fork: the steps are the parent's."""
