@@ -99,6 +99,8 @@ void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramF
         if (verdict.state == State::Fires)
             setToggle(verdict, c, rule.key, std::string(rule.proposes));
     }
+    if (rule.key == "optimizer.fused")
+        suitOptimizer(verdict, c, program);
     if (verdict.state != State::CannotTell)
         verdict.source = sourcesOf(rule.key, program);
 }

@@ -1,5 +1,6 @@
 #include "advisor/program_verdict.h"
 
+#include "advisor/evidence/program_values.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/run_facts.h"
@@ -370,6 +371,25 @@ constexpr std::array<Row, 22> kRows = {{
 }};
 
 } // namespace
+
+void suitOptimizer(Advice& verdict, const Case& c, const ProgramFacts& facts)
+{
+    const ProgramObject* optimizer = facts.mainOptimizer();
+    if (!optimizer || verdict.state != State::Fires)
+        return;
+    const OptimizerForms forms = optimizerForms(optimizer->shortName());
+    if (!forms.foreach) {
+        verdict = silent(message<"program.optimizer.plain_only", "PyTorch has no foreach or fused implementation of "
+                                                                 "{optimizer}.">({{"optimizer", name(*optimizer)}}));
+    } else if (!forms.fused) {
+        verdict.caveats.clear(); // of both implementations
+        verdict.caveats.push_back(
+            message<"program.optimizer.foreach_only", "{optimizer} has no fused implementation. The foreach one needs "
+                                                      "temporary memory as large as the weights.">(
+                {{"optimizer", name(*optimizer)}}));
+        setToggle(verdict, c, "optimizer.implementation", "foreach");
+    }
+}
 
 std::optional<Advice> verdictOnProgram(std::string_view key, const Case& c, const ProgramFacts& facts,
                                        const Advice& own)

@@ -114,6 +114,9 @@ void setOptimizer(std::string& code, const ProgramValues& values)
 {
     if (!values.optimizer.empty())
         replaceAll(code, " Optimizer(", " " + values.optimizer + "(");
+    if (!optimizerForms(values.optimizer.substr(values.optimizer.rfind('.') + 1)).fused)
+        replaceAll(code, "fused=True)   # your class and its settings; or foreach=True",
+                   "foreach=True)   # your class and its settings");
     if (values.hasAllSettings && !values.optimizerSettings.empty())
         replaceAll(code, "**settings", values.optimizerSettings);
     else if (!values.optimizerSettings.empty())

@@ -273,4 +273,14 @@ ProgramValues programValues(const Trace& trace, const config::TrainingConfig* co
     return values;
 }
 
+OptimizerForms optimizerForms(std::string_view className)
+{
+    constexpr std::array<std::string_view, 3> kPlain = {"LBFGS", "Muon", "SparseAdam"};
+    constexpr std::array<std::string_view, 8> kForeach = {"ASGD",  "Adadelta", "Adafactor", "Adamax",
+                                                          "NAdam", "RAdam",    "RMSprop",   "Rprop"};
+    if (std::ranges::find(kPlain, className) != kPlain.end())
+        return {.foreach = false, .fused = false};
+    return {.foreach = true, .fused = std::ranges::find(kForeach, className) == kForeach.end()};
+}
+
 } // namespace advisor

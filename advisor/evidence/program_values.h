@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 /// The values of the user's own program that code to paste repeats. What neither the configuration nor the trace
 /// contains stays empty: the code then keeps a variable's name.
@@ -35,5 +36,13 @@ ProgramValues programValues(const config::TrainingConfig& config);
 /// Inputs"), and the first dimension of the images that each step's first convolution gets. A value that differs from
 /// step to step, or of one of several optimizers, is not known.
 ProgramValues programValues(const profiler::Trace& trace, const config::TrainingConfig* config = nullptr);
+
+/// The implementations besides the plain one that PyTorch 2.11 has of an optimizer's class.
+struct OptimizerForms {
+    bool foreach = true;
+    bool fused = true;
+};
+/// Of its short name ("AdamW"). A class that is not PyTorch's may derive from any: it has both.
+OptimizerForms optimizerForms(std::string_view className);
 
 } // namespace advisor

@@ -5,6 +5,7 @@
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
 #include "profiler/model/trace_builder.h"
+#include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
@@ -78,6 +79,30 @@ TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
     EXPECT_EQ(read.facts->mainOptimizer()->shortName(), "Adam");
     EXPECT_EQ(read.facts->modules.size(), 2U);
     EXPECT_TRUE(read.facts->convolutionsBeforeNorm.at(0).bias);
+}
+
+TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
+{
+    const auto adviceFor = [](const std::string& optimizer) {
+        std::string document(kDocument);
+        document.replace(document.find("torch.optim.Adam\""), 17, "torch.optim." + optimizer + '"');
+        std::string steps = "meta program " + document + "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
+                            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
+        for (int i = 0; i < 100; ++i)
+            steps += "    op aten::mul_ " + std::to_string(500 + 4 * i) + " 3\n";
+        for (auto& row : advisor::advise(*traceFromText(steps + "end\n"), nullptr))
+            if (row.id == "optimizer.fused")
+                return row.advice;
+        return Advice();
+    };
+    const Advice adamw = adviceFor("AdamW"), prop = adviceFor("RMSprop"), lbfgs = adviceFor("LBFGS");
+    ASSERT_TRUE(adamw.proposed) << adamw.reason;
+    EXPECT_EQ(adamw.proposed->to, "fused");
+    ASSERT_TRUE(prop.proposed) << prop.reason;
+    EXPECT_EQ(prop.proposed->to, "foreach");
+    EXPECT_THAT(prop.caveats, ElementsAre(test_support::HasId("program.optimizer.foreach_only")));
+    EXPECT_EQ(lbfgs.state, State::Silent);
+    EXPECT_THAT(lbfgs.reason, test_support::HasId("program.optimizer.plain_only"));
 }
 
 TEST(ProgramFacts, ADocumentThatIsCutAtAnyPlaceIsLeftOut)

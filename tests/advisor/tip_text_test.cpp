@@ -113,6 +113,8 @@ TEST(TipText, TheOptimizerIsTheProgramsOwn)
                 HasSubstr("optimizer = torch.optim.AdamW(model.parameters(), lr=0.003, weight_decay=0.1, fused=True)"));
     EXPECT_THAT(fused({.optimizer = "torch.optim.SGD", .optimizerSettings = "lr=0.1", .learningRate = "0.1"}),
                 HasSubstr("torch.optim.SGD(model.parameters(), lr=0.1, **settings, fused=True)"));
+    EXPECT_THAT(fused({.optimizer = "torch.optim.Adadelta", .optimizerSettings = "lr=0.1", .learningRate = "0.1"}),
+                HasSubstr("torch.optim.Adadelta(model.parameters(), lr=0.1, **settings, foreach=True)"));
     EXPECT_THAT(tipCodeOfRun("optimizer.kind", tip_section::kLibTorch, {}, {.learningRate = "0.003"}),
                 HasSubstr("AdamWOptions(0.003).weight_decay(weightDecay)"));
 }
