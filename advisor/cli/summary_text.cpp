@@ -130,7 +130,7 @@ std::string stepsText(const Trace& trace, const Summary& summary)
     if (s.count == 0)
         return "\nThe trace marks no steps, and none were detected from repeated work.\n" + candidatesText(trace);
     TextTable table({"", "steady mean", "median", "90 % below", "min", "max"});
-    table.add({fmt::format("{} steps, {} of them steady", s.count, s.steadyCount),
+    table.add({fmt::format("{} step{}, {} of them steady", s.count, s.count == 1 ? "" : "s", s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
     return (summary.steps.front().found

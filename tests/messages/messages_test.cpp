@@ -1,4 +1,5 @@
 #include "profiler/model/message.h"
+#include "profiler/model/result.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -47,6 +48,14 @@ TEST(Messages, ReadAsInTheGoldenFile)
     std::stringstream golden;
     golden << file.rdbuf();
     EXPECT_EQ(golden.str(), now) << "if the new texts are right: STEPSCOPE_UPDATE_GOLDEN=1 messages_test";
+}
+
+TEST(Messages, OfAnErrorAreOneSentence)
+{
+    const profiler::Message what("test.sentence", {}, "PyTorch has no such optimizer.");
+    EXPECT_EQ((profiler::Error{profiler::Error::Code::Invalid, what, "a.py", "choose another"}).message(),
+              "PyTorch has no such optimizer (a.py): choose another");
+    EXPECT_EQ((profiler::Error{profiler::Error::Code::Invalid, what, {}, {}}).message(), what.text);
 }
 
 TEST(Messages, HaveIdsOfLowerCaseWordsThatOccurOnce)
