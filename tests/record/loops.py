@@ -237,6 +237,21 @@ def validation_left_early():
                         break
 
 
+def average_is_validated():
+    """The model's average is never trained; in the second epoch it is a teacher too."""
+    import copy
+
+    average = copy.deepcopy(model)
+    for epoch in range(3):
+        for batch in loader:
+            if epoch == 1:
+                average(batch[0])
+            train(batch)
+        for batch in DataLoader(data, batch_size=12):
+            average(batch[0])
+            time.sleep(0.06)
+
+
 def two_loaders_in_turns():
     """As a training on labelled and unlabelled samples does."""
     for number, (batch, _) in enumerate(zip(loader, DataLoader(data, batch_size=4))):

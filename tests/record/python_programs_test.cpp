@@ -146,7 +146,8 @@ TEST_P(LoopsWithOtherWork, HaveItOutsideTheirSteps)
 }
 
 INSTANTIATE_TEST_SUITE_P(Python, LoopsWithOtherWork,
-                         testing::Values(Loop{"evaluation_without_loader", 9}, Loop{"generation_after_batches", 6}),
+                         testing::Values(Loop{"evaluation_without_loader", 9}, Loop{"generation_after_batches", 6},
+                                         Loop{"average_is_validated", 18}),
                          [](const auto& loop) { return std::string(loop.param.name); });
 
 TEST(RecordPrograms, ModelsThatAreTrainedOneAfterAnotherArePhasesOfTheProgram)

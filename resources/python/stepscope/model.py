@@ -30,6 +30,7 @@ class Models:
         self._known = (0, 0)  # modules made, and optimizers, at the last attach()
         self._made = 0
         self._watched = {}  # by id: the model object of an outermost trained module
+        self._copies = {}  # by id, of modules that are made like one and not trained, averages as a rule: its model object
         self._levels = 0
         self._classes = set()
         self._inside = {}  # by thread: a watched module is being called
@@ -39,7 +40,7 @@ class Models:
     def begin_again(self):
         """A recording begins; modules and optimizers stay known."""
         self._known = (0, 0)
-        self._watched = {}
+        self._watched, self._copies = {}, {}
         self._levels = 0
         self._inside = {}
         self.forwards = 0
@@ -110,6 +111,26 @@ class Models:
             self._watch(module)
         for key in [key for key in self._watched if key in children]:
             del self._watched[key]  # wrapped since then, by torch.compile or DistributedDataParallel
+        self._copies = self._copies_among(modules)
+
+    def _copies_among(self, modules):
+        made_like = {}
+        for module in modules:
+            entry = self._watched.get(id(module))
+            while entry is not None:
+                made_like[type(module), _size(module)] = entry
+                module = vars(module).get("_modules", {}).get("module")  # of DistributedDataParallel
+                if module is None:
+                    break
+        trained = {id(part) for module in modules if id(module) in self._watched for part in module.modules()}
+        copies = {}
+        for module in modules:
+            if id(module) not in trained and any(type(module) is kind for kind, _ in made_like):
+                entry = made_like.get((type(module), _size(module)))
+                if entry is not None:
+                    copies[id(module)] = entry
+                    self._watch_class(type(module))
+        return copies
 
     def _watch(self, module, entry=None):
         if id(module) in self._watched or _is_script(module):
@@ -181,6 +202,20 @@ class Models:
         finally:
             if opened is not None:
                 self._forward_ends(entry, grad, *opened)
+
+    @guarded
+    def copy_called(self, entry):
+        """A module that is made like a trained one and not trained is called: to validate, if nothing is trained on the
+        loader's batches."""
+        if self._inside.get(get_ident()):
+            return
+        torch = sys.modules["torch"]
+        grad = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+        place = self._session.facts.called("validation", entry.name, depth=3)
+        if place is not None:
+            place.count -= 1  # counted once for each validation
+        with self._session.lock:
+            self._session.phases.copy_called(entry, grad, place)
 
     @guarded
     def _evaluation_begins(self, module, entry, grad):
@@ -255,6 +290,10 @@ def _has_any(module, trained):
     return any(id(parameter) in trained for parameter in module.parameters())
 
 
+def _size(module):
+    return sum(parameter.numel() for parameter in module.parameters())
+
+
 def _is_script(module):
     return type(module).__module__.startswith("torch.jit")
 
@@ -270,6 +309,9 @@ def _watching(models, kind):
             return call(*arguments, **named)
         entry = models._watched.get(id(self))
         if entry is None:
+            copied = models._copies.get(id(self))
+            if copied is not None:
+                models.copy_called(copied)
             return call(*arguments, **named)
         return models.called(self, entry, call, arguments, named)
 

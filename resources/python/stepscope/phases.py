@@ -36,6 +36,7 @@ class Phases:
         self._loader_since = None
         self._loader_forwards = 0
         self._loader_trained = False
+        self._copy = None  # (model, whether gradients are recorded, place) of the last call of a copy of a model in it
         self._trains_in_eval = set()  # ids of modules
         self._forward = None  # the object of the place that called a model last
         self._validations = {}  # objects of validations in training mode, by that of the call
@@ -47,7 +48,7 @@ class Phases:
         if number != self._loader:
             self._loop_ended(now)
             self._loader, self._loader_entry, self._loader_since = number, entry, now
-            self._loader_forwards, self._loader_trained = 0, False
+            self._loader_forwards, self._loader_trained, self._copy = 0, False, None
         if entry is not None:
             entry.count += 1
 
@@ -65,7 +66,10 @@ class Phases:
         if self._since is None:  # in training mode, without a backward pass
             self._since, self._end = self._loader_since, now
             self._forwards = self._loader_forwards
-            self._entry = self._validation_in_training_mode()
+            if self._copy is not None:
+                self._model, self._grad, self._entry = self._copy
+            else:
+                self._entry = self._validation_in_training_mode()
         self._since = min(self._since, self._loader_since)
         self._end = now
         self._finish()
@@ -81,6 +85,12 @@ class Phases:
                 entry.fields["mode"] = "train"
             self._validations[forward] = entry
         return self._validations[forward]
+
+    def copy_called(self, model, grad, place):
+        """A copy of a trained model, its average as a rule, is called: in a loop over a loader that trains nothing, to
+        validate; within a training step, as a teacher or target."""
+        self._loader_forwards += 1
+        self._copy = (model, grad, place)
 
     # ---- forward ----
 
