@@ -58,7 +58,8 @@ void printProgress(const ExperimentProgress& progress, std::ostream& err)
 void printResult(const ExperimentResult& result, std::ostream& out)
 {
     for (const Toggle& change : result.plan.changes)
-        out << fmt::format("{}: {} against {}\n", change.key, change.to, change.from);
+        out << (change.from.empty() ? fmt::format("{}: {}\n", change.key, change.to)
+                                    : fmt::format("{}: {} against {}\n", change.key, change.to, change.from));
     const Interval& ratio = result.samplesPerSecond;
     out << fmt::format("{}: {}\n", verdictName(result.verdict), result.whyText());
     if (ratio.isKnown())

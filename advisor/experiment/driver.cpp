@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/duration.h"
 #include "advisor/experiment/equal_time.h"
+#include "advisor/experiment/output_tail.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/turn_order.h"
 #include "advisor/experiment/verdict_reason.h"
@@ -32,12 +33,9 @@ constexpr double kPieceSeconds = 1;
 constexpr std::chrono::hours kFirstValidationPatience{24};
 constexpr std::chrono::milliseconds kPreparingInterval{200};
 
-/// Both programs at once need what only one of them can have: memory, or a port that a program's text names.
 bool competesForResources(const Interruption& interruption)
 {
-    const std::string text = interruption.error.message();
-    return interruption.why == Interruption::Why::Failed &&
-           (text.find("ut of memory") != std::string::npos || text.find("ddress already in use") != std::string::npos);
+    return interruption.why == Interruption::Why::Failed && namesScarceResource(interruption.error.message());
 }
 
 bool changesTrainingSamples(const ExperimentPlan& plan)
@@ -508,6 +506,7 @@ bool Driver::continuesAlone(const Interruption& interruption)
         return false;
     m_arms = {}; // what they hold is free for the next one
     m_isAlone = m_result.oneAtATime = true;
+    m_result.sharePort = namesTakenPort(interruption.error.message());
     m_result.pairs.clear();
     m_observations.clear();
     m_result.peakBytesA = m_result.peakBytesB = 0;

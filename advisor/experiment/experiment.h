@@ -128,8 +128,10 @@ struct ExperimentResult {
     std::array<std::vector<RescaledSetting>, 2> rescaled; ///< of each arm, to the horizon of a screening
     Machine machine;
     double secondsSpent = 0;
-    /// No two trainers were resident, since both did not fit into the memory; the peaks are then not known.
+    /// No two programs were resident, since both did not fit into the memory, or listen on one port; the peaks are then
+    /// not known.
     bool oneAtATime = false;
+    bool sharePort = false; ///< that is why
 
     /// `why` and the notes, as one text.
     [[nodiscard]] std::string whyText() const;

@@ -89,4 +89,14 @@ std::string OutputTail::lastLines() const
     return result;
 }
 
+bool namesScarceResource(std::string_view error)
+{
+    return error.find("ut of memory") != error.npos || namesTakenPort(error);
+}
+
+bool namesTakenPort(std::string_view error)
+{
+    return error.find("ddress already in use") != error.npos;
+}
+
 } // namespace advisor

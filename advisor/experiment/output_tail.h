@@ -17,4 +17,10 @@ private:
     std::string m_text;
 };
 
+/// Whether an error is about what two programs at once may lack and one of them can have: memory, or a port that the
+/// program's text names.
+bool namesScarceResource(std::string_view error);
+/// Whether it is about the port.
+bool namesTakenPort(std::string_view error);
+
 } // namespace advisor

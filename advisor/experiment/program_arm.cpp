@@ -114,6 +114,18 @@ std::vector<std::string> linesOf(const std::string& text)
     return lines;
 }
 
+/// The line that tells the cause: the last one that names something that only one of two programs can have (the driver
+/// runs them one at a time then), else the last with a text. A process that starts others ends with words of its own.
+std::string tellingLine(const std::vector<std::string>& traceback)
+{
+    const auto isBlank = [](const std::string& line) { return line.find_first_not_of(" \t\r") == line.npos; };
+    const auto scarce = std::find_if(traceback.rbegin(), traceback.rend(), namesScarceResource);
+    const auto found = scarce != traceback.rend()
+                           ? scarce
+                           : std::find_if_not(traceback.rbegin(), traceback.rend(), isBlank);
+    return found == traceback.rend() ? std::string() : *found;
+}
+
 /// What a process reports of its turn, added to what was there.
 void addTurn(protocol::TurnResult& result, const json& turn, bool isFirstRank)
 {
@@ -389,11 +401,10 @@ Interruption ProgramArm::failed(const Message& how, std::vector<std::string> tra
 {
     if (traceback.empty())
         traceback = linesOf(outputSince(m_logBegin));
-    // The message has to be found in both forms by whoever looks for a lack of memory.
-    const std::string last = traceback.empty() ? std::string() : ": " + traceback.back();
+    const std::string last = tellingLine(traceback);
     Interruption result = interruption(
         Why::Failed,
-        message<"program.run.failed", "{how}{last}">({{"how", how.text}, {"last", last}, {"reason", how.id}}), name(),
+        message<"program.run.failed", "{how}{last}">({{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}}), name(),
         std::move(hint));
     m_shared.report.failure = ProgramFailure{m_arm, how.text, std::move(traceback), m_mostSteps, m_seed};
     end();

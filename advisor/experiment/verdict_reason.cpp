@@ -275,7 +275,10 @@ Message verdictReason(const ExperimentResult& result, bool outOfTime)
 std::vector<Message> verdictNotes(const ExperimentResult& result)
 {
     std::vector<Message> notes;
-    if (result.oneAtATime)
+    if (result.sharePort)
+        notes.push_back(message<"experiment.note.one_port",
+                                "One program ran at a time, because both listen on the same port.">());
+    else if (result.oneAtATime)
         notes.push_back(message<"experiment.note.one_at_a_time",
                                 "One trainer ran at a time, because both together ran out of memory.">());
     if (result.lossAtEqualTime)

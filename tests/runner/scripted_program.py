@@ -31,7 +31,12 @@ if "stdin" in options:
     print("standard input:", repr(sys.stdin.read()), flush=True)
 if "port" in options:
     listener = socket.socket()
-    listener.bind(("127.0.0.1", int(options["port"])))
+    try:
+        listener.bind(("127.0.0.1", int(options["port"])))
+    except OSError as error:
+        if "launcher" not in options:
+            raise
+        sys.exit(f"{error}\n\nof a process that this one has started\n\n")
     listener.listen()
 ranks, rank = int(options.get("ranks", 1)), int(os.environ.get("RANK_OF_TEST", 0))
 others = []
