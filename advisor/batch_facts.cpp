@@ -49,11 +49,17 @@ std::vector<Toggle> changesOf(const Toggle& toggle, const config::TrainingConfig
     return changes;
 }
 
+bool isBatchFactor(std::string_view key)
+{
+    const config::Knob* knob = config::findKnob(key);
+    return knob && knob->isBatchFactor;
+}
+
 bool keepTheBatch(const std::vector<Toggle>& changes)
 {
     double times = 1;
     for (const Toggle& change : changes)
-        if (change.key == key::batchSize.name || change.key == key::accumulation.name)
+        if (isBatchFactor(change.key))
             times *= std::strtod(change.to.c_str(), nullptr) / std::strtod(change.from.c_str(), nullptr);
     return std::abs(times - 1) < 1e-9;
 }

@@ -1,14 +1,11 @@
 #include "advisor/judged_by.h"
 
 #include "advisor/batch_facts.h"
-#include "trainer/config/keys.h"
 #include "trainer/config/training_config.h"
 
 #include <algorithm>
 
 namespace advisor {
-
-namespace key = config::key;
 
 JudgedBy judgedBy(std::string_view key)
 {
@@ -36,7 +33,7 @@ JudgedBy judgedBy(const std::vector<Toggle>& changes)
     // The same samples to an update, in other parts: what changes is how many are in memory at once.
     const bool sameBatch = keepTheBatch(changes);
     const auto forMemory = [&](const Toggle& change) {
-        return judgedBy(change.key) == JudgedBy::Memory || (sameBatch && change.key == key::batchSize.name);
+        return judgedBy(change.key) == JudgedBy::Memory || (sameBatch && isBatchFactor(change.key));
     };
     return !changes.empty() && std::all_of(changes.begin(), changes.end(), forMemory) ? JudgedBy::Memory
                                                                                       : JudgedBy::Time;

@@ -14,20 +14,25 @@ using profiler::Result;
 
 namespace {
 
-/// Each arm would search for a batch of its own: one that fills the memory, whatever the change does to it.
-bool leavesTheSearchOut(const ExperimentPlan& plan)
+/// Keys of the searches for a batch that the baseline asks for and that are not what is measured: each arm would find a
+/// batch of its own, one that fills the memory whatever the change does to it.
+std::vector<std::string_view> searchesLeftOut(const ExperimentPlan& plan)
 {
-    return plan.baseline[config::key::findMax] &&
-           std::none_of(plan.changes.begin(), plan.changes.end(),
-                        [](const Toggle& change) { return change.key == config::key::findMax.name; });
+    std::vector<std::string_view> keys;
+    for (const config::Knob& knob : config::knobs())
+        if (knob.searchesBatch && plan.baseline.value(knob.key) == config::Value(true) &&
+            std::none_of(plan.changes.begin(), plan.changes.end(),
+                         [&](const Toggle& change) { return change.key == knob.key; }))
+            keys.push_back(knob.key);
+    return keys;
 }
 
 Result<std::array<config::TrainingConfig, 2>> armConfigurations(const ExperimentPlan& plan)
 {
     std::array<config::TrainingConfig, 2> configs = {plan.baseline, plan.baseline};
-    if (leavesTheSearchOut(plan))
+    for (const std::string_view search : searchesLeftOut(plan))
         for (config::TrainingConfig& config : configs)
-            static_cast<void>(config.set(config::key::findMax.name, "false"));
+            static_cast<void>(config.set(search, "false"));
     for (const Toggle& change : plan.changes)
         if (const auto set = configs[1].set(change.key, change.to); !set)
             return tl::unexpected(configError(Error::Code::Invalid, set.error()));
@@ -120,7 +125,7 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
     if (plan.budget.count() > 0)
         bounds.deadline = Bounds::Clock::now() + plan.budget;
     auto result = driveExperiment({plan, arms, *monitor, progress, std::move(bounds)});
-    if (result && leavesTheSearchOut(plan))
+    if (result && !searchesLeftOut(plan).empty())
         result->notes.push_back(profiler::message<"experiment.note.no_batch_search",
                                                   "Neither arm searched for the largest batch: batch.size is that of "
                                                   "the configuration.">());

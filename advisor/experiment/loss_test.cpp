@@ -116,7 +116,7 @@ bool sameBatches(const std::vector<Toggle>& changes)
     // An update of the weights sees the same samples, in parts of another size.
     const bool onlyInParts = keepTheBatch(changes);
     return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
-        if (onlyInParts && (change.key == config::key::batchSize.name || change.key == config::key::accumulation.name))
+        if (onlyInParts && isBatchFactor(change.key))
             return false;
         const config::Knob* knob = config::findKnob(change.key);
         return knob && config::changesBatches(*knob, change.from, change.to);

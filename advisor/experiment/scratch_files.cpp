@@ -1,7 +1,7 @@
 #include "advisor/experiment/scratch_files.h"
 
 #include "advisor/experiment/config_error.h"
-#include "trainer/config/keys.h"
+#include "trainer/config/training_config.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -41,22 +41,20 @@ Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
 
 Result<void> ScratchFiles::redirect(config::TrainingConfig& config)
 {
-    namespace key = config::key;
-    const auto move = [&](std::string_view name, const fs::path& wanted) -> Result<void> {
-        const auto folder = folderFor(wanted);
+    for (const config::Knob& knob : config::knobs()) {
+        const bool isFolder = knob.path == config::PathKind::NewFolder;
+        if (knob.type != config::KnobType::Path || !(isFolder || knob.path == config::PathKind::NewFile))
+            continue;
+        const fs::path wanted = config.text(knob.key);
+        if (wanted.empty() || config.unmetCondition(knob))
+            continue;
+        // A folder that exists gets the new one inside.
+        const auto folder = folderFor(isFolder ? wanted / "files" : wanted);
         if (!folder)
             return tl::unexpected(folder.error());
-        if (const auto set = config.set(name, (*folder / wanted.filename()).string()); !set)
+        if (const auto set = config.set(knob.key, (*folder / (isFolder ? "files" : wanted.filename())).string()); !set)
             return tl::unexpected(configError(Error::Code::Invalid, set.error()));
-        return {};
-    };
-    if (const fs::path log = std::string(config[key::logFile]); !log.empty())
-        if (auto moved = move(key::logFile.name, log); !moved)
-            return moved;
-    if (const fs::path checkpoints = std::string(config[key::checkpointPath]);
-        config[key::checkpointEvery] > 0 && !checkpoints.empty())
-        if (auto moved = move(key::checkpointPath.name, checkpoints / "checkpoints"); !moved)
-            return moved;
+    }
     return {};
 }
 

@@ -183,10 +183,16 @@ Outcome<std::vector<RescaledSetting>> TrainerArms::setLength(std::size_t arm, st
 std::vector<std::string> TrainerArms::warmUpCauses(std::size_t arm) const
 {
     const config::TrainingConfig& config = m_configs.at(arm);
+    const auto knobs = config::knobs();
+    const auto hasCause = [&](config::WarmUp cause) {
+        return std::any_of(knobs.begin(), knobs.end(), [&](const config::Knob& knob) {
+            return knob.warmUp == cause && config.value(knob.key) == config::Value(true);
+        });
+    };
     std::vector<std::string> causes;
-    if (config[key::cudnnBenchmark])
+    if (hasCause(config::WarmUp::Autotuning))
         causes.emplace_back("autotuning");
-    if (config[key::compile] || config[key::fusePointwise])
+    if (hasCause(config::WarmUp::Compilation))
         causes.emplace_back("compilation");
     return causes;
 }

@@ -19,10 +19,26 @@ std::string_view settingsOf(std::string_view key)
 /// The search of the trainer itself changes what a step is; batches are searched by trials.
 bool canBeTried(const Toggle& change)
 {
-    return config::findKnob(change.key) && change.key != config::key::findMax.name;
+    const config::Knob* knob = config::findKnob(change.key);
+    return knob && !knob->searchesBatch;
+}
+
+/// Up to all samples, and below a value that failed.
+std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits)
+{
+    if (limits.failed > batch)
+        return limits.failed - batch > batch / 4 ? std::vector{(batch + limits.failed) / 2}
+                                                 : std::vector<std::int64_t>();
+    return limits.samples == 0 || 2 * batch <= limits.samples ? std::vector{2 * batch} : std::vector<std::int64_t>();
 }
 
 } // namespace
+
+config::ValueSearch searchOf(std::string_view key)
+{
+    const config::Knob* knob = config::findKnob(key);
+    return knob ? knob->search : config::ValueSearch::None;
+}
 
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now)
 {
@@ -91,21 +107,15 @@ std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores)
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
                                const BatchLimits& limits)
 {
-    std::vector<std::int64_t> values;
-    if (kept.key == config::key::workers.name) {
-        values = furtherWorkers(now[config::key::workers], cores);
-    } else if (kept.key == config::key::batchSize.name) {
-        const std::int64_t batch = now[config::key::batchSize];
-        if (limits.failed > batch) {
-            if (limits.failed - batch > batch / 4)
-                values.push_back((batch + limits.failed) / 2);
-        } else if (limits.samples == 0 || 2 * batch <= limits.samples) {
-            values.push_back(2 * batch);
-        }
-    }
+    const config::ValueSearch search = searchOf(kept.key);
+    if (search == config::ValueSearch::None)
+        return {};
+    const auto value = std::get<std::int64_t>(now.value(kept.key));
+    const auto values =
+        search == config::ValueSearch::Neighbours ? furtherWorkers(value, cores) : furtherBatches(value, limits);
     std::vector<Candidate> candidates;
-    for (const std::int64_t value : values)
-        if (const std::string to = config::toText(value); !tried.contains({kept.key, to}))
+    for (const std::int64_t further : values)
+        if (const std::string to = config::toText(further); !tried.contains({kept.key, to}))
             candidates.push_back({{kept.key, now.text(kept.key), to},
                                   {},
                                   "Further the way that paid",

@@ -39,9 +39,11 @@ std::vector<Toggle> changesOf(const Candidate& candidate, const config::Training
 /// a screening at equal time are left out.
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
-/// Values further along the way that paid: more or fewer workers within the cores; twice the batch, and where that
-/// could not be trained one halfway to it, until a quarter more is all there is to win. Empty for other knobs. Without
-/// a rule: that is the kept change's.
+/// How values of the knob are searched after one that paid, from its row; None for an unknown key.
+config::ValueSearch searchOf(std::string_view key);
+/// Further values of a knob whose change paid, as its row says: more or fewer workers within the cores; twice the
+/// batch, and where that could not be trained one halfway to it, until a quarter more is all there is to win. Without a
+/// rule: that is the kept change's.
 /// @param cores  that a process may use; 0: not known
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
                                const BatchLimits& limits = {});

@@ -231,7 +231,7 @@ private:
         if (!patch) {
             std::swap(all, m_result.kept);
             trial.outcome = TuneTrial::Outcome::Failed;
-            trial.notes.emplace_back(patch.error().message());
+            trial.notes.push_back(patch.error().asMessage());
             return false;
         }
         m_result.patch = std::move(*patch);
@@ -250,7 +250,7 @@ private:
     void search(const Candidate& kept)
     {
         m_further.clear();
-        if (kept.change.key != config::key::workers.name)
+        if (searchOf(kept.change.key) != config::ValueSearch::Neighbours)
             return;
         for (const std::int64_t value : furtherWorkers(numberOf(kept.change.to), m_cores))
             m_further.push_back({{kept.change.key, kept.change.to, config::toText(value)},

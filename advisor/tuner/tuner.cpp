@@ -142,11 +142,11 @@ private:
     /// A batch that cannot be trained: one between it and the best may be.
     void searchBelow(const Candidate& candidate)
     {
-        if (candidate.change.key != config::key::batchSize.name)
+        if (searchOf(candidate.change.key) != config::ValueSearch::Doubling)
             return;
         config::TrainingConfig failed = m_result.best;
         if (failed.set(candidate.change.key, candidate.change.to))
-            m_batches.failed = failed[config::key::batchSize];
+            m_batches.failed = std::get<std::int64_t>(failed.value(candidate.change.key));
         search(candidate);
     }
 
@@ -172,7 +172,7 @@ private:
         }
         markKept(m_tried, changes);
         // With other settings another batch may fit.
-        if (candidate.change.key != config::key::batchSize.name)
+        if (searchOf(candidate.change.key) != config::ValueSearch::Doubling)
             m_batches.failed = 0;
         search(candidate);
     }

@@ -10,7 +10,6 @@
 #include <QJsonObject>
 #include <QStringList>
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 namespace app {
@@ -28,10 +27,10 @@ QString toText(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-bool isOfTheMeasurement(std::string_view key)
+bool isOfMeasurement(std::string_view key)
 {
-    constexpr std::array kLength = {config::key::steps.name, config::key::epochs.name};
-    return key.starts_with("capture.") || std::find(kLength.begin(), kLength.end(), key) != kLength.end();
+    const config::Knob* knob = config::findKnob(key);
+    return knob && knob->isOfMeasurement;
 }
 
 QString hashOf(const QStringList& parts)
@@ -74,7 +73,7 @@ QStringList sourcesOf(const profiler::Trace& trace)
 std::vector<config::Difference> differenceOfOrigin(const config::TrainingConfig& a, const config::TrainingConfig& b)
 {
     auto all = config::difference(a, b);
-    std::erase_if(all, [](const config::Difference& one) { return isOfTheMeasurement(one.key); });
+    std::erase_if(all, [](const config::Difference& one) { return isOfMeasurement(one.key); });
     return all;
 }
 

@@ -290,10 +290,11 @@ TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
     EXPECT_EQ(json["knobs"].size(), config::knobs().size());
     EXPECT_EQ(json["rules"].size(), advisor::allRules().size());
     EXPECT_THAT(keys(json["knobs"][0]),
-                ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit", "zero", "doc",
-                            "where", "needs_gpu", "advanced", "objective", "changes_batches", "batches", "batch_values",
-                            "may_change_loss", "comparable_loss", "changes_training_samples", "scales_with_length",
-                            "settings", "enabled_if"));
+                ElementsAre("key", "group", "label", "type", "default", "min", "max", "choices", "unit", "zero", "path",
+                            "when_empty", "doc", "where", "needs_gpu", "advanced", "objective", "changes_batches",
+                            "batches", "batch_values", "may_change_loss", "comparable_loss", "changes_training_samples",
+                            "scales_with_length", "batch_factor", "searches_batch", "of_measurement", "warm_up",
+                            "search", "settings", "enabled_if"));
     EXPECT_THAT(keys(json["messages"][0]), ElementsAre("id", "text"));
     const auto hasId = [](const Json& message) { return message["id"] == "toggle.no_configuration"; };
     EXPECT_TRUE(std::any_of(json["messages"].begin(), json["messages"].end(), hasId));

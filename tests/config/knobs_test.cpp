@@ -203,6 +203,50 @@ TEST(Knobs, SayWhatAScreeningHasToKnow)
                 UnorderedElementsAre("augment.enabled", "augment.device", "augment.noise"));
 }
 
+TEST(Knobs, OfTheMeasurementSayHowLongItLastsAndWhatItRecords)
+{
+    for (const Knob& knob : knobs())
+        EXPECT_EQ(knob.isOfMeasurement,
+                  knob.key.starts_with("capture.") || knob.key == "run.steps" || knob.key == "run.epochs")
+            << knob.key;
+}
+
+TEST(Knobs, SayWhatTheTunerAndItsExperimentsHaveToKnow)
+{
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.isBatchFactor; }),
+                UnorderedElementsAre("batch.size", "gradient.accumulation"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.searchesBatch; }), UnorderedElementsAre("batch.find_max"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.search == ValueSearch::Neighbours; }),
+                UnorderedElementsAre("loader.workers"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.search == ValueSearch::Doubling; }),
+                UnorderedElementsAre("batch.size"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.warmUp == WarmUp::Autotuning; }),
+                UnorderedElementsAre("cudnn.benchmark"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.warmUp == WarmUp::Compilation; }),
+                UnorderedElementsAre("compile", "fuse.pointwise"));
+    for (const Knob& knob : knobs()) {
+        if (knob.search != ValueSearch::None) {
+            EXPECT_EQ(knob.type, KnobType::Integer) << knob.key;
+        }
+        if (knob.searchesBatch || knob.warmUp != WarmUp::None) {
+            EXPECT_EQ(knob.type, KnobType::Flag) << knob.key;
+        }
+    }
+}
+
+TEST(Knobs, OfPathsSayWhatIsLookedFor)
+{
+    for (const Knob& knob : knobs())
+        EXPECT_EQ(knob.type == KnobType::Path, !knob.whenEmpty.empty()) << knob.key;
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.path == PathKind::NewFile; }),
+                UnorderedElementsAre("run.log_file"));
+    EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.path == PathKind::NewFolder; }),
+                UnorderedElementsAre("run.checkpoint_path"));
+    EXPECT_EQ(findKnob("dataset.path")->path, PathKind::FileOrFolder);
+    EXPECT_EQ(toJson(*findKnob("run.log_file")).at("path"), "new file");
+    EXPECT_TRUE(toJson(*findKnob("loader.workers")).at("path").is_null());
+}
+
 TEST(Knobs, OfOneGroupShareTheMemory)
 {
     EXPECT_THAT(keysWhere([](const Knob& knob) { return knob.settings == "memory"; }),

@@ -55,6 +55,47 @@ std::string_view batchesName(Batches batches)
     return "same";
 }
 
+std::string_view warmUpName(WarmUp warmUp)
+{
+    switch (warmUp) {
+    case WarmUp::None:
+        return "none";
+    case WarmUp::Autotuning:
+        return "autotuning";
+    case WarmUp::Compilation:
+        return "compilation";
+    }
+    return "none";
+}
+
+std::string_view searchName(ValueSearch search)
+{
+    switch (search) {
+    case ValueSearch::None:
+        return "none";
+    case ValueSearch::Neighbours:
+        return "neighbours";
+    case ValueSearch::Doubling:
+        return "doubling";
+    }
+    return "none";
+}
+
+std::string_view pathName(PathKind kind)
+{
+    switch (kind) {
+    case PathKind::File:
+        return "file";
+    case PathKind::FileOrFolder:
+        return "file or folder";
+    case PathKind::NewFile:
+        return "new file";
+    case PathKind::NewFolder:
+        return "new folder";
+    }
+    return "file";
+}
+
 Json conditionsJson(const std::vector<Condition>& conditions)
 {
     Json rows = Json::array();
@@ -75,6 +116,8 @@ Json toJson(const Knob& knob)
     json["choices"] = knob.choices;
     json["unit"] = knob.unit;
     json["zero"] = knob.zero;
+    json["path"] = knob.type == KnobType::Path ? Json(pathName(knob.path)) : Json(nullptr);
+    json["when_empty"] = knob.type == KnobType::Path ? Json(knob.whenEmpty) : Json(nullptr);
     json["doc"] = knob.doc;
     json["where"] = knob.where;
     json["needs_gpu"] = knob.needsGpu;
@@ -87,6 +130,11 @@ Json toJson(const Knob& knob)
     json["comparable_loss"] = knob.comparableLoss;
     json["changes_training_samples"] = knob.changesTrainingSamples;
     json["scales_with_length"] = knob.scalesWithLength;
+    json["batch_factor"] = knob.isBatchFactor;
+    json["searches_batch"] = knob.searchesBatch;
+    json["of_measurement"] = knob.isOfMeasurement;
+    json["warm_up"] = warmUpName(knob.warmUp);
+    json["search"] = searchName(knob.search);
     json["settings"] = knob.settings.empty() ? Json(nullptr) : Json(knob.settings);
     json["enabled_if"] = conditionsJson(knob.enabledIf);
     return json;

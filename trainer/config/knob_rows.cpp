@@ -51,20 +51,22 @@ Knob choice(Key<std::string> key, std::string_view group, std::string_view label
     return knob;
 }
 
-Knob path(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
-          std::string_view doc)
+Knob path(Key<std::string> key, std::string_view group, std::string_view label, PathKind kind,
+          std::string_view whenEmpty, std::string_view where, std::string_view doc)
 {
-    Knob knob = flag({key.name}, group, label, false, where, doc);
+    Knob knob = text(key, group, label, where, doc);
     knob.type = KnobType::Path;
-    knob.fallback = std::string();
+    knob.path = kind;
+    knob.whenEmpty = whenEmpty;
     return knob;
 }
 
 Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
           std::string_view doc)
 {
-    Knob knob = path(key, group, label, where, doc);
+    Knob knob = flag({key.name}, group, label, false, where, doc);
     knob.type = KnobType::Text;
+    knob.fallback = std::string();
     return knob;
 }
 
@@ -125,6 +127,36 @@ Knob otherTrainingSamples(Knob knob)
 Knob scaledWithLength(Knob knob)
 {
     knob.scalesWithLength = true;
+    return knob;
+}
+
+Knob batchFactor(Knob knob)
+{
+    knob.isBatchFactor = true;
+    return knob;
+}
+
+Knob batchSearch(Knob knob)
+{
+    knob.searchesBatch = true;
+    return knob;
+}
+
+Knob ofMeasurement(Knob knob)
+{
+    knob.isOfMeasurement = true;
+    return knob;
+}
+
+Knob warmsUp(WarmUp why, Knob knob)
+{
+    knob.warmUp = why;
+    return knob;
+}
+
+Knob searched(ValueSearch search, Knob knob)
+{
+    knob.search = search;
     return knob;
 }
 

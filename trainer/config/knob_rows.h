@@ -22,8 +22,9 @@ Knob real(Key<double> key, std::string_view group, std::string_view label, doubl
 /// The first choice is the default.
 Knob choice(Key<std::string> key, std::string_view group, std::string_view label, std::vector<std::string_view> choices,
             std::string_view where, std::string_view doc);
-Knob path(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
-          std::string_view doc);
+/// @param whenEmpty  what an empty path stands for, in the field: "none"
+Knob path(Key<std::string> key, std::string_view group, std::string_view label, PathKind kind,
+          std::string_view whenEmpty, std::string_view where, std::string_view doc);
 Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
           std::string_view doc);
 /// 0 is no amount. @param meaning  what it stands for, beside the field: "never"
@@ -47,6 +48,16 @@ Knob otherTask(Knob knob);
 Knob otherTrainingSamples(Knob knob);
 /// A number of steps that is rescaled with the length of the training.
 Knob scaledWithLength(Knob knob);
+/// Its product with the others of its kind is the batch of an update.
+Knob batchFactor(Knob knob);
+/// The trainer searches for a batch itself.
+Knob batchSearch(Knob knob);
+/// How long a training runs or what it records.
+Knob ofMeasurement(Knob knob);
+/// Where it is on, the first steps take longer.
+Knob warmsUp(WarmUp why, Knob knob);
+/// After a change that paid, the tuner tries further values.
+Knob searched(ValueSearch search, Knob knob);
 /// Settings that share the memory of the device: batch, its parts, precision, recomputation; and the loader's workers,
 /// of which a faster step needs more.
 Knob sharesMemory(Knob knob);

@@ -9,17 +9,19 @@ void addRun(Rows& rows)
                           "Where the model is trained. auto takes the GPU if one can be used, else the processor."));
     rows.push_back(onlyIf(
         key::steps.name, {"0"},
-        lossMayChange(number(
+        ofMeasurement(lossMayChange(number(
             key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
-            "How often the training goes through all training samples. Ignored when a number of steps is given."))));
-    rows.push_back(lossMayChange(zeroIs(
+            "How often the training goes through all training samples. Ignored when a number of steps is given.")))));
+    rows.push_back(ofMeasurement(lossMayChange(zeroIs(
         "by epochs",
         number(key::steps, kRun, "Steps", 0, 0, 1e9, "", "whole run",
-               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs."))));
-    rows.push_back(sharesMemory(
-        otherBatches(Batches::OtherSize,
+               "Ends the training after this many steps, whatever the epoch. 0: trains for the number of epochs.")))));
+    rows.push_back(
+        searched(ValueSearch::Doubling,
+                 batchFactor(sharesMemory(otherBatches(
+                     Batches::OtherSize,
                      number(key::batchSize, kRun, "Batch size", 32, 1, 65536, "samples", "every step",
-                            "Samples in one step. Larger batches use the device better and take more memory."))));
+                            "Samples in one step. Larger batches use the device better and take more memory."))))));
     rows.push_back(otherBatches(
         Batches::OtherSamples,
         advanced(number(
@@ -35,9 +37,11 @@ void addRun(Rows& rows)
 
 void addLoading(Rows& rows)
 {
-    rows.push_back(sharesMemory(
-        number(key::workers, kLoading, "Workers", 0, 0, 256, "threads", "loader",
-               "Threads that load batches while the model trains. 0: the training waits while each batch is loaded.")));
+    rows.push_back(searched(
+        ValueSearch::Neighbours,
+        sharesMemory(number(
+            key::workers, kLoading, "Workers", 0, 0, 256, "threads", "loader",
+            "Threads that load batches while the model trains. 0: the training waits while each batch is loaded."))));
     rows.push_back(unless(
         key::workers.name, {"0"},
         sharesMemory(number(key::prefetchFactor, kLoading, "Prefetch factor", 2, 1, 64, "batches", "loader",

@@ -48,12 +48,13 @@ void addModel(Rows& rows)
                       "operator that never stores the scores.")));
     rows.push_back(
         onlyIf(key::workload.name, {"vit", "gpt", "bert"},
-               flag(key::fusePointwise, kModel, "Fuse pointwise operators", false, "every step",
-                    "Runs the five pointwise operations of GELU in transformers as one kernel: compiled just in time "
-                    "on a GPU, LibTorch's own on a processor.")));
+               warmsUp(WarmUp::Compilation,
+                       flag(key::fusePointwise, kModel, "Fuse pointwise operators", false, "every step",
+                            "Runs the five pointwise operations of GELU in transformers as one kernel: compiled just "
+                            "in time on a GPU, LibTorch's own on a processor."))));
     rows.push_back(onlyIf(
         key::workload.name, {"torchscript", "plugin"},
-        otherTask(path(key::modelPath, kModel, "Model file", "whole run",
+        otherTask(path(key::modelPath, kModel, "Model file", PathKind::File, "none", "whole run",
                        "Your own model: a TorchScript file for torchscript, a library for plugin. It is code, and runs "
                        "only when its SHA-256 is given as trusted."))));
     rows.push_back(
@@ -85,7 +86,7 @@ void addSamples(Rows& rows)
                "stream of tar files."))));
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
-        path(key::datasetPath, kData, "Folder", "loader",
+        path(key::datasetPath, kData, "Folder", PathKind::FileOrFolder, "automatic", "loader",
              "File or folder of the data set. Empty: samples are generated once and kept in the user's cache; "
              "a folder of images must be given."))));
     rows.push_back(otherTask(
@@ -132,7 +133,7 @@ void addModelAndData(Rows& rows)
         key::dataset.name, {"text"},
         otherTask(otherBatches(
             Batches::OtherSamples,
-            path(key::tokenizer, kData, "Tokenizer", "text",
+            path(key::tokenizer, kData, "Tokenizer", PathKind::File, "none", "text",
                  "Byte-pair vocabulary of the text: a tokenizer.json, or a vocab.json with merges.txt beside it. "
                  "Empty: each byte is a token.")))));
     rows.push_back(onlyIf(key::dataset.name, {"csv"},

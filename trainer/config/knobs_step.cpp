@@ -98,13 +98,13 @@ void addGradients(Rows& rows)
         flag(key::setToNone, kGradients, "Drop gradients", false, "every step",
              "Gives gradients back before each step instead of filling them with zeros: no fill, and the backward pass "
              "writes instead of adding. Parameters without a gradient are then left alone by the optimizer.")));
-    rows.push_back(sharesMemory(judgedBy(
+    rows.push_back(batchFactor(sharesMemory(judgedBy(
         Objective::Memory,
         otherBatches(
             Batches::OtherSize,
             number(key::accumulation, kGradients, "Accumulate", 1, 1, 100000, "batches", "every step",
                    "Batches whose gradients are added up before the weights change: a larger batch in the memory "
-                   "of a small one. Steps, and the schedule, count changes of the weights.")))));
+                   "of a small one. Steps, and the schedule, count changes of the weights."))))));
     rows.push_back(learned(zeroIs(
         "never", real(key::clipNorm, kGradients, "Clip the norm", 0, 0, 1e9, "every step",
                       "Scales all gradients down together when their norm is above this; 0: never. 1 is usual for "
@@ -130,14 +130,16 @@ void addPrecision(Rows& rows)
         gpuOnly(flag(key::tf32, kPrecision, "TF32", false, "every step",
                      "Lets matrix products in FP32 use TF32's ten bits of mantissa. Convolutions do so in any "
                      "case."))));
+    rows.push_back(warmsUp(WarmUp::Autotuning,
+                           gpuOnly(flag(key::cudnnBenchmark, kPrecision, "cuDNN autotuner", false, "first steps",
+                                        "Tries cuDNN's algorithms for each shape once and keeps the fastest. For "
+                                        "shapes that do not change."))));
     rows.push_back(
-        gpuOnly(flag(key::cudnnBenchmark, kPrecision, "cuDNN autotuner", false, "first steps",
-                     "Tries cuDNN's algorithms for each shape once and keeps the fastest. For shapes that do "
-                     "not change.")));
-    rows.push_back(flag(key::compile, kPrecision, "Compile", false, "every step",
-                        "Records forward and backward pass as a CUDA graph, which starts thousands of kernels at once. "
-                        "Where that fails, it says why and goes on without. There is none on a processor. What "
-                        "validation runs can be compiled by PyTorch, on any device: eval.package."));
+        warmsUp(WarmUp::Compilation,
+                flag(key::compile, kPrecision, "Compile", false, "every step",
+                     "Records forward and backward pass as a CUDA graph, which starts thousands of kernels at once. "
+                     "Where that fails, it says why and goes on without. There is none on a processor. What "
+                     "validation runs can be compiled by PyTorch, on any device: eval.package.")));
 }
 
 void addMemory(Rows& rows)
@@ -150,11 +152,11 @@ void addMemory(Rows& rows)
                "where they free the most memory for their time, measured in the first steps."))));
     rows.push_back(flag(key::shareMemory, kMemory, "Share batch memory", false, "every step",
                         "Makes tensors on the loader's memory instead of copying each batch once more."));
-    rows.push_back(otherBatches(
+    rows.push_back(batchSearch(otherBatches(
         Batches::OtherSize,
         flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",
              "Tries larger and larger batches in processes of their own, until one runs out of memory, and "
-             "trains with the largest that fits.")));
+             "trains with the largest that fits."))));
     rows.push_back(advanced(
         zeroIs("all free", number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
                                   "Memory that the training may use on the processor: the search for the largest batch "

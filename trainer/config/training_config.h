@@ -45,6 +45,28 @@ enum class Batches {
     OtherSize     ///< another number of samples per step
 };
 
+/// Why the first steps of a training take longer where a knob is on.
+enum class WarmUp {
+    None,
+    Autotuning, ///< algorithms are tried before one is kept
+    Compilation ///< code or a graph is made before it runs
+};
+
+/// Which values the tuner tries after a change of a knob that paid.
+enum class ValueSearch {
+    None,
+    Neighbours, ///< one more, twice as many, one less; not more than the machine has cores
+    Doubling    ///< twice as many, until a value fails; then between that and the best
+};
+
+/// What a path names.
+enum class PathKind {
+    File,
+    FileOrFolder,
+    NewFile,  ///< the training writes it
+    NewFolder ///< the training writes files into it
+};
+
 /// A knob has an effect only where another knob's value is one of `values`, or none of them.
 struct Condition {
     std::string_view on; ///< key of the other knob
@@ -64,6 +86,8 @@ struct Knob {
     std::vector<std::string_view> choices; ///< Choice
     std::string_view unit;                 ///< "samples", "ms"; empty for none
     std::string_view zero;                 ///< what 0 stands for where it is no amount: "never"; else empty
+    PathKind path = PathKind::File;        ///< Path
+    std::string_view whenEmpty;            ///< Path: what an empty one stands for: "none"
     std::string_view doc;                  ///< what it does, one or two sentences, for users
     std::string_view where;                ///< where it applies: "loader", "every step", "validation"…
     bool needsGpu = false;                 ///< no effect, and refused, without a GPU
@@ -80,6 +104,17 @@ struct Knob {
     bool changesTrainingSamples = false;
     /// A number of steps that belongs to the length of the training: a shorter training needs a smaller number.
     bool scalesWithLength = false;
+    /// The samples of an update are the product of these knobs: when the product stays, they only change in which parts
+    /// the samples are trained.
+    bool isBatchFactor = false;
+    /// The trainer searches for a batch of its own before it trains. An experiment leaves that out, unless it is the
+    /// change: each arm would fill the memory, whatever the other changes do to it.
+    bool searchesBatch = false;
+    /// It says how long a training runs or what it records, not what is trained: results that were measured with
+    /// another value are about the same configuration.
+    bool isOfMeasurement = false;
+    WarmUp warmUp = WarmUp::None;
+    ValueSearch search = ValueSearch::None;
     /// Settings that belong together: when one of them changes, the others are worth another try. Empty: none.
     std::string_view settings;
     std::vector<Condition> enabledIf; ///< all must hold; empty: it always has an effect

@@ -117,7 +117,7 @@ public:
         // Enter and leaving the field both end the editing; an unchanged field must not count as an edit.
         connect(m_edit, &QLineEdit::editingFinished, this, &TextEditor::enter);
         if (knob.type == config::KnobType::Path)
-            addBrowse(layout, knob.key);
+            addBrowse(layout, knob);
     }
     void enter() override
     {
@@ -130,41 +130,28 @@ public:
     [[nodiscard]] QString text() const override { return m_edit->text(); }
 
 private:
-    /// What is looked for: a file, a folder, either.
-    struct Wanted {
-        bool file, folder, isNew;
-        QString whenEmpty;
-    };
-    static Wanted wantedBy(std::string_view key)
+    void addBrowse(QHBoxLayout* layout, const config::Knob& knob)
     {
-        if (key == config::key::modelPath.name || key == config::key::evalPackage.name ||
-            key == config::key::resume.name || key == config::key::tokenizer.name)
-            return {true, false, false, tr("none")};
-        if (key == config::key::logFile.name)
-            return {true, false, true, tr("none")};
-        return {key == config::key::datasetPath.name, true, false, tr("automatic")};
-    }
-
-    void addBrowse(QHBoxLayout* layout, std::string_view key)
-    {
-        const Wanted wanted = wantedBy(key);
-        m_edit->setPlaceholderText(wanted.whenEmpty);
+        using config::PathKind;
+        const bool isFolder = knob.path == PathKind::FileOrFolder || knob.path == PathKind::NewFolder;
+        const bool isNew = knob.path == PathKind::NewFile;
+        m_edit->setPlaceholderText(asQString(knob.whenEmpty));
         auto* browse = new QToolButton(this);
         browse->setObjectName("browse");
         browse->setIcon(icon("folder"));
-        browse->setToolTip(wanted.folder ? tr("Choose a folder…") : tr("Choose a file…"));
-        browse->setAccessibleName(wanted.folder ? tr("Choose a folder") : tr("Choose a file"));
+        browse->setToolTip(isFolder ? tr("Choose a folder…") : tr("Choose a file…"));
+        browse->setAccessibleName(isFolder ? tr("Choose a folder") : tr("Choose a file"));
         layout->addWidget(browse);
-        if (wanted.file && wanted.folder) {
+        if (knob.path == PathKind::FileOrFolder) {
             auto* menu = new QMenu(browse);
             menu->addAction(tr("Choose a folder…"), this, [this] { chooseFolder(); });
             menu->addAction(tr("Choose a file…"), this, [this] { chooseFile(false); });
             browse->setMenu(menu);
             browse->setPopupMode(QToolButton::InstantPopup);
-        } else if (wanted.folder) {
+        } else if (isFolder) {
             connect(browse, &QToolButton::clicked, this, [this] { chooseFolder(); });
         } else {
-            connect(browse, &QToolButton::clicked, this, [this, isNew = wanted.isNew] { chooseFile(isNew); });
+            connect(browse, &QToolButton::clicked, this, [this, isNew] { chooseFile(isNew); });
         }
     }
     void chooseFolder() { take(QFileDialog::getExistingDirectory(this, tr("Choose a folder"), text())); }
