@@ -1,6 +1,7 @@
 // What a change of the host's work saves beside a device: all of it where the device waits for the host, and no more
 // than the device did for it where the host is ahead.
 #include "tests/advisor/rules_fixtures.h"
+#include "tests/support/message_matchers.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -151,7 +152,8 @@ TEST(SavingsBesideADevice, WithoutItsChecksAnomalyDetectionWouldNotWait)
         {"debug.anomaly=true"});
     ASSERT_EQ(judged.advice().state, advisor::State::Fires);
     EXPECT_FALSE(judged.advice().saving) << "what remembering takes is not in the trace";
-    EXPECT_THAT(judged.advice().whyNoPrediction.text, HasSubstr("would take 100 µs less"));
+    EXPECT_THAT(judged.advice().whyNoPrediction,
+                profiler::test::hasIdAndPart("debug.anomaly.checks_only", "time", "100 µs"));
 }
 
 } // namespace

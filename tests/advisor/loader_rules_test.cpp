@@ -12,7 +12,6 @@ using advisor::State;
 using test_support::HasId;
 using test_support::HasNumber;
 using testing::Contains;
-using testing::HasSubstr;
 
 Judged workers(const std::string& text, const std::vector<std::string>& assignments = {})
 {
@@ -249,7 +248,7 @@ TEST(LoaderWorkers, WithoutStepMarksTheIdleDeviceTells)
     };
     EXPECT_EQ(judged(16).state, State::CannotTell); // three waits of four: the longest is left out
     EXPECT_EQ(judged(20).state, State::Fires);
-    EXPECT_THAT(judged(20).reason.text, HasSubstr("6.00 %"));
+    EXPECT_THAT(judged(20).reason, profiler::test::hasIdAndPart("loader.workers.without_steps", "share", "6.00 %"));
     EXPECT_FALSE(judged(20).evidence.empty());
     EXPECT_FALSE(judged(20).saving);
 }
@@ -264,10 +263,10 @@ TEST(LoaderPrefetchFactor, AnImportedTraceSaysWhoLoads)
     };
     const auto single = judged("annotation enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 0 2");
     EXPECT_EQ(single.state, State::Silent);
-    EXPECT_THAT(single.reason.text, HasSubstr("main thread loads"));
+    EXPECT_THAT(single.reason, profiler::test::hasId("loader.prefetch_factor.no_workers"));
     const auto several = judged("annotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0 2");
     EXPECT_EQ(several.state, State::Silent);
-    EXPECT_THAT(several.reason.text, HasSubstr("only 2.00 %"));
+    EXPECT_THAT(several.reason, profiler::test::hasIdAndPart("loader.prefetch_factor.short_wait", "share", "2.00 %"));
     EXPECT_EQ(judged("annotation enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__ 0 20").state,
               State::CannotTell);
     EXPECT_EQ(judged("").state, State::CannotTell);

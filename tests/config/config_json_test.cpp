@@ -7,6 +7,8 @@
 #include <random>
 
 using namespace config;
+using testing::AllOf;
+using testing::Field;
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
@@ -29,11 +31,21 @@ protected:
     fs::path m_folder;
 };
 
-std::string messageOf(std::string_view json)
+ConfigError errorOf(std::string_view json)
 {
     const auto config = TrainingConfig::fromJson(json, "run.json");
     EXPECT_FALSE(config) << json;
-    return config ? "" : config.error().message();
+    return config ? ConfigError() : config.error();
+}
+
+auto isError(const std::string& id, const std::string& key = {})
+{
+    return AllOf(Field("id", &ConfigError::id, id), Field("key", &ConfigError::key, key));
+}
+
+auto refusesValue(const std::string& value)
+{
+    return AllOf(isError("config.not_allowed", "loader.workers"), Field("value", &ConfigError::value, value));
 }
 
 // A configuration in which every knob has a random allowed value.
@@ -91,35 +103,38 @@ TEST(ConfigJson, ShortFormHoldsOnlyWhatDiffers)
 
 TEST(ConfigJson, BadJsonGivesFileAndByte)
 {
-    const std::string message = messageOf(R"({"loader": {"workers": 2,,}})");
-    EXPECT_THAT(message, HasSubstr("run.json"));
-    EXPECT_THAT(message, HasSubstr("byte 26 (line 1)"));
-    EXPECT_THAT(messageOf("{\n\"batch.size\": 4,\n}"), HasSubstr("line 3"));
-    EXPECT_THAT(messageOf("{\"batch.size\": 4,\n\"workload\": \"mlp\n}"), HasSubstr("line 2")) << "at the line's end";
-    EXPECT_THAT(messageOf(""), HasSubstr("byte"));
-    EXPECT_THAT(messageOf("[1, 2]"), HasSubstr("object"));
+    const ConfigError error = errorOf(R"({"loader": {"workers": 2,,}})");
+    EXPECT_THAT(error, isError("config.bad_json"));
+    EXPECT_THAT(error.where, HasSubstr("run.json"));
+    EXPECT_THAT(error.where, HasSubstr("byte 26 (line 1)"));
+    EXPECT_THAT(errorOf("{\n\"batch.size\": 4,\n}").where, HasSubstr("line 3"));
+    EXPECT_THAT(errorOf("{\"batch.size\": 4,\n\"workload\": \"mlp\n}").where, HasSubstr("line 2"))
+        << "at the line's end";
+    EXPECT_THAT(errorOf(""), isError("config.bad_json"));
+    EXPECT_THAT(errorOf("[1, 2]"), isError("config.no_json_object"));
 }
 
 TEST(ConfigJson, WrongKeysNameTheNearestAndTheFile)
 {
-    const std::string message = messageOf(R"({"loader": {"wokers": 2}})");
-    EXPECT_THAT(message, HasSubstr("run.json"));
-    EXPECT_THAT(message, HasSubstr("loader.wokers"));
-    EXPECT_THAT(message, HasSubstr("loader.workers"));
-    EXPECT_THAT(messageOf(R"({"loadre": {"workers": 2}})"), HasSubstr("loadre"));
-    EXPECT_THAT(messageOf(R"({"loader": 2})"), HasSubstr("loader.workers"));
+    const ConfigError error = errorOf(R"({"loader": {"wokers": 2}})");
+    EXPECT_THAT(error, isError("config.unknown_key", "loader.wokers"));
+    EXPECT_THAT(error.where, HasSubstr("run.json"));
+    EXPECT_THAT(error.allowed, HasSubstr("loader.workers"));
+    EXPECT_THAT(errorOf(R"({"loadre": {"workers": 2}})"), isError("config.unknown_key", "loadre"));
+    EXPECT_THAT(errorOf(R"({"loader": 2})").allowed, HasSubstr("loader.workers"));
 }
 
 TEST(ConfigJson, WrongTypesNameKeyValueAndWhatIsAllowed)
 {
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": "2"}})"), HasSubstr(R"(loader.workers = "2": must be an integer)"));
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": 1.5}})"), HasSubstr("loader.workers = 1.5"));
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": null}})"), HasSubstr("loader.workers = null"));
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": [2]}})"), HasSubstr("loader.workers"));
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": {"count": 2}}})"), HasSubstr("loader.workers"));
-    EXPECT_THAT(messageOf(R"({"loader": {"pin_memory": 1}})"), HasSubstr("true or false"));
-    EXPECT_THAT(messageOf(R"({"workload": 3})"), HasSubstr("one of convnet, resnet18"));
-    EXPECT_THAT(messageOf(R"({"loader": {"workers": 18446744073709551615}})"), HasSubstr("an integer from 0 to 256"));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": "2"}})"), refusesValue(R"("2")"));
+    EXPECT_EQ(errorOf(R"({"loader": {"workers": "2"}})").allowed, allowedText(*findKnob("loader.workers")));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": 1.5}})"), refusesValue("1.5"));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": null}})"), refusesValue("null"));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": [2]}})"), refusesValue("[…]"));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": {"count": 2}}})").key, HasSubstr("loader.workers"));
+    EXPECT_THAT(errorOf(R"({"loader": {"pin_memory": 1}})"), isError("config.not_allowed", "loader.pin_memory"));
+    EXPECT_THAT(errorOf(R"({"workload": 3})"), isError("config.not_allowed", "workload"));
+    EXPECT_THAT(errorOf(R"({"loader": {"workers": 18446744073709551615}})"), refusesValue("18446744073709551615"));
 }
 
 TEST(ConfigJson, DeepNestingIsAnErrorAndNoCrash)
@@ -150,7 +165,8 @@ TEST_F(ConfigFiles, FailedSaveNamesThePlaceAndLeavesNothingBehind)
 {
     const auto done = TrainingConfig().save(m_folder / "missing" / "run.json");
     ASSERT_FALSE(done);
-    EXPECT_THAT(done.error().message(), HasSubstr((m_folder / "missing").string()));
+    EXPECT_THAT(done.error(), isError("config.unwritable"));
+    EXPECT_THAT(done.error().where, HasSubstr((m_folder / "missing").string()));
     fs::create_directory(m_folder / "folder.json");
     EXPECT_FALSE(TrainingConfig().save(m_folder / "folder.json"));
     EXPECT_EQ(std::distance(fs::directory_iterator(m_folder), {}), 1);
@@ -160,14 +176,15 @@ TEST_F(ConfigFiles, UnreadableFilesSayWhy)
 {
     const auto missing = TrainingConfig::load(m_folder / "none.json");
     ASSERT_FALSE(missing);
-    EXPECT_THAT(missing.error().message(), HasSubstr("none.json"));
-    EXPECT_THAT(missing.error().message(), HasSubstr("No such file"));
+    EXPECT_THAT(missing.error(), isError("config.unreadable"));
+    EXPECT_THAT(missing.error().where, HasSubstr("none.json"));
     const auto folder = TrainingConfig::load(m_folder);
     ASSERT_FALSE(folder);
-    EXPECT_THAT(folder.error().message(), HasSubstr("folder"));
+    EXPECT_THAT(folder.error(), isError("config.is_folder"));
     const auto bad = TrainingConfig::load(write("{\"loader\": "));
     ASSERT_FALSE(bad);
-    EXPECT_THAT(bad.error().message(), HasSubstr("run.json, byte 12"));
+    EXPECT_THAT(bad.error(), isError("config.bad_json"));
+    EXPECT_THAT(bad.error().where, HasSubstr("run.json, byte 12"));
 }
 
 } // namespace
