@@ -44,7 +44,7 @@ FindingPatches patchFindings(const profiler::Trace& trace, std::vector<RuleAdvic
     for (std::size_t i = 0; i < rows.size(); ++i) {
         FindingPatch& entry = patches[rows[i]->id];
         if (!found || i >= found->size() || (*found)[i].changes.empty()) {
-            entry.whyNot = found ? profiler::Message() : profiler::Message(found.error().message());
+            entry.whyNot = found ? profiler::Message() : found.error().asMessage();
             continue;
         }
         ProgramPatch& made = (*found)[i];

@@ -38,7 +38,8 @@ Result<std::string> readText(const fs::path& path)
     std::ifstream file(path, std::ios::binary);
     std::string text((std::istreambuf_iterator<char>(file)), {});
     if (!file)
-        return tl::unexpected(Error{Error::Code::NotFound, "The file cannot be read", path.string(), "check its path"});
+        return profiler::fail<"file.not_read", "The file cannot be read">(Error::Code::NotFound, path.string(),
+                                                                          "check its path");
     return text;
 }
 

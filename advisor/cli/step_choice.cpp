@@ -69,10 +69,11 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
         auto found = profiler::analysis::repeatedSteps(trace);
         if (!found.steps.empty())
             return std::move(found.steps);
-        found.whyNot.pop_back(); // the full stop: more follows
+        std::string why = found.whyNot.text;
+        why.pop_back(); // the full stop: more follows
         return profiler::fail<"steps.no_repetition", "no steps are found by repetition: {why}">(
             Error::Code::Invalid, file.string(), "leave --steps-from out, or give a --step-range that the trace has",
-            {{"why", found.whyNot}});
+            {{"why", why}, {"error", found.whyNot.id}});
     }
     if (choice.search == StepSearch::Automatic && choice.range.empty())
         return profiler::analysis::detectSteps(trace).steps;

@@ -96,21 +96,12 @@ private:
         // What ends the run is said once, by how the trainer ended.
         if (notice.severity == protocol::Notice::Severity::Error)
             return;
-        const std::string text = noticeText(notice);
-        m_lines << text << '\n';
-        m_notices.push_back(text);
+        const profiler::Message message = errorOf(notice).asMessage();
+        m_lines << message.text << '\n';
+        m_notices.push_back(messageJson(message));
     }
     void on(const protocol::Done& done) { m_done = done; }
 
-    static std::string noticeText(const protocol::Notice& notice)
-    {
-        std::string text = notice.what;
-        if (!notice.where.empty())
-            text += " (" + notice.where + ")";
-        if (!notice.mend.empty())
-            text += ": " + notice.mend;
-        return text;
-    }
     bool isDue()
     {
         const auto now = Clock::now();

@@ -61,7 +61,8 @@ std::string TrainerExit::message() const
 
 profiler::Message TrainerExit::asMessage() const
 {
-    return profiler::message<"trainer.ended", "{how}">({{"how", message()}, {"status", status}, {"signal", signal}});
+    return profiler::message<"trainer.ended", "{how}">(
+        {{"how", message()}, {"status", status}, {"signal", signal}, {"error", lastErrorId}});
 }
 
 profiler::Message noAnswer(std::chrono::seconds patience)

@@ -26,20 +26,25 @@ namespace {
 // A turn of a million steps is a line of some ten megabytes; what is longer than this is no record.
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
-protocol::Notice unreadable(std::string what)
+protocol::Notice unreadable(const std::string& why)
 {
-    protocol::Notice notice;
-    notice.severity = protocol::Notice::Severity::Warning;
-    notice.what = std::move(what);
-    return notice;
-}
-
-std::string oneLine(const protocol::Notice& notice)
-{
-    return Error{Error::Code::Io, {{}, {}, notice.what}, notice.where, notice.mend}.message();
+    const auto message =
+        profiler::message<"trainer.bad_record", "A record of the trainer cannot be read: {why}">({{"why", why}});
+    return {protocol::Notice::Severity::Warning, message.text, {}, {}, 1, message.id, {{"why", why, why}}};
 }
 
 } // namespace
+
+Error errorOf(const protocol::Notice& notice)
+{
+    profiler::Message what{notice.id, {}, notice.what};
+    for (const protocol::NoticeValue& value : notice.parameters) {
+        profiler::MessageParameter parameter(value.name, value.text);
+        parameter.value = value.value;
+        what.parameters.push_back(std::move(parameter));
+    }
+    return {Error::Code::Io, std::move(what), notice.where, notice.mend};
+}
 
 struct TrainerProcess::State {
     ChildProcess process;
@@ -48,7 +53,7 @@ struct TrainerProcess::State {
     std::size_t given = 0;    // so much of it was given out
     std::size_t searched = 0; // and up to here there is no end of a line
     bool progressOpen = true, outputOpen = true;
-    std::string lastError;
+    std::string lastError, lastErrorId;
 
     void readAll();
     void readOutput();
@@ -94,10 +99,12 @@ protocol::Progress TrainerProcess::State::read(const std::string& line)
 {
     auto progress = protocol::parseProgress(line);
     if (!progress)
-        return unreadable("A record of the trainer cannot be read: " + progress.error());
+        return unreadable(progress.error());
     if (const auto* notice = std::get_if<protocol::Notice>(&*progress))
-        if (notice->severity == protocol::Notice::Severity::Error)
-            lastError = oneLine(*notice);
+        if (notice->severity == protocol::Notice::Severity::Error) {
+            lastError = errorOf(*notice).message();
+            lastErrorId = notice->id;
+        }
     return std::move(*progress);
 }
 
@@ -201,6 +208,7 @@ std::optional<TrainerExit> TrainerProcess::exited()
         exit.status = WEXITSTATUS(*status);
     exit.lastOutput = m->output.lastLines();
     exit.lastError = m->lastError;
+    exit.lastErrorId = m->lastErrorId;
     return exit;
 }
 

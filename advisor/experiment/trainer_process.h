@@ -21,15 +21,19 @@ struct TrainerOptions {
 
 /// How a trainer ended.
 struct TrainerExit {
-    int status = 0;         ///< exit status, when it ended by itself
-    int signal = 0;         ///< else the signal that killed it
-    std::string lastOutput; ///< last lines of its stdout and stderr
-    std::string lastError;  ///< its last Notice of severity Error that next() gave out, as one line
+    int status = 0;          ///< exit status, when it ended by itself
+    int signal = 0;          ///< else the signal that killed it
+    std::string lastOutput;  ///< last lines of its stdout and stderr
+    std::string lastError;   ///< its last Notice of severity Error that next() gave out, as one line
+    std::string lastErrorId; ///< its id
     /// What a user should read: "The trainer was killed (signal 9: out of memory?) …"
     [[nodiscard]] std::string message() const;
     /// The same with an id, the status and the signal.
     [[nodiscard]] profiler::Message asMessage() const;
 };
+
+/// What a notice says, with its id and parameters, where, and what to do.
+profiler::Error errorOf(const config::protocol::Notice& notice);
 
 /// "The trainer did not answer for 60 s".
 profiler::Message noAnswer(std::chrono::seconds patience);

@@ -42,10 +42,11 @@ struct FileDiff {
     std::vector<Hunk> hunks;
 };
 
-Error malformed(std::size_t number, std::string what)
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<Error> malformed(std::size_t number)
 {
-    return {Error::Code::Malformed, "The diff cannot be read: " + std::move(what), fmt::format("line {}", number),
-            "write it with diff -u or git diff"};
+    return profiler::fail<Id, Text>(Error::Code::Malformed, fmt::format("line {}", number),
+                                    "write it with diff -u or git diff");
 }
 
 /// "--- a/train.py\t2026-01-01" → "a/train.py".
@@ -83,21 +84,24 @@ public:
                 m_next += 2;
             } else if (line.starts_with("@@ -")) {
                 if (files.empty())
-                    return tl::unexpected(malformed(m_next + 1, "a hunk comes before the name of its file"));
+                    return malformed<"unified_diff.no_name_before_hunk",
+                                     "The diff cannot be read: a hunk comes before the name of its file">(m_next + 1);
                 auto hunk = readHunk();
                 if (!hunk)
                     return tl::unexpected(hunk.error());
                 files.back().hunks.push_back(std::move(*hunk));
             } else if (line.starts_with("GIT binary patch") || line.starts_with("Binary files")) {
-                return tl::unexpected(malformed(m_next + 1, "it changes a file that is not text"));
+                return malformed<"unified_diff.binary", "The diff cannot be read: it changes a file that is not text">(
+                    m_next + 1);
             } else if (line.starts_with("rename from") || line.starts_with("copy from")) {
-                return tl::unexpected(malformed(m_next + 1, "it renames or copies a file"));
+                return malformed<"unified_diff.renames", "The diff cannot be read: it renames or copies a file">(
+                    m_next + 1);
             } else {
                 ++m_next; // what a program says about the diff
             }
         }
         if (files.empty())
-            return tl::unexpected(malformed(1, "it names no file"));
+            return malformed<"unified_diff.no_file", "The diff cannot be read: it names no file">(1);
         return files;
     }
 
@@ -108,18 +112,23 @@ private:
         hunk.number = m_next + 1;
         std::size_t before = 0, after = 0;
         if (!readHeader(m_lines[m_next], hunk.line, before, after))
-            return tl::unexpected(malformed(m_next + 1, "the head of a hunk is not of the form @@ -1,2 +1,3 @@"));
+            return malformed<"unified_diff.bad_hunk_head",
+                             "The diff cannot be read: the head of a hunk is not of the form @@ -1,2 +1,3 @@">(m_next +
+                                                                                                               1);
         ++m_next;
         while (hunk.before.size() < before || hunk.after.size() < after) {
             if (m_next == m_lines.size())
-                return tl::unexpected(malformed(hunk.number, "its last hunk is cut off"));
+                return malformed<"unified_diff.cut_off", "The diff cannot be read: its last hunk is cut off">(
+                    hunk.number);
             std::string text(m_lines[m_next++]);
             // Editors and mails remove the blank of an empty line of context.
             const char kind = text == "\n" || text == "\r\n" ? ' ' : text.front();
             if (text.front() == kind)
                 text.erase(0, 1);
             if (kind != ' ' && kind != '-' && kind != '+')
-                return tl::unexpected(malformed(m_next, "a line of a hunk begins with neither a blank nor - nor +"));
+                return malformed<"unified_diff.bad_line",
+                                 "The diff cannot be read: a line of a hunk begins with neither a blank nor - nor +">(
+                    m_next);
             if (m_next < m_lines.size() && m_lines[m_next].starts_with("\\")) { // "\ No newline at end of file"
                 text.erase(text.size() - (text.ends_with("\n") ? 1 : 0));
                 ++m_next;

@@ -153,8 +153,8 @@ int tryView(const fs::path& scratch)
 /// A folder for layers: entering a view shows what its file system can do.
 Result<fs::path> scratchParent()
 {
-    Error error{Error::Code::Unavailable, "There is no folder for temporary files", "/var/tmp",
-                "set STEPSCOPE_SCRATCH to a folder on a local disk"};
+    Error error = profiler::makeError<"scratch.no_folder", "There is no folder for temporary files">(
+        Error::Code::Unavailable, "/var/tmp", "set STEPSCOPE_SCRATCH to a folder on a local disk");
     for (const fs::path& parent : scratchFolders()) {
         const auto scratch = makeScratch(parent);
         if (!scratch)

@@ -90,7 +90,7 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
     if (source.repetition) {
         auto repeated = profiler::analysis::repeatedSteps(trace);
         found.steps = std::move(repeated.steps);
-        found.whyNoRepetition = QString::fromStdString(repeated.whyNot);
+        found.whyNoRepetition = QString::fromStdString(repeated.whyNot.text);
     }
     if (!source.range.empty())
         found.steps = profiler::analysis::findSteps(trace, source.range);

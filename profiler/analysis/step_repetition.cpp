@@ -10,7 +10,7 @@
 #include <initializer_list>
 #include <optional>
 #include <span>
-#include <string>
+#include <utility>
 
 namespace profiler::analysis {
 
@@ -229,12 +229,14 @@ std::vector<Step> stepsOf(const Trace& trace, const std::vector<Slice>& work, co
 
 RepeatedSteps repeatedSteps(const Trace& trace)
 {
+    const auto none = [](Message why) { return RepeatedSteps{.steps = {}, .confidence = 0, .whyNot = std::move(why)}; };
     std::vector<Slice> work = busiest(trace, ActivityKind::Kernel);
     const bool kernels = !work.empty();
     if (!kernels)
         work = busiest(trace, ActivityKind::CpuOp);
+    const MessageParameter unit("work", kernels ? "kernel" : "operator");
     if (work.empty())
-        return {.steps = {}, .whyNot = "The trace has neither kernels nor operators that could repeat."};
+        return none(message<"steps.no_work", "The trace has neither kernels nor operators that could repeat.">());
     std::vector<std::uint32_t> names;
     names.reserve(work.size());
     for (const Slice& slice : work)
@@ -242,17 +244,15 @@ RepeatedSteps repeatedSteps(const Trace& trace)
     const std::vector<bool> optimizer = optimizerWork(trace, work);
     auto block = repeatedBlock(names, optimizer);
     if (!block)
-        return {.steps = {},
-                .whyNot = std::string("No sequence of ") + (kernels ? "kernels" : "operators") +
-                          " repeats often enough, three times at least, to be the training's steps."};
+        return none(
+            message<"steps.rare", "No sequence of {work}s repeats often enough, three times at least, to be the "
+                                  "training's steps.">({unit}));
     if (isOneName(names, *block))
-        return {.steps = {},
-                .whyNot = std::string("What repeats is one ") + (kernels ? "kernel" : "operator") +
-                          " by itself, which tells nothing of where a step begins."};
+        return none(message<"steps.one_name", "What repeats is one {work} by itself, which tells nothing of where a "
+                                              "step begins.">({unit}));
     if (block->begins.size() > kMostSteps)
-        return {.steps = {},
-                .whyNot = "What repeats does so " + std::to_string(block->begins.size()) +
-                          " times, too often to be the training's steps."};
+        return none(message<"steps.too_many", "What repeats does so {times} times, too often to be the training's "
+                                              "steps.">({{"times", block->begins.size()}}));
     if (!holdMarks(*block, optimizer)) {
         std::vector<bool> marks = optimizer;
         markWhatStepsHave(trace, work, marks);
@@ -262,25 +262,25 @@ RepeatedSteps repeatedSteps(const Trace& trace)
             if (longer && !isOneName(names, *longer) && holdMarks(*longer, marks))
                 block = std::move(longer);
             else if (!beginsEarly(*block, work.size()) || !holdMarks(*block, backwardWork(trace, work)))
-                return {.steps = {},
-                        .whyNot =
-                            "What repeats " + std::to_string(block->begins.size()) +
-                            " times has no batch that comes, no backward pass and no optimizer of its own: it may "
-                            "as well be the layers of one step."};
+                return none(message<"steps.maybe_layers",
+                                    "What repeats {times} times has no batch that comes, no backward pass and no "
+                                    "optimizer of its own: it may as well be the layers of one step.">(
+                    {{"times", block->begins.size()}}));
         }
     }
     std::vector<Step> steps = stepsOf(trace, work, *block);
     // Launched by several threads, or on a clock that goes back.
     if (!std::is_sorted(steps.begin(), steps.end(),
                         [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; }))
-        return {.steps = {}, .whyNot = "What repeats was not launched in the order in which it ran."};
+        return none(message<"steps.out_of_order", "What repeats was not launched in the order in which it ran.">());
     return {.steps = withParts(trace, std::move(steps)), .confidence = block->share, .whyNot = {}};
 }
 
 RepeatedSteps detectSteps(const Trace& trace)
 {
     std::vector<Step> marked = findSteps(trace);
-    return marked.empty() ? repeatedSteps(trace) : RepeatedSteps{.steps = std::move(marked), .confidence = 1, .whyNot = {}};
+    return marked.empty() ? repeatedSteps(trace)
+                          : RepeatedSteps{.steps = std::move(marked), .confidence = 1, .whyNot = {}};
 }
 
 bool areInferred(const std::vector<Step>& steps)

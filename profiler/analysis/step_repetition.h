@@ -1,8 +1,8 @@
 #pragma once
 
 #include "profiler/analysis/steps.h"
+#include "profiler/model/message.h"
 
-#include <string>
 #include <vector>
 
 namespace profiler::analysis {
@@ -11,7 +11,7 @@ namespace profiler::analysis {
 struct RepeatedSteps {
     std::vector<Step> steps; ///< each `found`, counted from 1; empty: see whyNot
     double confidence = 0;   ///< share of the work that is the same in each step, [0, 1]
-    std::string whyNot;      ///< a sentence; empty where steps were found
+    Message whyNot;          ///< empty where steps were found
 };
 
 /// The block (repeated_block.h) that repeats in the names of the kernels of the busiest stream; without kernels, of the
@@ -20,9 +20,10 @@ struct RepeatedSteps {
 /// its first kernel, where the trace knows it, else with that kernel, and lasts to the next one's begin; the last one
 /// has as much work as a usual step, and is partial where the trace ends before. What stands before the first is in no
 /// step. Layers repeat as well: blocks count only where most have what a step has and a layer has not, a batch's copy
-/// to the device (scalars are no batch), a loader that is asked, or an optimizer; or at least a backward pass, unless so much stands before
-/// the first block that it is one pass's layers. Where the shortest block has none of it, the next longer one that has
-/// is taken. Parts, warm-up and `slice` (what the step begins with) are as in findSteps(). O(n log n).
+/// to the device (scalars are no batch), a loader that is asked, or an optimizer; or at least a backward pass, unless
+/// so much stands before the first block that it is one pass's layers. Where the shortest block has none of it, the
+/// next longer one that has is taken. Parts, warm-up and `slice` (what the step begins with) are as in findSteps(). O(n
+/// log n).
 RepeatedSteps repeatedSteps(const Trace& trace);
 
 /// Steps of a trace for which nobody said where its steps come from: its marks (findSteps()); where nothing is marked,

@@ -94,14 +94,17 @@ Message::Message(std::string messageId, std::vector<MessageParameter> values, st
     : id(std::move(messageId)), parameters(std::move(values)), text(std::move(sentence))
 {
 }
-Message::Message(std::string sentence) : text(std::move(sentence)) {}
-Message::Message(const char* sentence) : text(sentence) {}
 
 const MessageParameter* Message::find(std::string_view name) const
 {
     const auto found = std::find_if(parameters.begin(), parameters.end(),
                                     [&](const MessageParameter& parameter) { return parameter.name == name; });
     return found != parameters.end() ? &*found : nullptr;
+}
+
+Message foreignText(std::string text)
+{
+    return {{}, {}, std::move(text)};
 }
 
 std::string messageLine(const Message& message)
@@ -139,7 +142,7 @@ Message messageOfLine(std::string_view line)
         fields.push_back(line.substr(at, end == line.npos ? end : end - at));
         at = end == line.npos ? end : end + 1;
     }
-    Message message{{}, {}, std::string(fields.front())};
+    Message message = foreignText(std::string(fields.front()));
     if (fields.size() < 2 || fields.size() % 3 != 2)
         return message;
     message.id = fields[1];

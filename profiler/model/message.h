@@ -49,9 +49,6 @@ struct Message {
 
     Message() = default;
     Message(std::string messageId, std::vector<MessageParameter> values, std::string sentence);
-    // For code that does not give its messages ids yet.
-    Message(std::string sentence); // NOLINT: implicit
-    Message(const char* sentence); // NOLINT: implicit
 
     [[nodiscard]] bool empty() const { return text.empty(); }
     /// The parameter of that name; nullptr without one.
@@ -59,6 +56,9 @@ struct Message {
 
     friend bool operator==(const Message&, const Message&) = default;
 };
+
+/// The words of another program, of the operating system or of a file, for which there is no id.
+Message foreignText(std::string text);
 
 /// A message as one line of a file: its text, then the id and the parameters, separated by U+001F.
 std::string messageLine(const Message& message);

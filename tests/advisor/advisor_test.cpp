@@ -49,7 +49,7 @@ Advice predicting(double low, double mid, double high, double mostUs = 0)
 {
     Advice advice;
     advice.state = State::Fires;
-    advice.reason = "It is so.";
+    advice.reason = profiler::foreignText("It is so.");
     advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};
     settlePrediction(advice, mostUs);
     return advice;

@@ -19,7 +19,7 @@ RuleAdvice verdict(const std::string& id, State state, const std::string& reason
 {
     RuleAdvice advice{.id = id, .advice = {}, .worth = worth};
     advice.advice.state = state;
-    advice.advice.reason = reason;
+    advice.advice.reason = profiler::foreignText(reason);
     return advice;
 }
 

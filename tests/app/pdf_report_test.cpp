@@ -26,7 +26,7 @@ ReportModel modelWith(int tables)
     advisor::RuleAdvice found{"loader.workers", {}};
     found.advice.state = advisor::State::Fires;
     found.advice.title = "The step waits for data";
-    found.advice.caveats = {"They share the cores."};
+    found.advice.caveats = {profiler::foreignText("They share the cores.")};
     model.advice = {found};
     for (int i = 0; i < tables; ++i)
         model.tables.push_back(

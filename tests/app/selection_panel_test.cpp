@@ -21,8 +21,10 @@ public:
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
     {
         if (source != 100)
-            return tl::unexpected(Error{Error::Code::Malformed, "the file has changed since it was opened",
-                                        "trace.json, byte " + std::to_string(source), "open it again"});
+            return tl::unexpected(Error{Error::Code::Malformed,
+                                        {"test.changed", {}, "the file has changed since it was opened"},
+                                        "trace.json, byte " + std::to_string(source),
+                                        "open it again"});
         return SliceDetails{
             {"ph", "X"},     {"name", "gemm"},        {"ts", "1621401187223005"},          {"pid", "8801"},
             {"tid", "8802"}, {"grid", "[128, 1, 1]"}, {"est. achieved occupancy %", "41"}, {"tid", "mine"}};

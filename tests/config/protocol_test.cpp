@@ -23,9 +23,16 @@ const std::vector<Progress>& everyProgress()
         EpochProgress{2, 1.5, 1.75, 0.5, 0.25, 12.5, 1.5},
         TurnResult{"steps", {0.5, 0.25}, {2.5, 1.25}, 64, 123456789},
         TurnResult{"epoch", {1.5}, {}, 1600, 1},
-        Notice{Notice::Severity::Info, "a", "b", "c", 1},
-        Notice{Notice::Severity::Warning, "no image", "/data/\"x\"\n.jpg", "remove it", 3},
-        Notice{Notice::Severity::Error, "out of memory", "", "", 1},
+        Notice{Notice::Severity::Info, "a", "b", "c", 1, "", {}},
+        Notice{Notice::Severity::Warning, "no image", "/data/\"x\"\n.jpg", "remove it", 3, "image.none", {}},
+        Notice{Notice::Severity::Error, "out of memory", "", "", 1, "", {}},
+        Notice{Notice::Severity::Error,
+               "the loss is 3",
+               "",
+               "",
+               1,
+               "training.loss",
+               {{"step", std::int64_t{1} << 60, "3"}, {"loss", 3.0, "3"}, {"name", "a\nb", "a b"}}},
         Done{100, 12.5, 1280, 5000, true, 0.125, 0.875},
     };
     return records;
@@ -48,6 +55,21 @@ TEST(Progress, EveryRecordRoundTripsAsOneLine)
         EXPECT_EQ(read->index(), record.index());
         EXPECT_EQ(toLine(*read), line) << "no field may be lost";
     }
+}
+
+TEST(Progress, ANoticeKeepsItsIdAndTheTypesOfItsValues)
+{
+    const Notice notice{Notice::Severity::Error,
+                        "the loss is 3",
+                        "",
+                        "",
+                        1,
+                        "training.loss",
+                        {{"step", std::int64_t{1} << 60, "many"}, {"loss", 3.0, "3"}, {"name", "2", "two"}}};
+    const auto read = parseProgress(toLine(Progress(notice)));
+    ASSERT_TRUE(read) << read.error();
+    EXPECT_EQ(std::get<Notice>(*read).id, "training.loss");
+    EXPECT_EQ(std::get<Notice>(*read).parameters, notice.parameters);
 }
 
 TEST(Progress, FieldsKeepTheirValues)
@@ -75,7 +97,8 @@ TEST(Progress, LossesThatAreNoNumbersSurvive)
 
 TEST(Progress, NamesOfFilesThatAreNoTextDoNotStopIt)
 {
-    EXPECT_TRUE(parseProgress(toLine(Progress(Notice{Notice::Severity::Warning, "no image", "\xff.jpg", "", 1}))));
+    EXPECT_TRUE(
+        parseProgress(toLine(Progress(Notice{Notice::Severity::Warning, "no image", "\xff.jpg", "", 1, "", {}}))));
 }
 
 TEST(Progress, UnknownFieldsOfALaterVersionAreIgnored)

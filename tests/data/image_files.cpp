@@ -92,8 +92,7 @@ profiler::Result<std::shared_ptr<const Dataset>> openDataset(std::string_view ki
     for (const auto& entry : trainer::datasets::all())
         if (entry.stem == kind)
             return entry.entry.open(config, progress, std::move(stop));
-    return tl::unexpected(
-        profiler::Error{.code = profiler::Error::Code::NotFound, .what = "no such kind", .where = {}, .mend = {}});
+    return profiler::fail<"test.no_such_kind", "no such kind">(profiler::Error::Code::NotFound);
 }
 
 profiler::Result<std::int64_t> loadImage(const Dataset& dataset, Split split, std::int64_t index,

@@ -1,5 +1,6 @@
 #include "tests/data/image_files.h"
 #include "tests/data/numbered_dataset.h"
+#include "tests/support/message_matchers.h"
 #include "trainer/data/image_tree.h"
 
 #include <cmath>
@@ -15,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 using profiler::Error;
+using profiler::test::hasId;
+using test_support::TextIs;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
@@ -52,7 +55,8 @@ TEST(ImageTree, ClassesAreSortedAndNamesOfImagesKnown)
     EXPECT_THAT(tree->classes, ElementsAre("a", "b"));
     EXPECT_THAT(namesOf(tree->train), ElementsAre("0/z.PnG", "1/x.JPG", "1/y.jpeg"));
     EXPECT_EQ(tree->path(Split::Train, 1), folder / "b" / "x.JPG");
-    EXPECT_THAT(tree->notices, Contains(AllOf(HasSubstr("2 files were left out"), HasSubstr((folder / "a").string()))));
+    EXPECT_THAT(tree->notices, Contains(AllOf(hasId("images.other_files", {{"files", 2}}),
+                                              profiler::test::hasPart("example", (folder / "a").string()))));
 }
 
 TEST(ImageTree, TheSplitIsStableAndTakesItsShareOfEveryClass)
@@ -98,7 +102,7 @@ TEST(ImageTree, TrainAndValFoldersAreTheSplit)
     EXPECT_THAT(namesOf(tree->train), ElementsAre("0/1.png", "1/2.png"));
     EXPECT_THAT(namesOf(tree->validation), ElementsAre("1/3.png"));
     EXPECT_EQ(tree->path(Split::Validation, 0), folder / "val" / "b" / "3.png");
-    EXPECT_THAT(tree->notices, ElementsAre(AllOf(HasSubstr("'c'"), HasSubstr("left out"))));
+    EXPECT_THAT(tree->notices, ElementsAre(hasId("images.class_left_out", {{"class", "c"}})));
 }
 
 TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
@@ -106,13 +110,13 @@ TEST(ImageTree, AnEmptyClassIsNoticedAndOnlyEmptyOnesAreRefused)
     const TemporaryFolder folder;
     fs::create_directory(folder / "empty");
     const Error error = failure(folder.path());
-    EXPECT_THAT(error.what.text, HasSubstr("none of the 1 class folders"));
+    EXPECT_THAT(error.what, hasId("data.images.no_file", {{"folders", 1}}));
     EXPECT_EQ(error.where, folder.path());
     writeClass(folder, "full", 2);
     writeClass(folder, "other", 2);
     const auto dataset = openDataset("image_folder", configOf({{"dataset.path", folder.path().string()}}));
     ASSERT_TRUE(dataset);
-    EXPECT_THAT((*dataset)->notices(), ElementsAre(HasSubstr("'empty' has no images")));
+    EXPECT_THAT((*dataset)->notices(), ElementsAre(hasId("images.empty_class", {{"class", "empty"}})));
     EXPECT_EQ((*dataset)->spec().classes, 3);
 }
 
@@ -125,8 +129,8 @@ TEST(ImageFolder, FoldersThatCannotBeUsedAreNamedWithTheReason)
     EXPECT_EQ(missing.where, folder / "nowhere");
     EXPECT_THAT(missing.mend, HasSubstr("subfolder"));
     writeBytes(folder / "file.png", {1});
-    EXPECT_THAT(failure(folder / "file.png").what.text, HasSubstr("not a folder"));
-    EXPECT_THAT(failure(folder.path()).what.text, HasSubstr("1 images but no class folders"));
+    EXPECT_THAT(failure(folder / "file.png").what, hasId("data.images.not_folder"));
+    EXPECT_THAT(failure(folder.path()).what, hasId("data.images.not_in_classes", {{"images", 1}}));
 }
 
 /// The superuser can read every folder: for a while this process is nobody.
@@ -164,7 +168,7 @@ TEST(ImageFolder, UnreadableFoldersAndFilesAreNamed)
             ASSERT_FALSE(tree);
             EXPECT_EQ(tree.error().code, Error::Code::Permission);
             EXPECT_EQ(tree.error().where, folder / "shut");
-            EXPECT_THAT(tree.error().what.text, HasSubstr("Permission denied"));
+            EXPECT_THAT(tree.error().what, hasId("data.images.unreadable", {{"why", "Permission denied"}}));
         }
     }
     fs::permissions(folder / "shut", fs::perms::owner_all);
@@ -270,9 +274,10 @@ TEST_F(LoadedFolder, ABrokenFileIsNamedAndTheOthersLoad)
     EXPECT_EQ(batch->count, 1);
     EXPECT_EQ(batch->target<std::int64_t>()[0], 1);
     ASSERT_EQ(batch->bad.size(), 3U);
-    EXPECT_THAT(batch->bad[0].what, AllOf(HasSubstr((m_folder / "a" / "1.jpg").string()), HasSubstr("Premature end")));
-    EXPECT_THAT(batch->bad[1].what, AllOf(HasSubstr("2.jpg"), HasSubstr("No such file")));
-    EXPECT_THAT(batch->bad[2].what, AllOf(HasSubstr("4.png"), HasSubstr("neither a JPEG nor a PNG")));
+    EXPECT_THAT(batch->bad[0].what,
+                AllOf(hasId("data.jpeg.broken"), TextIs(HasSubstr((m_folder / "a" / "1.jpg").string()))));
+    EXPECT_THAT(batch->bad[1].what, AllOf(hasId("data.file.failed"), TextIs(HasSubstr("2.jpg"))));
+    EXPECT_THAT(batch->bad[2].what, AllOf(hasId("data.image.kind"), TextIs(HasSubstr("4.png"))));
 }
 
 TEST_F(LoadedFolder, WorkersDoNotChangeAPixel)

@@ -1,4 +1,5 @@
 #include "tests/data/numbered_dataset.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <new>
@@ -8,6 +9,7 @@ namespace data_test {
 namespace {
 
 using namespace trainer::data;
+using profiler::test::hasId;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -36,7 +38,7 @@ TEST_P(LoaderFaults, ABadSampleIsLeftOutAndNamed)
     EXPECT_EQ(batch->input<float>()[3], 3); // moved up into the gap
     ASSERT_THAT(batch->bad, SizeIs(2));
     EXPECT_EQ(batch->bad[0].index, 1);
-    EXPECT_THAT(batch->bad[1].what, AllOf(HasSubstr("broken"), HasSubstr("sample 2")));
+    EXPECT_THAT(batch->bad[1].what, AllOf(hasId("test.broken"), test_support::TextIs(HasSubstr("sample 2"))));
     const auto next = loader.next();
     ASSERT_TRUE(next);
     EXPECT_EQ(next->count, 4);
@@ -71,7 +73,7 @@ TEST_P(LoaderFaults, AnExceptionIsABadSample)
         const auto first = loader.next();
         ASSERT_TRUE(first);
         ASSERT_THAT(first->bad, SizeIs(1));
-        EXPECT_THAT(first->bad[0].what, HasSubstr("lost"));
+        EXPECT_THAT(first->bad[0].what, profiler::test::hasIdAndPart("data.sample.failed", "why", "lost"));
         const auto second = loader.next();
         ASSERT_TRUE(second);
         ASSERT_THAT(second->bad, SizeIs(1));

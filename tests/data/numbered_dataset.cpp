@@ -11,7 +11,8 @@ using namespace trainer::data;
 
 profiler::Error sampleError(std::int64_t index)
 {
-    return {profiler::Error::Code::Malformed, "broken", "sample " + std::to_string(index), ""};
+    return profiler::makeError<"test.broken", "broken">(profiler::Error::Code::Malformed,
+                                                        "sample " + std::to_string(index));
 }
 
 profiler::Result<void> NumberedDataset::load(Split, std::int64_t index, std::uint64_t augmentSeed,

@@ -1,5 +1,6 @@
 #include "advisor/experiment/statistics.h"
 #include "tests/experiment/script.h"
+#include "tests/support/message_matchers.h"
 
 #include <csignal>
 #include <gmock/gmock.h>
@@ -12,7 +13,8 @@ namespace {
 using namespace advisor;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using testing::AllOf;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::HasSubstr;
 
 /// Cancels as soon as `when` holds; returns how long the experiment took to end then.
@@ -68,40 +70,44 @@ TEST(Interruption, CancelledBeforehandStartsNoTurn)
     EXPECT_TRUE(script.log("turn").empty());
 }
 
-std::string failureOf(const ExperimentPlan& plan)
+profiler::Error failureOf(const ExperimentPlan& plan)
 {
     const auto result = runExperiment(plan, {}, {});
     EXPECT_FALSE(result);
     EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1) << "the other trainer is left";
-    return result ? "" : result.error().message();
+    return result ? profiler::Error() : result.error();
 }
 
 TEST(Interruption, ADeathAtTheStartIsToldInItsWords)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()),
-                AllOf(HasSubstr("the baseline"), HasSubstr("There is no such folder (/nowhere)")));
+    const profiler::Error error = failureOf(scriptedPlan());
+    EXPECT_THAT(error.what, hasIdAndPart("trainer.ended", "how", "There is no such folder (/nowhere)"));
+    EXPECT_EQ(error.what.find("error")->text, "scripted.no_folder") << "as the trainer's notice has it";
+    EXPECT_EQ(error.where, "the baseline");
 }
 
 TEST(Interruption, ADeathInTheWarmUpNamesTheArm)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()),
-                AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("ran out of memory")));
+    const profiler::Error error = failureOf(scriptedPlan());
+    EXPECT_THAT(error.what, hasId("trainer.ended", {{"signal", 9}}));
+    EXPECT_EQ(error.where, "the change loader.workers=2");
 }
 
 TEST(Interruption, ADeathInAMeasuredTurnIsAnError)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 4"}, {"SCRIPT_DO", "signal 11"}, {"SCRIPT_DO_IN_B", "1"}};
-    EXPECT_THAT(failureOf(scriptedPlan()),
-                AllOf(HasSubstr("the change loader.workers=2"), HasSubstr("crashed (signal 11")));
+    const profiler::Error error = failureOf(scriptedPlan());
+    EXPECT_THAT(error.what, hasId("trainer.ended", {{"signal", 11}}));
+    EXPECT_EQ(error.where, "the change loader.workers=2");
 }
 
 TEST(Interruption, AMissingTrainerIsAnError)
 {
     ExperimentPlan plan = scriptedPlan();
     plan.trainer = "/nowhere/stepscope-train";
-    EXPECT_THAT(failureOf(plan), HasSubstr("/nowhere/stepscope-train"));
+    EXPECT_THAT(failureOf(plan).message(), HasSubstr("/nowhere/stepscope-train"));
 }
 
 TEST(Interruption, GarbageBetweenRecordsDoesNotEndIt)

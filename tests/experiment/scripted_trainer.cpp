@@ -239,8 +239,13 @@ private:
             m_progress = -1;
         } else if (what.starts_with("exit ")) {
             std::fputs("the last words\n", stderr);
-            report(protocol::Notice{protocol::Notice::Severity::Error, "There is no such folder", "/nowhere",
-                                    "choose another", 1});
+            report(protocol::Notice{protocol::Notice::Severity::Error,
+                                    "There is no such folder",
+                                    "/nowhere",
+                                    "choose another",
+                                    1,
+                                    "scripted.no_folder",
+                                    {}});
             write("{\"type\": \"st"); // an end in the middle of a record
             std::exit(std::atoi(what.c_str() + 5));
         } else if (what.starts_with("signal ")) {

@@ -1,4 +1,5 @@
 #include "tests/experiment/script.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 
@@ -9,6 +10,8 @@ using namespace std::chrono_literals;
 using namespace config::protocol;
 using advisor::TrainerExit;
 using advisor::TrainerProcess;
+using profiler::test::hasId;
+using profiler::test::hasIdAndPart;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -59,18 +62,19 @@ TEST(TrainerProcess, WhatCannotBeReadIsAWarningAndTheRestIsRead)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "garbage"}};
     const auto trainer = startScripted();
-    std::vector<std::string> warnings;
+    std::vector<profiler::Message> warnings;
     bool hello = false;
     int steps = 0;
     while (const auto progress = trainer->next(hello ? 50ms : 5s)) {
         if (const auto* notice = std::get_if<Notice>(&*progress)) {
             EXPECT_EQ(notice->severity, Notice::Severity::Warning);
-            warnings.push_back(notice->what);
+            warnings.push_back(advisor::errorOf(*notice).what);
         }
         hello = hello || std::holds_alternative<Hello>(*progress);
         steps += std::holds_alternative<StepProgress>(*progress) ? 1 : 0;
     }
-    EXPECT_THAT(warnings, testing::ElementsAre(HasSubstr("nonsense"), HasSubstr("no json at all")));
+    EXPECT_THAT(warnings, testing::ElementsAre(hasIdAndPart("trainer.bad_record", "why", "nonsense"),
+                                               hasIdAndPart("trainer.bad_record", "why", "no json at all")));
     EXPECT_EQ(steps, 1) << "a record that came in two pieces";
     EXPECT_TRUE(hello);
 }
@@ -95,8 +99,8 @@ TEST(TrainerProcess, AFailureIsToldInItsOwnWords)
     const auto exit = waitForEnd(*trainer);
     ASSERT_TRUE(exit);
     EXPECT_EQ(exit->status, 1);
-    EXPECT_THAT(exit->message(), HasSubstr("cannot use this configuration"));
-    EXPECT_THAT(exit->message(), HasSubstr("There is no such folder (/nowhere): choose another"));
+    EXPECT_THAT(exit->asMessage(), hasId("trainer.ended", {{"status", 1}, {"error", "scripted.no_folder"}}));
+    EXPECT_EQ(exit->lastError, "There is no such folder (/nowhere): choose another");
     EXPECT_EQ(exit->lastOutput, "the last words");
 }
 
@@ -110,13 +114,13 @@ TEST(TrainerProcess, ARecordCutByItsEndIsAWarning)
             last = *notice;
     ASSERT_TRUE(last);
     EXPECT_EQ(last->severity, Notice::Severity::Warning);
-    EXPECT_THAT(waitForEnd(*trainer)->message(), HasSubstr("The training failed"));
+    EXPECT_EQ(last->id, "trainer.bad_record");
+    EXPECT_THAT(waitForEnd(*trainer)->asMessage(), hasId("trainer.ended", {{"status", 3}}));
 }
 
 TEST(TrainerProcess, ASignalIsNamed)
 {
-    for (const auto& [signal, words] :
-         {std::pair(9, "ran out of memory"), std::pair(11, "crashed"), std::pair(15, "told to end")}) {
+    for (const int signal : {9, 11, 15}) {
         const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal " + std::to_string(signal)}};
         const auto trainer = startScripted();
         ASSERT_TRUE(waitFor<Hello>(*trainer));
@@ -124,7 +128,7 @@ TEST(TrainerProcess, ASignalIsNamed)
         const auto exit = waitForEnd(*trainer);
         ASSERT_TRUE(exit);
         EXPECT_EQ(exit->signal, signal);
-        EXPECT_THAT(exit->message(), HasSubstr(words));
+        EXPECT_THAT(exit->asMessage(), hasId("trainer.ended", {{"signal", signal}}));
         EXPECT_THAT(exit->message(), HasSubstr("signal " + std::to_string(signal)));
     }
 }

@@ -175,8 +175,8 @@ TEST(Tuner, WhatWasKeptStaysWhenItCannotBeRecordedAgain)
     plan.record = [record = plan.record](const config::TrainingConfig& config, const std::stop_token& stop) {
         if (config[config::key::workers] == 0)
             return record(config, stop);
-        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
-            tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, "The trainer crashed", {}, {}}));
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(tl::unexpected(
+            profiler::Error{profiler::Error::Code::Unavailable, {"test.crashed", {}, "The trainer crashed"}, {}, {}}));
     };
     const auto result = tune(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
@@ -215,8 +215,8 @@ TEST(Tuner, StoppedBeforeAnythingWasRecordedItsResultIsTheStart)
     std::stop_source stop;
     plan.record = [&](const config::TrainingConfig&, const std::stop_token&) {
         stop.request_stop();
-        return profiler::Result<std::shared_ptr<const profiler::Trace>>(
-            tl::unexpected(profiler::Error{profiler::Error::Code::Cancelled, "The recording was cancelled", {}, {}}));
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(tl::unexpected(profiler::Error{
+            profiler::Error::Code::Cancelled, {"test.cancelled", {}, "The recording was cancelled"}, {}, {}}));
     };
     const auto result = tune(plan, {}, stop.get_token());
     ASSERT_TRUE(result) << result.error().message();
@@ -265,8 +265,8 @@ TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
     TunePlan plan;
     plan.trainer = scriptedTrainer();
     plan.record = [](const config::TrainingConfig&, const std::stop_token&) {
-        return profiler::Result<std::shared_ptr<const profiler::Trace>>(tl::unexpected(
-            profiler::Error{profiler::Error::Code::NotFound, "There is no such folder", "/nowhere", {}}));
+        return profiler::Result<std::shared_ptr<const profiler::Trace>>(tl::unexpected(profiler::Error{
+            profiler::Error::Code::NotFound, {"test.no_folder", {}, "There is no such folder"}, "/nowhere", {}}));
     };
     EXPECT_FALSE(tune(plan, {}, {}));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 using config::protocol::Notice;
+using profiler::foreignText;
 using trainer::data::BadSample;
 using trainer::data::Split;
 
@@ -19,7 +20,7 @@ TEST(BadSamples, EachFileIsNamedOnceHoweverManyEpochsMeetIt)
 {
     Notices notices;
     trainer::BadSamples bad(notices);
-    const std::vector<BadSample> found = {{3, "a.jpg is no JPEG"}, {9, "b.jpg is cut short"}};
+    const std::vector<BadSample> found = {{3, foreignText("a.jpg is no JPEG")}, {9, foreignText("b.jpg is cut short")}};
     bad.add(Split::Train, found);
     bad.add(Split::Train, found);
     bad.sumUp();
@@ -33,7 +34,7 @@ TEST(BadSamples, OfBothSplitsAreTold)
 {
     Notices notices;
     trainer::BadSamples bad(notices);
-    const std::vector<BadSample> found = {{3, "x"}};
+    const std::vector<BadSample> found = {{3, foreignText("x")}};
     bad.add(Split::Train, found);
     bad.add(Split::Validation, found);
     EXPECT_EQ(notices.list.size(), 2u);
@@ -44,12 +45,13 @@ TEST(BadSamples, ManyAreCountedInsteadOfNamed)
     Notices notices;
     trainer::BadSamples bad(notices);
     for (std::int64_t i = 0; i < 500; ++i)
-        bad.add(Split::Train, std::vector<BadSample>{{i, "file " + std::to_string(i)}});
+        bad.add(Split::Train, std::vector<BadSample>{{i, foreignText("file " + std::to_string(i))}});
     const auto named = notices.list.size();
     EXPECT_LT(named, 50u);
     bad.sumUp();
     ASSERT_EQ(notices.list.size(), named + 1);
     EXPECT_EQ(notices.list.back().count, 500);
+    EXPECT_EQ(notices.list.back().id, "training.bad_samples");
     bad.sumUp();
     EXPECT_EQ(notices.list.size(), named + 1) << "nothing new, nothing to tell";
 }

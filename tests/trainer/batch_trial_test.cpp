@@ -23,9 +23,9 @@ TEST(BatchTrial, DISABLED_Trainer)
     ::_exit(std::atoi(std::getenv("TRIAL_STATUS")));
 }
 
-BatchTrial trialOf(Notice::Severity severity, const char* what, int status)
+BatchTrial trialOf(Notice::Severity severity, const char* id, int status)
 {
-    std::string line = config::protocol::toLine(Notice{severity, what, {}, {}, 1});
+    std::string line = config::protocol::toLine(Notice{severity, "What happened", {}, {}, 1, id, {}});
     while (line.ends_with('\n'))
         line.pop_back();
     ::setenv("GTEST_FILTER", "BatchTrial.DISABLED_Trainer", 1);
@@ -42,14 +42,13 @@ BatchTrial trialOf(Notice::Severity severity, const char* what, int status)
 
 TEST(BatchTrial, WantOfMemoryIsTakenFromWhatTheTrainerSays)
 {
-    EXPECT_EQ(trialOf(Notice::Severity::Error, "Out of memory at step 1", 3).outcome, Outcome::OutOfMemory);
+    EXPECT_EQ(trialOf(Notice::Severity::Error, "training.out_of_memory", 3).outcome, Outcome::OutOfMemory);
     // The step fits, its CUDA graph does not: a training that is to be compiled needs a smaller batch.
-    EXPECT_EQ(trialOf(Notice::Severity::Warning, "Out of memory while the step was compiled", 0).outcome,
-              Outcome::OutOfMemory);
-    EXPECT_EQ(trialOf(Notice::Severity::Warning, "The step could not be compiled", 0).outcome, Outcome::Fits);
-    const BatchTrial failed = trialOf(Notice::Severity::Error, "no such file", 3);
+    EXPECT_EQ(trialOf(Notice::Severity::Warning, "compile.out_of_memory", 0).outcome, Outcome::OutOfMemory);
+    EXPECT_EQ(trialOf(Notice::Severity::Warning, "compile.failed", 0).outcome, Outcome::Fits);
+    const BatchTrial failed = trialOf(Notice::Severity::Error, "file.not_found", 3);
     EXPECT_EQ(failed.outcome, Outcome::Failed);
-    EXPECT_THAT(failed.why, testing::HasSubstr("no such file"));
+    EXPECT_THAT(failed.why, testing::HasSubstr("What happened"));
 }
 
 } // namespace

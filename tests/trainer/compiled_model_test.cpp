@@ -18,7 +18,7 @@ std::string told(const Finished& run)
     std::string text;
     for (const protocol::Progress& record : run.records)
         if (const auto* notice = std::get_if<protocol::Notice>(&record))
-            text += notice->what + " | " + notice->where + " | " + notice->mend + "\n";
+            text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->mend + "\n";
     return text;
 }
 
@@ -37,7 +37,7 @@ TEST(CompiledModel, ThatCannotBeUsedIsNamedAndTheModelValidates)
     const auto expect = [&](const std::vector<std::string>& settings, const std::string& why) {
         const auto run = train(folder.path(), settings);
         EXPECT_EQ(run.ended.status, 0) << run.ended.output;
-        EXPECT_THAT(told(run), AllOf(HasSubstr("Validation runs without the compiled model"), HasSubstr(why)));
+        EXPECT_THAT(told(run), AllOf(HasSubstr("validation.uncompiled |"), HasSubstr(why)));
         EXPECT_EQ(validationLoss(run), plain);
     };
     expect({"eval.package=" + (folder.path() / "none.pt2").string()}, "No such file");
@@ -86,7 +86,7 @@ TEST_F(CompiledByPython, ValidatesWithTheWeightsOfNow)
 {
     const auto plain = trained(""), compiled = trained("dynamic.pt2");
     ASSERT_EQ(compiled.ended.status, 0) << compiled.ended.output;
-    EXPECT_THAT(told(compiled), HasSubstr("Validation runs the compiled model; its first batch was checked"));
+    EXPECT_THAT(told(compiled), HasSubstr("validation.compiled |"));
     const auto a = validations(plain), b = validations(compiled);
     ASSERT_EQ(a.size(), 2u);
     ASSERT_EQ(b.size(), 2u);
@@ -100,7 +100,7 @@ TEST_F(CompiledByPython, ABatchThatItDoesNotTakeIsTheModels)
     // Compiled for batches of 16: the last one of twenty samples has 4.
     const auto plain = trained(""), last = trained("fixed.pt2");
     ASSERT_EQ(last.ended.status, 0) << last.ended.output;
-    EXPECT_THAT(told(last), HasSubstr("does not take a batch of 4"));
+    EXPECT_THAT(told(last), HasSubstr("validation.batch_refused |"));
     EXPECT_NEAR(validationLoss(last), validationLoss(plain), 1e-5);
     const auto never = trained("fixed.pt2", {"batch.size=8"});
     EXPECT_EQ(never.ended.status, 0) << never.ended.output;

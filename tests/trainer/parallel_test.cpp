@@ -148,6 +148,7 @@ TEST(DistributedDataParallel, SaysWhichRankDiedBetweenTurns)
     EXPECT_EQ(run.end().status, static_cast<int>(protocol::Exit::Failed));
     const auto told = run.all<protocol::Notice>();
     ASSERT_FALSE(told.empty());
+    EXPECT_EQ(told.back().id, "training.rank_died");
     EXPECT_THAT(told.back().what, HasSubstr("rank 1 was ended by signal 9"));
 }
 
@@ -363,7 +364,8 @@ TEST(RanksInTheEnvironment, ThatMakeNoSenseAreBadInputToRanks)
     EXPECT_EQ(ended.status, static_cast<int>(protocol::Exit::BadInput)) << ended.output;
     const auto told = run.all<protocol::Notice>();
     ASSERT_FALSE(told.empty());
-    EXPECT_THAT(told.back().what, HasSubstr("RANK, WORLD_SIZE or MASTER_PORT make no sense"));
+    EXPECT_EQ(told.back().id, "ranks.bad_environment");
+    EXPECT_THAT(told.back().what, HasSubstr("MASTER_PORT"));
 }
 
 TEST(DataParallel, EachCopyHasOneTrack)

@@ -43,11 +43,15 @@ TEST_F(ProgressPipe, RecordsArriveInOrder)
 {
     const auto progress = trainer::progressToDescriptor(m_ends[1]);
     progress->report(Preparing{"x", 1, 2});
-    progress->warn("a file is broken", "b.jpg", "remove it", 3);
+    progress->warn(profiler::message<"test.broken", "file {number} is broken">({{"number", 7}}), "b.jpg", "remove it",
+                   3);
     const auto records = readAll();
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(std::get<Preparing>(records[0]).total, 2);
     EXPECT_EQ(std::get<Notice>(records[1]).count, 3);
+    EXPECT_EQ(std::get<Notice>(records[1]).what, "file 7 is broken");
+    EXPECT_EQ(std::get<Notice>(records[1]).id, "test.broken");
+    EXPECT_EQ(std::get<Notice>(records[1]).parameters, (std::vector<NoticeValue>{{"number", std::int64_t{7}, "7"}}));
 }
 
 TEST_F(ProgressPipe, ReaderThatDoesNotReadHoldsNoStepUpAndGetsOnlyWholeLines)
@@ -78,7 +82,8 @@ TEST(TerminalProgress, SaysWhatHappened)
 {
     const auto progress = trainer::progressToTerminal();
     testing::internal::CaptureStderr();
-    progress->fail("Out of memory", "the allocator", "choose a smaller batch.size");
+    progress->fail(profiler::message<"training.out_of_memory", "Out of memory{at}">({{"at", ""}}), "the allocator",
+                   "choose a smaller batch.size");
     progress->report(EpochProgress{3, 0.5, 0.75, 0.875, 0.8125, 12, 1});
     progress->report(Done{100, 10, 320, 2'000'000'000, true, 0.25, 0.75});
     const std::string text = testing::internal::GetCapturedStderr();

@@ -157,6 +157,7 @@ TEST(Run, CommandsThatMakeNoSenseAreToldAndPassedOver)
     run.sendLine("hello?\n");
     const auto notice = run.await<protocol::Notice>();
     ASSERT_TRUE(notice);
+    EXPECT_EQ(notice->id, "command.not_understood");
     EXPECT_THAT(notice->what, HasSubstr("hello?"));
     run.send(protocol::Stop{});
     EXPECT_EQ(run.end().status, 0);

@@ -40,10 +40,12 @@ TEST(WrongUsage, OfSetNamesTheKeyAndWhatIsAllowed)
 {
     const auto unknown = refused({"--set", "loader.wrokers=2"});
     EXPECT_EQ(unknown.ended.status, kWrongUsage);
+    EXPECT_EQ(unknown.notice.id, "config.unknown_key");
     EXPECT_THAT(unknown.notice.what, HasSubstr("loader.workers"));
     const auto range = refused({"--set", "loader.workers=1000"});
     EXPECT_EQ(range.ended.status, kWrongUsage);
-    EXPECT_THAT(range.notice.what, HasSubstr("loader.workers = 1000: must be an integer from 0 to 256"));
+    EXPECT_EQ(range.notice.id, "config.not_allowed");
+    EXPECT_THAT(range.notice.parameters, testing::Contains(protocol::NoticeValue{"value", "1000", "1000"}));
     EXPECT_EQ(refused({"--set", "loader.workers"}).ended.status, kWrongUsage);
     EXPECT_EQ(refused({"--nonsense"}).ended.status, kWrongUsage);
 }
@@ -63,14 +65,15 @@ TEST(BadInput, OfTheConfigurationFileNamesFileAndPlace)
     std::ofstream(path) << R"({"loader": {"workers": )";
     const auto broken = refused({"--config", path.string()});
     EXPECT_EQ(broken.ended.status, kBadInput);
+    EXPECT_EQ(broken.notice.id, "config.bad_json");
     EXPECT_THAT(broken.notice.what, HasSubstr(path.string()));
-    EXPECT_THAT(broken.notice.what, HasSubstr("byte"));
 }
 
 TEST(BadInput, MissingFolderIsNamed)
 {
     const auto missing = refused({"--set", "dataset.kind=image_folder", "--set", "dataset.path=/no/such/folder"});
     EXPECT_EQ(missing.ended.status, kBadInput);
+    EXPECT_FALSE(missing.notice.id.empty());
     EXPECT_THAT(missing.notice.what + missing.notice.where, HasSubstr("/no/such/folder"));
 }
 
@@ -81,6 +84,7 @@ TEST(BadInput, TraceThatCannotBeWrittenIsNamedBeforeTheTraining)
     arguments.insert(arguments.end(), {"--trace", (folder.path() / "missing" / "run.sstrace").string()});
     const auto none = refused(arguments);
     EXPECT_EQ(none.ended.status, kBadInput);
+    EXPECT_FALSE(none.notice.id.empty());
     EXPECT_THAT(none.notice.what + none.notice.where, HasSubstr("run.sstrace"));
 }
 
@@ -123,7 +127,8 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
         ::setrlimit(RLIMIT_AS, &limit);
     });
     EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
-    EXPECT_THAT(none.notice.what, HasSubstr("Out of memory at step 0"));
+    EXPECT_EQ(none.notice.id, "training.out_of_memory");
+    EXPECT_THAT(none.notice.parameters, testing::Contains(protocol::NoticeValue{"step", std::int64_t{0}, "0"}));
     EXPECT_THAT(none.notice.where, HasSubstr("MB more were asked for"));
     EXPECT_THAT(none.notice.mend, testing::AllOf(HasSubstr("batch.size"), HasSubstr("checkpointing")));
     const auto read = profiler::wire::readTrace(path);
@@ -172,7 +177,7 @@ TEST(FullDisk, IsToldAndTheTrainingGoesOn)
     const auto notices = run.all<Notice>();
     ASSERT_EQ(notices.size(), 1u) << "told once";
     EXPECT_EQ(notices[0].severity, Notice::Severity::Warning);
-    EXPECT_THAT(notices[0].what, HasSubstr("trace"));
+    EXPECT_EQ(notices[0].id, "training.trace_ended");
     EXPECT_THAT(notices[0].where, HasSubstr("full.sstrace"));
 }
 
@@ -183,7 +188,7 @@ TEST(NotANumber, IsFoundByAnomalyDetection)
                                                    "optimizer.weight_decay=10", "optimizer.momentum=0.9999"});
     const auto found = refused(arguments);
     EXPECT_EQ(found.ended.status, kFailed);
-    EXPECT_THAT(found.notice.what, testing::MatchesRegex("A gradient is not a number at step [0-9]+: .*"));
+    EXPECT_EQ(found.notice.id, "training.bad_gradient");
     EXPECT_THAT(found.notice.mend, HasSubstr("learning_rate"));
 }
 

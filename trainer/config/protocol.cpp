@@ -77,6 +77,14 @@ void fields(Is<Notice> auto& r, auto&& field)
     field("where", r.where);
     field("mend", r.mend);
     field("count", r.count);
+    field("id", r.id);
+    field("parameters", r.parameters);
+}
+void fields(Is<NoticeValue> auto& r, auto&& field)
+{
+    field("name", r.name);
+    field("value", r.value);
+    field("text", r.text);
 }
 void fields(Is<Done> auto& r, auto&& field)
 {
@@ -163,7 +171,12 @@ Json write(const std::optional<double>& value)
 {
     return value ? write(*value) : Json(nullptr);
 }
+Json write(const std::variant<std::int64_t, double, std::string>& value)
+{
+    return std::visit([](const auto& one) { return write(one); }, value);
+}
 Json write(const Choice& choice);
+Json write(const NoticeValue& value);
 template <class T>
 Json write(const std::vector<T>& values)
 {
@@ -181,6 +194,12 @@ Json write(const Choice& choice)
 {
     Json json;
     writeFields(json, choice);
+    return json;
+}
+Json write(const NoticeValue& value)
+{
+    Json json;
+    writeFields(json, value);
     return json;
 }
 
@@ -236,7 +255,14 @@ bool read(const Json& json, Notice::Severity& value)
             return (value = static_cast<Notice::Severity>(i), true);
     return false;
 }
+bool read(const Json& json, std::variant<std::int64_t, double, std::string>& value)
+{
+    if (json.is_string())
+        return read(json, value.emplace<std::string>());
+    return json.is_number_float() ? read(json, value.emplace<double>()) : read(json, value.emplace<std::int64_t>());
+}
 bool read(const Json& json, Choice& choice);
+bool read(const Json& json, NoticeValue& value);
 template <class T>
 bool read(const Json& json, std::vector<T>& values)
 {
@@ -263,6 +289,10 @@ std::string readFields(const Json& json, Record& record, bool mayLack)
 bool read(const Json& json, Choice& choice)
 {
     return json.is_object() && readFields(json, choice, false).empty();
+}
+bool read(const Json& json, NoticeValue& value)
+{
+    return json.is_object() && readFields(json, value, false).empty();
 }
 
 std::string beginning(std::string_view line)

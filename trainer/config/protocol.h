@@ -59,12 +59,21 @@ struct TurnResult {
     std::int64_t samples = 0;    ///< over the timed ones
     std::int64_t peakBytes = 0;  ///< most that tensors held at once on one device so far
 };
+/// A value in a notice, as in profiler::MessageParameter: for programs, and as the notice's text shows it.
+struct NoticeValue {
+    std::string name;
+    std::variant<std::int64_t, double, std::string> value;
+    std::string text;
+    friend bool operator==(const NoticeValue&, const NoticeValue&) = default;
+};
 /// Something the user should know: a broken file that was skipped, a disk that is full.
 struct Notice {
     enum class Severity { Info, Warning, Error };
     Severity severity = Severity::Info;
     std::string what, where, mend;
     std::int64_t count = 1; ///< how often so far (skipped files)
+    std::string id;         ///< of `what`: "training.out_of_memory"; empty only for words of another program
+    std::vector<NoticeValue> parameters;
 };
 /// Last record of a run that ended by itself or by Stop.
 struct Done {

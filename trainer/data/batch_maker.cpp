@@ -126,7 +126,7 @@ std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& 
         if (const auto loaded = load(index, place(batch, batch.count), stages))
             ++batch.count;
         else
-            batch.bad.push_back({index, loaded.error().message()});
+            batch.bad.push_back({index, loaded.error().asMessage()});
     }
     // Samples were written to their places: what is left of putting the batch together is to say so.
     const StageTimer timer(stages, stages.collate, number);

@@ -52,7 +52,7 @@ public:
     /// Empty where classes have no names.
     [[nodiscard]] virtual std::vector<std::string> classNames() const { return {}; }
     /// What the user should know of the data as found: empty classes, files that are no images. One sentence each.
-    [[nodiscard]] virtual std::vector<std::string> notices() const { return {}; }
+    [[nodiscard]] virtual std::vector<profiler::Message> notices() const { return {}; }
     /// A stream has its samples one after the other: load() is asked for them with rising indices by each thread, and
     /// is slow otherwise. They are not shuffled.
     [[nodiscard]] virtual bool isStream() const { return false; }

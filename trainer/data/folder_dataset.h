@@ -22,7 +22,7 @@ public:
     [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_tree.of(split).files); }
     [[nodiscard]] std::vector<std::string> classNames() const override { return m_tree.classes; }
-    [[nodiscard]] std::vector<std::string> notices() const override { return m_tree.notices; }
+    [[nodiscard]] std::vector<profiler::Message> notices() const override { return m_tree.notices; }
     profiler::Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
                                 const StageRecorder& stages) const override;
 

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 using profiler::Error;
+using profiler::message;
 using profiler::Result;
 
 constexpr std::string_view kLayout =
@@ -93,13 +94,14 @@ public:
         }
         return result;
     }
-    [[nodiscard]] std::optional<std::string> noticeOfOthers() const
+    [[nodiscard]] std::optional<profiler::Message> noticeOfOthers() const
     {
         if (m_others == 0)
             return std::nullopt;
-        return fmt::format("{} {} left out because {} neither JPEG nor PNG by name, such as {}.", m_others,
-                           m_others == 1 ? "file was" : "files were", m_others == 1 ? "it is" : "they are",
-                           m_other.string());
+        return message<"images.other_files",
+                       "{files} {files|file was|files were} left out because {files|it is|they are} "
+                       "neither JPEG nor PNG by name, such as {example}.">(
+            {{"files", m_others}, {"example", m_other.string()}});
     }
 
 private:
@@ -151,11 +153,13 @@ void noticeEmptyClasses(ImageTree& tree)
         seen[static_cast<std::size_t>(file.label)] = true;
     for (std::size_t label = 0; label < seen.size(); ++label)
         if (!seen[label])
-            tree.notices.push_back(fmt::format("The class '{}' has no images to train with ({}).", tree.classes[label],
-                                               (tree.train.folder / tree.classes[label]).string()));
+            tree.notices.push_back(
+                message<"images.empty_class", "The class '{class}' has no images to train with ({folder}).">(
+                    {{"class", tree.classes[label]}, {"folder", (tree.train.folder / tree.classes[label]).string()}}));
     if (tree.classes.size() == 1)
         tree.notices.push_back(
-            fmt::format("There is only one class, '{}': nothing can be told apart.", tree.classes[0]));
+            message<"images.one_class", "There is only one class, '{class}': nothing can be told apart.">(
+                {{"class", tree.classes[0]}}));
 }
 
 /// The validation images of a folder that has a split of its own.
@@ -167,7 +171,8 @@ Result<void> addValidation(ImageTree& tree, const fs::path& folder, Scan& scan)
     for (const std::string& name : listing->folders)
         if (!std::binary_search(tree.classes.begin(), tree.classes.end(), name))
             tree.notices.push_back(
-                fmt::format("The class '{}' is only in the validation folder and was left out.", name));
+                message<"images.class_left_out",
+                        "The class '{class}' is only in the validation folder and was left out.">({{"class", name}}));
     auto files = scan.run(folder, tree.classes, listing->folders);
     if (!files)
         return tl::unexpected(files.error());

@@ -24,7 +24,7 @@ struct ImageTree {
     };
     std::vector<std::string> classes; ///< names of the class folders, sorted
     Files train, validation;
-    std::vector<std::string> notices; ///< what the user should know, one sentence each
+    std::vector<profiler::Message> notices; ///< what the user should know, one sentence each
 
     [[nodiscard]] const Files& of(Split split) const { return split == Split::Train ? train : validation; }
     [[nodiscard]] std::filesystem::path path(Split split, std::int64_t index) const;

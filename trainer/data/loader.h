@@ -17,7 +17,7 @@ namespace trainer::data {
 /// A sample that could not be loaded and was left out of its batch.
 struct BadSample {
     std::int64_t index = 0;
-    std::string what; ///< names the file
+    profiler::Message what; ///< names the file
 };
 
 /// Memory of one batch, in one block, so that all of it is pinned when the block is: the samples of each input one

@@ -21,8 +21,8 @@ void BadSamples::sumUp()
     if (m_told == m_seen.size())
         return;
     m_told = m_seen.size();
-    m_progress.warn("some samples cannot be loaded", {}, "they are left out; repair or remove them",
-                    static_cast<std::int64_t>(m_told));
+    m_progress.warn(profiler::message<"training.bad_samples", "some samples cannot be loaded">(), {},
+                    "they are left out; repair or remove them", static_cast<std::int64_t>(m_told));
 }
 
 } // namespace trainer

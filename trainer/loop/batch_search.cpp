@@ -86,7 +86,7 @@ BatchTrial judge(const std::string& progress, int state)
         if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
             if (const auto* notice = std::get_if<protocol::Notice>(&*record)) {
                 // A warning too: the step fitted, and as the CUDA graph that was asked for it did not.
-                if (notice->what.starts_with("Out of memory"))
+                if (notice->id == "training.out_of_memory" || notice->id == "compile.out_of_memory")
                     return {Outcome::OutOfMemory, {}};
                 if (notice->severity == protocol::Notice::Severity::Error)
                     last = sentence(*notice);

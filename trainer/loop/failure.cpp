@@ -1,5 +1,6 @@
 #include "trainer/loop/failure.h"
 
+#include "trainer/loop/progress.h"
 #include "trainer/loop/run.h"
 #include "trainer/models/model_file.h"
 
@@ -15,6 +16,8 @@
 namespace trainer {
 
 using config::protocol::Notice;
+using profiler::message;
+using profiler::MessageParameter;
 
 namespace {
 
@@ -62,53 +65,57 @@ std::string askedFor(std::string_view text)
 
 Notice explain(const std::exception& exception, std::int64_t step)
 {
-    const std::string at = step < 0 ? "" : " at step " + std::to_string(step);
+    const auto error = [](const profiler::Message& what, std::string where, std::string mend) {
+        return notice(Notice::Severity::Error, what, std::move(where), std::move(mend));
+    };
+    // In the text only where there was a step; -1 for programs: before the first.
+    const MessageParameter at("at", step < 0 ? "" : " at step " + std::to_string(step)), index("step", step);
     const std::string text = textOf(exception);
-    Notice notice;
-    notice.severity = Notice::Severity::Error;
-    if (isOutOfMemory(exception, text)) {
-        notice.what = "Out of memory" + at;
-        notice.where = askedFor(text);
-        notice.mend = "choose a smaller batch.size (with gradient.accumulation an update sees as many samples), "
-                      "checkpointing=cheap or all, a smaller dataset.image_size or model, or fewer loader.workers";
-    } else if (text.find("returned nan values") != std::string::npos) {
+    if (isOutOfMemory(exception, text))
+        return error(message<"training.out_of_memory", "Out of memory{at}">({at, index}), askedFor(text),
+                     "choose a smaller batch.size (with gradient.accumulation an update sees as many samples), "
+                     "checkpointing=cheap or all, a smaller dataset.image_size or model, or fewer loader.workers");
+    if (text.find("returned nan values") != std::string::npos) {
         std::string function = firstLine(text);
         if (function.ends_with('.'))
             function.pop_back();
-        notice.what = "A gradient is not a number" + at + ": " + function;
-        notice.mend = "lower optimizer.learning_rate; debug.anomaly stopped the training here";
-    } else if (dynamic_cast<const LossLost*>(&exception)) {
-        notice.what = text;
-        notice.mend = "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or let it go on with "
-                      "run.on_nan = continue; debug.anomaly names the operator";
-    } else if (text.find("view size is not compatible") != std::string::npos) {
-        notice.what = "The training failed" + at +
-                      ": the model goes by the order of its dimensions in memory: " + firstLine(text);
-        notice.where = "memory_format";
-        notice.mend = "set memory_format=contiguous, or have the model use reshape() in place of view()";
-    } else if (const auto* misfit = dynamic_cast<const ModelMisfit*>(&exception)) {
-        notice.what = "The training failed" + at + ": " + text;
-        notice.where = misfit->where();
-        notice.mend = misfit->mend();
-    } else if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos) {
-        notice.what = "Another rank of this training has ended or cannot be reached";
-        notice.where = firstLine(text);
-        notice.mend = "look at what that rank said";
-    } else {
-        notice.what = "The training failed" + at + ": " + firstLine(text);
+        return error(
+            message<"training.bad_gradient", "A gradient is not a number{at}: {why}">({at, index, {"why", function}}),
+            {}, "lower optimizer.learning_rate; debug.anomaly stopped the training here");
     }
-    return notice;
+    if (const auto* lost = dynamic_cast<const LossLost*>(&exception))
+        return error(lost->asMessage(), {},
+                     "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or let it go on with "
+                     "run.on_nan = continue; debug.anomaly names the operator");
+    if (text.find("view size is not compatible") != std::string::npos)
+        return error(message<"training.order_of_dimensions",
+                             "The training failed{at}: the model goes by the order of its dimensions in memory: {why}">(
+                         {at, index, {"why", firstLine(text)}}),
+                     "memory_format",
+                     "set memory_format=contiguous, or have the model use reshape() in place of view()");
+    if (const auto* misfit = dynamic_cast<const ModelMisfit*>(&exception))
+        return error(message<"training.model_misfit", "The training failed{at}: {why}">({at, index, {"why", text}}),
+                     misfit->where(), misfit->mend());
+    if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos)
+        return error(message<"training.rank_lost", "Another rank of this training has ended or cannot be reached">(),
+                     firstLine(text), "look at what that rank said");
+    return error(message<"training.failed", "The training failed{at}: {why}">({at, index, {"why", firstLine(text)}}),
+                 {}, {});
 }
 
 Notice explainUncompiled(const std::exception& exception)
 {
     const std::string text = textOf(exception);
     if (isOutOfMemory(exception, text))
-        return {Notice::Severity::Warning,
-                "Out of memory while the step was compiled as a CUDA graph; the training goes on without",
-                askedFor(text), "choose a smaller batch.size: a graph has memory of its own", 1};
-    return {Notice::Severity::Warning, "The step could not be compiled as a CUDA graph; the training goes on without",
-            firstLine(text), "a graph needs fixed shapes, and no operator that waits for the device", 1};
+        return notice(
+            Notice::Severity::Warning,
+            message<"compile.out_of_memory",
+                    "Out of memory while the step was compiled as a CUDA graph; the training goes on without">(),
+            askedFor(text), "choose a smaller batch.size: a graph has memory of its own");
+    return notice(
+        Notice::Severity::Warning,
+        message<"compile.failed", "The step could not be compiled as a CUDA graph; the training goes on without">(),
+        firstLine(text), "a graph needs fixed shapes, and no operator that waits for the device");
 }
 
 } // namespace trainer

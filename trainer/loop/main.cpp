@@ -28,7 +28,7 @@ void declare(CLI::App& app, Arguments& arguments)
 
 Exit fail(trainer::Progress& progress, Exit exit, const config::ConfigError& error)
 {
-    progress.fail(error.message());
+    progress.fail(trainer::messageOf(error));
     return exit;
 }
 

@@ -13,14 +13,35 @@ using namespace config::protocol;
 using Record = config::protocol::Progress;
 using Clock = std::chrono::steady_clock;
 
-void Progress::warn(std::string what, std::string where, std::string mend, std::int64_t count)
+Notice notice(Notice::Severity severity, const profiler::Message& what, std::string where, std::string mend,
+              std::int64_t count)
 {
-    report(Notice{Notice::Severity::Warning, std::move(what), std::move(where), std::move(mend), count});
+    Notice made{severity, what.text, std::move(where), std::move(mend), count, what.id, {}};
+    for (const profiler::MessageParameter& parameter : what.parameters)
+        made.parameters.push_back({parameter.name, parameter.value, parameter.text});
+    return made;
 }
 
-void Progress::fail(std::string what, std::string where, std::string mend)
+profiler::Message messageOf(const config::ConfigError& error)
 {
-    report(Notice{Notice::Severity::Error, std::move(what), std::move(where), std::move(mend), 1});
+    return {error.id,
+            {{"key", error.key}, {"value", error.value}, {"allowed", error.allowed}, {"where", error.where}},
+            error.message()};
+}
+
+void Progress::inform(const profiler::Message& what, std::string where, std::string mend, std::int64_t count)
+{
+    report(notice(Notice::Severity::Info, what, std::move(where), std::move(mend), count));
+}
+
+void Progress::warn(const profiler::Message& what, std::string where, std::string mend, std::int64_t count)
+{
+    report(notice(Notice::Severity::Warning, what, std::move(where), std::move(mend), count));
+}
+
+void Progress::fail(const profiler::Message& what, std::string where, std::string mend)
+{
+    report(notice(Notice::Severity::Error, what, std::move(where), std::move(mend)));
 }
 
 std::string sentence(const Notice& notice)

@@ -1,6 +1,8 @@
 #pragma once
 
+#include "profiler/model/result.h"
 #include "trainer/config/protocol.h"
+#include "trainer/config/training_config.h"
 
 #include <chrono>
 #include <memory>
@@ -8,14 +10,21 @@
 
 namespace trainer {
 
+/// A notice that says `what`: its text, its id and its parameters.
+config::protocol::Notice notice(config::protocol::Notice::Severity severity, const profiler::Message& what,
+                                std::string where = {}, std::string mend = {}, std::int64_t count = 1);
+/// An error of a configuration, with key, value and what is allowed as parameters.
+profiler::Message messageOf(const config::ConfigError& error);
+
 /// Where a run reports to. One thread.
 class Progress {
 public:
     virtual ~Progress() = default;
     virtual void report(const config::protocol::Progress& record) = 0;
 
-    void warn(std::string what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
-    void fail(std::string what, std::string where = {}, std::string mend = {});
+    void inform(const profiler::Message& what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
+    void warn(const profiler::Message& what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
+    void fail(const profiler::Message& what, std::string where = {}, std::string mend = {});
 };
 
 /// Lines of the protocol on a descriptor. A reader that does not read never holds the training up: step records are

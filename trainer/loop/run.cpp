@@ -14,6 +14,7 @@ namespace trainer {
 
 namespace protocol = config::protocol;
 namespace key = config::key;
+using profiler::message;
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
@@ -135,8 +136,10 @@ private:
         m_reports.add(index, m_training.epoch(), step.samples * m_ranks, step.seconds, loss);
         m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
-            m_around.progress.warn("The trace can no longer be written, the training goes on: " + error->what.text,
-                                   error->where, error->mend);
+            m_around.progress.warn(
+                message<"training.trace_ended", "The trace can no longer be written, the training goes on: {why}">(
+                    {{"why", error->what.text}, {"error", error->what.id}}),
+                error->where, error->mend);
     }
 
     // @param all  waits for those that are still computed
@@ -165,20 +168,20 @@ private:
         m_lossLost = true;
         if (m_around.config[key::onNan] == "stop")
             throw LossLost(index, loss);
-        m_around.progress.warn("The loss is " + inWords(loss) + " since step " + std::to_string(index) +
-                                   " or shortly before; the training goes on, as run.on_nan says",
-                               {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
+        m_around.progress.warn(
+            message<"training.loss_lost_goes_on",
+                    "The loss is {loss} since step {step} or shortly before; the training goes on, as run.on_nan says">(
+                {{"loss", inWords(loss)}, {"step", index}}),
+            {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
 
     void tellOfSkips()
     {
         if (m_done.skipped > 0)
-            m_around.progress.report(protocol::Notice{
-                protocol::Notice::Severity::Info,
-                "Gradients overflowed in FP16 and their steps were skipped, which is normal while the scale settles",
-                {},
-                {},
-                m_done.skipped});
+            m_around.progress.inform(
+                message<"training.steps_skipped", "Gradients overflowed in FP16 and their steps were skipped, which is "
+                                                  "normal while the scale settles">(),
+                {}, {}, m_done.skipped);
     }
 
     void tellOfRange()
@@ -188,38 +191,38 @@ private:
         m_around.recording.setMetadata("range_test.curve", m_range->toJson());
         const auto best = m_range->steepest();
         if (!best)
-            return m_around.progress.warn("Range test: the loss fell at no learning rate", {},
-                                          "test a wider range, or more steps");
+            return m_around.progress.warn(message<"range_test.none", "Range test: the loss fell at no learning rate">(),
+                                          {}, "test a wider range, or more steps");
         const std::string rate = config::toText(*best);
         m_around.recording.setMetadata("range_test.steepest", rate);
-        m_around.progress.report(
-            protocol::Notice{protocol::Notice::Severity::Info,
-                             "Range test: the loss fell fastest at a learning rate of " + rate,
-                             {},
-                             "set optimizer.learning_rate to it and schedule.kind to one_cycle or cosine",
-                             1});
+        m_around.progress.inform(
+            message<"range_test.steepest", "Range test: the loss fell fastest at a learning rate of {rate}">(
+                {{"rate", *best, rate}}),
+            {}, "set optimizer.learning_rate to it and schedule.kind to one_cycle or cosine");
     }
 
     void tellOfGraph()
     {
         if (m_training.learner().graphIsUnused())
-            m_around.progress.warn("No step ran as a CUDA graph: it is recorded at a whole batch after the third step, "
-                                   "and none came",
-                                   std::string(key::compile.name), "let the training run for more steps");
+            m_around.progress.warn(
+                message<"compile.no_graph", "No step ran as a CUDA graph: it is recorded at a whole batch after the "
+                                            "third step, and none came">(),
+                std::string(key::compile.name), "let the training run for more steps");
     }
 
     // Pause waits here, at the end of a step, for what comes next.
     void obey()
     {
         while (const auto complaint = m_around.commands.takeComplaint())
-            m_around.progress.warn("A command was not understood: " + *complaint);
+            m_around.progress.warn(notUnderstood(*complaint));
         bool paused = false;
         for (auto command = m_around.commands.take(); command && !m_around.commands.stopRequested();
              command = paused ? m_around.commands.wait() : m_around.commands.take()) {
             if (const auto* record = std::get_if<protocol::Record>(&*command))
                 m_training.recordOps(record->steps);
             else if (std::holds_alternative<protocol::Turn>(*command))
-                m_around.progress.warn("A turn is only taken by a trainer that was started with --turns");
+                m_around.progress.warn(
+                    message<"command.turn", "A turn is only taken by a trainer that was started with --turns">());
             else if (const bool pause = std::holds_alternative<protocol::Pause>(*command); pause != paused)
                 setPaused(paused = pause);
         }
@@ -256,10 +259,17 @@ private:
 
 } // namespace
 
+profiler::Message notUnderstood(const std::string& why)
+{
+    return message<"command.not_understood", "A command was not understood: {why}">({{"why", why}});
+}
+
 LossLost::LossLost(std::int64_t step, double loss)
-    : std::runtime_error("The loss is " + inWords(loss) + " at step " + std::to_string(step))
+    : LossLost(
+          message<"training.loss_lost", "The loss is {loss} at step {step}">({{"loss", inWords(loss)}, {"step", step}}))
 {
 }
+LossLost::LossLost(profiler::Message message) : std::runtime_error(message.text), m_message(std::move(message)) {}
 
 protocol::Done trainThrough(Training& training, const Surroundings& around)
 {

@@ -22,7 +22,15 @@ struct Surroundings {
 class LossLost final : public std::runtime_error {
 public:
     LossLost(std::int64_t step, double loss);
+    [[nodiscard]] const profiler::Message& asMessage() const { return m_message; }
+
+private:
+    explicit LossLost(profiler::Message message);
+    profiler::Message m_message;
 };
+
+/// A command that the trainer cannot read. @param why  as parseCommand() says it
+profiler::Message notUnderstood(const std::string& why);
 
 /// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop.
 config::protocol::Done trainThrough(Training& training, const Surroundings& around);

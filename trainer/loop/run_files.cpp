@@ -128,7 +128,8 @@ void RunFiles::checkpoint(Training& training)
 void RunFiles::tellErrors()
 {
     while (const auto error = m_work.takeError())
-        m_progress.warn(*error, {}, "the training goes on without it");
+        m_progress.warn(profiler::message<"training.file_not_written", "{why}">({{"why", *error}}), {},
+                        "the training goes on without it");
 }
 
 void RunFiles::finish()

@@ -27,6 +27,7 @@ namespace trainer {
 
 namespace protocol = config::protocol;
 namespace key = config::key;
+using profiler::message;
 using profiler::Result;
 using protocol::Exit;
 
@@ -115,11 +116,11 @@ public:
         const auto dataset = openDataset(m_config, m_progress, m_commands.stopToken());
         if (!dataset)
             return refuse(dataset.error());
-        for (const std::string& notice : (*dataset)->notices())
+        for (const profiler::Message& notice : (*dataset)->notices())
             m_progress.warn(notice);
         if ((*dataset)->size(data::Split::Train) == 0) {
-            m_progress.fail("The data set has no samples to train on", m_config[key::datasetPath],
-                            "choose another folder");
+            m_progress.fail(message<"dataset.empty", "The data set has no samples to train on">(),
+                            m_config[key::datasetPath], "choose another folder");
             return Exit::BadInput;
         }
         if (const auto fit = fits(m_config, (*dataset)->spec(), titleOf(m_config[key::dataset])); !fit)
@@ -130,10 +131,12 @@ public:
         if (!device)
             return refuse(device.error());
         if (m_config[key::compile] && device->device.is_cpu())
-            m_progress.warn("There are no CUDA graphs on the processor: the training runs uncompiled",
+            m_progress.warn(message<"compile.no_graphs_on_cpu",
+                                    "There are no CUDA graphs on the processor: the training runs uncompiled">(),
                             std::string(key::compile.name), "train on a GPU");
         if (!device->note.empty())
-            m_progress.warn(device->note, gpu.name, "the training runs on the processor");
+            m_progress.warn(message<"device.no_cuda", "{problem}">({{"problem", device->note}}), gpu.name,
+                            "the training runs on the processor");
         if (m_config[key::findMax] && !findBatch(**dataset))
             return m_commands.stopRequested() ? refuse({profiler::Error::Code::Cancelled, {}, {}, {}}) : Exit::Failed;
         startRanks();
@@ -142,7 +145,9 @@ public:
         if (m_ranks && exit == Exit::Done)
             m_ranks->wait();
         if (const auto error = m_recording->takeError())
-            m_progress.warn("The trace is not complete: " + error->what.text, error->where, error->mend);
+            m_progress.warn(message<"training.trace_incomplete", "The trace is not complete: {why}">(
+                                {{"why", error->what.text}, {"error", error->what.id}}),
+                            error->where, error->mend);
         return exit;
     }
 
@@ -153,7 +158,7 @@ private:
         for (const config::ConfigError& problem : problems) {
             const config::Knob* knob = config::findKnob(problem.key);
             const bool aboutGpu = !gpu.available && knob && (knob->needsGpu || problem.key == key::device.name);
-            m_progress.fail(problem.message(), {}, aboutGpu ? gpu.reason : "");
+            m_progress.fail(messageOf(problem), {}, aboutGpu ? gpu.reason : "");
         }
         if (!problems.empty())
             return false;
@@ -162,12 +167,12 @@ private:
             if (isRank())
                 localRank = Ranks::fromEnvironment().localRank;
         } catch (const std::runtime_error& bad) {
-            m_progress.fail(bad.what());
+            m_progress.fail(message<"ranks.bad_environment", "{why}">({{"why", bad.what()}}));
             return false;
         }
         const auto enough = enoughGpus(m_config, gpu, localRank);
         if (!enough)
-            m_progress.fail(enough.error().what.text, enough.error().where, enough.error().mend);
+            m_progress.fail(enough.error().what, enough.error().where, enough.error().mend);
         return enough.has_value();
     }
 
@@ -182,7 +187,7 @@ private:
             m_progress.report(done);
             return Exit::Done;
         }
-        m_progress.fail(error.what.text, error.where, error.mend);
+        m_progress.fail(error.what, error.where, error.mend);
         return Exit::BadInput;
     }
 
@@ -202,7 +207,9 @@ private:
         const bool usesGpu = gpu.available && m_config[key::device] != "cpu";
         if (usesGpu)
             for (const profiler::Message& note : m_recording->recordGpu())
-                m_progress.warn("Not all of the GPU's work can be recorded: " + note.text);
+                m_progress.warn(
+                    message<"training.gpu_not_recorded", "Not all of the GPU's work can be recorded: {why}">(
+                        {{"why", note.text}, {"error", note.id}}));
         m_recording->sampleSystem(usesGpu);
         return {};
     }
@@ -235,7 +242,8 @@ private:
         } catch (const std::exception& exception) {
             const auto death = deathOfRank();
             if (death)
-                m_progress.fail("The training cannot go on: " + *death, {}, lastWords());
+                m_progress.fail(message<"training.rank_died", "The training cannot go on: {why}">({{"why", *death}}),
+                                {}, lastWords());
             else
                 m_progress.report(explain(exception, step));
             return Exit::Failed;
@@ -353,21 +361,22 @@ private:
         if (m_commands.stopRequested())
             return false;
         if (!found) {
-            m_progress.fail("No batch size was found: " +
-                                (failure.empty() ? "not even the smallest fits into memory" : failure),
+            m_progress.fail(failure.empty()
+                                ? message<"batch_search.none_fits",
+                                          "No batch size was found: not even the smallest fits into memory">()
+                                : message<"batch_search.failed", "No batch size was found: {why}">({{"why", failure}}),
                             {}, "start the search from a smaller batch.size");
             return false;
         }
         if (!failure.empty())
-            m_progress.warn("A larger batch failed, which was taken for want of memory: " + failure);
-        m_progress.report(
-            protocol::Notice{protocol::Notice::Severity::Info,
-                             "The largest batch that fits is " + std::to_string(*found) + "; the training uses it",
-                             {},
-                             "raise optimizer.learning_rate with it, see optimizer.lr_scaling",
-                             1});
+            m_progress.warn(
+                message<"batch_search.larger_failed",
+                        "A larger batch failed, which was taken for want of memory: {why}">({{"why", failure}}));
+        m_progress.inform(message<"batch_search.found", "The largest batch that fits is {batch}; the training uses it">(
+                              {{"batch", *found}}),
+                          {}, "raise optimizer.learning_rate with it, see optimizer.lr_scaling");
         if (const auto set = m_config.set(key::batchSize.name, std::to_string(*found)); !set) {
-            m_progress.fail(set.error().message());
+            m_progress.fail(messageOf(set.error()));
             return false;
         }
         return true;

@@ -56,7 +56,7 @@ private:
     void obey(const protocol::Command& command)
     {
         while (const auto complaint = m_around.commands.takeComplaint())
-            m_around.progress.warn("A command was not understood: " + *complaint);
+            m_around.progress.warn(notUnderstood(*complaint));
         if (const auto* record = std::get_if<protocol::Record>(&command))
             m_training.recordOps(record->steps);
         else if (std::holds_alternative<protocol::Stop>(command))

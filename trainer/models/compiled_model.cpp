@@ -1,5 +1,6 @@
 #include "trainer/models/compiled_model.h"
 
+#include "trainer/loop/progress.h"
 #include "trainer/models/model_file.h"
 
 #include <ATen/ATen.h>
@@ -18,6 +19,7 @@ namespace trainer {
 
 namespace key = config::key;
 using config::protocol::Notice;
+using profiler::message;
 
 namespace {
 
@@ -89,6 +91,14 @@ std::string pythonName(std::string name)
     return name;
 }
 
+template <class T>
+std::string textOf(const T& value)
+{
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
 std::string shapesOf(const BatchTensors& batch)
 {
     std::ostringstream text;
@@ -111,13 +121,14 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     const auto content =
         readTrusted(CodeFile{path, config[key::evalPackageSha256], key::evalPackage.name, key::evalPackageSha256.name});
     if (!content) {
-        model->giveUp(content.error().what.text, content.error().mend);
+        model->giveUp(content.error().what, content.error().mend);
         return model;
     }
     try {
         model->load(*content);
     } catch (const std::exception& failure) {
-        model->giveUp("it is no package that this LibTorch can load: " + reason(failure),
+        model->giveUp(message<"package.not_loaded", "it is no package that this LibTorch can load: {why}">(
+                          {{"why", reason(failure)}}),
                       "make it with torch._inductor.aoti_compile_and_package of PyTorch 2.11");
     }
     return model;
@@ -130,10 +141,13 @@ CompiledModel::CompiledModel(Network& network, c10::Device device, double tolera
 
 CompiledModel::~CompiledModel() = default;
 
-void CompiledModel::giveUp(const std::string& why, const std::string& mend)
+void CompiledModel::giveUp(const profiler::Message& why, const std::string& mend)
 {
     m_package.reset();
-    m_notice = Notice{Notice::Severity::Warning, "Validation runs without the compiled model: " + why, m_path, mend, 1};
+    m_notice = notice(Notice::Severity::Warning,
+                      message<"validation.uncompiled", "Validation runs without the compiled model: {why}">(
+                          {{"why", why.text}, {"error", why.id}}),
+                      m_path, mend);
 }
 
 void CompiledModel::load(const std::string& content)
@@ -146,8 +160,10 @@ void CompiledModel::load(const std::string& content)
     const auto made = metadata.find("AOTI_DEVICE_KEY");
     const std::string here = m_device.is_cpu() ? "cpu" : "cuda";
     if (made != metadata.end() && made->second != here)
-        return giveUp("it was compiled for the device " + made->second + ", and the training runs on " + here,
-                      "export and compile the model on the device that it is to run on");
+        return giveUp(
+            message<"package.device", "it was compiled for the device {package}, and the training runs on {here}">(
+                {{"package", made->second}, {"here", here}}),
+            "export and compile the model on the device that it is to run on");
     openWholeLibTorch();
     m_package = std::make_unique<AOTIModelPackageLoader>(
         file.path(), "model", false, 1, m_device.has_index() ? m_device.index() : c10::DeviceIndex(-1));
@@ -173,10 +189,13 @@ void CompiledModel::checkWeights()
     for (const auto& item : m_network.named_buffers())
         look(item.key(), item.value(), true);
     if (!lacking.empty())
-        giveUp("it is of another model: it has no weight '" + lacking + "'",
-               "compile the model that is trained here, or leave eval.package empty");
+        giveUp(
+            message<"package.no_weight", "it is of another model: it has no weight '{weight}'">({{"weight", lacking}}),
+            "compile the model that is trained here, or leave eval.package empty");
     else if (!written.empty())
-        giveUp("the values of '" + written + "' are written into its code, where training cannot change them",
+        giveUp(message<"package.constant_weight",
+                       "the values of '{weight}' are written into its code, where training cannot change them">(
+                   {{"weight", written}}),
                "compile it with inductor_configs={\"always_keep_tensor_constants\": True}");
 }
 
@@ -219,19 +238,20 @@ Pass CompiledModel::compared(const BatchTensors& batch, Pass own)
 {
     m_compared = true;
     if (own.targets.const_data_ptr() != batch.target.const_data_ptr()) {
-        giveUp("this model makes its own targets, which a package does not", "leave eval.package empty");
+        giveUp(message<"package.own_targets", "this model makes its own targets, which a package does not">(),
+               "leave eval.package empty");
         return own;
     }
     const auto answer = run(batch);
     if (!answer) {
-        giveUp("it does not take inputs of the shape " + shapesOf(batch),
+        giveUp(message<"package.inputs", "it does not take inputs of the shape {shape}">({{"shape", shapesOf(batch)}}),
                "export it with an example of that shape, and with a dynamic first dimension");
         return own;
     }
     if (answer->sizes() != own.predictions.sizes()) {
-        std::ostringstream shapes;
-        shapes << "it gives " << answer->sizes() << " where the model gives " << own.predictions.sizes();
-        giveUp(shapes.str(), "compile the model that is trained here");
+        giveUp(message<"package.outputs", "it gives {package} where the model gives {model}">(
+                   {{"package", textOf(answer->sizes())}, {"model", textOf(own.predictions.sizes())}}),
+               "compile the model that is trained here");
         return own;
     }
     const at::Tensor truth = own.predictions.detach().to(at::kFloat);
@@ -239,13 +259,15 @@ Pass CompiledModel::compared(const BatchTensors& batch, Pass own)
     const double worst = (answer->to(at::kFloat) - truth).abs().max().item<double>();
     // Not greater: a difference that is no number is one.
     if (!(worst <= m_tolerance * largest)) {
-        std::ostringstream numbers;
-        numbers << "it gives other numbers than the model: they differ by " << worst << ", of " << largest;
-        giveUp(numbers.str(), "compile the model that is trained here, in evaluation mode");
+        giveUp(
+            message<"package.numbers", "it gives other numbers than the model: they differ by {worst}, of {largest}">(
+                {{"worst", worst, textOf(worst)}, {"largest", largest, textOf(largest)}}),
+            "compile the model that is trained here, in evaluation mode");
         return own;
     }
-    m_notice = Notice{
-        Notice::Severity::Info, "Validation runs the compiled model; its first batch was checked", m_path, {}, 1};
+    m_notice = notice(
+        Notice::Severity::Info,
+        message<"validation.compiled", "Validation runs the compiled model; its first batch was checked">(), m_path);
     return own;
 }
 
@@ -258,10 +280,11 @@ Pass CompiledModel::forward(const BatchTensors& batch, const std::function<Pass(
     if (auto answer = run(batch))
         return {std::move(*answer), batch.target};
     if (!std::exchange(m_toldOfShapes, true))
-        m_notice = Notice{Notice::Severity::Warning,
-                          "The compiled model does not take a batch of " + std::to_string(batch.count) +
-                              ": the model itself runs such",
-                          m_path, "export it with a dynamic first dimension", 1};
+        m_notice = notice(Notice::Severity::Warning,
+                          message<"validation.batch_refused",
+                                  "The compiled model does not take a batch of {batch}: the model itself runs such">(
+                              {{"batch", batch.count}}),
+                          m_path, "export it with a dynamic first dimension");
     return model();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/model/message.h"
 #include "trainer/config/protocol.h"
 #include "trainer/config/training_config.h"
 #include "trainer/models/objective.h"
@@ -37,7 +38,7 @@ public:
 private:
     CompiledModel(Network& network, c10::Device device, double tolerance);
     void load(const std::string& content);
-    void giveUp(const std::string& why, const std::string& mend);
+    void giveUp(const profiler::Message& why, const std::string& mend);
     void checkWeights();
     void updateWeights();
     std::optional<at::Tensor> run(const BatchTensors& batch);

@@ -234,8 +234,9 @@ void TailingReader::closeAsCut()
         return;
     m->latest.reset();
     m->note(m->scanner.file().lockHolder() == os::LockHolder::Unknown
-                ? "the trace has no end; its file system has no locks, so the program may still be writing it"
-                : "the run was cut off: its trace has no end");
+                ? message<"trace.no_end_no_locks", "the trace has no end; its file system has no locks, so the program "
+                                                   "may still be writing it">()
+                : message<"trace.cut_off", "the run was cut off: its trace has no end">());
     auto taken = m->scanner.refresh().and_then([this] { return m->advance(m->scanner.size(), true); });
     if (!taken)
         m->note(message<"trace.rest_not_read", "the rest of the file was not read: {why}">(
