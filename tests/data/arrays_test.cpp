@@ -1,5 +1,6 @@
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
+#include "tests/support/message_matchers.h"
 #include "trainer/data/npy_file.h"
 
 #include <array>
@@ -13,6 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 using profiler::Error;
+using profiler::test::hasId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -44,21 +46,24 @@ TEST(Npy, WhatCannotBeReadIsSaid)
     const auto why = [](const std::string& file) {
         const auto header = parse(file);
         EXPECT_FALSE(header);
-        return header ? "" : header.error().what.text;
+        return header ? profiler::Message() : header.error().what;
     };
-    EXPECT_THAT(why(headerOf("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }")), HasSubstr("Python objects"));
-    EXPECT_THAT(why(headerOf("{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }")), HasSubstr("big-endian"));
-    EXPECT_THAT(why(headerOf("{'descr': '<c8', 'fortran_order': False, 'shape': (3,), }")), HasSubstr("<c8"));
+    EXPECT_THAT(why(headerOf("{'descr': '|O', 'fortran_order': False, 'shape': (3,), }")), hasId("data.npy.objects"));
+    EXPECT_THAT(why(headerOf("{'descr': '>f4', 'fortran_order': False, 'shape': (3,), }")),
+                hasId("data.npy.big_endian", {{"type", ">f4"}}));
+    EXPECT_THAT(why(headerOf("{'descr': '<c8', 'fortran_order': False, 'shape': (3,), }")),
+                hasId("data.npy.type", {{"type", "<c8"}}));
     EXPECT_THAT(why(headerOf("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,), }")),
-                HasSubstr("records"));
+                hasId("data.npy.records"));
     EXPECT_THAT(why(headerOf("{'descr': '<f4', 'fortran_order': True, 'shape': (3, 2), }")),
-                HasSubstr("column by column"));
+                hasId("data.npy.fortran_order"));
     EXPECT_THAT(why(headerOf("{'descr': '<f4', 'fortran_order': False, 'shape': (9999999999, 9999999999), }")),
-                HasSubstr("more elements"));
-    EXPECT_THAT(why(headerOf("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }")), HasSubstr("shape"));
-    EXPECT_THAT(why("PK\x03\x04 something else"), HasSubstr("no .npy"));
-    EXPECT_THAT(why(std::string("\x93NUMPY\x01\x00\xff\xff{", 11)), HasSubstr("cut off"));
-    EXPECT_THAT(why(std::string("\x93NUMPY\x09\x00\x01\x00\n", 11)), HasSubstr("version 9"));
+                hasId("data.npy.too_many"));
+    EXPECT_THAT(why(headerOf("{'descr': '<f4', 'fortran_order': False, 'shape': (-1,), }")),
+                hasId("data.npy.bad_shape"));
+    EXPECT_THAT(why("PK\x03\x04 something else"), hasId("data.npy.not_npy"));
+    EXPECT_THAT(why(std::string("\x93NUMPY\x01\x00\xff\xff{", 11)), hasId("data.npy.cut_header"));
+    EXPECT_THAT(why(std::string("\x93NUMPY\x09\x00\x01\x00\n", 11)), hasId("data.npy.version", {{"version", 9}}));
 }
 
 TEST(Npy, HalfPrecisionAndIntegersBecomeFloats)
@@ -159,10 +164,10 @@ TEST_F(ArrayFiles, ATruncatedFileIsNamedWithTheRow)
     writeBytes(m_folder / "inputs.npy", bytes);
     const Error error = failure();
     EXPECT_EQ(error.where, (m_folder / "inputs.npy").string());
-    EXPECT_THAT(error.what.text, HasSubstr("row 2 of 4"));
+    EXPECT_THAT(error.what, profiler::test::hasIdAndPart("data.npy.length", "where", "row 2 of 4"));
     bytes.resize(20);
     writeBytes(m_folder / "inputs.npy", bytes);
-    EXPECT_THAT(failure().what.text, HasSubstr("cut off in its header"));
+    EXPECT_THAT(failure().what, hasId("data.npy.cut_header"));
 }
 
 TEST_F(ArrayFiles, ALabelOutOfRangeIsNamedWithItsRow)
@@ -170,7 +175,7 @@ TEST_F(ArrayFiles, ALabelOutOfRangeIsNamedWithItsRow)
     writeRows();
     write("targets.npy", NpyType::Int64, {4}, std::vector<std::int64_t>{0, 1, 3, 1});
     const Error error = failure();
-    EXPECT_THAT(error.what.text, testing::AllOf(HasSubstr("3"), HasSubstr("0 to 2")));
+    EXPECT_THAT(error.what, hasId("data.arrays.no_class", {{"value", 3}, {"most", 2}}));
     EXPECT_EQ(error.where, (m_folder / "targets.npy").string() + ", row 2");
 }
 
@@ -178,15 +183,15 @@ TEST_F(ArrayFiles, TypesAndNumbersThatDoNotGoTogetherAreRefused)
 {
     writeRows();
     write("targets.npy", NpyType::Float32, {4}, std::vector<float>{0, 1, 2, 1});
-    EXPECT_THAT(failure().what.text, HasSubstr("float32"));
+    EXPECT_THAT(failure().what, hasId("data.arrays.target_type", {{"type", "float32"}}));
     EXPECT_TRUE(open({{"dataset.target", "number"}}));
     write("targets.npy", NpyType::Int64, {3}, std::vector<std::int64_t>{0, 1, 2});
-    EXPECT_THAT(failure().what.text, testing::AllOf(HasSubstr("4 inputs"), HasSubstr("3 targets")));
+    EXPECT_THAT(failure().what, hasId("data.arrays.counts", {{"inputs", 4}, {"targets", 3}}));
     fs::remove(m_folder / "targets.npy");
-    EXPECT_THAT(failure().what.text, HasSubstr("no array of targets"));
+    EXPECT_THAT(failure().what, hasId("dataset.arrays.missing", {{"what", "targets"}}));
     write("targets.npy", NpyType::Int64, {12}, std::vector<std::int64_t>(12));
     write("inputs.npy", NpyType::Float32, {12}, std::vector<float>(12));
-    EXPECT_THAT(failure().what.text, HasSubstr("2 to 5 dimensions"));
+    EXPECT_THAT(failure().what, hasId("data.arrays.shape"));
 }
 
 TEST_F(ArrayFiles, ABadTokenIsABadSample)

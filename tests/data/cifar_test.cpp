@@ -1,5 +1,6 @@
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace trainer::data;
+using profiler::test::hasId;
 using testing::HasSubstr;
 
 class Cifar10 : public testing::Test {
@@ -69,10 +71,12 @@ TEST_F(Cifar10, DamagedFilesAreNamed)
     Bytes bytes = readBytes(m_folder / "data_batch_3.bin");
     bytes[3073] = 10;
     writeBytes(m_folder / "data_batch_3.bin", bytes);
-    EXPECT_THAT(open().error().message(), testing::AllOf(HasSubstr("image 1 is 10"), HasSubstr("data_batch_3.bin")));
+    EXPECT_THAT(open().error().what, hasId("dataset.cifar10.label", {{"image", 1}, {"label", 10}}));
+    EXPECT_THAT(open().error().where, HasSubstr("data_batch_3.bin"));
     bytes.pop_back();
     writeBytes(m_folder / "data_batch_3.bin", bytes);
-    EXPECT_THAT(open().error().message(), testing::AllOf(HasSubstr("ends in image 1"), HasSubstr("data_batch_3.bin")));
+    EXPECT_THAT(open().error().what, hasId("dataset.cifar10.length", {{"image", 1}}));
+    EXPECT_THAT(open().error().where, HasSubstr("data_batch_3.bin"));
     fs::remove(m_folder / "data_batch_3.bin");
     EXPECT_THAT(open().error().message(), HasSubstr("data_batch_3.bin"));
 }

@@ -1,4 +1,5 @@
 #include "tests/data/image_files.h"
+#include "tests/support/message_matchers.h"
 #include "trainer/data/image_painter.h"
 #include "trainer/data/image_set.h"
 #include "trainer/data/image_set_writer.h"
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 using profiler::Error;
+using profiler::test::hasId;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
@@ -205,7 +207,8 @@ TEST(GeneratedImages, FoldersAndNumbersThatCannotBeAreNamed)
     EXPECT_THAT(inFile.error().where, HasSubstr((folder / "file").string()));
     const auto tooFew = makeImageSet(folder.path(), {.samples = 3, .classes = 4, .edge = 32}, {}, {});
     ASSERT_FALSE(tooFew);
-    EXPECT_THAT(tooFew.error().message(), AllOf(HasSubstr("3 images"), HasSubstr("dataset.classes")));
+    EXPECT_THAT(tooFew.error().what, hasId("data.images.few", {{"images", 3}, {"classes", 4}}));
+    EXPECT_THAT(tooFew.error().where, HasSubstr("dataset.classes"));
 }
 
 TEST(PaintedImages, EveryClassHasANameOfItsOwn)

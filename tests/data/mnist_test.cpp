@@ -1,4 +1,5 @@
 #include "tests/data/image_files.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -10,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 using profiler::Error;
-using testing::AllOf;
+using profiler::test::hasId;
 using testing::HasSubstr;
 
 /// An IDX file of bytes.
@@ -105,7 +106,7 @@ TEST_F(MnistFiles, AMissingFileIsNamed)
     fs::remove(m_folder / "t10k-labels-idx1-ubyte");
     const Error error = failure();
     EXPECT_EQ(error.code, Error::Code::NotFound);
-    EXPECT_THAT(error.what.text, HasSubstr("t10k-labels-idx1-ubyte"));
+    EXPECT_THAT(error.what, hasId("dataset.mnist.missing", {{"file", "t10k-labels-idx1-ubyte"}}));
     EXPECT_EQ(error.where, m_folder.path());
 }
 
@@ -115,12 +116,12 @@ TEST_F(MnistFiles, AWrongMagicIsRefused)
     labels[2] = 0x0d; // floats
     write("train-labels-idx1-ubyte", labels);
     const Error error = failure();
-    EXPECT_THAT(error.what.text, AllOf(HasSubstr("0x00000d01"), HasSubstr("0x00000801")));
+    EXPECT_THAT(error.what, hasId("data.idx.not_idx", {{"found", "0x00000d01"}, {"wanted", "0x00000801"}}));
     EXPECT_EQ(error.where, m_folder / "train-labels-idx1-ubyte");
     write("train-images-idx3-ubyte", idx({3}, {1, 2, 3})); // labels in the images' place
-    EXPECT_THAT(failure().what.text, HasSubstr("3 dimensions"));
+    EXPECT_THAT(failure().what, hasId("data.idx.not_idx", {{"dimensions", 3}}));
     write("train-images-idx3-ubyte", {});
-    EXPECT_THAT(failure().what.text, HasSubstr("not an IDX file"));
+    EXPECT_THAT(failure().what, hasId("data.idx.not_idx"));
 }
 
 TEST_F(MnistFiles, SizesMustHold)
@@ -128,25 +129,25 @@ TEST_F(MnistFiles, SizesMustHold)
     Bytes images = readBytes(m_folder / "train-images-idx3-ubyte");
     images.pop_back();
     write("train-images-idx3-ubyte", images);
-    EXPECT_THAT(failure().what.text, HasSubstr("promises 2352 values, the file holds only 2351"));
+    EXPECT_THAT(failure().what, hasId("data.idx.length", {{"wanted", 2352}, {"comparison", "only "}, {"have", "2351"}}));
     images.resize(images.size() + 2);
     write("train-images-idx3-ubyte", images);
-    EXPECT_THAT(failure().what.text, HasSubstr("holds more"));
+    EXPECT_THAT(failure().what, hasId("data.idx.length", {{"comparison", "more"}}));
     images.resize(10);
     write("train-images-idx3-ubyte", images);
-    EXPECT_THAT(failure().what.text, HasSubstr("header is cut off"));
+    EXPECT_THAT(failure().what, hasId("data.idx.cut_header"));
     write("train-images-idx3-ubyte", idx({0xffffffff, 0xffffffff, 2}, {1}));
-    EXPECT_THAT(failure().what.text, HasSubstr("more than 8 GB"));
+    EXPECT_THAT(failure().what, hasId("data.idx.too_large"));
     write("train-images-idx3-ubyte", idx({100000, 28, 28}, {1})); // within the limit, but not there
-    EXPECT_THAT(failure().what.text, HasSubstr("holds only 1"));
+    EXPECT_THAT(failure().what, hasId("data.idx.length", {{"comparison", "only "}, {"have", "1"}}));
 }
 
 TEST_F(MnistFiles, LabelsMustFitTheImages)
 {
     write("train-labels-idx1-ubyte", idx({2}, {1, 2}));
-    EXPECT_THAT(failure().what.text, HasSubstr("3 images but 2 labels"));
+    EXPECT_THAT(failure().what, hasId("dataset.mnist.counts", {{"images", 3}, {"labels", 2}}));
     write("train-labels-idx1-ubyte", idx({3}, {1, 2, 10}));
-    EXPECT_THAT(failure().what.text, HasSubstr(" is 10, MNIST has 0 to 9"));
+    EXPECT_THAT(failure().what, hasId("dataset.mnist.label", {{"image", 2}, {"label", 10}}));
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
+#include "tests/support/message_matchers.h"
 #include "trainer/data/byte_pair.h"
 #include "trainer/data/sentences.h"
 
@@ -11,6 +12,7 @@ namespace data_test {
 namespace {
 
 using namespace trainer::data;
+using profiler::test::hasId;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -61,7 +63,7 @@ TEST(Text, TooShortATextIsRefused)
     writeBytes(folder / "a.txt", bytesOf("abc"));
     const auto dataset = openDataset("text", configOf({{"dataset.path", folder.path().string()}}));
     ASSERT_FALSE(dataset);
-    EXPECT_THAT(dataset.error().what.text, HasSubstr("too short"));
+    EXPECT_THAT(dataset.error().what, hasId("dataset.text.short"));
 }
 
 TEST(Sentences, AreTheSameEachTimeAndLookLikeText)
@@ -154,22 +156,22 @@ TEST(BytePair, FilesOfAnotherKindAreRefused)
         writeBytes(folder / "t.json", bytesOf(text));
         const auto encoder = BytePairEncoder::load(folder / "t.json");
         EXPECT_FALSE(encoder);
-        return encoder ? "" : encoder.error().message();
+        return encoder ? profiler::Message() : encoder.error().what;
     };
-    EXPECT_THAT(why("[1]"), HasSubstr("no JSON object"));
-    EXPECT_THAT(why(R"({"model": {"type": "WordPiece", "vocab": {}}})"), HasSubstr("no BPE"));
+    EXPECT_THAT(why("[1]"), hasId("data.bpe.no_json"));
+    EXPECT_THAT(why(R"({"model": {"type": "WordPiece", "vocab": {}}})"), hasId("data.bpe.no_bpe"));
     EXPECT_THAT(why(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "pre_tokenizer": null})"),
-                HasSubstr("not byte-level"));
-    EXPECT_THAT(why(R"({"a": -1})"), testing::AnyOf(HasSubstr("merges.txt"), HasSubstr("id of 'a'")));
+                hasId("data.bpe.not_byte_level"));
+    EXPECT_THAT(why(R"({"a": -1})"), hasId("data.file.failed"));
     EXPECT_THAT(why(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": ["a b"]},
                         "pre_tokenizer": {"type": "ByteLevel"}})"),
-                HasSubstr("merge 1"));
+                hasId("data.bpe.merge", {{"merge", 1}}));
     writeBytes(folder / "few.json", bytesOf(R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []},
                            "pre_tokenizer": {"type": "ByteLevel"}})"));
     std::vector<std::uint32_t> ids;
     const auto encoded = BytePairEncoder::load(folder / "few.json")->encode("ab", ids, {});
     ASSERT_FALSE(encoded);
-    EXPECT_THAT(encoded.error().what.text, HasSubstr("0x62"));
+    EXPECT_THAT(encoded.error().what, hasId("data.bpe.byte", {{"byte", 0x62}}));
 }
 
 } // namespace

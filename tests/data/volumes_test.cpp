@@ -1,5 +1,6 @@
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
+#include "tests/support/message_matchers.h"
 #include "trainer/data/nifti_file.h"
 #include "trainer/data/npy_file.h"
 #include "trainer/data/volume_crop.h"
@@ -17,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 using profiler::Error;
+using profiler::test::hasId;
 using testing::ElementsAre;
-using testing::HasSubstr;
 
 /// Values count up, width fastest.
 Volume counted(std::int64_t depth, std::int64_t height, std::int64_t width, std::int64_t channels = 1)
@@ -178,28 +179,28 @@ TEST_F(VolumesOnDisk, DamagedFilesAreNamed)
     writeBytes(image("a.nii.gz"), Bytes(whole.begin(), whole.begin() + std::ssize(whole) / 2));
     Error error = loadFailure();
     EXPECT_EQ(error.where, image("a.nii.gz").string());
-    EXPECT_THAT(error.what.text, HasSubstr("cut off"));
+    EXPECT_THAT(error.what, hasId("data.nifti.cut_gzip"));
 
     fs::remove(image("a.nii.gz"));
     fs::remove(labels("a.nii.gz"));
     writePair("a.nii");
     const Bytes plain = readBytes(image("a.nii"));
     writeBytes(image("a.nii"), Bytes(plain.begin(), plain.end() - 4));
-    EXPECT_THAT(loadFailure().what.text, HasSubstr("promises 120 voxels, the file holds 119"));
+    EXPECT_THAT(loadFailure().what, hasId("data.nifti.length", {{"wanted", 120}, {"have", 119}}));
     const auto patched = [&](std::size_t offset, auto value) {
         Bytes bytes = plain;
         std::memcpy(bytes.data() + offset, &value, sizeof(value));
         writeBytes(image("a.nii"), bytes);
-        return loadFailure().what.text;
+        return loadFailure().what;
     };
-    EXPECT_THAT(patched(70, std::int16_t{128}), HasSubstr("element type 128"));
-    EXPECT_THAT(patched(42, std::int16_t{-4}), HasSubstr("dimension 1 is -4"));
-    EXPECT_THAT(patched(40, std::int16_t{9}), HasSubstr("9 dimensions"));
-    EXPECT_THAT(patched(108, 1e9F), HasSubstr("beyond its end"));
-    EXPECT_THAT(patched(0, 0x5c010000U), HasSubstr("big-endian"));
-    EXPECT_THAT(patched(0, 7), HasSubstr("no NIfTI"));
+    EXPECT_THAT(patched(70, std::int16_t{128}), hasId("data.nifti.type", {{"type", 128}}));
+    EXPECT_THAT(patched(42, std::int16_t{-4}), hasId("data.nifti.size", {{"dimension", 1}, {"size", -4}}));
+    EXPECT_THAT(patched(40, std::int16_t{9}), hasId("data.nifti.dimensions", {{"dimensions", 9}}));
+    EXPECT_THAT(patched(108, 1e9F), hasId("data.nifti.offset"));
+    EXPECT_THAT(patched(0, 0x5c010000U), hasId("data.nifti.big_endian"));
+    EXPECT_THAT(patched(0, 7), hasId("data.nifti.not_nifti"));
     writeBytes(image("a.nii"), Bytes(plain.begin(), plain.begin() + 100));
-    EXPECT_THAT(loadFailure().what.text, HasSubstr("header"));
+    EXPECT_THAT(loadFailure().what, hasId("data.nifti.cut_header"));
 }
 
 TEST(RandomPlace, IsThatOfTheWholeAugmentationAtWholeVoxels)
@@ -224,15 +225,16 @@ TEST_F(VolumesOnDisk, LabelsMustFitAndExist)
 {
     writePair("a.nii");
     ASSERT_TRUE(writeNifti(labels("a.nii"), counted(6, 5, 3), true));
-    EXPECT_THAT(loadFailure().what.text, HasSubstr("6 × 5 × 3"));
+    EXPECT_THAT(loadFailure().what, hasId("data.volume.labels", {{"voxels", "6 × 5 × 3"}}));
     ASSERT_TRUE(writeNifti(labels("a.nii"), counted(6, 5, 4), true));
     const Error error = loadFailure();
-    EXPECT_THAT(error.what.text, HasSubstr("label 3 at depth 0, row 0, column 3"));
+    EXPECT_THAT(error.what,
+                hasId("data.volume.no_class", {{"label", 3.0, ""}, {"depth", 0}, {"row", 0}, {"column", 3}}));
     EXPECT_EQ(error.where, labels("a.nii").string());
     fs::remove(labels("a.nii"));
-    EXPECT_THAT(loadFailure().what.text, HasSubstr("no labels"));
+    EXPECT_THAT(loadFailure().what, hasId("dataset.volumes.no_labels"));
     fs::remove(image("a.nii"));
-    EXPECT_THAT(loadFailure().what.text, HasSubstr("no .nii"));
+    EXPECT_THAT(loadFailure().what, hasId("dataset.volumes.no_file"));
 }
 
 TEST_F(VolumesOnDisk, SlopeAndInterceptScaleTheValues)

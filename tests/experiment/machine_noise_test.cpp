@@ -1,4 +1,5 @@
 #include "advisor/experiment/machine_noise.h"
+#include "tests/support/message_matchers.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,6 +10,7 @@ namespace advisor {
 namespace {
 
 namespace fs = std::filesystem;
+using profiler::test::hasId;
 using testing::ElementsAre;
 
 /// A folder that holds proc and sys of a machine with two cores.
@@ -178,8 +180,8 @@ TEST(NoiseSource, IsTheStrongestDisturbanceWithItsSize)
 {
     const profiler::Message processes =
         noiseSource(reportOf({.seconds = 2, .otherCores = 1.4, .others = {{"cc1plus", 1.3}}}));
-    EXPECT_EQ(processes.id, "experiment.noise.processes");
-    EXPECT_EQ(processes.text, "Too noisy to decide: cc1plus used 1.3 of 2 cores during the pairs.");
+    EXPECT_THAT(processes,
+                hasId("experiment.noise.processes", {{"process", "cc1plus"}, {"used", 1.3, ""}, {"cores", 2.0, ""}}));
     EXPECT_EQ(noiseSource(reportOf({.seconds = 1, .clockLow = 1800, .clockHigh = 2500})).id, "experiment.noise.clock");
     EXPECT_EQ(noiseSource(reportOf({.seconds = 1, .throttled = 1})).id, "experiment.noise.thermal");
     EXPECT_EQ(noiseSource(reportOf({.seconds = 1, .swappedBytes = 50'000'000})).id, "experiment.noise.swap");

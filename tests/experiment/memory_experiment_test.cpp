@@ -1,4 +1,5 @@
 #include "tests/experiment/script.h"
+#include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>
 
@@ -6,7 +7,7 @@ namespace experiment_test {
 namespace {
 
 using namespace advisor;
-using testing::HasSubstr;
+using profiler::test::hasId;
 
 ExperimentPlan memoryPlan()
 {
@@ -71,7 +72,7 @@ TEST(MemoryExperiment, ATrainerThatKnowsNoPeakIsAnError)
     const Script script{{"SCRIPT_PEAK_BYTES", "0"}};
     const auto result = runExperiment(memoryPlan(), {}, {});
     ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().message(), HasSubstr("peak memory"));
+    EXPECT_THAT(result.error().what, hasId("trainer.no_peak_memory"));
 }
 
 } // namespace

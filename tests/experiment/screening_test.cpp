@@ -1,5 +1,6 @@
 #include "advisor/experiment/duration.h"
 #include "tests/experiment/script.h"
+#include "tests/support/message_matchers.h"
 
 #include <algorithm>
 #include <cmath>
@@ -194,7 +195,7 @@ TEST(Screening, TheFirstStepsLossHasToBeOne)
     const Script script{{"SCRIPT_LOSS_FACTOR", "-1"}, {"SCRIPT_VALIDATION", "100"}};
     const auto result = runExperiment(screeningPlan(), {}, {});
     ASSERT_FALSE(result);
-    EXPECT_THAT(result.error().message(), HasSubstr("negative"));
+    EXPECT_THAT(result.error().what, profiler::test::hasId("experiment.loss_no_ratio"));
 }
 
 TEST(Screening, TheBudgetEndsIt)

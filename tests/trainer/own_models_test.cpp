@@ -31,7 +31,7 @@ protected:
         std::string text;
         for (const protocol::Progress& record : run.records)
             if (const auto* notice = std::get_if<protocol::Notice>(&record))
-                text += notice->what + " | " + notice->where + " | " + notice->mend + "\n";
+                text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->mend + "\n";
         return text;
     }
     TestFolder m_folder;
@@ -133,9 +133,10 @@ TEST_F(OwnModel, ShapesThatAreGivenAreCheckedBeforeTheFirstStep)
     writeLinearScript(script, 12, 4);
     const auto run = trainWith("torchscript", script, {"model.input_shapes=12"});
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
-    EXPECT_THAT(failure(run), AllOf(HasSubstr("takes 12"), HasSubstr("gives 16")));
-    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.input_shapes=12,x"})), HasSubstr("no shapes"));
-    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.loss=mse"})), HasSubstr("model.loss=mse"));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("model_file.inputs |"), HasSubstr("12"), HasSubstr("16")));
+    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.input_shapes=12,x"})),
+                HasSubstr("model_file.shapes |"));
+    EXPECT_THAT(failure(trainWith("torchscript", script, {"model.loss=mse"})), HasSubstr("model_file.loss |"));
 }
 
 TEST_F(OwnModel, TooFewScoresAreSaidWithBothShapes)
@@ -160,15 +161,15 @@ TEST_F(OwnModel, APlugInOfAnotherVersionIsRefused)
 {
     const auto run = trainWith("plugin", OLD_PLUGIN);
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
-    EXPECT_THAT(failure(run), AllOf(HasSubstr("version 7"), HasSubstr("LibTorch 1.2.3"), HasSubstr(OLD_PLUGIN)));
+    EXPECT_THAT(failure(run), AllOf(HasSubstr("plugin.other_version |"), HasSubstr("1.2.3"), HasSubstr(OLD_PLUGIN)));
 }
 
 TEST_F(OwnModel, ALibraryThatIsNoPlugInIsRefused)
 {
-    EXPECT_THAT(failure(trainWith("plugin", NO_PLUGIN)), HasSubstr("exports no stepscope_plugin"));
+    EXPECT_THAT(failure(trainWith("plugin", NO_PLUGIN)), HasSubstr("plugin.no_symbol |"));
     const fs::path text = m_folder.path() / "plugin.so";
     std::ofstream(text) << "no library";
-    EXPECT_THAT(failure(trainWith("plugin", text)), AllOf(HasSubstr("cannot be loaded"), HasSubstr("plugin.so")));
+    EXPECT_THAT(failure(trainWith("plugin", text)), AllOf(HasSubstr("plugin.not_loaded |"), HasSubstr("plugin.so")));
 }
 
 } // namespace

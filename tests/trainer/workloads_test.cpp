@@ -9,7 +9,6 @@
 #include <tuple>
 
 using namespace trainer_test;
-using testing::AllOf;
 using testing::HasSubstr;
 
 namespace {
@@ -97,18 +96,29 @@ TEST_P(Workloads, AreJudgedByTheirOwnMetric)
 INSTANTIATE_TEST_SUITE_P(All, Workloads, testing::ValuesIn(pairs()),
                          [](const auto& test) { return test.param.workload + "_" + test.param.dataset; });
 
+/// The text of a notice's value; empty where it has none of that name.
+std::string textOf(const protocol::Notice& notice, std::string_view name)
+{
+    for (const protocol::NoticeValue& value : notice.parameters)
+        if (value.name == name)
+            return value.text;
+    return {};
+}
+
 TEST(WorkloadPairs, ThatDoNotFitAreRefusedWithBothNames)
 {
     const TestFolder folder;
-    for (const auto& [workload, dataset, says] :
-         {std::tuple("gpt", "mnist", AllOf(HasSubstr("GPT takes tokens"), HasSubstr("MNIST gives images"))),
-          std::tuple("convnet", "text", AllOf(HasSubstr("takes images"), HasSubstr("Text gives tokens"))),
-          std::tuple("mlp", "volumes", AllOf(HasSubstr("rows"), HasSubstr("Volumes gives volumes")))}) {
+    for (const auto& [workload, dataset, takes, gives] :
+         {std::tuple("gpt", "mnist", "tokens", "images"), std::tuple("convnet", "text", "images", "tokens"),
+          std::tuple("mlp", "volumes", "rows", "volumes")}) {
         const auto run =
             train(folder.path(), {std::string("workload=") + workload, std::string("dataset.kind=") + dataset,
                                   "dataset.path=", "dataset.samples=10"});
         EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
-        EXPECT_THAT(run.one<protocol::Notice>().what, says);
+        const auto notice = run.one<protocol::Notice>();
+        EXPECT_EQ(notice.id, "model.dataset");
+        EXPECT_THAT(textOf(notice, "takes"), HasSubstr(takes));
+        EXPECT_THAT(textOf(notice, "gives"), HasSubstr(gives));
     }
 }
 
@@ -119,7 +129,10 @@ TEST(WorkloadPairs, VolumesTooSmallForTheUNetAreRefused)
         train(folder.path(), {"workload=unet3d", "dataset.kind=volumes", "dataset.path=", "dataset.samples=4",
                               "dataset.volume_size=4", "model.width=0", "model.depth=4"});
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
-    EXPECT_THAT(run.one<protocol::Notice>().what, AllOf(HasSubstr("4 levels"), HasSubstr("4 × 4 × 4")));
+    const auto notice = run.one<protocol::Notice>();
+    EXPECT_EQ(notice.id, "model.unet3d.levels");
+    EXPECT_EQ(textOf(notice, "levels"), "4");
+    EXPECT_THAT(textOf(notice, "shape"), HasSubstr("4 × 4 × 4"));
 }
 
 TEST(WorkloadPairs, MoreLevelsThanASizeCanBeHalvedAreRefusedBeforeAnythingIsMade)
@@ -134,7 +147,8 @@ TEST(WorkloadPairs, MoreLevelsThanASizeCanBeHalvedAreRefusedBeforeAnythingIsMade
         });
     EXPECT_EQ(run.end().status, static_cast<int>(protocol::Exit::BadInput));
     ASSERT_FALSE(run.all<protocol::Notice>().empty());
-    EXPECT_THAT(run.all<protocol::Notice>().back().what, HasSubstr("65 levels"));
+    EXPECT_EQ(run.all<protocol::Notice>().back().id, "model.unet3d.levels");
+    EXPECT_EQ(textOf(run.all<protocol::Notice>().back(), "levels"), "65");
 }
 
 // Three steps of four would hide no token.
