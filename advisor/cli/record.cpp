@@ -286,23 +286,21 @@ std::optional<Error> launchProblem(const RecordOptions& options)
     return Error{problems.front().code, problems.front().what, problems.front().where, problems.front().hint};
 }
 
-/// "train" of `python train.py` and `torchrun -m pkg.train`: the script or the module, else the program.
-std::string programName(const std::vector<std::string>& command)
+/// "train" of `python train.py` and `torchrun -m pkg.train`.
+std::string traceName(const std::vector<std::string>& command)
 {
-    for (std::size_t i = 0; i < command.size(); ++i) {
-        if (i > 0 && command[i - 1] == "-m" && command[i].find('/') == std::string::npos)
-            return command[i].substr(command[i].rfind('.') + 1);
-        if (i > 0 && fs::path(command[i]).extension() == ".py")
-            return fs::path(command[i]).stem().string();
-    }
-    const std::string name = fs::path(command.front()).filename().string();
-    return name.empty() ? "recording" : name;
+    const std::string name = runner::programName(command);
+    const auto word = std::find(command.begin(), command.end(), name);
+    const bool isModule = word != command.begin() && word != command.end() && *std::prev(word) == "-m";
+    if (isModule)
+        return name.substr(name.rfind('.') + 1);
+    return name.empty() ? "recording" : fs::path(name).stem().string();
 }
 
 /// In the working directory: train.sstrace, or train-2.sstrace where there is one already.
 fs::path freeName(const std::vector<std::string>& command)
 {
-    const std::string name = programName(command);
+    const std::string name = traceName(command);
     std::error_code ignored;
     fs::path path = name + ".sstrace";
     for (int number = 2; fs::exists(path, ignored) || fs::exists(path.string() + ".lock", ignored); ++number)

@@ -60,6 +60,8 @@ public:
     virtual ~Arms() = default;
     /// As errors and progress call it: "the baseline".
     [[nodiscard]] virtual std::string name(std::size_t arm) const = 0;
+    /// As progress says that both are being started: "starting the trainers".
+    [[nodiscard]] virtual std::string startingText() const = 0;
     /// @param seed  0, 1, …: both arms of one seed begin with equal weights and see the same samples
     virtual Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) = 0;
     /// Steps at the start of a turn that do not count, equal for both arms: their batches were ready before the turn.

@@ -215,7 +215,7 @@ private:
 
 Outcome<void> Driver::startBoth(std::size_t seed)
 {
-    reportDoing("starting the trainers");
+    reportDoing(m_programs.startingText());
     m_arms = {};
     for (std::size_t arm = 0; arm < 2; ++arm) {
         auto started = m_programs.start(arm, seed);

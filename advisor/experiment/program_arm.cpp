@@ -2,6 +2,7 @@
 
 #include "advisor/experiment/output_tail.h"
 #include "advisor/experiment/warm_up.h"
+#include "advisor/runner/launch_check.h"
 #include "profiler/os/local_socket.h"
 #include "profiler/os/process_tree.h"
 
@@ -629,6 +630,14 @@ ProgramArms::~ProgramArms() = default;
 std::string ProgramArms::name(std::size_t arm) const
 {
     return arm == 0 ? "the baseline" : "the change";
+}
+
+std::string ProgramArms::startingText() const
+{
+    const std::string baseline = runner::programName(m->setup.arms[0].command);
+    const std::string change = runner::programName(m->setup.arms[1].command);
+    return baseline == change ? fmt::format("starting two copies of {}", baseline)
+                              : fmt::format("starting {} and {}", baseline, change);
 }
 
 Outcome<std::unique_ptr<Arm>> ProgramArms::start(std::size_t arm, std::size_t seed)

@@ -64,6 +64,8 @@ public:
     ~ProgramArms() override;
 
     [[nodiscard]] std::string name(std::size_t arm) const override;
+    /// "starting two copies of train.py", or "starting train.py and other.py" where the commands differ in that.
+    [[nodiscard]] std::string startingText() const override;
     Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override;
     /// Known once both arms have said hello.
     [[nodiscard]] std::int64_t stepsToDrop() const override;

@@ -40,6 +40,7 @@ public:
                 std::array<std::string, 2> names);
 
     [[nodiscard]] std::string name(std::size_t arm) const override { return m_names.at(arm); }
+    [[nodiscard]] std::string startingText() const override { return "starting the trainers"; }
     Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override;
     [[nodiscard]] std::int64_t stepsToDrop() const override;
     [[nodiscard]] std::int64_t plannedSteps(std::size_t arm, const config::protocol::Hello& hello) const override;

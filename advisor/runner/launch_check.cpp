@@ -168,6 +168,23 @@ std::optional<std::string> scriptOf(const std::vector<std::string>& words, std::
     return std::nullopt;
 }
 
+/// The module that `-m` names; nothing where the command runs something else.
+std::optional<std::string> moduleOf(const std::vector<std::string>& words, std::size_t program)
+{
+    const bool python = isPython(fs::path(words[program]).filename().string());
+    const bool launches = isLauncher(words, program);
+    if (!python && !launches)
+        return std::nullopt;
+    // A launcher that is a module stands behind a `-m` of its own.
+    for (std::size_t at = program + (python && launches ? 3 : 1); at + 1 < words.size(); ++at) {
+        if (words[at] == "-m" || (launches && words[at] == "--module"))
+            return words[at + 1];
+        if (!launches && (!words[at].starts_with('-') || words[at].starts_with("-c")))
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
 void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
 {
     const auto add = [&](Error::Code code, profiler::Message what, std::string where, std::string hint) {
@@ -217,6 +234,18 @@ std::vector<LaunchProblem> checkLaunch(const Launch& launch)
     if (problems.empty()) // a wrong folder or PATH would blame the command
         checkCommand(launch, problems);
     return problems;
+}
+
+std::string programName(const std::vector<std::string>& command)
+{
+    if (command.empty())
+        return {};
+    const std::size_t program = programBehindEnv(command).value_or(0);
+    if (const auto script = scriptOf(command, program))
+        return fs::path(*script).filename().string();
+    if (const auto module = moduleOf(command, program))
+        return *module;
+    return fs::path(command[program]).filename().string();
 }
 
 } // namespace advisor::runner

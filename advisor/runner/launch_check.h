@@ -32,4 +32,8 @@ struct LaunchProblem {
 /// cannot be read. A leading `env` with assignments is looked through. Empty: nothing is known to be wrong.
 std::vector<LaunchProblem> checkLaunch(const Launch& launch);
 
+/// What people call the program that a command runs: its script ("train.py") or module ("pkg.train"), behind
+/// interpreters and launchers, else the file name of the command itself.
+std::string programName(const std::vector<std::string>& command);
+
 } // namespace advisor::runner

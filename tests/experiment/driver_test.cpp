@@ -44,6 +44,7 @@ class FakeArms final : public Arms {
 public:
     explicit FakeArms(double speedUp) : m_speedUp(speedUp) {}
     [[nodiscard]] std::string name(std::size_t arm) const override { return arm == 0 ? "a" : "b"; }
+    [[nodiscard]] std::string startingText() const override { return "starting both"; }
     Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override
     {
         starts.push_back(seed);

@@ -134,5 +134,26 @@ TEST_F(LaunchCheck, EntriesOfTheEnvironmentMustBeAssignments)
     EXPECT_THAT(check({"no-such-command-here"}, {"A"}), ElementsAre("environment launch.environment.form"));
 }
 
+TEST(ProgramName, IsTheScriptOrTheModule)
+{
+    EXPECT_EQ(programName({"python", "train.py", "--epochs", "3"}), "train.py");
+    EXPECT_EQ(programName({"env", "A=1", "/usr/bin/python3.11", "-u", "/home/me/train.py"}), "train.py");
+    EXPECT_EQ(programName({"python", "-m", "pkg.train", "--config", "a.py"}), "pkg.train");
+    EXPECT_EQ(programName({"torchrun", "--nproc-per-node", "2", "src/train.py"}), "train.py");
+    EXPECT_EQ(programName({"torchrun", "--nproc-per-node", "2", "-m", "pkg.train"}), "pkg.train");
+    EXPECT_EQ(programName({"python", "-m", "torch.distributed.run", "train.py"}), "train.py");
+    EXPECT_EQ(programName({"python", "-m", "torch.distributed.run", "-m", "pkg.train"}), "pkg.train");
+    EXPECT_EQ(programName({"bash", "run.sh"}), "run.sh");
+}
+
+TEST(ProgramName, IsElseTheCommandItself)
+{
+    EXPECT_EQ(programName({"./bin/train-model", "-m", "x"}), "train-model");
+    EXPECT_EQ(programName({"python", "-c", "import torch", "-m", "x"}), "python");
+    EXPECT_EQ(programName({"python", ""}), "");
+    EXPECT_EQ(programName({"python"}), "python");
+    EXPECT_EQ(programName({}), "");
+}
+
 } // namespace
 } // namespace advisor::runner

@@ -87,6 +87,7 @@ class SimulatedArms final : public advisor::Arms {
 public:
     SimulatedArms(MachineState& machine, const Programs& programs) : m_machine(machine), m_programs(programs) {}
     [[nodiscard]] std::string name(std::size_t arm) const override { return arm == 0 ? "the baseline" : "the change"; }
+    [[nodiscard]] std::string startingText() const override { return "starting both"; }
     Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override
     {
         if (arm == 0)

@@ -226,6 +226,27 @@ TEST_F(ProgramExperiment, EndsWhenItIsCancelledOrOutOfTime)
     EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
 }
 
+TEST_F(ProgramExperiment, ProgressNamesTheProgram)
+{
+    const auto firstDoing = [](const ProgramPlan& plan) {
+        std::string first;
+        std::stop_source stop;
+        const auto cancelled = runProgramExperiment(
+            plan,
+            [&](const advisor::ExperimentProgress& progress) {
+                first = progress.doing;
+                stop.request_stop();
+            },
+            stop.get_token());
+        EXPECT_FALSE(cancelled);
+        return first;
+    };
+    EXPECT_EQ(firstDoing(plan({}, {})), "starting two copies of scripted_program.py");
+    ProgramPlan against = plan({}, {});
+    against.setup.arms[1].command = {"sh", "-c", "exit 1"};
+    EXPECT_EQ(firstDoing(against), "starting scripted_program.py and sh");
+}
+
 TEST_F(ProgramExperiment, APatchedFileIsSeenByTheSecondArmAlone)
 {
     m_folder.write("speed.txt", "milliseconds=20");
