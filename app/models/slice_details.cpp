@@ -5,6 +5,7 @@
 #include "app/models/table_field.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <algorithm>
 
 namespace app {
@@ -204,6 +205,12 @@ std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
         links.push_back({text(label), linkText(trace, other), other.id});
     }
     return links;
+}
+
+SliceDetail sourceLink(const advisor::SourcePlace& place)
+{
+    const QString name = QFileInfo(QString::fromStdString(place.file)).fileName();
+    return {text("Source line"), QString("%1:%2").arg(name).arg(place.line), {}, place};
 }
 
 } // namespace app

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "advisor/source_place.h"
 #include "profiler/analysis/steps.h"
 #include "profiler/model/trace.h"
 
@@ -10,11 +11,12 @@
 
 namespace app {
 
-/// One thing known of a slice, in words; a link leads to another slice.
+/// One thing known of a slice, in words; it may lead to another slice, or to a line of the recorded program.
 struct SliceDetail {
     QString label; ///< "Duration"
     QString value; ///< "41.2 ms"
-    std::optional<profiler::SliceId> link;
+    std::optional<profiler::SliceId> link = {};
+    std::optional<advisor::SourcePlace> source = {};
     friend bool operator==(const SliceDetail&, const SliceDetail&) = default;
 };
 
@@ -31,6 +33,8 @@ profiler::Nanoseconds ownTime(const profiler::Trace& trace, const profiler::Slic
                               const std::stop_token& stop = {});
 /// Slices that belong to it: the one around it, its launch or device work, its forward or backward.
 std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler::Slice& slice);
+/// Its line in the recorded program, as a link.
+SliceDetail sourceLink(const advisor::SourcePlace& place);
 /// Its name as a title; a step's with its number.
 QString sliceTitle(const profiler::Trace& trace, const profiler::Slice& slice);
 /// Name, kind, duration and track in one sentence, for screen readers.

@@ -4,6 +4,7 @@
 #include "app/findings/source_snippet.h"
 #include "app/session/analyser.h"
 #include "app/session/selection.h"
+#include "app/views/selection/selection_panel.h"
 #include "app/views/source/source_model.h"
 #include "profiler/io/formats/format.h"
 #include "tests/app/app_support.h"
@@ -17,6 +18,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
+#include <QPushButton>
 #include <QTableView>
 #include <QTemporaryDir>
 #include <QTest>
@@ -62,6 +64,8 @@ private slots:
     void eachLineHasItsTimesAndFindings();
     void aLineSelectsWhenTheTrainingWasThere();
     void aSliceSelectsItsLine();
+    void theHottestLineIsInSightWhenTheViewIsFirstSeen();
+    void theSelectionPanelLeadsToTheLine();
     void aFindingsLineShowsItsCardAndTheCardShowsTheLine();
     void aChangedFileIsSaidAndHasNoText();
 
@@ -74,11 +78,14 @@ private:
     }
 
     /// A recording whose steps wait for data; lines 7 and 8 were sampled.
-    [[nodiscard]] std::filesystem::path recorded() const
+    /// @param above  lines that stand above the script's
+    [[nodiscard]] std::filesystem::path recorded(int above = 0) const
     {
-        const QString hash = QCryptographicHash::hash(kScript, QCryptographicHash::Sha256).toHex();
-        const QJsonObject site{{"file", m_file}, {"line", 6},        {"column", 13},
-                               {"end_line", 6},  {"end_column", 44}, {"function", "main"}};
+        const QByteArray script = QByteArray("# above\n").repeated(above) + kScript;
+        write(script);
+        const QString hash = QCryptographicHash::hash(script, QCryptographicHash::Sha256).toHex();
+        const QJsonObject site{{"file", m_file},        {"line", 6 + above}, {"column", 13},
+                               {"end_line", 6 + above}, {"end_column", 44},  {"function", "main"}};
         const QJsonObject loader{
             {"id", "loader:0"},
             {"kind", "loader"},
@@ -89,24 +96,26 @@ private:
             {"count", 1},
             {"framework", QJsonValue::Null},
             {"settings", QJsonObject{{"num_workers", QJsonObject{{"value", 0}, {"given", false}}}}}};
-        const QJsonObject program{{"schema", 1},
-                                  {"argv", QJsonArray{"python", "train.py"}},
-                                  {"cwd", m_folder->path()},
-                                  {"script", m_file},
-                                  {"files", QJsonArray{QJsonObject{{"path", m_file}, {"sha256", hash}, {"lines", 8}}}},
-                                  {"objects", QJsonArray{loader}},
-                                  {"arguments", QJsonArray()}};
+        const QJsonObject program{
+            {"schema", 1},
+            {"argv", QJsonArray{"python", "train.py"}},
+            {"cwd", m_folder->path()},
+            {"script", m_file},
+            {"files", QJsonArray{QJsonObject{{"path", m_file}, {"sha256", hash}, {"lines", 8 + above}}}},
+            {"objects", QJsonArray{loader}},
+            {"arguments", QJsonArray()}};
         QJsonArray samples;
         for (int i = 0; i < 20; ++i) // in each step of 1000 µs, the loader for 600 µs and then the training
             samples << 0 << (i == 0 ? 0 : 400) << 1 << 600;
-        const QJsonObject lines{{"schema", 1},
-                                {"interval_us", 200},
-                                {"begin_ns", 0},
-                                {"files", QJsonArray{m_file}},
-                                {"places", QJsonArray{QJsonArray{0, 7, "main"}, QJsonArray{0, 8, "main"}}},
-                                {"stacks", QJsonArray{QJsonArray{0}, QJsonArray{1}}},
-                                {"samples", samples},
-                                {"cost_us", 1}};
+        const QJsonObject lines{
+            {"schema", 1},
+            {"interval_us", 200},
+            {"begin_ns", 0},
+            {"files", QJsonArray{m_file}},
+            {"places", QJsonArray{QJsonArray{0, 7 + above, "main"}, QJsonArray{0, 8 + above, "main"}}},
+            {"stacks", QJsonArray{QJsonArray{0}, QJsonArray{1}}},
+            {"samples", samples},
+            {"cost_us", 1}};
         const auto line = [](const QJsonObject& json) {
             return QJsonDocument(json).toJson(QJsonDocument::Compact).toStdString();
         };
@@ -129,10 +138,10 @@ private:
     }
 
     struct Shown {
-        Shown(const std::filesystem::path& path) : panel({&session, &selection}, nullptr)
+        Shown(const std::filesystem::path& path, bool inFront = true) : panel({&session, &selection}, nullptr)
         {
             panel.resize(1200, 500);
-            panel.show();
+            panel.setVisible(inFront);
             session.openTrace(path);
             if (!QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs))
                 qFatal("the trace was never analysed");
@@ -208,6 +217,53 @@ void SourcePanelTest::aSliceSelectsItsLine()
     shown.selection.selectSlice(slices.front().id);
     QCOMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 8);
     QVERIFY(shown.selection.slice()); // the line follows, and does not take the selection
+}
+
+void SourcePanelTest::theHottestLineIsInSightWhenTheViewIsFirstSeen()
+{
+    const auto isInSight = [](const Shown& shown, int line) {
+        const QRect row = shown.table->visualRect(shown.model->index(shown.model->rowOf(line), SourceModel::Code));
+        return shown.table->viewport()->rect().contains(row.left(), row.top()) &&
+               shown.table->viewport()->rect().contains(row.left(), row.bottom());
+    };
+    const Shown shown(recorded(300));
+    QTRY_VERIFY(isInSight(shown, 307));
+    // The trace is opened while another tab is in front, as when the app starts.
+    Shown behind(recorded(300), false);
+    QCOMPARE(behind.model->lineOf(behind.model->hottestRow()), 307);
+    behind.panel.resize(1200, 300);
+    behind.panel.show();
+    QTRY_VERIFY(isInSight(behind, 307));
+    behind.table->scrollToTop();
+    behind.panel.hide();
+    behind.panel.show();
+    QTest::qWait(50);
+    QVERIFY(isInSight(behind, 1)); // it stays where the user left it
+}
+
+void SourcePanelTest::theSelectionPanelLeadsToTheLine()
+{
+    Shown shown(recorded(300));
+    app::SelectionPanel selected(&shown.selection);
+    selected.resize(900, 300);
+    selected.setTrace(shown.session.trace());
+    selected.show();
+    const auto slices = shown.session.trace()->ofKind(profiler::ActivityKind::CpuOp);
+    shown.selection.selectSlice(slices.front().id);
+    const auto linkOf = [&]() -> QPushButton* {
+        for (auto* button : selected.findChildren<QPushButton*>("link"))
+            if (button->accessibleName() == "Source line train.py:308")
+                return button;
+        return nullptr;
+    };
+    QVERIFY(!linkOf()); // nothing is known of the program's lines yet
+    selected.setAdvice(shown.session.advice());
+    QVERIFY(linkOf());
+    QCOMPARE(linkOf()->toolTip(), m_file);
+    shown.panel.goTo(m_file, 301);
+    linkOf()->click();
+    QTRY_COMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 308);
+    QVERIFY(shown.selection.slice() == slices.front().id); // it stays selected
 }
 
 void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()

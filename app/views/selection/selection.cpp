@@ -18,6 +18,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
         using Steps = std::vector<profiler::analysis::Step>;
         panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
     });
+    QObject::connect(session, &Session::adviceChanged, panel, [=] { panel->setAdvice(session->advice()); });
     panel->setTrace(session->trace());
     return panel;
 }

@@ -1,6 +1,7 @@
 #include "app/views/selection/selection_panel.h"
 
 #include "app/look/number_format.h"
+#include "app/session/analyser.h"
 
 #include <QEvent>
 #include <QFormLayout>
@@ -173,6 +174,12 @@ void SelectionPanel::setSteps(std::shared_ptr<const std::vector<profiler::analys
     takeSelection();
 }
 
+void SelectionPanel::setAdvice(std::shared_ptr<const Advised> advised)
+{
+    m_advised = std::move(advised);
+    takeSelection();
+}
+
 void SelectionPanel::takeSelection()
 {
     if (const auto slice = m_selection->slice(); slice && m_trace && holds(*m_trace, *slice))
@@ -198,6 +205,8 @@ void SelectionPanel::showSlice(SliceId id)
     if (m_steps)
         if (auto step = sliceStep(slice, *m_steps))
             page.links.push_back(std::move(*step));
+    if (auto source = sourceOf(slice))
+        page.links.push_back(std::move(*source));
     for (SliceDetail& link : sliceLinks(*m_trace, slice))
         page.links.push_back(std::move(link));
     // A growing trace comes with a snapshot several times a second: what was read of the same slice still holds.
@@ -216,6 +225,17 @@ void SelectionPanel::showSlice(SliceId id)
     m_pages->setCurrentIndex(OneSlice);
     if (!same)
         readMore(slice);
+}
+
+/// Only of files that the Source view has.
+std::optional<SliceDetail> SelectionPanel::sourceOf(const Slice& slice) const
+{
+    if (!m_advised || !m_advised->times)
+        return std::nullopt;
+    const auto place = m_advised->times->placeOf(slice);
+    if (!place || !findFile(m_advised->files, QString::fromStdString(place->file)))
+        return std::nullopt;
+    return sourceLink(*place);
 }
 
 void SelectionPanel::readMore(const Slice& slice)
@@ -298,7 +318,7 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         label->setTextFormat(Qt::PlainText); // names of arguments come from the trace
         label->setText(detail.label);
         label->setForegroundRole(QPalette::PlaceholderText);
-        if (!detail.link) {
+        if (!detail.link && !detail.source) {
             form->addRow(label, plainLabel(detail.value, column));
             continue;
         }
@@ -309,13 +329,16 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         button->setObjectName("link");
         button->setStyleSheet(kLinkStyle);
         button->setAccessibleName(detail.label + u' ' + detail.value);
-        button->setToolTip(detail.value);
+        button->setToolTip(detail.source ? QString::fromStdString(detail.source->file) : detail.value);
         button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // a long name of a kernel is cut, not the page
         // Queued: following the link replaces this very button.
         connect(
             button, &QPushButton::clicked, this,
-            [this, target = *detail.link] {
-                follow({target, {}});
+            [this, detail] {
+                if (detail.source)
+                    m_selection->showSource(QString::fromStdString(detail.source->file), detail.source->line);
+                else
+                    follow({*detail.link, {}});
             },
             Qt::QueuedConnection);
         form->addRow(label, button);

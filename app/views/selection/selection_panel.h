@@ -15,6 +15,8 @@ class QStackedWidget;
 
 namespace app {
 
+struct Advised;
+
 /// What is known of a slice, in three columns.
 struct SlicePage {
     std::vector<SliceDetail> facts, links;
@@ -32,6 +34,8 @@ public:
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
     /// Steps of the trace on screen, for saying in which one a slice is; null: none known.
     void setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps);
+    /// Knows the lines of the program at which slices began; null: nothing was analysed yet.
+    void setAdvice(std::shared_ptr<const Advised> advised);
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -43,6 +47,7 @@ private:
     QWidget* makeRangePage();
     void takeSelection();
     void showSlice(profiler::SliceId id);
+    [[nodiscard]] std::optional<SliceDetail> sourceOf(const profiler::Slice& slice) const;
     void readMore(const profiler::Slice& slice);
     void showPage();
     QWidget* makePage(const SlicePage& page);
@@ -58,6 +63,7 @@ private:
     SlicePage m_page, m_shown;                ///< what there is to show, and what is shown
     std::optional<profiler::Slice> m_readFor; ///< the slice of which more was asked for
     std::shared_ptr<const std::vector<profiler::analysis::Step>> m_steps;
+    std::shared_ptr<const Advised> m_advised;
     QScrollArea* m_details;
     int m_columns = 3; ///< that its page was made with
     QLabel* m_rangeTitle;

@@ -28,6 +28,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace app {
 
@@ -298,8 +299,34 @@ void SourcePanel::showFile()
     m_problem->setVisible(!problems.isEmpty());
     showCards(-1);
     takeRow();
-    if (const int row = m_model->hottestRow(); row >= 0)
-        m_table->scrollTo(m_model->index(row, SourceModel::Line), QAbstractItemView::PositionAtCenter);
+    center(m_model->hottestRow());
+}
+
+/// A table that was never shown has no height in which a row could be centred: the row waits for it.
+void SourcePanel::center(int row)
+{
+    m_toCenter = row;
+    if (row < 0)
+        return;
+    m_table->scrollTo(m_model->index(row, SourceModel::Line), QAbstractItemView::PositionAtCenter);
+    if (isVisible())
+        centerWhenLaidOut();
+}
+
+void SourcePanel::centerWhenLaidOut()
+{
+    const auto finish = [this] {
+        const int row = std::exchange(m_toCenter, -1);
+        if (row >= 0 && row < m_model->rowCount())
+            m_table->scrollTo(m_model->index(row, SourceModel::Line), QAbstractItemView::PositionAtCenter);
+    };
+    QMetaObject::invokeMethod(this, finish, Qt::QueuedConnection);
+}
+
+void SourcePanel::showEvent(QShowEvent* event)
+{
+    QWidget::showEvent(event);
+    centerWhenLaidOut();
 }
 
 void SourcePanel::goTo(const QString& file, int line)
@@ -323,7 +350,7 @@ void SourcePanel::selectRow(int row)
     m_isFollowing = true;
     const QModelIndex index = m_model->index(row, SourceModel::Line);
     m_table->setCurrentIndex(index);
-    m_table->scrollTo(index, QAbstractItemView::PositionAtCenter);
+    center(row);
     m_isFollowing = false;
 }
 

@@ -36,6 +36,9 @@ public:
     /// Selects a line of one of the program's files, and brings the view to the front.
     void goTo(const QString& file, int line);
 
+protected:
+    void showEvent(QShowEvent* event) override;
+
 private:
     QWidget* makeHead();
     QWidget* makeTable();
@@ -43,6 +46,8 @@ private:
     void showFile();
     void showEmpty(const QString& why);
     void selectRow(int row);
+    void center(int row);
+    void centerWhenLaidOut();
     void takeRow();
     void takeSelection();
     void showRange(std::size_t index);
@@ -64,6 +69,7 @@ private:
     std::vector<FindingCard*> m_cards;         ///< of the line that is selected
     std::vector<profiler::TimeRange> m_ranges; ///< when the training was at the line that is selected
     std::size_t m_range = 0;                   ///< of these, the one that is shown
+    int m_toCenter = -1;                       ///< row to scroll to once the table has its size; -1: none
     bool m_isFollowing = false;                ///< the row follows the selection: it does not change it
 };
 
