@@ -181,16 +181,25 @@ void MainWindow::connectSession()
 }
 
 /// Programs that are measured must not change the user's files.
-void MainWindow::askForCopy(const QString& why)
+void MainWindow::askForCopy(const QString& folder, const QString& why)
 {
-    auto* box = new QMessageBox(QMessageBox::Question, tr("Measure in a copy?"),
-                                tr("The program cannot be given a private view of your files here."), {}, this);
+    auto* box = new QMessageBox(QMessageBox::Question, tr("Run in a copy?"),
+                                tr("Run the program in a copy of its folder?"), QMessageBox::NoButton, this);
     box->setObjectName("copyQuestion");
     box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setInformativeText(tr("%1\nIt can run in a copy of its working directory instead. Files elsewhere that it "
-                               "writes are then written as in any other run.")
-                                .arg(why));
-    QPushButton* copy = box->addButton(tr("Measure in a copy"), QMessageBox::AcceptRole);
+    box->setTextFormat(Qt::PlainText); // paths come from the trace
+    box->setInformativeText(tr("Stepscope copies %1 to a temporary folder, runs the program there and deletes the copy "
+                               "afterwards. Your files in %1 stay as they are. Files that the program writes in other "
+                               "folders are changed, as in any run.\n\n"
+                               "Why a copy? %2.\n\n"
+                               "If you agree, Stepscope does not ask again.")
+                                .arg(folder, why));
+    if (auto* headline = box->findChild<QLabel*>("qt_msgbox_label")) {
+        QFont bold = headline->font();
+        bold.setBold(true);
+        headline->setFont(bold);
+    }
+    QPushButton* copy = box->addButton(tr("Run in a copy"), QMessageBox::AcceptRole);
     box->setDefaultButton(box->addButton(QMessageBox::Cancel));
     connect(box, &QDialog::finished, m_context.session,
             [session = m_context.session, box, copy] { session->answerCopy(box->clickedButton() == copy); });

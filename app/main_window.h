@@ -60,7 +60,7 @@ private:
     bool mayClose();
     void goOnClosing();
     void tellTuned();
-    void askForCopy(const QString& why);
+    void askForCopy(const QString& folder, const QString& why);
 
     // main_window_actions.cpp
     void makeActions();

@@ -139,15 +139,20 @@ std::uintmax_t sizeOf(const fs::path& folder)
 }
 
 /// Enters a private view on `scratch`, for a moment.
-int tryView(const fs::path& scratch)
+/// @return why that is not possible; empty: it is
+std::string tryView(const fs::path& scratch)
 {
     PrivateView view(privateFolders("/", scratch), scratch);
     if (const int number = view.prepare())
-        return number;
+        return std::generic_category().message(number);
     profiler::os::StartFailure failure;
     auto tree = profiler::os::ProcessTree::start(
         {.words = {"true"}, .environment = {"PATH=/usr/bin:/bin"}, .folder = "/", .view = &view}, failure);
-    return tree || failure.stage != profiler::os::StartFailure::Stage::View ? 0 : failure.number;
+    if (tree || failure.stage != profiler::os::StartFailure::Stage::View)
+        return {};
+    // unshare(2) reports a limit on namespaces as a lack of space.
+    return failure.number == ENOSPC ? "the limit on user namespaces is used up (user.max_user_namespaces)"
+                                    : std::generic_category().message(failure.number);
 }
 
 /// A folder for layers: entering a view shows what its file system can do.
@@ -159,14 +164,15 @@ Result<fs::path> scratchParent()
         const auto scratch = makeScratch(parent);
         if (!scratch)
             continue;
-        const int number = tryView(*scratch);
+        const std::string why = tryView(*scratch);
         removeTree(*scratch);
-        if (number == 0)
+        if (why.empty())
             return parent;
-        error = systemError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
-            number, parent,
+        error = profiler::makeError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
+            Error::Code::Unavailable, parent.string(),
             "run the program in a copy of its folder (--isolation copy) or, where what it writes "
-            "does no harm, in place (--isolation in-place)");
+            "does no harm, in place (--isolation in-place)",
+            {{"why", why}});
     }
     return tl::unexpected(error);
 }

@@ -218,7 +218,7 @@ void Session::passRecorded(ProgramMeasurement what, const std::function<void(Pro
     const std::vector<std::string> command = what.command;
     const std::filesystem::path folder = what.folder;
     passProgram(command, folder, [this, go, what = std::move(what)] {
-        passIsolation([this, go, what](advisor::runner::Isolation isolation) {
+        passIsolation(what.folder, [this, go, what](advisor::runner::Isolation isolation) {
             if (m->trace != what.trace || !mayStart())
                 return;
             ProgramMeasurement isolated = what;
@@ -244,7 +244,8 @@ void Session::measureProgram(const advisor::RuleAdvice& advice)
 }
 
 /// How a program is kept from the user's files; asks once where that needs a copy of them.
-void Session::passIsolation(const std::function<void(advisor::runner::Isolation)>& go)
+void Session::passIsolation(const std::filesystem::path& folder,
+                            const std::function<void(advisor::runner::Isolation)>& go)
 {
     using advisor::runner::Isolation;
     const auto possible = advisor::runner::checkPrivateViews();
@@ -253,7 +254,7 @@ void Session::passIsolation(const std::function<void(advisor::runner::Isolation)
     if (QSettings().value(kMayCopy).toBool())
         return go(Isolation::Copy);
     m->afterCopyAsked = [go] { go(Isolation::Copy); };
-    emit copyAsked(asQString(possible.error().what.text));
+    emit copyAsked(asQString(folder.string()), asQString(possible.error().what.text));
 }
 
 void Session::answerCopy(bool allowed)

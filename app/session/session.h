@@ -248,7 +248,7 @@ signals:
     void codeAsked(const app::CodeFile& file);
     /// Here a program cannot be kept from the user's files by a private view of them. May it run in a copy of its
     /// working directory? Nothing is started until answerCopy(). @param why  a sentence
-    void copyAsked(const QString& why);
+    void copyAsked(const QString& folder, const QString& why);
     void traceChanged();  ///< also for each new snapshot of a live trace
     void traceReplaced(); ///< another trace altogether: reset zoom and selection
     void traceOpened();   ///< a file is read to its end
@@ -284,7 +284,7 @@ private:
     std::optional<ProgramMeasurement> recordedProgram();
     void passRecorded(ProgramMeasurement what, const std::function<void(ProgramMeasurement)>& go);
     void measureProgram(const advisor::RuleAdvice& advice);
-    void passIsolation(const std::function<void(advisor::runner::Isolation)>& go);
+    void passIsolation(const std::filesystem::path& folder, const std::function<void(advisor::runner::Isolation)>& go);
     void connectTrace();
     void connectExperiments();
     void connectTuning();

@@ -87,6 +87,7 @@ private slots:
     void theStartPageStartsTheReadyTraining();
     void everyMenuActionHasAKeyOrIsRare();
     void actionsFollowTheRun();
+    void theQuestionForACopyNamesTheFolderAndTheReason();
     void theStatusLineTellsHowFarItIs();
     void aCrashStandsInTheStrip();
     void droppingATraceOpensIt();
@@ -154,6 +155,20 @@ void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
     for (const char* name : {"start", "pause", "stop", "undo", "redo", "openTrace", "openConfiguration",
                              "saveConfiguration", "home", "quit", "findKnob"})
         QVERIFY2(!action(app.window, name)->shortcut().isEmpty(), name);
+}
+
+void MainWindowTest::theQuestionForACopyNamesTheFolderAndTheReason()
+{
+    App app;
+    emit app.session.copyAsked("/home/me/<b>prog %2", "Operation not permitted");
+    const auto* box = find<QMessageBox>(&app.window, "copyQuestion");
+    QVERIFY(box->isVisible());
+    QVERIFY(box->informativeText().contains("/home/me/<b>prog %2"));
+    QVERIFY(box->informativeText().contains("Operation not permitted"));
+    QCOMPARE(box->textFormat(), Qt::PlainText);
+    QVERIFY(box->buttonRole(box->defaultButton()) == QMessageBox::RejectRole); // Enter copies nothing
+    box->defaultButton()->click();
+    QTRY_VERIFY(!app.window.findChild<QMessageBox*>("copyQuestion"));
 }
 
 void MainWindowTest::actionsFollowTheRun()
