@@ -1,5 +1,6 @@
 #include "app/shell/notice_strip.h"
 #include "app/views/tune/tune_panel.h"
+#include "app/views/tune/tune_rows.h"
 #include "app/widgets/evidence_table.h"
 #include "profiler/io/formats/format.h"
 #include "tests/app/app_support.h"
@@ -13,6 +14,8 @@
 #include <QFile>
 #include <QLabel>
 #include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -68,6 +71,8 @@ public:
 private slots:
     void withNothingTunedItSaysWhatToDo();
     void keepsWhatPaysAndAppliesItAsOneStep();
+    void aLowDockScrolls();
+    void aTrialWithoutPairsHasNoEmptyFigure();
     void whatWasFoundIsSavedAndCopied();
     void stoppedItKeepsTheBest();
     void aTrainingThatCannotRunIsSaid();
@@ -131,6 +136,30 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QCOMPARE(noticed.count(), 1);
     QVERIFY(noticed[0][0].toString().contains("another model"));
     QCOMPARE(tuned.session.configuration(), other);
+}
+
+void TuneTest::aLowDockScrolls()
+{
+    Tuned tuned("quick");
+    tuned.toTheEnd();
+    tuned.panel.resize(600, 170);
+    const auto* scroll = find<QScrollArea>(&tuned.panel, "tuneScroll");
+    const auto* summary = find<QLabel>(&tuned.panel, "tuneSummary");
+    QTRY_VERIFY(scroll->verticalScrollBar()->maximum() > 0);
+    QVERIFY(summary->height() >= summary->heightForWidth(summary->width())); // not cut
+    QVERIFY(find<app::EvidenceTable>(&tuned.panel, "tuneTable")->height() >= 3 * summary->fontMetrics().height());
+    tuned.panel.resize(600, 900);
+    QTRY_COMPARE(scroll->verticalScrollBar()->maximum(), 0);
+}
+
+void TuneTest::aTrialWithoutPairsHasNoEmptyFigure()
+{
+    advisor::TuneTrial trial;
+    trial.change = {"loader.workers", "0", "2"};
+    trial.title = "The step waits for data";
+    trial.result.emplace();
+    const QString text = app::trialText(trial);
+    QVERIFY2(text.endsWith("(The step waits for data)."), qPrintable(text));
 }
 
 void TuneTest::whatWasFoundIsSavedAndCopied()
@@ -218,8 +247,8 @@ void TuneTest::aRecordedProgramIsTunedOnceItIsAllowed()
     QFile script(folder.filePath("train.sh"));
     QVERIFY(script.open(QIODevice::WriteOnly) && script.write("touch ran\n") > 0);
     script.close();
-    const std::string text = "meta record.command no-such-program train.sh\nmeta record.directory " + folder.path().toStdString() +
-                             "\nmeta program {\"files\":[]}\nmain\nop a 0 1\n";
+    const std::string text = "meta record.command no-such-program train.sh\nmeta record.directory " +
+                             folder.path().toStdString() + "\nmeta program {\"files\":[]}\nmain\nop a 0 1\n";
     const std::filesystem::path file = folder.filePath("program.sspack").toStdString();
     QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText(text), file, {}));
     Tuned tuned("quick");

@@ -13,6 +13,7 @@
 #include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QScrollArea>
 #include <QSettings>
 #include <QSpinBox>
 #include <QStackedWidget>
@@ -27,6 +28,8 @@ namespace {
 constexpr auto kMinutesKey = "tune/minutes";
 constexpr int kUsualMinutes = 10;
 constexpr int kMostMinutes = 24 * 60;
+constexpr int kFewestRows = 4;  ///< in sight at once, the header among them
+constexpr int kRowPadding = 10; ///< pixels around the text of a row
 
 QPushButton* makeButton(const QString& name, const QString& iconStem, const QString& text, QWidget* parent)
 {
@@ -115,9 +118,17 @@ QWidget* TunePanel::makePage()
     layout->addWidget(m_result);
     layout->addWidget(m_table, 1);
     layout->addWidget(m_detail);
+    // A low dock shows part of the page, not a squeezed table between cut sentences.
+    m_table->setMinimumHeight(kFewestRows * (m_table->fontMetrics().height() + kRowPadding));
+    auto* scroll = new QScrollArea(m_pages);
+    scroll->setObjectName("tuneScroll");
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidgetResizable(true);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setWidget(page);
     connect(m_table, &EvidenceTable::rowActivated, this,
             [this](const EvidenceRow& row) { showDetail(trialAt(row.key)); });
-    return page;
+    return scroll;
 }
 
 void TunePanel::connectSession()

@@ -123,8 +123,9 @@ QString trialText(const TuneTrial& trial)
     QString text = toggleText(trial.change);
     if (!trial.title.empty())
         text += QString(" (%1)").arg(asQString(trial.title));
-    if (trial.result)
-        text += QString(": %1").arg(predictedBesideMeasured(*trial.result));
+    // Nothing was measured where the time ended before the first pairs.
+    if (const QString measured = trial.result ? predictedBesideMeasured(*trial.result) : QString(); !measured.isEmpty())
+        text += ": " + measured;
     return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.whyText()));
 }
 
