@@ -67,6 +67,7 @@ struct Advice {
     /// One sentence with its number; silent: which evidence contradicts it; cannot tell: what the trace does not
     /// record.
     profiler::Message reason;
+    profiler::Message need;         ///< cannot tell: what to do for an answer
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
     profiler::Message whyNoPrediction; ///< when it fires without a saving

@@ -43,7 +43,8 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
     const auto configured = setting(c, tool.key);
     if (!configured)
         return cannotTell(message<"debug_tool.no_configuration",
-                                  "The trace contains no configuration, and the tool leaves no trace of its own.">());
+                                  "The trace contains no configuration, and the tool leaves no trace of its own.">(),
+                          Need::Program);
     if (*configured == "false")
         return silent(tool.isOff());
     Advice advice = fires(tool.isOn());

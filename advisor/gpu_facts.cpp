@@ -63,7 +63,7 @@ std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCp
         return std::nullopt;
     if (ranOnCpu(c))
         return silent(std::move(onTheCpu));
-    return cannotTell(deviceNotRecorded(c));
+    return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
 }
 
 profiler::Message deviceNotRecorded(const Case& c)

@@ -127,10 +127,11 @@ Advice adviseOnSpikes(const Case& c, config::key::Real clip)
 {
     const LossCurve curve = lossCurve(c);
     if (curve.samples.empty())
-        return cannotTell(message<"loss.not_recorded", "The trace does not record the loss.">());
+        return cannotTell(message<"loss.not_recorded", "The trace does not record the loss.">(), Need::Loss);
     if (!c.config)
         return cannotTell(message<"loss.no_configuration",
-                                  "The trace contains no configuration: whether gradients are clipped is unknown.">());
+                                  "The trace contains no configuration: whether gradients are clipped is unknown.">(),
+                          Need::Program);
     if ((*c.config)[clip] > 0)
         return silent(message<"loss.clipped", "Gradients are already clipped.">());
     const auto spikes = curve.spikes();

@@ -107,15 +107,17 @@ std::optional<MemoryUse> memoryUse(const Case& c)
     return fullest;
 }
 
-profiler::Message memoryNotRecorded(const Case& c)
+Advice memoryNotRecorded(const Case& c)
 {
-    if (ranOnCpu(c))
-        return c.config
-                   ? message<"memory.no_limit", "The memory limit of the run is unknown: set batch.memory_limit.">()
-                   : message<"memory.machine_unknown",
-                             "The memory limit is unknown: the trace does not record the machine's memory.">();
-    return message<"memory.not_recorded",
-                   "The trace does not record how much device memory was used (record at level full).">();
+    if (!ranOnCpu(c))
+        return cannotTell(
+            message<"memory.not_recorded", "The trace does not record how much device memory was used.">(),
+            Need::Memory);
+    if (c.config)
+        return cannotTell(message<"memory.no_limit", "The memory limit of the run is unknown.">(), Need::MemoryLimit);
+    return cannotTell(message<"memory.machine_unknown",
+                              "The memory limit is unknown: the trace does not record the machine's memory.">(),
+                      Need::Program);
 }
 
 Evidence peakEvidence(const Case& c, const MemoryUse& use)
@@ -128,7 +130,7 @@ Evidence peakEvidence(const Case& c, const MemoryUse& use)
 std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use)
 {
     if (!use)
-        return cannotTell(memoryNotRecorded(c));
+        return memoryNotRecorded(c);
     if (use->share() < kFull && use->reservedShare() >= kFull && use->reservedBytes >= kMuchMore * use->peakBytes)
         return silent(
             message<"memory.cached", "At most {allocated} of the memory was allocated; the caching allocator reserved "

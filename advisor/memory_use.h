@@ -23,7 +23,7 @@ struct MemoryUse {
 /// batch.memory_limit.
 std::optional<MemoryUse> memoryUse(const Case& c);
 /// What a rule about memory says where memoryUse() has no value.
-profiler::Message memoryNotRecorded(const Case& c);
+Advice memoryNotRecorded(const Case& c);
 /// The sample at the peak, as evidence.
 Evidence peakEvidence(const Case& c, const MemoryUse& use);
 /// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and

@@ -61,7 +61,9 @@ constexpr std::array kRows = {
     Row{"precision.tf32", {{{"flag", {}, "allow_tf32"}, {"flag", {}, "set_float32_matmul_precision"}, {"forward"}}}},
     Row{"schedule.kind", {{{"scheduler"}, {"optimizer"}}}},
     Row{"sync.every_n_steps", {{{"sync"}}}},
+    Row{"tensors.share_memory", {{{"loader", "training"}}}},
     Row{"transfer.non_blocking", {{{"to"}}}},
+    Row{"work.unused", {{{"model"}}}},
     Row{"zero_grad.set_to_none", {{{"zero_grad"}}}},
 };
 

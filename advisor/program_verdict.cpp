@@ -3,6 +3,7 @@
 #include "advisor/evidence/program_values.h"
 #include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/saving.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
@@ -337,13 +338,91 @@ std::optional<Advice> onPrecision(const Case& c, const ProgramFacts& facts)
     return advice;
 }
 
+/// Time per step of an operator while batches are made: on the thread that trains, outside of what it trains.
+double usWhileLoading(const Case& c, std::string_view op)
+{
+    double us = 0;
+    for (const std::string_view phase : {std::string_view(phase::kDataWait), std::string_view(phase::kCopy)})
+        if (const analysis::OpCost* cost = c.facts.ops.find(op, phase))
+            us += cost->totalUsPerStep;
+    return us;
+}
+
+/// What loader workers copy holds no step up, and what they hand over is in shared memory.
+std::optional<Advice> onSharing(const Case& c, const ProgramFacts&)
+{
+    if (c.facts.ops.stepsWithOps == 0 || !(c.facts.statistics.steadyMeanUs > 0))
+        return std::nullopt;
+    // Every copy on the host ends in copy_; that of contiguous() changes the layout, and nothing else does it.
+    const double copiesUs = usWhileLoading(c, "aten::copy_");
+    const double clonesUs = usWhileLoading(c, "aten::clone") - usWhileLoading(c, "aten::contiguous");
+    const auto share = [&](double us) { return us / c.facts.statistics.steadyMeanUs; };
+    if (share(copiesUs) < kWorthFixing)
+        return silent(
+            message<"program.sharing.short", "Copying tensors while batches are made takes only {share} of a step.">(
+                {{"share", share(copiesUs), shareText(share(copiesUs))}}));
+    if (share(clonesUs) < kWorthFixing)
+        return cannotTell(
+            message<"program.sharing.other_copies",
+                    "Copies while batches are made take {share} of a step, but the trace does not "
+                    "record whether they change the type.">({{"share", share(copiesUs), shareText(share(copiesUs))}}),
+            Need::Measurement);
+    Advice advice = fires(
+        message<"program.sharing.cloned", "Tensors are cloned while batches are made: {time}, {share} of the step.">(
+            {{"time", clonesUs, timeText(clonesUs)}, {"share", share(clonesUs), shareText(share(clonesUs))}}));
+    advice.concerns = share(clonesUs);
+    advice.saving = upperBound(SavingUnit::UsPerStep, clonesUs);
+    advice.caveats = {
+        message<"program.sharing.written", "A tensor that is written to later has to be a copy of its own.">()};
+    return advice;
+}
+
+std::optional<Advice> onUnused(const Case& c, const ProgramFacts& facts)
+{
+    double all = 0, unused = 0;
+    std::string modules;
+    bool known = false;
+    for (const ProgramObject* model : facts.ofKind("model")) {
+        const auto found = model->number("unused_gradients");
+        known = known || found;
+        all += model->number("trainable").value_or(0);
+        unused += found.value_or(0);
+        const auto names = model->fields.find("unused_gradients_in");
+        if (modules.empty() && names != model->fields.end() && names->is_array() && !names->empty())
+            modules = names->front().is_string() ? names->front().get<std::string>() : std::string();
+    }
+    if (!known)
+        return std::nullopt;
+    const bool ofInput = facts.precisionOf("input_requires_grad") == true;
+    if (unused == 0 && !ofInput)
+        return silent(message<"program.gradients.used",
+                              "An optimizer trains every parameter that gets a gradient, and the inputs need none.">());
+    Advice advice =
+        unused == 0
+            ? fires(message<"program.gradients.of_inputs", "Every backward pass computes gradients of the inputs.">())
+            : fires(
+                  message<"program.gradients.unused",
+                          "{unused} of {all} parameters get gradients that no optimizer uses, the first in {module}.">(
+                      {{"unused", unused, countText(unused)},
+                       {"all", all, countText(all)},
+                       {"module", modules.empty() ? "the model itself" : modules}}));
+    if (c.facts.statistics.steadyCount > 0)
+        advice.concerns = analysis::toUs(c.facts.statistics.steadyMeanParts.backward) /
+                          c.facts.statistics.steadyMeanUs * (all > 0 && unused > 0 ? std::min(1.0, unused / all) : 1);
+    advice.whyNoPrediction = message<"program.gradients.cost", "What these gradients cost is not in the trace: freeze "
+                                                               "them with requires_grad_(False) and measure it.">();
+    advice.caveats = {message<"program.gradients.read", "The results stay the same only if nothing else reads these "
+                                                        "gradients.">()};
+    return advice;
+}
+
 struct Row {
     std::string_view key;
     Answer answer;
     bool always = false; ///< not only where the rule itself cannot tell
 };
 
-constexpr std::array<Row, 22> kRows = {{
+constexpr std::array<Row, 24> kRows = {{
     {"batch.find_max", onMemory},
     {"checkpointing", onMemory},
     {"gradient.accumulation", onMemory},
@@ -368,6 +447,8 @@ constexpr std::array<Row, 22> kRows = {{
     {"optimizer.weight_decay", onDecay},
     {"precision.amp", onPrecision},
     {"schedule.kind", onSchedule},
+    {"tensors.share_memory", onSharing},
+    {"work.unused", onUnused},
 }};
 
 } // namespace

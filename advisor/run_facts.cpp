@@ -192,6 +192,21 @@ std::vector<std::size_t> firstOfEpochs(const Case& c)
     return found;
 }
 
+bool hadNoWorkers(const Case& c)
+{
+    if (c.config)
+        return (*c.config)[config::key::workers] == 0;
+    if (const std::string_view recorded = metadata(c.trace, "loader.workers"); !recorded.empty())
+        return recorded == "0";
+    const auto hasPhase = [&](std::string_view name) {
+        return !profiler::analysis::ofKindNamed(c.trace, profiler::ActivityKind::Phase, [&](std::string_view phase) {
+                    return phase == name;
+                }).empty();
+    };
+    return c.trace.format() == "stepscope" && c.facts.statistics.steadyCount > 0 && c.facts.input.workers == 0 &&
+           hasPhase(profiler::phase::kDataWait) && !hasPhase(profiler::phase::kWorkerStart);
+}
+
 bool isConvolution(std::string_view name)
 {
     return profiler::analysis::kernelClass(name) == profiler::analysis::KernelClass::Convolution ||

@@ -38,6 +38,11 @@ profiler::analysis::Intervals validations(const profiler::Trace& trace);
 /// step is one of them. Empty without steps.
 std::vector<std::size_t> firstOfEpochs(const Case& c);
 
+/// The training loads without workers, as far as the trace shows. Our own recording shows the workers that load for
+/// steps, where it shows loading at all (a program of C++ may have threads of its own for it); other profilers see
+/// those in processes not at all.
+bool hadNoWorkers(const Case& c);
+
 /// By the name of an operator or a kernel (kernel_class.h).
 bool isConvolution(std::string_view name);
 /// Of operators: convolutions and matrix products.

@@ -37,16 +37,81 @@ std::string refusal(const Case& c, const Toggle& toggle)
     return {};
 }
 
+profiler::Message needText(Need need)
+{
+    switch (need) {
+    case Need::Operators:
+        return message<"need.operators", "Record operators: stepscope-cli record --ops, or PyTorch's profiler.">();
+    case Need::Shapes:
+        return message<"need.shapes", "Record operators with their inputs: stepscope-cli record --ops --level full; "
+                                      "PyTorch's profiler: record_shapes=True.">();
+    case Need::Kernels:
+        return message<"need.kernels", "Record GPU work: stepscope-cli record, or PyTorch's profiler with "
+                                       "ProfilerActivity.CUDA.">();
+    case Need::KernelsAndHost:
+        return message<"need.kernels_and_host",
+                       "Record the CPU and the GPU together: stepscope-cli record, or PyTorch's profiler with "
+                       "ProfilerActivity.CPU and ProfilerActivity.CUDA.">();
+    case Need::CopySources:
+        return message<"need.copy_sources",
+                       "Record copies with their sizes and kinds of memory: stepscope-cli record.">();
+    case Need::Device:
+        return message<"need.device", "Record the GPU's properties: stepscope-cli record, or PyTorch's profiler.">();
+    case Need::Clocks:
+        return message<"need.clocks",
+                       "Record with stepscope-cli record, which asks the GPU's driver for the reasons.">();
+    case Need::Memory:
+        return message<"need.memory", "Record memory: stepscope-cli record --level full; PyTorch's profiler: "
+                                      "profile_memory=True.">();
+    case Need::MemoryLimit:
+        return message<"need.memory_limit", "Set the memory limit (batch.memory_limit) and run again.">();
+    case Need::Program:
+        return message<"need.program", "Record the training with stepscope-cli record, which stores the program's "
+                                       "settings and marks the phases of each step.">();
+    case Need::Loss:
+        return message<"need.loss", "Record the training with stepscope-cli record, which reads the loss that "
+                                    "backward() starts from.">();
+    case Need::Steps:
+        return message<"need.steps", "Mark the steps: call stepscope.step() or the step() of PyTorch's profiler; for "
+                                     "ranges, stepscope-cli --step-range NAME.">();
+    case Need::Longer:
+        return message<"need.longer", "Record more steps.">();
+    case Need::SecondEpoch:
+        return message<"need.second_epoch", "Record at least two epochs.">();
+    case Need::Validation:
+        return message<"need.validation", "Record until a validation has run.">();
+    case Need::Workers:
+        return message<"need.workers", "Record loader workers at work: stepscope-cli record of a program with two "
+                                       "workers or more.">();
+    case Need::Ranges:
+        return message<"need.ranges", "Record NVTX ranges: stepscope-cli record.">();
+    case Need::Ranks:
+        return message<"need.ranks", "Open the recordings of all ranks of one run together.">();
+    case Need::Measurement:
+        return message<"need.measurement", "Measure the change.">();
+    case Need::QuietMachine:
+        return message<"need.quiet_machine", "Record on an idle machine, with no more threads than cores.">();
+    }
+    return {};
+}
+
 } // namespace
 
 Advice silent(profiler::Message reason)
 {
     return verdict(State::Silent, std::move(reason));
 }
-Advice cannotTell(profiler::Message reason)
+Advice cannotTell(profiler::Message reason, Need need)
 {
-    return verdict(State::CannotTell, std::move(reason));
+    Advice advice = verdict(State::CannotTell, std::move(reason));
+    advice.need = needText(need);
+    return advice;
 }
+std::string reasonText(const Advice& advice)
+{
+    return advice.need.text.empty() ? advice.reason.text : advice.reason.text + ' ' + advice.need.text;
+}
+
 Advice fires(profiler::Message reason)
 {
     return verdict(State::Fires, std::move(reason));
@@ -63,8 +128,7 @@ Advice firesOnLearning(profiler::Message reason)
 Message noStepMarks(std::string_view consequence)
 {
     if (consequence.empty())
-        return message<"steps.none", "The trace has no step marks, and no steps were inferred from repeated work "
-                                     "(stepscope-cli: --step-range NAME uses the ranges of that name as steps).">();
+        return message<"steps.none", "The trace has no step marks, and no steps were inferred from repeated work.">();
     return message<"steps.none.consequence",
                    "The trace has no step marks: {consequence} (stepscope-cli: --step-range NAME uses the ranges of "
                    "that name as steps).">({{"consequence", consequence}});
@@ -73,10 +137,9 @@ Message noStepMarks(std::string_view consequence)
 std::optional<Advice> withoutSteadySteps(const Case& c)
 {
     if (c.facts.statistics.count == 0)
-        return cannotTell(noStepMarks());
+        return cannotTell(noStepMarks(), Need::Steps);
     if (c.facts.statistics.steadyCount == 0)
-        return cannotTell(message<"steps.no_steady", "The trace has no complete step after warm-up: record more "
-                                                     "steps.">());
+        return cannotTell(message<"steps.no_steady", "The trace has no complete step after warm-up.">(), Need::Longer);
     return std::nullopt;
 }
 

@@ -13,8 +13,36 @@ namespace advisor {
 /// The most evidence that a card lists.
 inline constexpr std::size_t kMostEvidence = 10;
 
+/// What a trace has to contain for an answer, where it does not.
+enum class Need {
+    Operators,
+    Shapes, ///< and types, of the operators' inputs
+    Kernels,
+    KernelsAndHost, ///< with the calls that launch them
+    CopySources,
+    Device,
+    Clocks,
+    Memory,
+    MemoryLimit,
+    Program, ///< settings and phases, which Stepscope's own recordings have
+    Loss,
+    Steps,
+    Longer,
+    SecondEpoch,
+    Validation,
+    Workers,
+    Ranges,
+    Ranks,
+    Measurement,
+    QuietMachine
+};
+
 Advice silent(profiler::Message reason);
-Advice cannotTell(profiler::Message reason);
+/// @param reason  what the trace does not record
+/// @param need  what to do for an answer
+Advice cannotTell(profiler::Message reason, Need need);
+/// The reason; where the rule cannot tell, what it needs follows.
+std::string reasonText(const Advice& advice);
 Advice fires(profiler::Message reason);
 /// A finding that changes what is learnt: judged by the loss, never predicted.
 Advice firesOnLearning(profiler::Message reason);

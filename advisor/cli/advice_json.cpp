@@ -90,8 +90,11 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramV
     json["judged_by"] = judgedByName(advice.judgedBy);
     json["measure"] = advice.measure;
     json["reason_id"] = advice.reason.id.empty() ? Json(nullptr) : Json(advice.reason.id);
+    json["need"] = advice.need.text.empty() ? Json(nullptr) : Json(advice.need.text);
+    json["need_id"] = advice.need.id.empty() ? Json(nullptr) : Json(advice.need.id);
     json["parameters"] = parametersJson(advice.reason);
     json["messages"] = {{"reason", messageJson(advice.reason)},
+                        {"need", messageJson(advice.need)},
                         {"caveats", messagesJson(advice.caveats)},
                         {"why_no_prediction", messageJson(advice.whyNoPrediction)},
                         {"why_no_toggle", messageJson(advice.whyNoToggle)}};

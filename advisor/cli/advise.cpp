@@ -8,6 +8,7 @@
 #include "advisor/run_facts.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/tip_text.h"
+#include "advisor/verdict.h"
 #include "profiler/analysis/step_repetition.h"
 
 #include <algorithm>
@@ -80,7 +81,7 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values, const cha
     // A title says what was found: it would read wrong where nothing was.
     const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
     std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
-    text += wrapped(advice.reason.text, kWidth, 13);
+    text += wrapped(reasonText(advice), kWidth, 13);
     if (advice.state != State::Fires)
         return text;
     text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction.text,

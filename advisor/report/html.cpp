@@ -1,6 +1,7 @@
 #include "advisor/numbers.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
+#include "advisor/verdict.h"
 
 #include <fmt/format.h>
 #include <fstream>
@@ -78,7 +79,7 @@ std::string adviceHtml(const std::vector<RuleAdvice>& advice)
             findings += findingHtml(row);
         else
             others[row.advice.state == State::Silent ? 0 : 1] +=
-                fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.id), escaped(row.advice.reason.text));
+                fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.id), escaped(reasonText(row.advice)));
     }
     std::string html = "<h2>Findings</h2>\n" + (findings.empty() ? std::string("<p>None.</p>\n") : findings);
     constexpr std::string_view kHeadings[] = {"Looked for and not found", "Cannot be told"};

@@ -230,7 +230,8 @@ Advice check(const Case& c)
         return silent(message<"attention.on", "Attention is one operator (SDPA) already.">());
     const bool kernels = c.facts.device.work.all.count > 0;
     if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
-        return cannotTell(message<"attention.unrecorded", "Neither operators nor kernels were recorded.">());
+        return cannotTell(message<"attention.unrecorded", "Neither operators nor kernels were recorded.">(),
+                          Need::Operators);
     const Attention found = kernels ? amongKernels(c) : amongOps(c);
     if (found.writtenOut == 0)
         return silent((found.fused > 0 ? message<"attention.fused", "Attention is fused already ({count} times).">(

@@ -66,7 +66,8 @@ Advice check(const Case& c)
         return silent(message<"augment.device.no_wait", "The device waits only {idle} per step for data.">(
             {{"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     if (input.stages.empty())
-        return cannotTell(message<"loader.stages_not_recorded", "The loader's stages were not recorded.">());
+        return cannotTell(message<"loader.stages_not_recorded", "The loader's stages were not recorded.">(),
+                          Need::Program);
     const auto augment = std::find_if(input.stages.begin(), input.stages.end(), [](const InputWait::Stage& stage) {
         return stage.name == profiler::stage::kAugment;
     });

@@ -23,16 +23,18 @@ Advice check(const Case& c)
         return silent(message<"batch.find_max.on", "The largest batch is searched for already.">());
     const auto use = memoryUse(c);
     if (!use)
-        return cannotTell(memoryNotRecorded(c));
+        return memoryNotRecorded(c);
     if (!c.config)
         return cannotTell(message<"batch.find_max.no_batch",
                                   "Memory was at most {share} full, but the trace does not record the batch, nor what "
-                                  "else uses the memory.">({{"share", use->share(), shareText(use->share())}}));
+                                  "else uses the memory.">({{"share", use->share(), shareText(use->share())}}),
+                          Need::Program);
     if (use->share() > kRoom)
-        return silent(message<"batch.find_max.full", "Memory was {share} full: a batch twice as large would hardly fit.">(
-            {{"share", use->share(), shareText(use->share())}}));
-    Advice advice = fires(
-        message<"batch.find_max.room", "Memory was at most {share} full: a batch at least twice as large fits.">(
+        return silent(
+            message<"batch.find_max.full", "Memory was {share} full: a batch twice as large would hardly fit.">(
+                {{"share", use->share(), shareText(use->share())}}));
+    Advice advice =
+        fires(message<"batch.find_max.room", "Memory was at most {share} full: a batch at least twice as large fits.">(
             {{"share", use->share(), shareText(use->share())}}));
     // What of a step does not grow with the batch, as far as the trace marks it: going over the weights.
     if (const auto& step = c.facts.statistics; step.steadyMeanUs > 0)

@@ -131,15 +131,17 @@ Advice check(const Case& c)
     FixedCosts costs = fixedCosts(c);
     if (costs.weightsUs == 0)
         return cannotTell(
-            message<"batch.size.no_optimizer", "The trace does not mark what the optimizer takes of a step.">());
+            message<"batch.size.no_optimizer", "The trace does not mark what the optimizer takes of a step.">(),
+            Need::Program);
     if (hasDeviceWork(c.trace)) {
         const auto us = deviceUsOfPhases(c, {phase::kOptimizer, phase::kZeroGrad});
         if (!us)
             return cannotTell(
-                message<"batch.size.no_launches", "The trace does not record what the optimizer launched.">());
+                message<"batch.size.no_launches", "The trace does not record what the optimizer launched.">(),
+                Need::KernelsAndHost);
         costs.weightsUs = costs.knownUs = std::min(*us, costs.stepUs);
     } else if (!ranOnCpu(c)) {
-        return cannotTell(deviceNotRecorded(c));
+        return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     }
     if (costs.knownUs < kWorthFixing * costs.stepUs)
         return silent(message<"batch.size.small", "Only {share} of a step does not grow with the batch.">(
@@ -149,7 +151,7 @@ Advice check(const Case& c)
         return silent(message<"batch.size.full", "Memory was {share} full: a batch twice as large would hardly fit.">(
             {{"share", use->share(), shareText(use->share())}}));
     if (!use && hasDeviceWork(c.trace))
-        return cannotTell(memoryNotRecorded(c));
+        return memoryNotRecorded(c);
     Advice advice = finding(c, costs);
     advice.caveats = {
         message<"batch.size.memory", "Memory limits the batch: batch.find_max searches for the largest.">(),

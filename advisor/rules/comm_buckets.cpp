@@ -101,10 +101,11 @@ Advice withoutSteps(const Case& c, const CommunicationUse& use)
         againstOwnKernels(c, sums, [](std::string_view kernel) { return !isCommunication(kernel); });
     const double share = toUs(meanExposed(devices)) / std::max(1e-3, toUs(c.facts.device.windowTime()));
     if (share < kWorthFixing)
-        return silent(message<"comm.buckets.little_without_steps",
-                              "All-reduces that no computing hides take only {share} of the recorded time. The trace has "
-                              "no steps, so this is not per step.">({{"share", share, shareText(share)}}));
-    return cannotTell(noStepMarks("the number of all-reduces per step is unknown"));
+        return silent(
+            message<"comm.buckets.little_without_steps",
+                    "All-reduces that no computing hides take only {share} of the recorded time. The trace has "
+                    "no steps, so this is not per step.">({{"share", share, shareText(share)}}));
+    return cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
 }
 
 Advice check(const Case& c)
@@ -123,7 +124,8 @@ Advice check(const Case& c)
                    ? silent(message<"comm.buckets.no_backward",
                                     "The steps have no backward pass: no gradients are exchanged.">())
                    : cannotTell(message<"comm.buckets.backward_unknown",
-                                        "The trace does not mark the backward pass: what is exchanged is unknown.">());
+                                        "The trace does not mark the backward pass: what is exchanged is unknown.">(),
+                                Need::Program);
     if (found.others + found.kernels.size() == 0)
         return silent(
             message<"comm.buckets.no_all_reduce", "No all-reduce ran: gradients are not exchanged one by one.">());

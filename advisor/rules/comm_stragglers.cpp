@@ -94,11 +94,13 @@ Advice check(const Case& c)
     const Stragglers found = stragglers(c.job ? *c.job : c.trace, judgedPart(c.facts.steps));
     if (!found.cannotTell.empty())
         return cannotTell(message<"comm.stragglers.unknown", "Which rank waits for which is unknown: {why}.">(
-            {{"why", found.cannotTell}}));
+                              {{"why", found.cannotTell}}),
+                          Need::Ranks);
     if (found.collectives < kFewest)
         return cannotTell(
             message<"comm.stragglers.few", "Collectives of several ranks in the trace: {collectives}; too few to "
-                                           "show which rank is late.">({{"collectives", found.collectives}}));
+                                           "show which rank is late.">({{"collectives", found.collectives}}),
+            Need::Longer);
     const double meanWaitUs = toUs(found.waited) / static_cast<double>(found.ranks.size());
     const double share = std::min(exposed, shareOfWindow(c, meanWaitUs));
     if (share < kWorthFixing)

@@ -66,7 +66,8 @@ std::optional<Advice> hindrance(const Case& c, const LaunchBound& bound)
         return cannotTell(
             message<"compile.compiled",
                     "The GPU waits for launches although the program is compiled (Torch-Compiled Region): "
-                    "whether CUDA graphs of it (mode=\"reduce-overhead\") help is not in this trace.">());
+                    "whether CUDA graphs of it (mode=\"reduce-overhead\") help is not in this trace.">(),
+            Need::Measurement);
     return std::nullopt;
 }
 
@@ -78,11 +79,12 @@ Advice check(const Case& c)
             c, message<"compile.cpu", "The run was on the CPU, where a step cannot be captured as a CUDA graph.">()))
         return *advice;
     if (c.facts.device.work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     if (!recordsTheHost(c.trace))
         return cannotTell(
             message<"compile.no_host",
-                    "The trace does not record the CPU: whether the GPU waits for launches is unknown.">());
+                    "The trace does not record the CPU: whether the GPU waits for launches is unknown.">(),
+            Need::KernelsAndHost);
     const LaunchBound bound = launchBound(c);
     if (auto advice = hindrance(c, bound))
         return *advice;

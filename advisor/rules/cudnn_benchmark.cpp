@@ -106,7 +106,7 @@ Advice check(const Case& c)
     const KernelWork& work = c.facts.device.work;
     const double share = work.share(KernelClass::Convolution);
     if (work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     if (share < kWorthTrying)
         return silent(message<"cudnn.benchmark.small_part", "Convolutions take only {share} of kernel time.">(
             {{"share", share, shareText(share)}}));
@@ -115,7 +115,8 @@ Advice check(const Case& c)
         found.benchmark = *configured == "true";
     if (!found.benchmark)
         return cannotTell(message<"cudnn.benchmark.flags_not_recorded",
-                                  "The trace does not record the flags of aten::_convolution.">());
+                                  "The trace does not record the flags of aten::_convolution.">(),
+                          Need::Shapes);
     if (*found.benchmark)
         return silent(message<"cudnn.benchmark.on", "cuDNN's autotuner is already on.">());
     if (found.shapesVary.value_or(false))

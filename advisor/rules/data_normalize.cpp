@@ -8,7 +8,8 @@ Advice check(const Case& c)
 {
     if (!c.config)
         return cannotTell(message<"data.normalize.no_configuration",
-                                  "The trace contains no configuration: whether inputs are normalized is unknown.">());
+                                  "The trace contains no configuration: whether inputs are normalized is unknown.">(),
+                          Need::Program);
     if ((*c.config)[config::key::normalize])
         return silent(message<"data.normalize.on", "Inputs already have mean 0 and standard deviation 1.">());
     Advice advice = firesOnLearning(

@@ -167,7 +167,8 @@ Advice check(const Case& c)
         return finding(c, checks);
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell(message<"debug.anomaly.not_recorded", "The trace contains neither a configuration nor "
-                                                                "operators.">());
+                                                                "operators.">(),
+                          Need::Operators);
     return silent(message<"debug.anomaly.no_checks", "The backward pass contains no checks for NaN.">());
 }
 

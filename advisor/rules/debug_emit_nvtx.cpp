@@ -36,7 +36,8 @@ Advice check(const Case& c)
     const std::vector<SliceId> ranges = operatorRanges(c.trace, count);
     if (!configured && count == 0)
         return !profiler::analysis::hasKind(c.trace, ActivityKind::Nvtx)
-                   ? cannotTell(message<"debug.emit_nvtx.not_recorded", "The trace contains no NVTX ranges.">())
+                   ? cannotTell(message<"debug.emit_nvtx.not_recorded", "The trace contains no NVTX ranges.">(),
+                                Need::Ranges)
                    : silent(message<"debug.emit_nvtx.no_operators", "No NVTX range marks an operator.">());
     if (!configured)
         return silent(

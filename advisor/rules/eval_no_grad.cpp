@@ -76,12 +76,14 @@ Advice check(const Case& c)
         return silent(message<"eval.no_grad.on", "Validation already runs without gradients.">());
     const Validation validation = readValidation(c.trace);
     if (validation.passes.empty())
-        return cannotTell(message<"eval.no_grad.no_validation", "The trace contains no validation pass.">());
+        return cannotTell(message<"eval.no_grad.no_validation", "The trace contains no validation pass.">(),
+                          Need::Validation);
     if (validation.ops > 0 && validation.tracked.empty())
         return silent(message<"eval.no_grad.untracked",
                               "Autograd tracks no operator of the validation: gradients are off there.">());
     if (validation.ops == 0 && !c.config)
-        return cannotTell(message<"eval.no_grad.no_operators", "Operators were not recorded during validation.">());
+        return cannotTell(message<"eval.no_grad.no_operators", "Operators were not recorded during validation.">(),
+                          Need::Operators);
     return finding(c, validation);
 }
 

@@ -98,7 +98,7 @@ Advice check(const Case& c)
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const double every = work.share(KernelClass::Elementwise);
     if (every < kWorthFusing)
         return silent(message<"fuse.pointwise.few", "Only {share} of the kernel time is elementwise kernels.">(

@@ -272,7 +272,7 @@ Advice check(const Case& c)
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     if (ranOnAmd(c))
         return silent(message<"gemm.dimensions.amd", "The device is from AMD, whose matrix cores need other sizes.">());
     const std::optional<int> capability = computeCapability(c);
@@ -285,14 +285,14 @@ Advice check(const Case& c)
     Products products = productsOf(c.trace);
     if (std::none_of(products.all.begin(), products.all.end(),
                      [](const Product& product) { return product.sizes.has_value(); }))
-        return cannotTell(message<"gemm.dimensions.shapes_not_recorded",
-                                  "Matmul sizes were not recorded (stepscope-cli record --ops --level full; PyTorch's "
-                                  "profiler: record_shapes=True).">());
+        return cannotTell(message<"gemm.dimensions.shapes_not_recorded", "Matmul sizes were not recorded.">(),
+                          Need::Shapes);
     addKernels(c, products);
     const Found found = oddProducts(products);
     if (found.recorded.count() == 0)
         return cannotTell(message<"gemm.dimensions.kernels_not_linked",
-                                  "The trace does not record which kernels each matmul launched.">());
+                                  "The trace does not record which kernels each matmul launched.">(),
+                          Need::KernelsAndHost);
     const double share = work.share(found.time);
     if (shareOfTime(c, share) < kWorthFixing)
         return silent(
@@ -301,7 +301,8 @@ Advice check(const Case& c)
                 {{"share", shareOfTime(c, share), shareText(shareOfTime(c, share))}}));
     if (!capability)
         return cannotTell(message<"gemm.dimensions.device_unknown",
-                                  "The trace does not say which GPU it was: tensor cores exist from sm_70 on.">());
+                                  "The trace does not say which GPU it was: tensor cores exist from sm_70 on.">(),
+                          Need::Device);
     return finding(c, found, share);
 }
 

@@ -128,7 +128,8 @@ Advice check(const Case& c)
     if (work.empty())
         return c.config ? silent(message<"host.async_work.no_files", "No step writes a log or a checkpoint.">())
                         : cannotTell(message<"host.async_work.not_recorded",
-                                             "The trace does not mark what the program does besides training.">());
+                                             "The trace does not mark what the program does besides training.">(),
+                                     Need::Program);
     Nanoseconds time{0};
     bool checkpoints = false;
     for (const Slice& slice : work) {

@@ -64,11 +64,12 @@ Advice check(const Case& c)
             c, message<"host.bound.cpu", "The run was on the CPU: there is no device to wait for the host.">()))
         return *advice;
     if (c.facts.device.work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const LaunchBound bound = launchBound(c);
     if (!recordsTheHost(c.trace))
         return cannotTell(
-            message<"host.bound.no_host", "The trace does not record the CPU: why the GPU idles is unknown.">());
+            message<"host.bound.no_host", "The trace does not record the CPU: why the GPU idles is unknown.">(),
+            Need::KernelsAndHost);
     if (bound.isQueueWhy())
         return silentForTheQueue(bound);
     const double unexplained = bound.hostShare + bound.unknownShare;
@@ -82,7 +83,8 @@ Advice check(const Case& c)
                                              "operators only {host} of it: what else it did is not recorded, or it had "
                                              "nothing to do.">(
                 {{"idle", unexplained, shareText(unexplained)},
-                 {"host", bound.launchShare, shareText(bound.launchShare)}}));
+                 {"host", bound.launchShare, shareText(bound.launchShare)}}),
+            Need::Operators);
     const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
     Advice advice = fires(reasonOf(bound));
     advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;

@@ -140,7 +140,8 @@ Advice check(const Case& c)
         return *advice;
     if (!recordsTheHost(c.trace))
         return cannotTell(message<"host.lazy_loading.no_host",
-                                  "The trace does not record the CPU: loads of kernels' code are not in it.">());
+                                  "The trace does not record the CPU: loads of kernels' code are not in it.">(),
+                          Need::KernelsAndHost);
     const Loads loads = loadsOf(c);
     if (!loads.any())
         return silent(message<"host.lazy_loading.none", "No kernel's code was loaded during the recording.">());

@@ -73,10 +73,13 @@ Advice check(const Case& c)
     if (waitShare < kWorthFixing)
         return silent(message<"loader.balance.no_wait", "The step waits only {share} of its time for data.">(
             {{"share", waitShare, shareText(waitShare)}}));
+    if (hadNoWorkers(c))
+        return silent(message<"loader.balance.no_workers", "No workers load: there is nothing to balance.">());
     const LoaderBalance balance = loaderBalance(c.trace, withoutSteps ? judgedTimeAsStep(c) : c.facts.steps);
     if (!balance.cannotTell.empty())
         return cannotTell(message<"loader.balance.unknown", "The load of each loader worker is unknown: {why}.">(
-            {{"why", balance.cannotTell}}));
+                              {{"why", balance.cannotTell}}),
+                          Need::Workers);
     if (balance.workers.size() < 2)
         return silent(message<"loader.balance.one_worker", "There is only one loader worker.">());
     const auto [least, most] =
@@ -84,13 +87,15 @@ Advice check(const Case& c)
                             [](const WorkerUse& a, const WorkerUse& b) { return a.batches < b.batches; });
     if (most->batches == 0)
         return cannotTell(message<"loader.balance.batches_not_recorded",
-                                  "The trace does not record which worker loaded which batch.">());
+                                  "The trace does not record which worker loaded which batch.">(),
+                          Need::Program);
     if (balance.workers[balance.slowest].batches < kFewestBatches || least->batches == 0)
         return cannotTell(
             message<"loader.balance.few_batches",
                     "At most {batches} batches per worker, of {workers} workers, are too few to show whether "
                     "one is slower.">({{"batches", most->batches, countText(static_cast<double>(most->batches))},
-                                       {"workers", balance.workers.size()}}));
+                                       {"workers", balance.workers.size()}}),
+            Need::Longer);
     if (balance.slowestOverMean < kUneven)
         return silent(message<"loader.balance.even",
                               "The workers are evenly loaded: the slowest takes {ratio} times the mean per batch.">(

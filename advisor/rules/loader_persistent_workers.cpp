@@ -111,18 +111,6 @@ std::vector<Start> laterStarts(const Case& c)
     return found;
 }
 
-/// Our own recording shows the workers that load for steps, where it shows loading at all (a program of C++ may have
-/// threads of its own for it); other profilers see those in processes not at all.
-bool hadNoWorkers(const Case& c)
-{
-    if (c.config)
-        return (*c.config)[config::key::workers] == 0;
-    if (const std::string_view recorded = metadata(c.trace, "loader.workers"); !recorded.empty())
-        return recorded == "0";
-    return c.trace.format() == "stepscope" && c.facts.statistics.steadyCount > 0 && c.facts.input.workers == 0 &&
-           !byBegin(c, phase::kDataWait).empty() && byBegin(c, phase::kWorkerStart).empty();
-}
-
 Advice check(const Case& c)
 {
     if (c.config && (*c.config)[config::key::persistentWorkers])
@@ -132,7 +120,8 @@ Advice check(const Case& c)
     const std::vector<Start> starts = laterStarts(c);
     if (starts.empty())
         return cannotTell(message<"loader.persistent_workers.one_epoch",
-                                  "The trace does not contain the start of workers at a second epoch.">());
+                                  "The trace does not contain the start of workers at a second epoch.">(),
+                          Need::SecondEpoch);
     double startUs = 0, mostUs = 0, epochUs = 0;
     for (const Start& start : starts) {
         startUs += start.startUs / static_cast<double>(starts.size());

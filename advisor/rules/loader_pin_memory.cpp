@@ -181,13 +181,14 @@ std::optional<Advice> withoutSource(const Case& c, const CopyUse& pageable)
                                       "Nothing is copied from the host after the first kernel.">());
     if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
         return cannotTell(message<"loader.pin_memory.source_not_recorded",
-                                  "The trace does not record which kind of memory the copies come from.">());
+                                  "The trace does not record which kind of memory the copies come from.">(),
+                          Need::CopySources);
     if (pageable.count == 0)
         return silent(message<"loader.pin_memory.all_pinned", "All copies to the device come from pinned memory.">());
     if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
-        return cannotTell(
-            message<"loader.pin_memory.host_page_tables",
-                    "The GPU reads the host's page tables: pageable memory alone proves nothing here.">());
+        return cannotTell(message<"loader.pin_memory.host_page_tables",
+                                  "The GPU reads the host's page tables: pageable memory alone proves nothing here.">(),
+                          Need::Measurement);
     return std::nullopt;
 }
 
@@ -200,7 +201,8 @@ Advice check(const Case& c)
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell(message<"loader.pin_memory.no_kernels",
-                                  "The trace has neither steps nor kernels: what the copies are for is not known.">());
+                                  "The trace has neither steps nor kernels: what the copies are for is not known.">(),
+                          Need::Steps);
     if (isPlainProgram(c) && !pageableHostCopies(c, kLargeCopy).copies.empty() &&
         metadata(c.trace, "device.pageable_uses_host_page_tables") != "1")
         return ofPlainProgram(c);
@@ -214,7 +216,8 @@ Advice check(const Case& c)
             message<"loader.pin_memory.size_not_recorded",
                     "{copies} copies from pageable memory take {share} of the time, but the trace does not "
                     "record their sizes.">(
-                {{"copies", pageable.count}, {"share", pageableShare, shareText(pageableShare)}}));
+                {{"copies", pageable.count}, {"share", pageableShare, shareText(pageableShare)}}),
+            Need::CopySources);
     if (large.count == 0)
         return silent(message<"loader.pin_memory.small",
                               "Copies from pageable memory are small: they take as long from pinned memory.">());

@@ -56,7 +56,8 @@ std::optional<Advice> withoutWorkers(const Case& c)
     if (!c.config && c.facts.input.waitUsPerStep == 0)
         return cannotTell(message<"loader.prefetch_factor.unrecorded",
                                   "The trace shows neither a wait for data nor a worker: how batches are loaded is not "
-                                  "recorded.">());
+                                  "recorded.">(),
+                          Need::Program);
     return silent(message<"loader.prefetch_factor.no_workers",
                           "The main thread loads its batches itself: nothing is prefetched. See loader.workers.">());
 }
@@ -78,12 +79,14 @@ Advice check(const Case& c)
     const std::optional<int> factor = loaderPrefetchFactor(c);
     if (!factor)
         return cannotTell(message<"loader.prefetch_factor.factor_unknown",
-                                  "The trace does not record how many batches may be in flight.">());
+                                  "The trace does not record how many batches may be in flight.">(),
+                          Need::Program);
     const InputCase loading = inputCase(c);
     if (!loading.model.canPredict())
         return cannotTell(
             message<"loader.prefetch_factor.no_stages", "The loader's stages are not recorded: whether "
-                                                        "stalls come from jitter is not in this trace.">());
+                                                        "stalls come from jitter is not in this trace.">(),
+            Need::Program);
     const double usPerBatch = input.loadUsPerBatch / workers;
     if (usPerBatch >= input.computeUsPerStep)
         return silent(

@@ -188,7 +188,8 @@ Advice check(const Case& c)
     const StepParts& parts = c.facts.statistics.steadyMeanParts;
     if (toUs(parts.other) >= stepUs * (1 - 1e-9))
         return cannotTell(message<"loader.workers.no_phases",
-                                  "The trace has no phases: how long the step waits for data is not recorded.">());
+                                  "The trace has no phases: how long the step waits for data is not recorded.">(),
+                          Need::Program);
     if (input.waitShare < kWorthFixing)
         return silent(message<"loader.workers.short_wait", "The step waits for data only {share} of its time.">(
             {{"share", input.waitShare, shareText(input.waitShare)}}));

@@ -107,12 +107,13 @@ Advice check(const Case& c)
         if (auto advice = withoutSteadySteps(c))
             return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
-        return cannotTell(deviceNotRecorded(c));
+        return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     const WorkShare convolutions = workShare(c, isConvolution);
     if (!convolutions.recorded)
         return cannotTell(
             message<"memory_format.no_work",
-                    "Neither operators nor kernels were recorded: the share of convolutions is not known.">());
+                    "Neither operators nor kernels were recorded: the share of convolutions is not known.">(),
+            Need::Operators);
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
@@ -127,7 +128,8 @@ Advice check(const Case& c)
                  ? message<"memory_format.no_changes",
                            "Tensors are contiguous, but no kernel changes the layout for the convolutions: "
                            "whether kernels for another layout are faster is not in this trace.">()
-                 : message<"memory_format.unrecorded", "The trace does not record the layout of tensors.">()));
+                 : message<"memory_format.unrecorded", "The trace does not record the layout of tensors.">()),
+            Need::Measurement);
     return finding(c, convolutions, changes);
 }
 

@@ -269,23 +269,23 @@ Advice tooFewSamples(const Case& c, std::size_t most)
         return cannotTell(
             message<"memory.growth.few_samples",
                     "Memory was recorded in only {parts} of {all} parts of the trace, which has no steps: too "
-                    "few to show growth.">({{"parts", most}, {"all", kParts}}));
+                    "few to show growth.">({{"parts", most}, {"all", kParts}}),
+            Need::Longer);
     return cannotTell(message<"memory.growth.few_steps",
                               "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
                               "enough with allocator counters, {sampled} with samples).">(
-        {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}));
+                          {{"steps", most}, {"counted", kCounted.steps}, {"sampled", kSampled.steps}}),
+                      Need::Longer);
 }
 
 Advice check(const Case& c)
 {
     const std::vector<const Track*> counters = countersOf(c.trace);
     if (counters.empty())
-        return cannotTell(
-            message<"memory.growth.not_recorded", "Memory was not recorded (stepscope-cli record --level full; "
-                                                  "PyTorch's profiler: profile_memory=True).">());
+        return cannotTell(message<"memory.growth.not_recorded", "Memory was not recorded.">(), Need::Memory);
     const std::vector<TimeRange> steps = comparableRanges(c);
     if (c.facts.steps.empty() && steps.empty())
-        return cannotTell(noStepMarks("whether memory grows from step to step is unknown"));
+        return cannotTell(noStepMarks("whether memory grows from step to step is unknown"), Need::Steps);
     const bool inParts = c.facts.steps.empty();
     std::vector<Growth> judged;
     std::size_t most = 0;

@@ -89,11 +89,10 @@ Advice check(const Case& c)
     if (found.all == 0)
         return found.unknown > 0
                    ? cannotTell(
-                         message<"model.conv_bias.shapes_not_recorded",
-                                 "Convolution inputs were not recorded (stepscope-cli record --ops --level full; "
-                                 "PyTorch's profiler: record_shapes=True).">())
+                         message<"model.conv_bias.shapes_not_recorded", "Convolution inputs were not recorded.">(),
+                         Need::Shapes)
                : !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp)
-                   ? cannotTell(message<"ops.not_recorded", "Operators were not recorded.">())
+                   ? cannotTell(message<"ops.not_recorded", "Operators were not recorded.">(), Need::Operators)
                    : silent(message<"model.conv_bias.no_convolution", "No convolution ran.">());
     if (found.beforeNorm == 0)
         return silent(message<"model.conv_bias.none",

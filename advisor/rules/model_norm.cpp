@@ -13,7 +13,8 @@ Advice check(const Case& c)
 {
     if (!c.config)
         return cannotTell(message<"model.norm.no_configuration",
-                                  "The trace contains no configuration: the model's layers are unknown.">());
+                                  "The trace contains no configuration: the model's layers are unknown.">(),
+                          Need::Program);
     const std::string& workload = (*c.config)[config::key::workload];
     const std::string& norm = (*c.config)[config::key::modelNorm];
     const std::int64_t batch = (*c.config)[config::key::batchSize];

@@ -119,14 +119,15 @@ std::variant<OptimizerUse, Advice> recordedUse(const Case& c)
         if (auto advice = withoutSteadySteps(c))
             return *advice;
     if (withoutSteps ? !hasKind(c.trace, ActivityKind::CpuOp) : c.facts.ops.stepsWithOps == 0)
-        return cannotTell(message<"ops.not_recorded", "Operators were not recorded.">());
+        return cannotTell(message<"ops.not_recorded", "Operators were not recorded.">(), Need::Operators);
     const auto use = withoutSteps ? optimizerUseWithoutSteps(c)
                      : c.facts.statistics.steadyMeanParts.optimizer.count() > 0
                          ? std::optional(optimizerUse(c.facts.ops))
                          : std::nullopt;
     if (!use)
         return cannotTell(message<"optimizer.fused.phase_not_recorded",
-                                  "The trace does not mark the optimizer's part of the step.">());
+                                  "The trace does not mark the optimizer's part of the step.">(),
+                          Need::Program);
     return *use;
 }
 
@@ -147,7 +148,7 @@ Advice check(const Case& c)
         return silent(message<"optimizer.fused.few_ops", "The optimizer runs only {ops} operators per step.">(
             {{"ops", use.ops, countText(use.ops)}}));
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
-        return cannotTell(deviceNotRecorded(c));
+        return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     bool launchesKnown = true;
     const double wholeUs = c.facts.steps.empty() ? toUs(c.facts.device.windowTime()) : c.facts.statistics.steadyMeanUs;
     double optimizerUs = toUs(c.facts.statistics.steadyMeanParts.optimizer);
@@ -161,7 +162,8 @@ Advice check(const Case& c)
         return cannotTell(
             message<"optimizer.fused.launches_not_recorded",
                     "The trace does not record what the optimizer's {ops} operators per step launched, and "
-                    "no device waits for them.">({{"ops", use.ops, countText(use.ops)}}));
+                    "no device waits for them.">({{"ops", use.ops, countText(use.ops)}}),
+            Need::KernelsAndHost);
     if (share < kWorthFixing)
         return silent(message<"optimizer.fused.small", "The optimizer takes only {share} of the step.">(
             {{"share", share, shareText(share)}}));

@@ -64,7 +64,8 @@ Advice check(const Case& c)
     const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
     if (optimizer.empty())
         return cannotTell(
-            message<"optimizer.kind.not_recorded", "The trace does not record one optimizer that the program uses.">());
+            message<"optimizer.kind.not_recorded", "The trace does not record one optimizer that the program uses.">(),
+            Need::Program);
     const double batch = samples.value_or(0);
     const bool plain = kind == "sgd" || kind == "adam" || kind == "adamw";
     if (batch > kLargeBatch && plain)
@@ -83,7 +84,8 @@ Advice check(const Case& c)
     if (!samples || (kind == "adam" && !decay))
         return cannotTell(message<"optimizer.kind.settings_not_recorded",
                                   "The program uses {optimizer}, but the trace does not record {what}.">(
-            {{"optimizer", optimizer}, {"what", samples ? "its weight decay" : "the batch size"}}));
+                              {{"optimizer", optimizer}, {"what", samples ? "its weight decay" : "the batch size"}}),
+                          Need::Program);
     return silent(message<"optimizer.kind.suits", "{optimizer} suits {samples} samples per step.">(
         {{"optimizer", optimizer}, {"samples", batch, countText(batch)}}));
 }

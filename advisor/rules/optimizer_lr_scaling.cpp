@@ -14,7 +14,8 @@ Advice check(const Case& c)
 {
     if (!c.config)
         return cannotTell(message<"optimizer.lr_scaling.no_configuration",
-                                  "The trace contains no configuration: batch and learning rate are unknown.">());
+                                  "The trace contains no configuration: batch and learning rate are unknown.">(),
+                          Need::Program);
     if ((*c.config)[config::key::lrScaling] != "none")
         return silent(message<"optimizer.lr_scaling.on", "The learning rate already scales with the batch.">());
     const double times = timesTheReferenceBatch(*c.config);

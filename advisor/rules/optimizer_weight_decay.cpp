@@ -38,8 +38,9 @@ Advice ofProgram(const Case& c)
 {
     const ProgramValues values = programValues(c.trace);
     if (!values.weightDecay)
-        return cannotTell(message<"optimizer.weight_decay.not_recorded",
-                                  "The trace does not record the optimizer's weight decay.">());
+        return cannotTell(
+            message<"optimizer.weight_decay.not_recorded", "The trace does not record the optimizer's weight decay.">(),
+            Need::Program);
     if (*values.weightDecay > 0)
         return silent(message<"optimizer.weight_decay.set", "The weight decay is {decay}.">(
             {{"decay", *values.weightDecay, fmt::format("{:.3g}", *values.weightDecay)}}));

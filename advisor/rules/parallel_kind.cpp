@@ -71,7 +71,8 @@ Advice check(const Case& c)
         if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
             !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
             return cannotTell(message<"parallel.kind.not_recorded",
-                                      "The trace contains neither operators nor ranges of the program.">());
+                                      "The trace contains neither operators nor ranges of the program.">(),
+                              Need::Operators);
         return silent(message<"parallel.kind.no_data_parallel", "DataParallel.forward never ran.">());
     }
     Advice advice = fires(

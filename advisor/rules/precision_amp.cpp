@@ -72,12 +72,14 @@ std::optional<Advice> hindrance(const Case& c)
     }
     if (!c.config)
         return cannotTell(
-            message<"precision.amp.not_recorded", "The trace does not record the precision of operators.">());
+            message<"precision.amp.not_recorded", "The trace does not record the precision of operators.">(),
+            Need::Shapes);
     const std::optional<bool> bf16 = cpuHasBf16(c.trace);
     if (!bf16)
         return cannotTell(
             message<"precision.amp.no_cpu_flags",
-                    "The trace does not say whether the processor has BF16 instructions (host.cpu_flags).">());
+                    "The trace does not say whether the processor has BF16 instructions (host.cpu_flags).">(),
+            Need::Program);
     if (!*bf16)
         return silent(message<"precision.amp.cpu_without_bf16",
                               "The processor has no BF16 instructions: it would emulate them, which is slower.">());
@@ -91,12 +93,13 @@ Advice check(const Case& c)
     if (auto advice = withoutSteadySteps(c); advice && c.facts.device.work.all.count == 0)
         return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
-        return cannotTell(deviceNotRecorded(c));
+        return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     const WorkShare products = fullPrecisionProducts(c);
     if (!products.recorded)
         return cannotTell(
             message<"precision.amp.no_work",
-                    "Neither operators nor kernels were recorded: the share of matrix products is not known.">());
+                    "Neither operators nor kernels were recorded: the share of matrix products is not known.">(),
+            Need::Operators);
     if (products.share < kWorthTrying)
         return silent(
             message<"precision.amp.little_fp32", "Only {share} of the work is matmuls and convolutions in FP32.">(
@@ -104,10 +107,11 @@ Advice check(const Case& c)
     if (auto advice = hindrance(c))
         return *advice;
     if (!hasDeviceWork(c.trace) && products.share < kPaysOnCpu)
-        return cannotTell(message<"precision.amp.cpu_may_lose",
-                                  "{share} of the work is matmuls and convolutions in FP32. On a CPU the casts and the "
-                                  "slower other operators may cost more than this wins: measure it.">(
-            {{"share", products.share, shareText(products.share)}}));
+        return cannotTell(
+            message<"precision.amp.cpu_may_lose",
+                    "{share} of the work is matmuls and convolutions in FP32. On a CPU the casts and the slower other "
+                    "operators may cost more than this wins.">({{"share", products.share, shareText(products.share)}}),
+            Need::Measurement);
     Advice advice = fires(message<"precision.amp.fp32", "{share} of the work is matmuls and convolutions in FP32.">(
         {{"share", products.share, shareText(products.share)}}));
     if (c.facts.device.work.all.count > 0) {

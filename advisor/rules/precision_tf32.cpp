@@ -28,7 +28,7 @@ Advice check(const Case& c)
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
-        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">());
+        return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     if (ranOnAmd(c))
         return silent(message<"precision.tf32.amd", "TF32 is an NVIDIA format, and this is an AMD GPU.">());
     const std::optional<int> capability = computeCapability(c);
@@ -41,7 +41,8 @@ Advice check(const Case& c)
             {{"share", share, shareText(share)}}));
     if (!capability)
         return cannotTell(message<"precision.tf32.no_capability",
-                                  "The trace does not say which GPU it was: TF32 needs sm_80 or newer.">());
+                                  "The trace does not say which GPU it was: TF32 needs sm_80 or newer.">(),
+                          Need::Device);
     const KernelBound bound =
         boundByKernels(c, [](std::string_view kernel) { return isFullPrecisionProduct(kernel) ? 0.0 : 1.0; });
     if (!bound.matters())

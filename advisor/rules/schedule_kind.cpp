@@ -34,7 +34,8 @@ Advice check(const Case& c)
 {
     if (!c.config)
         return cannotTell(message<"schedule.kind.no_configuration",
-                                  "The trace contains no configuration: the schedule is unknown.">());
+                                  "The trace contains no configuration: the schedule is unknown.">(),
+                          Need::Program);
     const std::string& schedule = (*c.config)[config::key::schedule];
     if (schedule != "constant")
         return silent(message<"schedule.kind.on", "The learning rate already follows a schedule ({schedule}).">(
@@ -54,13 +55,15 @@ Advice check(const Case& c)
                                         "whether the loss still falls.">(
                                     {{"values", curve.samples.size()}, {"needed", LossCurve::kLeastToJudge}})
                               : message<"schedule.kind.nan",
-                                        "The loss is NaN for a while: whether it still falls cannot be determined.">());
+                                        "The loss is NaN for a while: whether it still falls cannot be determined.">(),
+                          Need::Longer);
     if (const auto whole = curve.wholeFall(); !whole || *whole < kHasLearnt)
         return cannotTell(
             message<"schedule.kind.not_learning",
                     "The loss has fallen only {fall} since the start: the cause may be something other than "
                     "the constant rate.">(
-                {{"fall", std::max(0.0, whole.value_or(0)), shareText(std::max(0.0, whole.value_or(0)))}}));
+                {{"fall", std::max(0.0, whole.value_or(0)), shareText(std::max(0.0, whole.value_or(0)))}}),
+            Need::Measurement);
     if (fall->share - fall->error < kStillFalls && fall->share + fall->error < 2 * kStillFalls)
         return finding(
             c,

@@ -184,7 +184,8 @@ Advice check(const Case& c)
     if (steady.size() < kFewestSteps)
         return cannotTell(
             message<"step.variance.few_steps", "The trace contains {steps} steady-state steps: too few to show "
-                                               "how much steps vary.">({{"steps", steady.size()}}));
+                                               "how much steps vary.">({{"steps", steady.size()}}),
+            Need::Longer);
     const double median = percentile(us, 0.5);
     const std::optional<TwoKinds> kinds = twoKinds(us);
     const double usual = kinds ? kinds->usualUs : median;
@@ -199,9 +200,9 @@ Advice check(const Case& c)
             {low, high, middle}));
     if (slow.steps.empty() && isRestless(percentile(us, kTail), percentile(us, 1 - kTail)))
         return cannotTell(
-            message<"step.variance.no_outliers",
-                    "Steps vary from {low} to {high} (median {median}), but no slow steps stand out: the cost "
-                    "and the cause are unknown. Record more steps.">({low, high, middle}));
+            message<"step.variance.no_outliers", "Steps vary from {low} to {high} (median {median}), but no slow steps "
+                                                 "stand out: the cost and the cause are unknown.">({low, high, middle}),
+            Need::Longer);
     if (slow.steps.empty())
         return silent(
             message<"step.variance.even", "Steps are even: {low} to {high}, median {median}.">({low, high, middle}));
@@ -210,10 +211,10 @@ Advice check(const Case& c)
     const double share = static_cast<double>(slow.steps.size()) / static_cast<double>(us.size());
     if (slow.occurrences < kTwice && share >= kOftenShare)
         return cannotTell(
-            message<"step.variance.once",
-                    "Steps vary from {low} to {high} (median {median}); {slow} of {steps} steps took over "
-                    "{limit}, in one run of steps. Too few steps show whether it recurs: record more.">(
-                {low, high, middle, count, all, above}));
+            message<"step.variance.once", "Steps vary from {low} to {high} (median {median}); {slow} of {steps} steps "
+                                          "took over {limit}, in one run of steps: too few to show whether it recurs.">(
+                {low, high, middle, count, all, above}),
+            Need::Longer);
     if (!recurs(slow, share))
         return silent(
             message<"step.variance.rare",
@@ -235,12 +236,11 @@ Advice check(const Case& c)
                  {"cost", cost.mid, timeText(cost.mid)},
                  {"least", cost.low, timeText(cost.low)}}));
     if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
-        return cannotTell(
-            message<"step.variance.preempted",
-                    "Steps vary from {low} to {high} (median {median}), but threads were preempted {switches} "
-                    "times per second: the training itself may be even. Use fewer threads than cores "
-                    "(run.threads, loader.workers) or an idle machine.">(
-                {low, high, middle, {"switches", std::round(*rate), countText(std::round(*rate))}}));
+        return cannotTell(message<"step.variance.preempted",
+                                  "Steps vary from {low} to {high} (median {median}), but threads were preempted "
+                                  "{switches} times per second: the training itself may be even.">(
+                              {low, high, middle, {"switches", std::round(*rate), countText(std::round(*rate))}}),
+                          Need::QuietMachine);
     const NamedPart& part = varyingPart(slow.steps, steady);
     const profiler::MessageParameter costLow{"cost_low", cost.low, timeText(cost.low)},
         costHigh{"cost_high", cost.high, timeText(cost.high)};

@@ -426,7 +426,7 @@ Advice check(const Case& c)
         if (auto advice = withoutSteadySteps(c))
             return *advice;
     if (!hasDeviceWork(c.trace))
-        return cannotTell(deviceNotRecorded(c));
+        return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     Reading reading = readBack(c);
     if (c.facts.steps.empty())
         return withoutSteps(c, reading);

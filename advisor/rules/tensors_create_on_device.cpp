@@ -135,7 +135,8 @@ Advice check(const Case& c)
     if (copies.empty() || !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ||
         !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))
         return cannotTell(message<"tensors.create_on_device.not_recorded",
-                                  "Operators and the runtime calls that launch copies were not both recorded.">());
+                                  "Operators and the runtime calls that launch copies were not both recorded.">(),
+                          Need::KernelsAndHost);
     Found found;
     for (const auto& [track, ops] : c.ops())
         searchThread(c.trace, track, ops, copies, found);

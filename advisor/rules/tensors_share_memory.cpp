@@ -46,13 +46,14 @@ Advice check(const Case& c)
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (c.facts.ops.stepsWithOps == 0)
-        return cannotTell(message<"tensors.share_memory.no_ops", "The trace has no operators.">());
+        return cannotTell(message<"tensors.share_memory.no_ops", "The trace has no operators.">(), Need::Operators);
     // Copies that are inferred from operators (steps/inferred_phases.h) go to a device: they mark no such place.
     const bool marked = hasKind(c.trace, ActivityKind::Phase) && c.facts.statistics.steadyMeanParts.copy.count() > 0;
     const OpCost* clone = c.facts.ops.find("aten::clone", phase::kCopy);
     if (!clone && !marked && !c.config)
         return cannotTell(
-            message<"tensors.share_memory.no_copy_phase", "The trace does not mark where a batch becomes tensors.">());
+            message<"tensors.share_memory.no_copy_phase", "The trace does not mark where a batch becomes tensors.">(),
+            Need::Program);
     const double share = clone ? clone->totalUsPerStep / c.facts.statistics.steadyMeanUs : 0;
     if (share < kWorthFixing)
         return silent(

@@ -89,13 +89,15 @@ Advice withoutReasons(const Case& c)
 {
     if (counterThatEndsWith(c.trace, " throttled"))
         return cannotTell(message<"thermal.throttling.no_reason",
-                                  "The trace records that the driver held the clocks back, but not why.">());
+                                  "The trace records that the driver held the clocks back, but not why.">(),
+                          Need::Clocks);
     if (counterThatEndsWith(c.trace, "temperature"))
         return cannotTell(message<"thermal.throttling.temperature_only",
-                                  "The trace records temperatures, which do not show what held the clocks back: record "
-                                  "with Stepscope, which asks the driver for its reasons.">());
+                                  "The trace records temperatures, which do not show what held the clocks back.">(),
+                          Need::Clocks);
     return cannotTell(message<"thermal.throttling.not_recorded",
-                              "The trace does not record why the driver held the GPU's clocks back.">());
+                              "The trace does not record why the driver held the GPU's clocks back.">(),
+                      Need::Clocks);
 }
 
 Advice check(const Case& c)

@@ -217,7 +217,8 @@ Advice checkCopies(const Case& c)
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell(message<"transfer.non_blocking.no_work",
                                   "Neither steps nor kernels were recorded: whether the copies feed a training is not "
-                                  "known.">());
+                                  "known.">(),
+                          Need::Steps);
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     if (all.count == 0)
         return silent(
@@ -249,16 +250,18 @@ Advice checkCopies(const Case& c)
     if (unknown)
         return cannotTell(
             message<"transfer.non_blocking.no_calls", "The calls of these copies are not recorded: whether the "
-                                                      "CPU waits for them is not known.">());
+                                                      "CPU waits for them is not known.">(),
+            Need::KernelsAndHost);
     std::erase_if(ordered.waited, [](const Slice& copy) { return copy.args.src == MemoryKind::Unknown; });
     devices = againstOwnKernels(c, ordered.waited);
     if (exposedShare(c, devices) < worthFixing)
         return cannotTell(
             message<"transfer.non_blocking.memory_unknown",
                     "The kind of memory that these copies come from is not recorded: from pageable memory, "
-                    "non_blocking has no effect.">());
+                    "non_blocking has no effect.">(),
+            Need::CopySources);
     if (!steps && c.config)
-        return cannotTell(noStepMarks());
+        return cannotTell(noStepMarks(), Need::Steps);
     return finding(c, ordered.waited, devices);
 }
 

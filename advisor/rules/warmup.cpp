@@ -22,14 +22,15 @@ Message reasonOf(const Case& c, const WarmUp& found)
             {{"share", found.share(), shareText(found.share())},
              {"causes", found.causesText()},
              {"time", found.oneTimeUs, timeText(found.oneTimeUs)}});
-    return message<"warmup.recorded",
-                   "Warm-up takes {share} of the recorded steps: {causes}. The first {steps} of {all} steps are excluded "
-                   "from the steady state.">({{"share", found.share(), shareText(found.share())},
-                                              {"causes", found.causesText()},
-                                              {"steps", found.steps},
-                                              {"all", c.facts.steps.size()},
-                                              {"time", found.oneTimeUs, timeText(found.oneTimeUs)},
-                                              {"excess", found.excessUs, timeText(found.excessUs)}});
+    return message<
+        "warmup.recorded",
+        "Warm-up takes {share} of the recorded steps: {causes}. The first {steps} of {all} steps are excluded "
+        "from the steady state.">({{"share", found.share(), shareText(found.share())},
+                                   {"causes", found.causesText()},
+                                   {"steps", found.steps},
+                                   {"all", c.facts.steps.size()},
+                                   {"time", found.oneTimeUs, timeText(found.oneTimeUs)},
+                                   {"excess", found.excessUs, timeText(found.excessUs)}});
 }
 
 Advice finding(const Case& c, const WarmUp& found)
@@ -47,7 +48,7 @@ Advice check(const Case& c)
 {
     const WarmUp found = warmUp(c);
     if (c.facts.steps.empty() && !c.facts.device.hasWork())
-        return cannotTell(message<"warmup.not_recorded", "The trace has neither steps nor GPU work.">());
+        return cannotTell(message<"warmup.not_recorded", "The trace has neither steps nor GPU work.">(), Need::Steps);
     if (found.share() >= kWorthReporting)
         return finding(c, found);
     if (found.steps > 0)
@@ -56,7 +57,8 @@ Advice check(const Case& c)
             {{"steps", found.steps}, {"all", c.facts.steps.size()}}));
     if (!recordsTheHost(c.trace))
         return cannotTell(
-            message<"warmup.no_host", "The trace does not record the CPU: one-time work of the host is not in it.">());
+            message<"warmup.no_host", "The trace does not record the CPU: one-time work of the host is not in it.">(),
+            Need::KernelsAndHost);
     return silent(message<"warmup.none", "The recording contains no warm-up to speak of.">());
 }
 

@@ -92,7 +92,8 @@ std::optional<Saving> saving(const Case& c)
 Advice check(const Case& c)
 {
     if (!c.config)
-        return cannotTell(message<"work.unused.not_recorded", "The trace does not record which results are used.">());
+        return cannotTell(message<"work.unused.not_recorded", "The trace does not record which results are used.">(),
+                          Need::Program);
     if (!(*c.config)[config::key::unusedWork])
         return silent(message<"work.unused.off", "The configuration computes no unused results.">());
     Advice advice =

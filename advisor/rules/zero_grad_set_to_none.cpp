@@ -151,10 +151,12 @@ Advice check(const Case& c)
     const double phaseUs = static_cast<double>(c.facts.statistics.steadyMeanParts.zeroGrad.count()) / 1000.0;
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell(
-            message<"zero_grad.set_to_none.no_ops", "The trace has no operators: what zeroing costs is not known.">());
+            message<"zero_grad.set_to_none.no_ops", "The trace has no operators: what zeroing costs is not known.">(),
+            Need::Operators);
     if (found.fills == 0)
         return c.config ? cannotTell(message<"zero_grad.set_to_none.no_fills",
-                                             "The trace shows no fills in the \"zero grad\" phase.">())
+                                             "The trace shows no fills in the \"zero grad\" phase.">(),
+                                     Need::Operators)
                         : silent(message<"zero_grad.set_to_none.none", "No step fills gradients with zeros.">());
     return verdict(c, found, phaseUs);
 }

@@ -105,9 +105,16 @@ TEST(LoaderBalanceRule, OneWorkerHasNobodyToShareWith)
               State::Silent);
 }
 
-TEST(LoaderBalanceRule, WithoutWorkersItCannotTell)
+TEST(LoaderBalanceRule, WithoutWorkersThereIsNothingToBalance)
 {
-    const Advice advice = judge(kRule, cpuRun(1000, 600));
+    EXPECT_THAT(judge(kRule, "format stepscope\n" + cpuRun(1000, 600)).reason, HasId("loader.balance.no_workers"));
+    EXPECT_THAT(judge(kRule, "meta loader.workers 0\nformat pytorch\n" + cpuRun(1000, 600)).reason,
+                HasId("loader.balance.no_workers"));
+}
+
+TEST(LoaderBalanceRule, WorkersThatWereNotRecordedAreUnknown)
+{
+    const Advice advice = judge(kRule, "format pytorch\n" + cpuRun(1000, 600));
     EXPECT_EQ(advice.state, State::CannotTell);
     EXPECT_THAT(advice.reason, HasId("loader.balance.unknown"));
     EXPECT_THAT(advice.reason, HasText("why", HasSubstr("no loader workers")));

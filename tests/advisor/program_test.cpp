@@ -188,6 +188,52 @@ TEST(ProgramVerdicts, OtherSettingsGiveOtherVerdicts)
     EXPECT_THAT(advice.at("memory.pressure").source, IsEmpty());
 }
 
+TEST(ProgramVerdicts, GradientsThatNoOptimizerUsesAreWorkForNothing)
+{
+    const auto verdict = [](std::string_view fields, bool ofInput = false) {
+        std::string document(kDocument);
+        document.insert(
+            document.find(R"({"id":"zero_grad:0")"),
+            R"({"id":"model:0","kind":"model","class":"Net","count":40,"trainable":100,"settings":{},)"
+            R"("site":{"file":"/p/train.py","line":17,"column":0,"end_line":17,"end_column":9,"function":"main"})" +
+                std::string(fields) + "},");
+        if (ofInput)
+            document.insert(document.find(R"("input_mean")"), R"("input_requires_grad":true,)");
+        return advised(document).at("work.unused");
+    };
+    EXPECT_EQ(verdict("").state, State::CannotTell) << "recorded by an older version";
+    EXPECT_EQ(verdict(R"(,"unused_gradients":0,"unused_gradients_in":[])").reason.id, "program.gradients.used");
+    const Advice unused = verdict(R"(,"unused_gradients":60,"unused_gradients_in":["backbone.0"])");
+    EXPECT_EQ(unused.state, State::Fires);
+    EXPECT_EQ(unused.reason.id, "program.gradients.unused");
+    ASSERT_THAT(unused.source, testing::SizeIs(1));
+    EXPECT_EQ(unused.source.front().line, 17);
+    EXPECT_EQ(verdict(R"(,"unused_gradients":0,"unused_gradients_in":[])", true).reason.id,
+              "program.gradients.of_inputs");
+}
+
+TEST(ProgramVerdicts, CopiesWhileBatchesAreMadeAreJudgedByTheirTime)
+{
+    const auto verdict = [](std::string_view ops) {
+        const std::string text = "meta program " + std::string(kDocument) +
+                                 "\nrepeat 12 every 1000\n  main\n    step 0 0 1000\n    phase \"data wait\" 0 400\n" +
+                                 std::string(ops) + "    phase forward 400 500\n    op aten::clone 500 90\nend\n";
+        for (auto& row : advisor::advise(*traceFromText(text), nullptr))
+            if (row.id == "tensors.share_memory")
+                return row.advice;
+        return Advice();
+    };
+    EXPECT_EQ(verdict("    op aten::stack 0 300\n").reason.id, "program.sharing.short");
+    EXPECT_EQ(verdict("    op aten::clone 0 5\n    op aten::copy_ 1 4\n").reason.id, "program.sharing.short");
+    const Advice cloned = verdict("    op aten::clone 0 100\n    op aten::copy_ 1 98\n");
+    EXPECT_EQ(cloned.state, State::Fires);
+    EXPECT_EQ(cloned.reason.id, "program.sharing.cloned");
+    // Another layout needs a copy.
+    const Advice layout = verdict("    op aten::contiguous 0 100\n    op aten::clone 1 98\n    op aten::copy_ 2 96\n");
+    EXPECT_EQ(layout.reason.id, "program.sharing.other_copies");
+    EXPECT_EQ(layout.need.id, "need.measurement");
+}
+
 TEST(ProgramVerdicts, ATraceWithoutFactsKeepsTheRulesOwnAnswers)
 {
     for (const auto& row : advisor::advise(*traceFromText(run("not a document")), nullptr)) {

@@ -27,6 +27,14 @@ TEST_P(RuleFixtures, HasTheVerdictThatItIsNamedAfter)
     EXPECT_THAT(judged.advice().reason.text, Not(IsEmpty()));
 }
 
+TEST_P(RuleFixtures, WhatCannotTellSaysWhatItNeeds)
+{
+    const Judged judged(GetParam());
+    const Advice& advice = judged.advice();
+    EXPECT_EQ(advice.need.id.starts_with("need."), advice.state == State::CannotTell) << advice.need.id;
+    EXPECT_EQ(advice.need.text.empty(), advice.need.id.empty());
+}
+
 TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
 {
     const Judged judged(GetParam());

@@ -221,8 +221,8 @@ TEST(Advise, HasEveryRuleWithItsFields)
     ASSERT_EQ(json["advice"].size(), advisor::allRules().size());
     const Json& first = json["advice"][0];
     EXPECT_THAT(keys(first), ElementsAre("id", "state", "title", "reason", "evidence", "saving", "caveats", "toggle",
-                                         "source", "code", "judged_by", "measure", "reason_id", "parameters",
-                                         "messages", "claims", "patch", "why_no_patch", "shares_with"));
+                                         "source", "code", "judged_by", "measure", "reason_id", "need", "need_id",
+                                         "parameters", "messages", "claims", "patch", "why_no_patch", "shares_with"));
     EXPECT_THAT(first["code"]["python"], HasSubstr("num_workers"));
     EXPECT_THAT(first["code"]["cpp"], HasSubstr("workers("));
     EXPECT_EQ(first["id"], "loader.workers");
@@ -237,6 +237,8 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_EQ(first["judged_by"], "time");
     for (const Json& advice : json["advice"]) {
         EXPECT_THAT(advice["state"], testing::AnyOf("fires", "silent", "cannot tell"));
+        EXPECT_EQ(advice["need_id"].is_null(), advice["state"] != "cannot tell");
+        EXPECT_EQ(advice["need"].is_null(), advice["need_id"].is_null());
         if (advice["saving"].is_null()) {
             EXPECT_TRUE(advice.contains("why_no_prediction"));
         }

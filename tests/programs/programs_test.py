@@ -135,11 +135,12 @@ class Programs(unittest.TestCase):
         self.assertLessEqual({"model", "backward"}, kinds)
         self.assertGreater(facts["steps"]["count"], 5)
         advice = json.loads(self.run_cli("advise", "--json", self.trace, cwd=folder).stdout)["advice"]
-        unknown = {entry["id"]: entry["reason"] for entry in advice if entry["state"] == "cannot tell"}
+        unknown = {entry["id"]: entry["need_id"] for entry in advice if entry["state"] == "cannot tell"}
         self.report["cannot tell"] = sorted(unknown)
         self.report["rules"] = len(advice)
         self.assertLessEqual(len(unknown), program.most_cannot_tell, unknown)
-        self.assertTrue(all(unknown.values()))
+        self.assertTrue(all(need and need.startswith("need.") for need in unknown.values()), unknown)
+        self.assertTrue(all(entry["need"] is None for entry in advice if entry["state"] != "cannot tell"))
         findings = {entry["id"]: entry for entry in advice if entry["state"] == "fires"}
         self.report["findings"] = {key: [place(site) for site in sites(entry)] for key, entry in findings.items()}
         for entry in findings.values():

@@ -137,6 +137,32 @@ class RecordingTest(unittest.TestCase):
         self.assertTrue(done.stdout.startswith("False"), done.stdout)
         self.assertIn("nothing is recorded", done.stderr)
 
+    def test_gradients_that_no_optimizer_uses_are_counted(self):
+        self.run_program(
+            "import stepscope\n"
+            "model = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 4))\n"
+            "def program(name):\n"
+            "    global optimizer\n"
+            "    model.zero_grad()\n"
+            "    with stepscope.recording(name, ops=False):\n"
+            "        optimizer = torch.optim.SGD(model[2].parameters(), lr=0.1)\n"
+            "        train(DataLoader(data, batch_size=32))\n"
+            "        del optimizer\n"
+            "program('unused.sstrace')\n"
+            "model[0].requires_grad_(False)\n"
+            "program('frozen.sstrace')\n"
+            "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+            "model[0].requires_grad_(True)\n"
+            "program('used.sstrace')\n"
+        )
+        found = {}
+        for name in ("unused", "frozen", "used"):
+            models = [entry for entry in self.summary(name + ".sstrace")["program"]["objects"] if entry["kind"] == "model"]
+            found[name] = [(entry["unused_gradients"], entry["unused_gradients_in"]) for entry in models if entry["trainable"]]
+        self.assertEqual(found["unused"], [(16 * 8 + 8, ["0"])])
+        self.assertEqual(found["frozen"], [(0, [])])
+        self.assertEqual(found["used"], [(0, [])])
+
     def test_a_failing_hook_does_not_reach_the_program(self):
         """Each function of ours that a hook calls raises; the program's result stays the same."""
         plain = self.run_program("print(train(DataLoader(data, batch_size=32)))\n")

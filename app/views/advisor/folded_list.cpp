@@ -1,5 +1,6 @@
 #include "app/views/advisor/folded_list.h"
 
+#include "advisor/verdict.h"
 #include "app/look/icon.h"
 
 #include <QLabel>
@@ -38,7 +39,7 @@ void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvic
 {
     std::vector<Entry> entries;
     for (const advisor::RuleAdvice& rule : rules)
-        entries.push_back({QString::fromStdString(rule.advice.title), QString::fromStdString(rule.advice.reason.text)});
+        entries.push_back({QString::fromStdString(rule.advice.title), QString::fromStdString(reasonText(rule.advice))});
     show(title, entries);
 }
 

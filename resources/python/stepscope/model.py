@@ -17,6 +17,7 @@ from .loaders import class_name
 from .traced_forward import TracedForward
 
 _MOST_MODULES = 4000  # in the document
+_MOST_NAMES = 20  # of modules, in one list
 _MOST_LEVELS = 4  # below the outermost module, where calls are looked for
 
 
@@ -24,7 +25,7 @@ class Models:
     def __init__(self, session):
         self._session = session
         self._modules = {}  # by id: (weak reference, call that made it)
-        self._parameters = {}  # ids of parameters that optimizers have
+        self._parameters = set()  # ids of parameters that optimizers have or had
         self._optimizers = weakref.WeakSet()
         self._by_hand = weakref.WeakSet()  # modules that are trained without an optimizer
         self._known = (0, 0)  # modules made, and optimizers, at the last attach()
@@ -102,8 +103,7 @@ class Models:
         if state == self._known:
             return
         self._known = state
-        trained = {id(p) for o in self._optimizers for group in o.param_groups for p in group["params"]}
-        trained |= {id(p) for module in self._by_hand for p in module.parameters()}
+        trained = self._trained()
         modules = [module for module in (reference() for reference, _ in list(self._modules.values())) if module is not None]
         children = {id(child) for module in modules for child in vars(module).get("_modules", {}).values() if child is not None}
         roots = [module for module in modules if id(module) not in children and _has_any(module, trained)]
@@ -141,9 +141,19 @@ class Models:
             entry = self._session.facts.add("model", class_name(type(module)), self.call_of(module), module)
             if entry is None:
                 return
-            self._session.facts.describers["model"] = _describe_model
+            self._session.facts.describers["model"] = self._describe
         self._watched[id(module)] = entry
         self._watch_class(type(module))
+
+    def _describe(self, entry, module):
+        _describe_model(entry, module)
+        _describe_gradients(entry, module, self._trained())
+
+    def _trained(self):
+        """Ids of the parameters that are trained, or were: at the end of a program a model may outlive its optimizer."""
+        self._parameters.update(id(p) for o in self._optimizers for group in o.param_groups for p in group["params"])
+        self._parameters.update(id(p) for module in self._by_hand for p in module.parameters())
+        return self._parameters
 
     def _watch_class(self, kind):
         if any(known in kind.__mro__ and "__call__" in vars(known) for known in self._classes) and kind not in self._classes:
@@ -342,6 +352,22 @@ def _describe_model(entry, module):
     entry.fields.update(
         parameters=total, trainable=trainable, bytes=size, name_of_class=name, compiled=compiled, parallel=parallel
     )
+
+
+def _describe_gradients(entry, module, trained):
+    """How many parameters have a gradient that no optimizer reads, and in which modules. Right after an optimizer's step
+    the gradients are still there; where they are gone, what was found before holds."""
+    with_gradient = unused = 0
+    modules = {}
+    for name, parameter in module.named_parameters():
+        if parameter.grad is None:
+            continue
+        with_gradient += parameter.numel()
+        if id(parameter) not in trained:
+            unused += parameter.numel()
+            modules[name.rpartition(".")[0]] = None
+    if with_gradient:
+        entry.fields.update(unused_gradients=unused, unused_gradients_in=list(modules)[:_MOST_NAMES])
 
 
 def _module(model, name, module):

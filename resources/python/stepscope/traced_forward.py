@@ -125,6 +125,7 @@ def _precision(torch, arguments, named):
         found["input_dtype"] = str(first.dtype).replace("torch.", "")
         found["input_device"] = first.device.type
         found["input_shape"] = list(first.shape)
+        found["input_requires_grad"] = bool(first.requires_grad and first.is_leaf)
         if first.is_floating_point() and 1 < first.numel() <= _MOST_VALUES:
             values = first.detach().float()
             found["input_mean"], found["input_std"] = plain(float(values.mean())), plain(float(values.std()))
