@@ -295,4 +295,12 @@ Result<void> setCommand(ProgramPlan& plan, const std::string& line)
     return {};
 }
 
+void setMeasure(ProgramPlan& plan, const std::string& measure)
+{
+    if (plan.predicted && (plan.measure != measure || plan.predicted->unit == SavingUnit::Bytes))
+        plan.predicted.reset();
+    plan.measure = measure;
+    plan.isTimeChosen = true;
+}
+
 } // namespace advisor::change

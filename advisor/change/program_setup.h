@@ -63,4 +63,8 @@ profiler::Result<void> setDiff(ProgramPlan& plan, std::string diff);
 /// Arm 1 runs another command, as a shell reads the line.
 profiler::Result<void> setCommand(ProgramPlan& plan, const std::string& line);
 
+/// The user chose what is timed, instead of what the change acts on: "steps", "epoch" or "validation". Comes after what
+/// sets the change, whose prediction stays only where it is about the same.
+void setMeasure(ProgramPlan& plan, const std::string& measure);
+
 } // namespace advisor::change

@@ -197,7 +197,9 @@ void addRunners(CLI::App& app, CommandLine& line)
     experiment->add_option(
         "--trace", line.experiment.trace,
         "Recording of the baseline, to predict from; a command is recorded first where none is named");
-    experiment->add_option("--measure", line.experiment.measure, "What is timed; else where the change acts")
+    experiment
+        ->add_option("--measure", line.experiment.measure,
+                     "What is timed; else where the change acts, and the steps of --patch and --against")
         ->check(CLI::IsMember({"steps", "epoch", "validation"}));
     experiment->add_option("--budget", line.experiment.budgetSeconds, "Seconds to spend at most")->check(positive());
     experiment

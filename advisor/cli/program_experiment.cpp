@@ -106,6 +106,8 @@ Result<ProgramPlan> planOf(const ExperimentOptions& options, Session& session)
         removeUnusedLogs(options, plan.setup);
         return tl::unexpected(changed.error());
     }
+    if (!options.measure.empty())
+        change::setMeasure(plan, options.measure);
     return plan;
 }
 

@@ -30,7 +30,7 @@ Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
     experiment.predicted = plan.predicted;
     experiment.budget = plan.budget;
     experiment.turn = plan.turn;
-    experiment.judgedBy = plan.changes.empty() ? JudgedBy::Time : judgedBy(plan.changes);
+    experiment.judgedBy = plan.changes.empty() || plan.isTimeChosen ? JudgedBy::Time : judgedBy(plan.changes);
     if (experiment.judgedBy == JudgedBy::LossAtEqualTime)
         return profiler::fail<"experiment.program.judged_by_loss", "This change is judged by what the training learns">(
             Error::Code::Unsupported, plan.changes.front().key,

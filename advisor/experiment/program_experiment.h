@@ -30,6 +30,7 @@ struct ProgramPlan {
     std::vector<Toggle>
         changes; ///< of known knobs; empty: a diff or a command of the user's, which may affect the loss
     std::string measure = "steps"; ///< "steps", "epoch", "validation"
+    bool isTimeChosen = false;     ///< judged by the time of these, whatever the changes act on
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit but the plan's looks
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan

@@ -226,6 +226,21 @@ TEST_F(ProgramExperiment, EndsWhenItIsCancelledOrOutOfTime)
     EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
 }
 
+// The user's own diff or command has no setting that says where it acts.
+TEST_F(ProgramExperiment, AnotherCommandIsMeasuredByWhatTheUserChose)
+{
+    ProgramPlan validation = plan({"milliseconds=2", "validate=5", "validation_ms=40"},
+                                  {"milliseconds=2", "validate=5", "validation_ms=20"});
+    validation.measure = "validation";
+    validation.isTimeChosen = true;
+    const auto result = run(validation);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::Time);
+    EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(40e3), Le(60e3)));
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.6), Le(2.2)));
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+}
+
 TEST_F(ProgramExperiment, ProgressNamesTheProgram)
 {
     const auto firstDoing = [](const ProgramPlan& plan) {

@@ -123,6 +123,21 @@ TEST_F(ProgramSetup, WhatActsAtTheStartOfAnEpochIsMeasuredThere)
     EXPECT_EQ(m_plan.measure, "steps");
 }
 
+TEST_F(ProgramSetup, TheUserMayChooseWhatIsTimed)
+{
+    ASSERT_TRUE(setCommand(m_plan, "sh -c 'exit 0'"));
+    EXPECT_EQ(m_plan.measure, "steps");
+    advisor::change::setMeasure(m_plan, "validation");
+    EXPECT_EQ(m_plan.measure, "validation");
+
+    ASSERT_TRUE(set({{"loader.workers", "4"}}));
+    m_plan.predicted = advisor::Saving{advisor::SavingUnit::UsPerStep, 100, 200, 300, 1000};
+    advisor::change::setMeasure(m_plan, "steps");
+    EXPECT_TRUE(m_plan.predicted);
+    advisor::change::setMeasure(m_plan, "epoch");
+    EXPECT_FALSE(m_plan.predicted) << "it was about steps";
+}
+
 TEST_F(ProgramSetup, AFindingWhoseChangeCanBeMeasuredGetsAToggle)
 {
     auto advice = advisor::advise(*trace(), nullptr);
