@@ -153,6 +153,7 @@ private:
     Outcome<protocol::TurnResult> observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
                                            TurnConditions& conditions);
     bool noteDisturbance(std::span<const TurnConditions> turns);
+    [[nodiscard]] std::vector<std::int64_t> ownProcesses(const Arm* alone = nullptr) const;
 
     // --- screening ---
     Outcome<void> planScreening();
@@ -318,19 +319,24 @@ Outcome<void> Driver::observePairs()
     return keepObservation();
 }
 
-/// Takes a turn while the machine is observed.
-Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
-                                               TurnConditions& conditions)
+/// The other arm waits for its turn: it belongs to the experiment as well.
+std::vector<std::int64_t> Driver::ownProcesses(const Arm* alone) const
 {
-    // The other arm waits for its turn: it belongs to the experiment as well.
-    std::vector<std::int64_t> own = arm.processes();
+    std::vector<std::int64_t> own = alone ? alone->processes() : std::vector<std::int64_t>();
     for (const auto& resident : m_arms)
         if (resident)
             for (const std::int64_t pid : resident->processes())
                 own.push_back(pid);
-    m_monitor.begin(own);
+    return own;
+}
+
+/// Takes a turn while the machine is observed.
+Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
+                                               TurnConditions& conditions)
+{
+    m_monitor.begin(ownProcesses(&arm));
     auto result = arm.take(turn, m_bounds, patience);
-    conditions = m_monitor.end();
+    conditions = m_monitor.end(ownProcesses(&arm));
     return result;
 }
 
@@ -613,13 +619,9 @@ Outcome<void> Driver::trainSeed(std::vector<TurnConditions>& conditions, std::ar
     // A B B A, and B A A B with the next seed: half of the time in a turn.
     for (const std::size_t half : {0, 1})
         for (const std::size_t arm : turnOrder(seed + half)) {
-            std::vector<std::int64_t> own;
-            for (const auto& resident : m_arms)
-                for (const std::int64_t pid : resident->processes())
-                    own.push_back(pid);
-            m_monitor.begin(own);
+            m_monitor.begin(ownProcesses());
             const auto learnt = learn(arm, half == 0 ? m_horizon / 2 : m_horizon);
-            conditions.push_back(m_monitor.end());
+            conditions.push_back(m_monitor.end(ownProcesses()));
             if (!learnt)
                 return learnt;
             if (half == 0)

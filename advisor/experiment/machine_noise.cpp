@@ -59,7 +59,8 @@ std::int64_t fieldOf(std::string_view text, std::string_view name)
 struct ProcessTimes {
     std::string name;
     std::int64_t parent = 0;
-    std::int64_t ticks = 0; ///< user and system
+    std::int64_t ticks = 0;       ///< user and system
+    std::int64_t reapedTicks = 0; ///< of children that ended, and of theirs
     std::int64_t majorFaults = 0;
 };
 
@@ -72,29 +73,26 @@ std::optional<ProcessTimes> parseProcess(const std::string& stat)
     ProcessTimes process;
     process.name = stat.substr(open + 1, close - open - 1);
     std::string state;
-    std::int64_t user = 0, system = 0;
     std::istringstream fields(stat.substr(close + 1));
     fields >> state >> process.parent;
-    for (int field = 5; field <= 15; ++field) {
+    for (int field = 5; field <= 17; ++field) {
         std::int64_t value = 0;
         fields >> value;
         if (field == 12)
             process.majorFaults = value;
-        if (field == 14)
-            user = value;
-        if (field == 15)
-            system = value;
+        if (field == 14 || field == 15)
+            process.ticks += value;
+        if (field == 16 || field == 17)
+            process.reapedTicks += value;
     }
-    if (!fields)
-        return std::nullopt;
-    process.ticks = user + system;
-    return process;
+    return fields ? std::optional(process) : std::nullopt;
 }
 
 struct Snapshot {
     std::int64_t busy = 0, all = 0, stolen = 0; ///< ticks of all cores
     std::map<std::int64_t, ProcessTimes> processes;
     std::map<std::int64_t, std::int64_t> readBytes; ///< of our own processes
+    std::int64_t reapedTicks = 0;                   ///< of children of ours that have ended
     double clock = 0, hottest = 0;
     std::int64_t throttled = 0, swappedPages = 0;
 };
@@ -111,8 +109,10 @@ public:
         m_before = snapshot();
     }
 
-    TurnConditions end() override
+    TurnConditions end(std::span<const std::int64_t> own) override
     {
+        const std::vector<std::int64_t> atBegin = m_own;
+        m_own.insert(m_own.end(), own.begin(), own.end());
         const Snapshot now = snapshot();
         TurnConditions turn;
         // Ticks of one core between the snapshots.
@@ -120,7 +120,7 @@ public:
         turn.seconds = elapsed / kTicksPerSecond;
         // Ticks are hundredths of a second: shares of a shorter time would be those of single ticks.
         if (elapsed >= kFewestTicks)
-            addProcessorUse(turn, now, elapsed);
+            addProcessorUse(turn, now, endedTicks(atBegin, now), elapsed);
         for (const std::int64_t pid : ownTree(now)) {
             const auto before = m_before.processes.find(pid);
             turn.majorFaults += now.processes.at(pid).majorFaults -
@@ -159,6 +159,8 @@ private:
         Snapshot now;
         readTimes(now);
         readProcesses(now);
+        if (const auto self = parseProcess(textOf(m_root / "proc/self/stat")))
+            now.reapedTicks = self->reapedTicks;
         for (const std::int64_t pid : ownTree(now))
             now.readBytes[pid] = fieldOf(textOf(m_root / "proc" / std::to_string(pid) / "io"), "read_bytes");
         const std::string memory = textOf(m_root / "proc/vmstat");
@@ -224,9 +226,24 @@ private:
     }
 
     /// The arms' processes and everything that they started.
-    [[nodiscard]] std::vector<std::int64_t> ownTree(const Snapshot& now) const
+    [[nodiscard]] std::vector<std::int64_t> ownTree(const Snapshot& now) const { return treeOf(m_own, now); }
+
+    /// What arms that ended within the turn used in it: our own process reaped them, and has their time. All that they
+    /// had used before is not of the turn.
+    [[nodiscard]] std::int64_t endedTicks(const std::vector<std::int64_t>& atBegin, const Snapshot& now) const
     {
-        std::set<std::int64_t> own(m_own.begin(), m_own.end());
+        std::vector<std::int64_t> ended;
+        std::copy_if(atBegin.begin(), atBegin.end(), std::back_inserter(ended),
+                     [&](std::int64_t pid) { return !now.processes.contains(pid); });
+        std::int64_t ticks = now.reapedTicks - m_before.reapedTicks;
+        for (const std::int64_t pid : treeOf(ended, m_before))
+            ticks -= m_before.processes.at(pid).ticks + m_before.processes.at(pid).reapedTicks;
+        return std::max<std::int64_t>(ticks, 0);
+    }
+
+    [[nodiscard]] static std::vector<std::int64_t> treeOf(const std::vector<std::int64_t>& roots, const Snapshot& now)
+    {
+        std::set<std::int64_t> own(roots.begin(), roots.end());
         for (bool grew = true; grew;) {
             grew = false;
             for (const auto& [pid, process] : now.processes)
@@ -239,8 +256,9 @@ private:
         return present;
     }
 
-    void addProcessorUse(TurnConditions& turn, const Snapshot& now, double elapsed) const
+    void addProcessorUse(TurnConditions& turn, const Snapshot& now, std::int64_t ended, double elapsed) const
     {
+        turn.ownCores = static_cast<double>(ended) / elapsed;
         const auto tree = ownTree(now);
         const std::set<std::int64_t> own(tree.begin(), tree.end());
         std::map<std::string, double> names;

@@ -46,7 +46,8 @@ public:
     /// @param own  the arms' processes, see Arm::processes()
     virtual void begin(std::span<const std::int64_t> own) = 0;
     /// End of the turn.
-    virtual TurnConditions end() = 0;
+    /// @param own  the arms' processes now: a program that ends within a turn is started again
+    virtual TurnConditions end(std::span<const std::int64_t> own) = 0;
 };
 
 /// Reads /proc and /sys at both ends of a turn (some milliseconds each, outside of what is timed). What a kernel does

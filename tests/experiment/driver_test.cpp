@@ -69,9 +69,9 @@ class DisturbingMonitor final : public QuietMonitor {
 public:
     explicit DisturbingMonitor(std::set<std::size_t> disturbed) : m_disturbed(std::move(disturbed)) {}
     void begin(std::span<const std::int64_t> own) override { owned.emplace_back(own.begin(), own.end()); }
-    TurnConditions end() override
+    TurnConditions end(std::span<const std::int64_t> own) override
     {
-        TurnConditions turn = QuietMonitor::end();
+        TurnConditions turn = QuietMonitor::end(own);
         if (m_disturbed.contains(owned.size() - 1) || m_disturbed.contains(kAlways)) {
             turn.otherCores = 1.3;
             turn.others = {{"cc1plus", 1.3}};

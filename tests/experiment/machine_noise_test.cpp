@@ -49,6 +49,13 @@ public:
               std::to_string(pid) + " (" + name + ") R " + std::to_string(parent) + " 1 1 0 -1 4194304 7 0 " +
                   std::to_string(majorFaults) + " 0 " + std::to_string(50 + ticks) + " 10 0 0 20 0 1 0 5 1 1\n");
     }
+    void ended(int pid) const { fs::remove_all(m_root / "proc" / std::to_string(pid)); }
+    /// @param ticks  that children of the monitoring process used before they ended
+    void reaped(int ticks) const
+    {
+        write("proc/self/stat",
+              "1 (stepscope-cli) R 0 1 1 0 -1 0 0 0 0 0 0 0 " + std::to_string(ticks) + " 0 20 0 1 0 5 1 1\n");
+    }
     [[nodiscard]] std::unique_ptr<MachineMonitor> monitor() const { return systemMonitor(m_root); }
 
 private:
@@ -69,7 +76,7 @@ TEST(MachineNoise, ProcessorTimeIsDividedAmongTheArmsAndNamedOthers)
     machine.process(200, 1, "cc1plus", 70);
     machine.process(201, 1, "cc1plus", 50);
     machine.process(300, 1, "a (b) c", 8);
-    const TurnConditions turn = monitor->end();
+    const TurnConditions turn = monitor->end(kOwn);
     EXPECT_DOUBLE_EQ(turn.seconds, 1);
     EXPECT_DOUBLE_EQ(turn.ownCores, 0.6) << "with what it started";
     EXPECT_DOUBLE_EQ(turn.otherCores, 1.3);
@@ -83,7 +90,7 @@ TEST(MachineNoise, ProcessesThatCannotBeSeenAndOtherMachinesCountAsWell)
     monitor->begin(kOwn);
     machine.times(150, 10, 40);
     machine.process(100, 1, "stepscope-train", 50);
-    const TurnConditions turn = monitor->end();
+    const TurnConditions turn = monitor->end(kOwn);
     EXPECT_DOUBLE_EQ(turn.otherCores, 1.4);
     ASSERT_EQ(turn.others.size(), 2U);
     EXPECT_EQ(turn.others[0].name, "processes that cannot be seen from here");
@@ -99,7 +106,28 @@ TEST(MachineNoise, AProcessThatStartedDuringTheTurnCountsFromItsStart)
     monitor->begin(kOwn);
     machine.times(100, 100);
     machine.process(400, 1, "ld", 30); // 50 + 30 user, 10 system
-    EXPECT_THAT(monitor->end().others, testing::Contains(CpuShare{"ld", 0.9}));
+    EXPECT_THAT(monitor->end(kOwn).others, testing::Contains(CpuShare{"ld", 0.9}));
+}
+
+// A short program ends within a turn and is started again: what both starts used is the arm's own.
+TEST(MachineNoise, AnArmThatWasStartedAgainIsNoDisturbance)
+{
+    const FabricatedMachine machine;
+    machine.process(1, 0, "stepscope-cli", 0);
+    machine.reaped(0);
+    const auto monitor = machine.monitor();
+    monitor->begin(kOwn);
+    machine.times(100, 100);
+    machine.ended(100);
+    machine.ended(101);
+    machine.reaped(60 + 60 + 30); // both had used 60 before the turn
+    machine.process(500, 1, "stepscope-train", 10);
+    machine.process(501, 500, "loader worker", -60);
+    constexpr std::array<std::int64_t, 1> kAgain = {500};
+    const TurnConditions turn = monitor->end(kAgain);
+    EXPECT_DOUBLE_EQ(turn.ownCores, 0.3 + 0.7);
+    EXPECT_DOUBLE_EQ(turn.otherCores, 0);
+    EXPECT_THAT(turn.others, testing::IsEmpty());
 }
 
 TEST(MachineNoise, FaultsReadsSwappingClockAndHeatAreCounted)
@@ -116,7 +144,7 @@ TEST(MachineNoise, FaultsReadsSwappingClockAndHeatAreCounted)
     machine.write("proc/cpuinfo", "cpu MHz : 1800.000\n");
     machine.write("sys/class/thermal/thermal_zone0/temp", "88500\n");
     machine.write("sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count", "5\n");
-    const TurnConditions turn = monitor->end();
+    const TurnConditions turn = monitor->end(kOwn);
     EXPECT_EQ(turn.majorFaults, 12);
     EXPECT_EQ(turn.readBytes, 1'000'000);
     EXPECT_EQ(turn.swappedBytes, 100 * 4096);
@@ -133,7 +161,7 @@ TEST(MachineNoise, ScalingFrequenciesComeBeforeTheProcessorsNominalOnes)
     const auto monitor = machine.monitor();
     monitor->begin(kOwn);
     machine.times(100, 100);
-    EXPECT_DOUBLE_EQ(monitor->end().clockHigh, 1200);
+    EXPECT_DOUBLE_EQ(monitor->end(kOwn).clockHigh, 1200);
 }
 
 TEST(MachineNoise, OfAShortTurnNoSharesAreKnown)
@@ -143,14 +171,14 @@ TEST(MachineNoise, OfAShortTurnNoSharesAreKnown)
     monitor->begin(kOwn);
     machine.times(10, 8); // nine hundredths of a second
     machine.process(200, 1, "cc1plus", 9);
-    EXPECT_DOUBLE_EQ(monitor->end().otherCores, 0);
+    EXPECT_DOUBLE_EQ(monitor->end(kOwn).otherCores, 0);
 }
 
 TEST(MachineNoise, AMachineThatTellsNothingIsNotDisturbed)
 {
     const auto monitor = systemMonitor("/nowhere");
     monitor->begin(kOwn);
-    const TurnConditions turn = monitor->end();
+    const TurnConditions turn = monitor->end(kOwn);
     EXPECT_FALSE(isDisturbed(turn, monitor->cores(), 1));
 }
 

@@ -115,9 +115,9 @@ private:
 class SimulatedMonitor final : public QuietMonitor {
 public:
     explicit SimulatedMonitor(const MachineState& machine) : m_machine(machine) {}
-    TurnConditions end() override
+    TurnConditions end(std::span<const std::int64_t> own) override
     {
-        TurnConditions turn = QuietMonitor::end();
+        TurnConditions turn = QuietMonitor::end(own);
         turn.otherCores = m_machine.isDisturbanceSeen() ? 1.5 : 0.05;
         return turn;
     }

@@ -49,7 +49,7 @@ class QuietMonitor : public advisor::MachineMonitor {
 public:
     [[nodiscard]] double cores() const override { return 2; }
     void begin(std::span<const std::int64_t>) override {}
-    advisor::TurnConditions end() override { return {.seconds = 1, .ownCores = 1}; }
+    advisor::TurnConditions end(std::span<const std::int64_t>) override { return {.seconds = 1, .ownCores = 1}; }
 };
 
 } // namespace experiment_test
