@@ -121,7 +121,7 @@ Advice firesOnLearning(profiler::Message reason)
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::LossAtEqualTime;
     advice.whyNoPrediction =
-        message<"loss.not_predicted", "The effect on the loss cannot be predicted from a trace: measure it.">();
+        message<"loss.not_predicted", "The effect on the loss cannot be predicted from a trace.">();
     return advice;
 }
 

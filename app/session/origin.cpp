@@ -1,5 +1,6 @@
 #include "app/session/origin.h"
 
+#include "advisor/runner/shell_words.h"
 #include "profiler/model/trace.h"
 #include "profiler/os/processor.h"
 
@@ -43,6 +44,16 @@ QString metadataOf(const profiler::Trace& trace, const char* key)
 {
     const auto found = trace.metadata().find(key);
     return found == trace.metadata().end() ? QString() : QString::fromStdString(found->second);
+}
+
+/// A command with the program's own name alone: where an interpreter lies says nothing about what it runs.
+QString withoutFolder(const QString& command)
+{
+    auto words = advisor::runner::shellWords(command.toStdString());
+    if (!words || words->empty())
+        return command;
+    words->front() = std::filesystem::path(words->front()).filename().string();
+    return QString::fromStdString(advisor::runner::commandLine(*words));
 }
 
 /// Names of the devices that a trace has, or of the one that its trainer names: "cpu" where there was no other.
@@ -106,7 +117,7 @@ Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file)
             return originOf(*configuration);
     if (const QString command = metadataOf(trace, "record.command"); !command.isEmpty())
         return {hashOf(QStringList{"program", command, metadataOf(trace, "record.directory")} + sourcesOf(trace)),
-                command};
+                withoutFolder(command)};
     if (file.empty())
         return {};
     return {hashOf({"file", QString::fromStdString(file.string())}), QString::fromStdString(file.filename().string())};

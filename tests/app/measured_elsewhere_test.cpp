@@ -163,13 +163,15 @@ void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
     QVERIFY2(app::originOf(training("48")).name.endsWith("Batch size = 48"),
              qPrintable(app::originOf(training("48")).name));
     // A program is its command and its folder; a trace that says neither is its file.
-    const auto program = [](const char* folder) {
-        return app::originOf(*test_support::traceFromText(std::string("meta record.command python train.py\nmeta "
-                                                                      "record.directory ") +
-                                                          folder + "\nmain\nop a 0 1\n"),
+    const auto program = [](const char* folder, const char* command = "python train.py") {
+        return app::originOf(*test_support::traceFromText(std::string("meta record.command ") + command +
+                                                          "\nmeta record.directory " + folder + "\nmain\nop a 0 1\n"),
                              "/tmp/a.sstrace");
     };
     QCOMPARE(program("/home/a").name, QString("python train.py"));
+    const app::Origin elsewhere = program("/home/a", "/opt/venv/bin/python train.py --name 'a b'");
+    QCOMPARE(elsewhere.name, QString("python train.py --name 'a b'"));
+    QVERIFY(elsewhere.id != program("/home/a", "/usr/bin/python train.py --name 'a b'").id);
     QCOMPARE(program("/home/a").id, program("/home/a").id);
     QVERIFY(program("/home/a").id != program("/home/b").id);
     QCOMPARE(app::originOf(*test_support::traceFromText("main\nop a 0 1\n"), "/tmp/a.json").name, QString("a.json"));
