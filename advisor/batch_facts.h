@@ -19,7 +19,7 @@ std::optional<Toggle> partsOfTheBatch(const config::TrainingConfig& config);
 /// All that changes where a finding's toggle is applied to `now`: with gradient.accumulation the batch becomes a part
 /// of what it was, where that is a whole number, so that an update of the weights sees as many samples.
 std::vector<Toggle> changesOf(const Toggle& toggle, const config::TrainingConfig& now);
-/// Whether the batch of an update is a product of which this knob is a factor.
+/// Whether the number of samples of a weight update is a multiple of this knob's value (batch size, accumulation).
 bool isBatchFactor(std::string_view key);
 /// Whether as many samples go into an update of the weights after these changes as before.
 bool keepTheBatch(const std::vector<Toggle>& changes);

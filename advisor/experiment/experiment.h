@@ -131,7 +131,7 @@ struct ExperimentResult {
     /// No two programs were resident, since both did not fit into the memory, or listen on one port; the peaks are then
     /// not known.
     bool oneAtATime = false;
-    bool sharePort = false; ///< that is why
+    bool sharePort = false; ///< because of the port
 
     /// `why` and the notes, as one text.
     [[nodiscard]] std::string whyText() const;

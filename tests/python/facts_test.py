@@ -18,6 +18,7 @@ from stepscope import arguments, hooks, loaders, sites  # noqa: E402
 from stepscope.cycle import Cycle  # noqa: E402
 from stepscope.facts import Facts  # noqa: E402
 from stepscope.guard import guarded  # noqa: E402
+from stepscope.steps import Steps  # noqa: E402
 
 _PROGRAM = '''
 def make(*parts, **named):
@@ -63,6 +64,36 @@ class CycleTest(unittest.TestCase):
 
     def test_a_program_of_one_cycle_has_one_step(self):
         self.assertEqual(ends("DG"), ".|")
+
+
+class StepsTest(unittest.TestCase):
+    def test_steps_on_the_only_batch_are_told_without_waiting_for_each(self):
+        clock = [1000]
+        ended = []
+        session = types.SimpleNamespace(
+            now=lambda: clock[0],
+            complete=lambda kind, name, begin, end, number: ended.append((number, begin, end)),
+            facts=types.SimpleNamespace(changed=False),
+        )
+        steps = Steps(session)
+        optimizer = object.__new__(type("SGD", (), {}))
+        steps.optimizer_made(optimizer)
+        heard = []
+
+        def wait(now):
+            heard.append((now, steps.begun))
+            clock[0] = now + 500  # as for a turn
+
+        steps.listeners.append(wait)
+        steps.batch_asked(0, 1)
+        for number in range(1, 25):
+            steps.training_began(10 * number - 5)
+            steps.optimized(10 * number, optimizer)
+        self.assertEqual(ended, [(number, 10 * number, 10 * number + 10) for number in range(24)])
+        self.assertEqual(heard, [(240, 230)])
+        steps.optimized(800, optimizer)
+        self.assertEqual(ended[24:], [(24, 740, 800)])
+        self.assertEqual(heard[1:], [(800, 740)])
 
 
 class VersionsTest(unittest.TestCase):
@@ -213,6 +244,14 @@ class FactsTest(unittest.TestCase):
         self.assertTrue(options["workers"]["given"])
         self.assertFalse(options["batch_size"]["given"])
         self.assertEqual(options["batch_size"]["default"], 8)
+
+    def test_a_spawned_process_learns_the_command_line_unless_it_is_too_long_for_a_variable(self):
+        known = arguments.Arguments()
+        known.words = ["python", "train.py"]
+        self.assertEqual(known.tell_spawned(arguments.Arguments).words, known.words)
+        self.assertNotEqual(arguments.Arguments().words, known.words)
+        known.words = ["python", "train.py", "x" * 200_000]
+        self.assertNotEqual(known.tell_spawned(arguments.Arguments).words, known.words)
 
     def test_values_that_json_cannot_hold_are_texts(self):
         self.assertEqual(arguments.plain(float("nan")), "nan")

@@ -137,6 +137,26 @@ class RecordingTest(unittest.TestCase):
         self.assertTrue(done.stdout.startswith("False"), done.stdout)
         self.assertIn("nothing is recorded", done.stderr)
 
+    def test_a_copy_of_the_model_validates_only_where_nothing_trains(self):
+        self.run_program(
+            "import copy, stepscope\n"
+            "average = copy.deepcopy(model)\n"
+            "with stepscope.recording('teacher.sstrace', ops=False):\n"
+            "    for x, y in DataLoader(data, batch_size=32):\n"
+            "        optimizer.zero_grad()\n"
+            "        (model(x) - average(x)).square().sum().backward()\n"
+            "        optimizer.step()\n"
+            "with stepscope.recording('average.sstrace', ops=False):\n"
+            "    train(DataLoader(data, batch_size=32))\n"
+            "    for x, y in DataLoader(data, batch_size=64):\n"
+            "        average(x)\n"
+        )
+        found = {}
+        for name in ("teacher", "average"):
+            objects = self.summary(name + ".sstrace")["program"]["objects"]
+            found[name] = [(entry["site"]["line"], entry["count"], entry["grad"]) for entry in objects if entry["kind"] == "validation"]
+        self.assertEqual(found, {"teacher": [], "average": [(_MADE.count("\n") + 11, 1, True)]})
+
     def test_gradients_that_no_optimizer_uses_are_counted(self):
         self.run_program(
             "import stepscope\n"

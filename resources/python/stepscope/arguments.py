@@ -6,6 +6,7 @@ import sys
 
 _MOST = 300
 _SPAWNER = "STEPSCOPE_SPAWNER"  # environment variable: what the process that spawned this one knows of the command line
+_MOST_TOLD = 64 * 1024  # bytes; Linux starts no program with a variable of more than 128 KiB
 _PLAIN = (bool, int, float, str, type(None))
 
 
@@ -26,7 +27,10 @@ class Arguments:
     def tell_spawned(self, start):
         """Calls `start`, which starts a process of multiprocessing. One that is spawned runs a command line of Python's
         own, and learns that of the program."""
-        os.environ[_SPAWNER] = json.dumps({"words": self.words, "arguments": self.list()}, default=str)
+        told = json.dumps({"words": self.words, "arguments": self.list()}, default=str)
+        if len(told) > _MOST_TOLD:
+            return start()
+        os.environ[_SPAWNER] = told
         try:
             return start()
         finally:

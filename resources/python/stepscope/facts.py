@@ -248,6 +248,8 @@ class Facts:
         }
         objects = []
         for entry in list(self.objects):
+            if entry.kind == "validation" and not entry.count:
+                continue  # a place from which a copy of a model was called in training
             try:
                 objects.append(self._object(entry))
             except Exception as error:

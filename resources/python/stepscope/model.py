@@ -31,7 +31,7 @@ class Models:
         self._known = (0, 0)  # modules made, and optimizers, at the last attach()
         self._made = 0
         self._watched = {}  # by id: the model object of an outermost trained module
-        self._copies = {}  # by id, of modules that are made like one and not trained, averages as a rule: its model object
+        self._copies = {}  # by id: the model object that an untrained module of the same class and size is a copy of
         self._levels = 0
         self._classes = set()
         self._inside = {}  # by thread: a watched module is being called
@@ -50,28 +50,25 @@ class Models:
 
     @guarded
     def module_made(self, module):
-        key = id(module)
-        self._made += 1
-        try:
-            reference = weakref.ref(module, lambda _: self._modules.pop(key, None))
-        except TypeError:
-            return
-        self._modules[key] = (reference, sites.capture_construction(module, depth=3))
+        self._know(module, sites.capture_construction(module, depth=3))
 
     @guarded
     def module_restored(self, module):
-        """A module that was copied, loaded, or sent to this process: none of those calls its __init__."""
-        key = id(module)
-        self._made += 1
-        reference = weakref.ref(module, lambda _: self._modules.pop(key, None))
-        self._modules[key] = (reference, sites.capture(sites.caller(3)))
+        """A module that was copied, loaded, or sent to this process, which does not call its __init__."""
+        self._know(module, sites.capture(sites.caller(3)))
 
     def module_found(self, module):
         """A module that was made before there were hooks."""
+        if id(module) not in self._modules:
+            self._know(module, None)
+
+    def _know(self, module, call):
         key = id(module)
-        if key not in self._modules:
-            self._made += 1
-            self._modules[key] = (weakref.ref(module, lambda _: self._modules.pop(key, None)), None)
+        self._made += 1
+        try:
+            self._modules[key] = (weakref.ref(module, lambda _: self._modules.pop(key, None)), call)
+        except TypeError:  # its class has no room for weak references
+            pass
 
     def optimizer_made(self, optimizer):
         try:
@@ -103,7 +100,8 @@ class Models:
         if state == self._known:
             return
         self._known = state
-        trained = self._trained()
+        trained = self._trained_now()
+        self._parameters |= trained
         modules = [module for module in (reference() for reference, _ in list(self._modules.values())) if module is not None]
         children = {id(child) for module in modules for child in vars(module).get("_modules", {}).values() if child is not None}
         roots = [module for module in modules if id(module) not in children and _has_any(module, trained)]
@@ -114,22 +112,27 @@ class Models:
         self._copies = self._copies_among(modules)
 
     def _copies_among(self, modules):
-        made_like = {}
+        """Modules of the class and size of a watched one, or of the module that it wraps, which nothing trains: usually
+        averages of its weights, teachers or targets."""
+        originals, trained = {}, set()
         for module in modules:
             entry = self._watched.get(id(module))
-            while entry is not None:
-                made_like[type(module), _size(module)] = entry
-                module = vars(module).get("_modules", {}).get("module")  # of DistributedDataParallel
-                if module is None:
-                    break
-        trained = {id(part) for module in modules if id(module) in self._watched for part in module.modules()}
+            if entry is None:
+                continue
+            trained.update(id(part) for part in module.modules())
+            inner = vars(module).get("_modules", {}).get("module")  # of DistributedDataParallel
+            for original in (module, inner):
+                if original is not None:
+                    originals[type(original), _size(original)] = entry
+        classes = {kind for kind, _ in originals}
         copies = {}
         for module in modules:
-            if id(module) not in trained and any(type(module) is kind for kind, _ in made_like):
-                entry = made_like.get((type(module), _size(module)))
-                if entry is not None:
-                    copies[id(module)] = entry
-                    self._watch_class(type(module))
+            if type(module) not in classes or id(module) in trained:
+                continue
+            entry = originals.get((type(module), _size(module)))
+            if entry is not None:
+                copies[id(module)] = entry
+                self._watch_class(type(module))
         return copies
 
     def _watch(self, module, entry=None):
@@ -147,13 +150,14 @@ class Models:
 
     def _describe(self, entry, module):
         _describe_model(entry, module)
-        _describe_gradients(entry, module, self._trained())
+        # At the end of a program a model may outlive its optimizer.
+        self._parameters |= self._trained_now()
+        _describe_gradients(entry, module, self._parameters)
 
-    def _trained(self):
-        """Ids of the parameters that are trained, or were: at the end of a program a model may outlive its optimizer."""
-        self._parameters.update(id(p) for o in self._optimizers for group in o.param_groups for p in group["params"])
-        self._parameters.update(id(p) for module in self._by_hand for p in module.parameters())
-        return self._parameters
+    def _trained_now(self):
+        """Ids of the parameters that are trained."""
+        trained = {id(p) for o in self._optimizers for group in o.param_groups for p in group["params"]}
+        return trained | {id(p) for module in self._by_hand for p in module.parameters()}
 
     def _watch_class(self, kind):
         if any(known in kind.__mro__ and "__call__" in vars(known) for known in self._classes) and kind not in self._classes:
@@ -215,8 +219,7 @@ class Models:
 
     @guarded
     def copy_called(self, entry):
-        """A module that is made like a trained one and not trained is called: to validate, if nothing is trained on the
-        loader's batches."""
+        """A copy of a trained module is called: to validate, if nothing is trained on the loader's batches."""
         if self._inside.get(get_ident()):
             return
         torch = sys.modules["torch"]

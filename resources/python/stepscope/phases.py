@@ -87,8 +87,8 @@ class Phases:
         return self._validations[forward]
 
     def copy_called(self, model, grad, place):
-        """A copy of a trained model, its average as a rule, is called: in a loop over a loader that trains nothing, to
-        validate; within a training step, as a teacher or target."""
+        """A copy of a trained model is called. In a loop over a loader that trains nothing it validates, as an average of
+        the weights does; within a training step it is a teacher or a target."""
         self._loader_forwards += 1
         self._copy = (model, grad, place)
 

@@ -174,14 +174,18 @@ class Steps:
         return True
 
     def _steps_on_one_batch(self):
-        """The program trains on the only batch that it asked for: each optimizer step ends a segment."""
+        """The program trains on the only batch that it asked for: each optimizer step ends a segment. Listeners, which may
+        wait, hear of the last step only: the others are over."""
         stepped, self._on_one_batch = self._on_one_batch, []
         self._by_loader = False
-        begin = self._begin
+        listeners, self.listeners = self.listeners, []
+        count, begin, last = self._count, self._begin, self._begin
         for at, optimizer in stepped:
+            begin, last = last, at
             self._begin, self._stepped = begin, [optimizer]
-            begin = self._close(at)
-        self._start(begin)
+            self._close(at)
+        self.listeners = listeners
+        self._start(self._report(begin, last) if self._count > count else last)
 
     def outside_began(self, now):
         """Something that belongs to no step begins: validation, generation, saving."""
