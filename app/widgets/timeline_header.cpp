@@ -12,7 +12,7 @@ namespace {
 constexpr int kIndent = 14;
 constexpr int kArrowRoom = 18;
 constexpr int kInset = 6;
-constexpr int kScaleRoom = 56; ///< of a counter's least and greatest value
+constexpr int kScaleGap = 8; ///< between a counter's name and its least and greatest value
 
 QString text(const char* source)
 {
@@ -44,20 +44,21 @@ void paintPin(QPainter& painter, QPointF at, const QColor& color)
     painter.drawLine(at + QPointF(0, 2.6), at + QPointF(0, 7));
 }
 
-/// Least and greatest value of a counter, beside its curve.
-void paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
+/// Least and greatest value of a counter, beside its curve. Returns how wide they are.
+double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
     const CounterSeries& series = scene.samples(row.track);
     if (series.samples().empty())
-        return;
+        return 0;
     const int top = scene.topOf(row);
     const auto drawRight = [&](double value, double y) {
         const QString label = formatValue(value, row.detail);
-        scene.labels.draw(painter, right - scene.labels.width(label, scene.theme.dimText), y, 200, label,
-                          scene.theme.dimText);
+        const double width = scene.labels.width(label, scene.theme.dimText);
+        scene.labels.draw(painter, right - width, y, width + 1, label, scene.theme.dimText);
+        return width;
     };
-    drawRight(series.extent().most, top + 2);
-    drawRight(series.extent().least, top + row.height - 2 - scene.labels.height());
+    return std::max(drawRight(series.extent().most, top + 2),
+                    drawRight(series.extent().least, top + row.height - 2 - scene.labels.height()));
 }
 
 /// A name too long for one line goes on in a second, so that counters of one kind can be told apart.
@@ -122,8 +123,8 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
     }
     const double y = top + (first - scene.labels.height()) / 2.0;
     if (row.kind == TrackRow::Kind::Counter) {
-        paintCounterName(painter, scene, row, {x, y}, right - x - kScaleRoom);
-        paintScale(painter, scene, row, right);
+        const double scale = paintScale(painter, scene, row, right);
+        paintCounterName(painter, scene, row, {x, y}, std::max(0.0, right - x - scale - kScaleGap));
     } else {
         paintName(painter, scene, row, QRectF(x, y, right - x, first));
     }

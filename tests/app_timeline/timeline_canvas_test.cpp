@@ -163,6 +163,33 @@ TEST(TimelineCanvas, MarksASliceThatHasNotEnded)
     EXPECT_GE(edge.size(), 2U) << "a dotted end";
 }
 
+/// The texts of a canvas that shows one counter with this greatest value.
+QByteArray textsOfCounter(double most)
+{
+    TraceBuilder builder;
+    Track track;
+    track.kind = TrackKind::Counter;
+    track.name = "page faults";
+    track.unit = "1/s";
+    const TrackId counter = builder.addTrack(std::move(track));
+    builder.addSample(counter, {traceTime(1'000'000), 0});
+    builder.addSample(counter, {traceTime(3'000'000), most});
+    TimelineCanvas canvas;
+    canvas.resize(900, 300);
+    canvas.setTrace(builder.finish());
+    canvas.show();
+    return canvas.svg();
+}
+
+TEST(TimelineCanvas, TheNameOfACounterLeavesRoomForItsValues)
+{
+    const QByteArray low = textsOfCounter(7), high = textsOfCounter(182'000);
+    EXPECT_TRUE(low.contains(">page faults</text>"));
+    EXPECT_TRUE(high.contains(">182,000 1/s</text>"));
+    EXPECT_FALSE(high.contains(">page faults</text>")) << "beside its value, in one line, there is no room";
+    EXPECT_TRUE(high.contains(">page</text>") && high.contains(">faults</text>"));
+}
+
 TEST(TimelineCanvas, ATraceOfCountersOnlyIsShown)
 {
     const auto trace = test_support::traceFromText("counter power\nsample 1000 50\nsample 3000 90\nsample 5000 70");
