@@ -32,7 +32,7 @@ std::string whereText(const ProgramFacts& facts, const std::optional<SourcePlace
 }
 
 /// Settings that were passed first, then those that matter although they have their default.
-std::string settingsText(const ProgramObject& object)
+std::string settingsText(const ProgramFacts& facts, const ProgramObject& object)
 {
     std::vector<const ProgramSetting*> shown;
     for (const bool given : {true, false})
@@ -44,6 +44,8 @@ std::string settingsText(const ProgramObject& object)
         std::string one = fmt::format("{}={}", shown[i]->name, settingText(shown[i]->value));
         if (!shown[i]->argument.empty())
             one += fmt::format(" (option {})", shown[i]->argument);
+        else if (shown[i]->configuration)
+            one += fmt::format(" ({})", whereText(facts, shown[i]->configuration));
         if (shownWidth(text) + shownWidth(one) > kWidthOfSettings && !text.empty()) {
             text += ", …";
             break;
@@ -87,7 +89,7 @@ std::string programText(const profiler::Trace& trace)
                 name += fmt::format(" ({})", object->role);
             else if (kind == "validation")
                 name += " (validation)";
-            rows.push_back({name, settingsText(*object), whereText(facts, object->site),
+            rows.push_back({name, settingsText(facts, *object), whereText(facts, object->site),
                             object->count > 0 ? std::to_string(object->count) : "-"});
         }
     if (rows.size() == 1)

@@ -98,6 +98,16 @@ std::optional<SourcePlace> placeOf(const Json& json)
     return entry == json.end() ? std::nullopt : place(*entry);
 }
 
+/// The place in a configuration file that a setting comes from.
+std::optional<SourcePlace> configurationOf(const Json& setting)
+{
+    const auto entry = setting.find("configuration");
+    auto found = entry == setting.end() ? std::nullopt : place(*entry);
+    if (found)
+        found->what = text(*entry, "key");
+    return found;
+}
+
 ProgramObject objectOf(const Json& json)
 {
     ProgramObject object;
@@ -117,7 +127,8 @@ ProgramObject objectOf(const Json& json)
         object.settings.push_back({.name = name,
                                    .value = entry.contains("value") ? entry.at("value") : Json(),
                                    .given = isTrue(entry, "given"),
-                                   .argument = text(entry, "argument")});
+                                   .argument = text(entry, "argument"),
+                                   .configuration = configurationOf(entry)});
     }
     object.count = integer(json, "count");
     object.fields = json;

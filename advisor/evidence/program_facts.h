@@ -23,6 +23,7 @@ struct ProgramSetting {
     nlohmann::json value;
     bool given = false;   ///< passed explicitly
     std::string argument; ///< destination of the command line's option whose value it is; empty: none
+    std::optional<SourcePlace> configuration; ///< value in a configuration file that it comes from; `what` is its key
 };
 
 /// An object that the program made, or a place from which it calls something.

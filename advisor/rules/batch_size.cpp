@@ -9,6 +9,7 @@
 #include "profiler/analysis/percentile.h"
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 namespace advisor::rules {
@@ -45,6 +46,15 @@ bool isOverWeights(std::string_view phase)
     return phase == phase::kOptimizer || phase == phase::kZeroGrad;
 }
 
+/// Whether an operator may take as long for a larger batch: a product with weights takes the time of reading them as
+/// long as the batch is small, and of gathering and writing their gradient likewise.
+bool mayReadWeights(std::string_view op)
+{
+    constexpr std::array<std::string_view, 10> kNames = {"mm",       "addmm",  "linear", "matmul",    "bmm",
+                                                         "baddbmm",  "einsum", "lstm",   "embedding", "conv"};
+    return std::ranges::any_of(kNames, [&](std::string_view name) { return op.find(name) != op.npos; });
+}
+
 /// Adds the overhead of a processor's operators, by those steps in which they were recorded.
 void addOverhead(const Case& c, FixedCosts& costs)
 {
@@ -67,7 +77,8 @@ void addOverhead(const Case& c, FixedCosts& costs)
         }
         if (op.selfUsPerStep <= kOverheadUs * op.countPerStep)
             overheadUs += op.selfUsPerStep;
-        workUs += std::max(0.0, op.selfUsPerStep - kMostOverheadUs * op.countPerStep);
+        if (!mayReadWeights(op.name))
+            workUs += std::max(0.0, op.selfUsPerStep - kMostOverheadUs * op.countPerStep);
     }
     // What the passes take beside their operators is going from one to the next, unless it is too much for that.
     const double betweenUs = std::clamp(passesUs / count - inPassesUs, 0.0, kOverheadUs * calls);

@@ -79,23 +79,22 @@ std::vector<double> forwardOfValidations(const profiler::Trace& trace)
     return found;
 }
 
-/// Each operator of the forward pass remembers where it was called from, which a validation's do not. That time and the
-/// checks, as far as steps differ in it.
+/// Each operator of the forward pass records where it was called from, which a validation's do not. At least that time
+/// and the checks themselves are saved; at most the backward pass takes no time either, whose nodes keep what the forward
+/// pass recorded.
 std::optional<Saving> saving(const Case& c, const Checks& checks)
 {
     const bool comparable = c.config && (*c.config)[config::key::evalNoGrad] && !hasDeviceWork(c.trace);
     const std::vector<double> without = comparable ? forwardOfValidations(c.trace) : std::vector<double>();
-    std::vector<double> forward;
-    for (const Step& step : c.facts.steps)
-        if (isSteady(step))
-            forward.push_back(toUs(step.parts.forward));
-    if (without.empty() || forward.size() < 2)
-        return std::nullopt;
     std::vector<double> least, most;
-    for (const double us : forward) {
-        least.push_back(us - mean(without) + checks.selfUs);
-        most.push_back(us - mean(without) + checks.totalUs);
-    }
+    for (const Step& step : c.facts.steps)
+        if (isSteady(step)) {
+            const double forwardUs = toUs(step.parts.forward) - mean(without);
+            least.push_back(forwardUs + checks.selfUs);
+            most.push_back(forwardUs + std::max(checks.totalUs, toUs(step.parts.backward)));
+        }
+    if (without.empty() || least.size() < 2)
+        return std::nullopt;
     return meanOverSteps(least, most);
 }
 

@@ -58,20 +58,6 @@ double turnUs(const Case& c)
     return toUs(total(unite(steadyTurns(c.facts.steps)))) / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
-/// µs a step that this work takes where nothing else wants the processor: as the quickest of its kind.
-double quickUs(const Case& c, const std::vector<Slice>& work)
-{
-    double us = 0;
-    for (const std::string_view kind : {phase::kLog, phase::kCheckpoint}) {
-        std::vector<double> durations;
-        for (const Slice& slice : work)
-            if (c.trace.name(slice) == kind)
-                durations.push_back(toUs(slice.duration));
-        us += percentile(durations, 0) * static_cast<double>(durations.size());
-    }
-    return us / static_cast<double>(c.facts.statistics.steadyCount);
-}
-
 /// µs of this work in each steady turn.
 std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work)
 {
@@ -88,8 +74,8 @@ std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work
 
 /// At most the step loses all the time in which files are written, and with a configuration the time in which metrics
 /// are read, which happens on the other thread too. At least it loses what is sure to run beside it: where the step
-/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. A step is never shorter than the
-/// work beside it.
+/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. That a step takes no less than the
+/// work beside it limits nothing here: the other thread writes files faster than a step that waits for them does.
 std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;
@@ -102,7 +88,7 @@ std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, boo
         for (double& us : most)
             us += metrics;
         const double turn = turnUs(c);
-        Saving saved = limited(meanOverSteps(least, most), std::max(0.0, turn - quickUs(c, files)));
+        Saving saved = limited(meanOverSteps(least, most), turn);
         saved.ofUs = turn;
         return saved;
     }

@@ -155,6 +155,54 @@ class Callers(Patcher):
         self.assertIn("Batches(data, num_workers=4)", program.new_text({"loader.workers": "4"}))
 
 
+class ConfigurationFile(Patcher):
+    """Settings that the program reads from a configuration file are changed there."""
+
+    def with_file(self, name, text, line, column, end_column, key="data.workers"):
+        program = Program('x = DataLoader(d, num_workers=config["data"]["workers"])\n')
+        self.addCleanup(program.close)
+        path = program.add_file(name, text)
+        program.facts["files"][-1]["configuration"] = True
+        place = {"file": path, "line": line, "column": column, "end_column": end_column, "key": key}
+        return program.add("loader", "DataLoader", settings={"num_workers": setting(0) | {"configuration": place}}), path
+
+    def test_the_value_is_replaced_in_its_line(self):
+        for name, text, line, column, wanted in (
+            ("c.yaml", "data:\r\n  workers: 0   # of the loader\r\n  size: 3\r\n", 2, 11,
+             "data:\r\n  workers: 4   # of the loader\r\n  size: 3\r\n"),
+            ("c.json", '{"data": {"workers": 0, "ü": [0, {"workers": 0}]}}', 1, 21,
+             '{"data": {"workers": 4, "ü": [0, {"workers": 0}]}}'),
+            ("c.toml", "[data]\nworkers = 0\n[other]\nworkers = 0\n", 2, 10,
+             "[data]\nworkers = 4\n[other]\nworkers = 0\n"),
+        ):
+            program, path = self.with_file(name, text, line, column, column + 1)
+            answer = program.answer({"loader.workers": "4"})
+            row = answer["changes"][0]
+            self.assertEqual((row["how"], row["measurable"], row["why_not"]), ("source", True, None))
+            self.assertEqual([(site["file"], site["line"]) for site in row["sites"]], [(path, line)])
+            self.assertEqual([(file["path"], file["text"]) for file in answer["files"]], [(path, wanted)])
+            self.assertIn("a/" + path.lstrip("/"), answer["diff"])
+
+    def test_it_goes_along_with_changes_of_the_source(self):
+        program, path = self.with_file("c.yaml", "data:\n  workers: 0\n", 2, 11, 12)
+        answer = program.answer({"loader.workers": "2", "loader.pin_memory": "true"})
+        texts = {file["path"]: file["text"] for file in answer["files"]}
+        self.assertEqual(texts[path], "data:\n  workers: 2\n")
+        self.assertEqual(texts[program.path], 'x = DataLoader(d, num_workers=config["data"]["workers"], pin_memory=True)\n')
+
+    def test_a_value_that_is_there_is_none_to_change(self):
+        program, _ = self.with_file("c.yaml", "data:\n  workers: 0\n", 2, 11, 12)
+        row = self.only_row(program, "loader.workers", "0")
+        self.assertEqual((row["how"], row["why_not"]["id"]), ("to read", "change.already"))
+
+    def test_a_file_that_changed_since_is_left_alone(self):
+        program, path = self.with_file("c.yaml", "data:\n  workers: 0\n", 2, 11, 12)
+        with open(path, "a", encoding="utf-8") as file:
+            file.write("# edited\n")
+        answer = program.answer({"loader.workers": "2"})
+        self.assertNotIn(path, [file["path"] for file in answer["files"]])
+
+
 class CommandLine(Patcher):
     def with_argument(self, argv, argument, value=4):
         program = self.loader("x = DataLoader(d, num_workers=args.workers)\n",

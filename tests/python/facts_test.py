@@ -14,7 +14,8 @@ import types
 import unittest
 
 sys.path.insert(0, os.path.join(sys.argv.pop(1), ".."))
-from stepscope import arguments, hooks, loaders, sites  # noqa: E402
+from stepscope import arguments, configs, hooks, loaders, sites  # noqa: E402
+from stepscope.change import config_values  # noqa: E402
 from stepscope.cycle import Cycle  # noqa: E402
 from stepscope.facts import Facts  # noqa: E402
 from stepscope.guard import guarded  # noqa: E402
@@ -209,6 +210,84 @@ class _Session:
 
     def metadata(self, key, value):
         self.written[key] = value
+
+
+class ConfigurationsTest(unittest.TestCase):
+    """Values of configuration files, and which of them reach a call."""
+
+    def keys(self, name, text):
+        return {".".join(entry.keys): (entry.text, entry.line) for entry in config_values.entries(name, text)}
+
+    def test_where_values_are_written(self):
+        yaml = "data:\n  size: 3 # px\n  'name': \"a # b\"\nnote: |\n  size: 9\nsteps:\n- lr: 1e-3\n  list: [1, 2]\nempty:\n"
+        self.assertEqual(self.keys("a.yml", yaml),
+                         {"data.size": ("3", 2), "data.name": ('"a # b"', 3), "steps.lr": ("1e-3", 7)})
+        json_text = '{"data": {"size": 3,\n "l": [1, {"x": true}]}, "s": "a, \\"b"}'
+        self.assertEqual(self.keys("a.json", json_text),
+                         {"data.size": ("3", 1), "data.l.x": ("true", 2), "s": ('"a, \\"b"', 2)})
+        toml = 'top = 1\n[data.loader]\nsize = 3 # px\nlist = [1]\n[data]\nflag=true\n'
+        self.assertEqual(self.keys("a.toml", toml),
+                         {"top": ("1", 1), "data.loader.size": ("3", 3), "data.flag": ("true", 6)})
+        self.assertEqual(self.keys("a.ini", "[data]\n; c\nsize: 3\n"), {"data.size": ("3", 3)})
+        for name in ("a.yaml", "a.json", "a.toml"):
+            self.assertEqual(self.keys(name, "\0{{[[\"\n: :\n- - -"), {})
+
+    def test_a_value_is_written_as_the_file_writes_it(self):
+        for text, value, wanted in (("3", 4, "4"), ("True", False, "False"), ("yes", False, "no"), ("'a'", "b", "'b'"),
+                                    ("null", 2, "2"), ("null", True, "true"), ("1e-3", 0.5, "0.5")):
+            self.assertEqual(config_values.rewritten(text, value), wanted)
+        self.assertTrue(config_values.is_value("1e-3", 0.001) and config_values.is_value("yes", True))
+        self.assertFalse(config_values.is_value("'3'", 3) or config_values.is_value("1", True) or config_values.is_value("a", 1))
+
+    def place(self, expression, name, value, **files):
+        with tempfile.TemporaryDirectory() as folder:
+            known = configs.Configurations()
+            for stem, text in files.items():
+                path = os.path.join(folder, stem + ".yaml")
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                known.add(path)
+            expressions = [ast.parse(expression, mode="eval").body] if expression else []
+            found = known.place(expressions, name, value)
+            return found and (os.path.basename(found[0]), found[1].line)
+
+    def test_the_place_of_a_setting(self):
+        text = "train:\n  batch: 8\nval:\n  batch: 8\nlr: 0.1\n"
+        for expression, name, value, wanted in (
+            ('config["train"]["batch"]', "batch_size", 8, ("a.yaml", 2)),
+            ("int(config.val.get('batch', 1))", "batch_size", 8, ("a.yaml", 4)),
+            ("config.lr", "lr", 0.1, ("a.yaml", 5)),
+            ("lr", "lr", 0.1, ("a.yaml", 5)),
+            (None, "lr", 0.1, ("a.yaml", 5)),  # out of **options
+            ("config.batch", "batch_size", 8, None),  # either of the two
+            ("config.train.batch", "batch_size", 16, None),  # overridden
+            ("0.1", "lr", 0.1, None),
+            ("config[0]", "lr", 0.1, None),
+        ):
+            self.assertEqual(self.place(expression, name, value, a=text), wanted, expression)
+        self.assertIsNone(self.place("config.lr", "lr", 0.1, a="lr: 0.1\n", b="lr: 0.1\n"))
+        self.assertIsNone(self.place("config.lr", "lr", 0.1))
+
+    def test_parsers_say_what_they_read(self):
+        import configparser
+
+        with tempfile.TemporaryDirectory() as folder:
+            known = configs.Configurations()
+            module = types.SimpleNamespace(load=lambda source, *more: source)
+            configs.patch_load(module, known)
+            for name in ("a.yaml", "b.txt"):
+                with open(os.path.join(folder, name), "w+", encoding="utf-8") as file:
+                    module.load(file, 1)
+            module.load("text: 1")
+            path = os.path.join(folder, "c.ini")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("[a]\nlr = 0.1\n")
+            parser = types.SimpleNamespace(RawConfigParser=type("Parser", (configparser.ConfigParser,), {}))
+            configs.patch_configparser(parser, known)
+            parser.RawConfigParser().read(path)
+            words = types.SimpleNamespace(words=["python", "--config=" + os.path.join(folder, "d.json"), "e.json.gz"], list=lambda: [])
+            known.add_words(words)
+            self.assertEqual([os.path.basename(path) for path, _ in known.files()], ["a.yaml", "c.ini"])
 
 
 class FactsTest(unittest.TestCase):

@@ -130,6 +130,31 @@ class RecordingTest(unittest.TestCase):
                 self.assertEqual({entry["dest"]: entry["value"] for entry in program["arguments"]}, {"how": how, "lr": 0.1})
                 self.assertTrue(program["script"].endswith("program.py"))
 
+    def test_settings_from_a_configuration_file_are_patched_there(self):
+        with open(os.path.join(self.folder, "conf.json"), "w", encoding="utf-8") as file:
+            file.write('{"data": {\n  "batch_size": 16,\n  "workers": 0},\n "lr": 0.01}\n')
+        text = (
+            "import json\n"
+            "with open('conf.json') as file:\n"
+            "    conf = json.load(file)\n"
+            "for group in optimizer.param_groups:\n"
+            "    group['lr'] = conf['lr']\n"
+            "train(DataLoader(data, batch_size=conf['data']['batch_size'], num_workers=int(conf['data'].get('workers', 1))))\n"
+        )
+        with open(os.path.join(self.folder, "program.py"), "w", encoding="utf-8") as file:
+            file.write(_MADE + text)
+        subprocess.run([CLI, "record", "-o", "run.sstrace", "--", sys.executable, "program.py"], cwd=self.folder,
+                       capture_output=True, text=True, timeout=280, check=True)
+        program = self.summary("run.sstrace")["program"]
+        settings = next(entry["settings"] for entry in program["objects"] if entry["kind"] == "loader")
+        places = {name: settings[name]["configuration"] for name in ("batch_size", "num_workers")}
+        self.assertEqual({name: (os.path.basename(place["file"]), place["line"], place["key"]) for name, place in places.items()},
+                         {"batch_size": ("conf.json", 2, "data.batch_size"), "num_workers": ("conf.json", 3, "data.workers")})
+        done = subprocess.run([CLI, "patch", "run.sstrace", "--set", "batch.size=64", "--set", "loader.workers=2"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=100)
+        changed = [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
+        self.assertEqual(changed, ['-  "batch_size": 16,', '-  "workers": 0},', '+  "batch_size": 64,', '+  "workers": 2},'])
+
     def test_nothing_can_be_recorded_and_the_program_goes_on(self):
         done = self.run_program(
             "import stepscope\nwith stepscope.recording('/nowhere/at/all.sstrace') as on:\n    print(on, train(DataLoader(data)))\n"

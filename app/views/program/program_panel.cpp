@@ -85,10 +85,10 @@ QList<QStandardItem*> row(const QString& name, const QString& value, const std::
     cells[Value]->setToolTip(value);
     if (site) {
         cells[Where]->setText(QString("%1:%2").arg(QFileInfo(toText(site->file)).fileName()).arg(site->line));
-        cells[Where]->setToolTip(ProgramPanel::tr("%1, line %2, in %3. Enter opens it in the editor.")
-                                     .arg(toText(site->file))
-                                     .arg(site->line)
-                                     .arg(toText(site->function)));
+        const QString place = ProgramPanel::tr("%1, line %2").arg(toText(site->file)).arg(site->line);
+        const QString whole =
+            site->function.empty() ? place : ProgramPanel::tr("%1, in %2").arg(place, toText(site->function));
+        cells[Where]->setToolTip(ProgramPanel::tr("%1. Press Enter to open it in the editor.").arg(whole));
     }
     return cells;
 }
@@ -99,6 +99,9 @@ QString valueText(const advisor::ProgramSetting& setting, const std::vector<advi
     for (const advisor::ProgramArgument& argument : arguments)
         if (!setting.argument.empty() && argument.dest == setting.argument && !argument.options.empty())
             return ProgramPanel::tr("%1, from %2").arg(value, toText(argument.options.front()));
+    if (setting.configuration)
+        return ProgramPanel::tr("%1, from %2 in %3")
+            .arg(value, toText(setting.configuration->what), QFileInfo(toText(setting.configuration->file)).fileName());
     return setting.given ? value : ProgramPanel::tr("%1 (default)").arg(value);
 }
 
@@ -129,7 +132,8 @@ QList<QStandardItem*> objectRow(const advisor::ProgramFacts& facts, const adviso
     auto cells = row(name, value.join("  ·  "), object.site);
     cells[Name]->setToolTip(toText(object.className));
     for (const advisor::ProgramSetting& setting : object.settings)
-        cells[Name]->appendRow(row(toText(setting.name), valueText(setting, facts.arguments), object.site));
+        cells[Name]->appendRow(row(toText(setting.name), valueText(setting, facts.arguments),
+                                   setting.configuration ? setting.configuration : object.site));
     for (const advisor::SourcePlace& caller : object.chain)
         cells[Name]->appendRow(row(ProgramPanel::tr("called from %1").arg(toText(caller.function)), {}, caller));
     return cells;

@@ -5,8 +5,10 @@ which costs little; the document is made when the first steps have been seen, ag
 the program's end. The last one counts. Its fields:
 
   schema, interpreter, python, torch, argv, cwd, script, module
-  files      the user's files that sites refer to: path, sha256, lines
-  objects    id, kind, class, framework, site, chain, settings, role, count, and by kind:
+  files      the user's files that sites refer to: path, sha256, lines; configuration files: configuration, true
+  objects    id, kind, class, framework, site, chain, settings {name: {value, given, argument (the option that it comes
+             from), configuration (the place in a configuration file that it comes from: file, line, column, end_column,
+             key)}}, role, count, and by kind:
     loader      dataset {class, length, iterable, in_memory}, sampler, collate_fn, made_by (id of the trainer object),
                 framework_arguments {setting: argument of the trainer object}
     optimizer   groups [{setting: value}], parameters, bytes (of its state), implementation, backward_passes (for each of
@@ -30,6 +32,7 @@ import weakref
 
 from . import sites
 from .arguments import Arguments, plain
+from .configs import Configurations
 
 _MOST_OBJECTS = 500
 _MOST_BYTES = 900_000  # of the document
@@ -80,6 +83,7 @@ class Facts:
         self._session = session
         self.sources = sites.Sources()
         self.arguments = Arguments()
+        self.configurations = Configurations()
         self.objects = []
         self._numbers = {}
         self._calls = {}  # objects that stand for calls, by kind and place
@@ -246,6 +250,7 @@ class Facts:
             "cwd": self._cwd,
             **self._main_file(),
         }
+        self.configurations.add_words(self.arguments)
         objects = []
         for entry in list(self.objects):
             if entry.kind == "validation" and not entry.count:
@@ -316,20 +321,45 @@ class Facts:
             expressions = [written[name]] if name in written else []
             if not expressions and given and starred and site:
                 expressions = sites.dictionary_values(self.sources.file(site["file"])[3], name)
-            settings[name] = {
-                "value": plain(value),
-                "given": bool(given),
-                "argument": self._argument(expressions, value, site),
-            }
+            expressions = self._with_assigned(expressions, site)
+            argument = self._argument(expressions, value)
+            settings[name] = {"value": plain(value), "given": bool(given), "argument": argument}
+            configuration = None
+            if given and argument is None and site:
+                configuration = self._configuration(expressions, name, value)
+            if configuration is not None:
+                settings[name]["configuration"] = configuration
         return settings
 
-    def _argument(self, expressions, value, site):
+    def _with_assigned(self, expressions, site):
+        """The expressions, and those that the file assigns to the plain names among them."""
+        import ast
+
+        found = list(expressions)
+        for expression in expressions:
+            if isinstance(expression, ast.Name):
+                found += sites.assigned_values(self.sources.file(site["file"])[3], expression.id)
+        return found
+
+    def _configuration(self, expressions, name, value):
+        """The place in a configuration file that the value comes from; None."""
+        found = self.configurations.place(expressions, name, plain(value))
+        if found is None:
+            return None
+        path, entry = found
+        self.sources.add_configuration(path)
+        return {
+            "file": path,
+            "line": entry.line,
+            "column": entry.column,
+            "end_column": entry.end_column,
+            "key": ".".join(entry.keys),
+        }
+
+    def _argument(self, expressions, value):
         """The option of the command line whose value reached the call, if one of the expressions is that option."""
         import ast
 
-        for expression in list(expressions):
-            if isinstance(expression, ast.Name):
-                expressions = expressions + sites.assigned_values(self.sources.file(site["file"])[3], expression.id)
         for expression in expressions:
             while isinstance(expression, ast.Call) and len(expression.args) == 1:  # int(args.workers)
                 expression = expression.args[0]

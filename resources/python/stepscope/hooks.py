@@ -10,7 +10,7 @@ import importlib.abc
 import os
 import sys
 
-from . import arguments, arm, steps, tracing, trainers
+from . import arguments, arm, configs, steps, tracing, trainers
 from .guard import guarded
 
 
@@ -273,14 +273,21 @@ def _later(module_of_ours, function):
 
 
 def _patches(session):
+    load = functools.partial(configs.patch_load, configurations=session.facts.configurations)
     return {
         "argparse": functools.partial(arguments.patch_argparse, arguments=session.facts.arguments),
         "click.core": functools.partial(arguments.patch_click, arguments=session.facts.arguments),
+        "configparser": functools.partial(configs.patch_configparser, configurations=session.facts.configurations),
         "fastai.optimizer": _later("optimizers", "patch_fastai"),
+        "json": load,
         "multiprocessing.process": functools.partial(arguments.patch_processes, arguments=session.facts.arguments),
         "multiprocessing.util": _patch_processes,
         "numpy": _later("precision", "patch_numpy"),
+        "ruamel.yaml.main": functools.partial(configs.patch_ruamel, configurations=session.facts.configurations),
         "safetensors.torch": _later("syncs", "patch_safetensors"),
+        "toml": load,
+        "tomli": load,
+        "tomllib": load,
         "torch": _patch_torch,
         "torch.amp.grad_scaler": _later("optimizers", "patch_scaler"),
         "torch.autograd": _later("losses", "patch_autograd"),
@@ -289,6 +296,7 @@ def _patches(session):
         "torch.utils.data.dataloader": _later("loaders", "patch_loader"),
         "torch.utils.tensorboard.writer": _later("loggers", "patch_tensorboard"),
         "wandb.sdk.wandb_run": _later("loggers", "patch_wandb"),
+        "yaml": load,
         "mlflow.tracking.fluent": _later("loggers", "patch_mlflow"),
         "lightning.pytorch.trainer.connectors.logger_connector.logger_connector": _later("loggers", "patch_lightning"),
         "pytorch_lightning.trainer.connectors.logger_connector.logger_connector": _later("loggers", "patch_lightning"),

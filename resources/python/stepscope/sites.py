@@ -120,6 +120,7 @@ class Sources:
 
     def __init__(self):
         self._files = {}
+        self._configurations = set()  # paths
 
     def file(self, path):
         """(text, sha256, lines, syntax tree) of a file; None where it cannot be read."""
@@ -143,9 +144,17 @@ class Sources:
             tree = None
         return text, hashlib.sha256(text).hexdigest(), text.count(b"\n") + (not text.endswith(b"\n")), tree
 
+    def add_configuration(self, path):
+        """A configuration file that has one of the settings."""
+        self._configurations.add(path)
+        self.file(path)
+
     def list(self):
         return [
-            {"path": path, "sha256": entry[1], "lines": entry[2]} for path, entry in sorted(self._files.items()) if entry
+            {"path": path, "sha256": entry[1], "lines": entry[2]}
+            | ({"configuration": True} if path in self._configurations else {})
+            for path, entry in sorted(self._files.items())
+            if entry
         ]
 
     def site(self, frame, names=()):

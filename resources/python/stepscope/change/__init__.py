@@ -11,6 +11,7 @@ name, and writes none.
     loops       autocast, gradient scaling and no_grad around statements
     models      what is done to a model after its construction, and inside its class
     command     changes of the command line
+    configuration  edits of a configuration file, and config_values: where the values of such a file are written
     table       one row per change: what it sets, whether a hook can do it as well
     plan        puts the rows to work and makes the answer
 """

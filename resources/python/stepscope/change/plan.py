@@ -10,6 +10,7 @@ import sys
 from . import command
 from .arguments import set_argument
 from .code import Code, site_of
+from .configuration import ConfigurationCode, ConfigurationEdits, ConfigurationSource, SetValue
 from .edits import Edits
 from .refusal import Refusal
 from .source import Source
@@ -29,7 +30,9 @@ class Work:
         self._wanted = changes
         self._root = root
         self._originals = originals or {}
-        self._hashes = {entry["path"]: entry.get("sha256") for entry in program.get("files") or []}
+        files = program.get("files") or []
+        self._hashes = {entry["path"]: entry.get("sha256") for entry in files}
+        self._configurations = {entry["path"] for entry in files if entry.get("configuration")}
         self._codes = {}
         self.replaced = set()  # files of which an original was read
         self._edits = {}
@@ -59,9 +62,9 @@ class Work:
     # Files
 
     def paths(self):
-        """The user's files that can be read, by name."""
+        """The user's files of Python that can be read, by name."""
         found = []
-        for path in sorted(self._hashes):
+        for path in sorted(self._hashes.keys() - self._configurations):
             try:
                 self.code(path)
             except Refusal:
@@ -76,7 +79,8 @@ class Work:
         known = self._codes.get(path)
         if known is None:
             try:
-                known = Code(self._read(path))
+                is_configuration = path in self._configurations
+                known = (ConfigurationCode if is_configuration else Code)(self._read(path))
             except Refusal as refusal:
                 known = refusal
             self._codes[path] = known
@@ -92,7 +96,7 @@ class Work:
             if os.path.getsize(place) > _LARGEST:
                 raise Refusal("cannot_read", f"{place} is larger than a source file.")
             with open(place, "rb") as file:
-                source = Source(path, file.read())
+                source = self._source(path, file.read())
         except OSError as error:
             raise Refusal("cannot_read", f"{place} cannot be read: {error.strerror}.") from None
         if self._hashes[path] and source.sha256 != self._hashes[path]:
@@ -105,7 +109,10 @@ class Work:
         if data is None or hashlib.sha256(data).hexdigest() != self._hashes[path]:
             raise Refusal("file_changed", f"{path} has changed since it was recorded. Record the program again.")
         self.replaced.add(path)
-        return Source(path, data)
+        return self._source(path, data)
+
+    def _source(self, path, data):
+        return (ConfigurationSource if path in self._configurations else Source)(path, data)
 
     def place(self, path):
         """Where a file is read: below `root` in place of the program's working directory."""
@@ -119,7 +126,7 @@ class Work:
     def edit(self, code, edit):
         path = code.source.path
         if path not in self._edits:
-            self._edits[path] = Edits(code)
+            self._edits[path] = (ConfigurationEdits if path in self._configurations else Edits)(code)
         self._edits[path].add(edit)
 
     def has_edits(self):
@@ -239,7 +246,7 @@ class _Plan:
         except Refusal as refusal:
             return _row(row.key, text, "to read", refusal)
         reason = None
-        for attempt in (self._by_argument, self._by_framework, self._by_source):
+        for attempt in (self._by_argument, self._by_configuration, self._by_framework, self._by_source):
             try:
                 done = attempt(row, text, value)
             except Refusal as refusal:
@@ -279,6 +286,30 @@ class _Plan:
         self._argv = command.set_option(self._argv, argument, text, start)
         return _row(row.key, text, "argument", None, measurable=True)
 
+    # A configuration file
+
+    def _by_configuration(self, row, text, value):
+        """Changes the value in the configuration file that all of the training's objects have it from."""
+        if row.setting is None:
+            return None
+        kind, name = row.setting
+        settings = [(item.get("settings") or {}).get(name) or {} for item in self._work.training(kind)]
+        places = [setting.get("configuration") for setting in settings]
+        if not places or not all(place is not None and place == places[0] for place in places):
+            return None
+        return self._set_in_file(row, text, value, places[0], settings[0].get("value"))
+
+    def _set_in_file(self, row, text, value, place, recorded):
+        if recorded == value and isinstance(recorded, bool) == isinstance(value, bool):
+            raise Refusal("already", f"{row.key} is {text} in the recorded program.")
+        code = self._work.code(place["file"])
+        entry = code.entry_at(place)
+        if entry is None:
+            return None
+        work = self._work.attempt()
+        work.edit(code, SetValue(entry, value))
+        return self._keep(row, text, work)
+
     # A framework's own argument
 
     def _by_framework(self, row, text, value):
@@ -296,6 +327,10 @@ class _Plan:
                 if len(calls) != 1:
                     reason = Refusal("several", f"{last} is called at several places.")
                     continue
+                place = self._trainer_setting(calls[0], names[0][0]).get("configuration")
+                literal = _literal(names[0][1])
+                if place is not None and literal is not None:
+                    return self._set_in_file(row, text, literal, place, None)
                 destination = self._destination(calls[0], names[0][0])
                 try:
                     done = self._set_option(row, text, value, destination) if destination is not None else None
@@ -320,10 +355,14 @@ class _Plan:
         for argument in self._program.get("arguments") or []:
             if argument.get("dest") == name:
                 return name
+        return self._trainer_setting(found, name).get("argument")
+
+    def _trainer_setting(self, found, name):
+        """What is recorded of an argument of a framework's call; empty where nothing is."""
         for item in self._work.objects("trainer"):
             if _is_at(item.get("site"), *found):
-                return ((item.get("settings") or {}).get(name) or {}).get("argument")
-        return None
+                return (item.get("settings") or {}).get(name) or {}
+        return {}
 
     def _framework_argument(self, row, text, found, names):
         code, call = found
@@ -407,6 +446,14 @@ def _framework_calls(work, roots, last):
 
 def _text_of(texts, text):
     return texts(text) if callable(texts) else texts.get(text)
+
+
+def _literal(source):
+    """The value of a literal in Python; None of other expressions."""
+    try:
+        return ast.literal_eval(source)
+    except (ValueError, SyntaxError):
+        return None
 
 
 def _setting(item, name):

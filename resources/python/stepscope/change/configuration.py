@@ -1,0 +1,94 @@
+"""Edits of a configuration file: one value of a line is replaced, and nothing else."""
+import codecs
+import hashlib
+
+from .config_values import entries, is_value, lines_of, rewritten
+from .refusal import Refusal
+
+
+class ConfigurationSource:
+    """The file's bytes and text; what is not edited is written back byte by byte."""
+
+    def __init__(self, path, data):
+        self.path = path
+        self.sha256 = hashlib.sha256(data).hexdigest()
+        self._bom = codecs.BOM_UTF8 if data.startswith(codecs.BOM_UTF8) else b""
+        try:
+            self.text = data[len(self._bom):].decode("utf-8")
+        except ValueError as error:
+            raise Refusal("cannot_parse", f"{path} is no text in UTF-8: {error}.") from None
+
+    def encode(self, text):
+        return self._bom + text.encode("utf-8")
+
+
+class ConfigurationCode:
+    def __init__(self, source):
+        self.source = source
+        self.entries = entries(source.path, source.text)
+
+    def entry_at(self, place):
+        """The entry at the place that the facts have; None."""
+        return next((entry for entry in self.entries if (entry.line, entry.column) == (place["line"], place["column"])), None)
+
+
+class SetValue:
+    """A new value of one entry. It has the attributes of a node of a syntax tree, for the places that are reported."""
+
+    def __init__(self, entry, value):
+        self.entry, self.value = entry, value
+        self.key = (entry.line, entry.column)
+        self.content = rewritten(entry.text, value)
+        self.node = self
+        self.lineno = self.end_lineno = entry.line
+        self.col_offset, self.end_col_offset = entry.column, entry.end_column
+
+
+class ConfigurationEdits:
+    """The edits of one file, with the interface of edits.Edits."""
+
+    def __init__(self, code):
+        self._code = code
+        self._edits = {}
+
+    def __bool__(self):
+        return bool(self._edits)
+
+    def add(self, edit):
+        known = self._edits.get(edit.key)
+        if known is not None and known.content != edit.content:
+            raise Refusal("conflict", f"Another change sets line {edit.lineno} of {self._code.source.path} differently.")
+        self._edits[edit.key] = edit
+
+    def copy(self):
+        other = ConfigurationEdits(self._code)
+        other._edits = dict(self._edits)
+        return other
+
+    def beyond(self, other):
+        for key, edit in self._edits.items():
+            if other is None or key not in other._edits:
+                yield edit.node, edit.node
+
+    def render(self):
+        """The new text, checked: it has the same entries, and only the edited ones have other values.
+
+        @raises Refusal where that is not so
+        """
+        source = self._code.source
+        lines = lines_of(source.text)
+        for _, edit in sorted(self._edits.items(), reverse=True):
+            line, entry = lines[edit.lineno - 1], edit.entry
+            lines[edit.lineno - 1] = line[: entry.column] + edit.content + line[entry.end_column:]
+        text = "".join(lines)
+        after = entries(source.path, text)
+        is_same = len(after) == len(self._code.entries) and all(
+            new.keys == old.keys and self._is_wanted(old, new) for old, new in zip(self._code.entries, after)
+        )
+        if not is_same:
+            raise Refusal("not_spliced", f"{source.path} cannot be changed in place without changing more.")
+        return text
+
+    def _is_wanted(self, old, new):
+        edit = self._edits.get((old.line, old.column))
+        return new.text == old.text if edit is None else is_value(new.text, edit.value)
