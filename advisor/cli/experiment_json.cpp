@@ -108,17 +108,13 @@ Json knownOrNull(double value)
     return value > 0 ? Json(value) : Json(nullptr);
 }
 
-Json noiseJson(const NoiseReport& noise)
+Json conditionsJson(const TurnConditions& turns)
 {
-    const TurnConditions& turns = noise.turns;
     Json processes = Json::array();
     for (const CpuShare& share : turns.others)
         if (processes.size() < 5)
             processes.push_back({{"name", share.name}, {"cores", share.cores}});
-    return {{"pairs_repeated", noise.repeatedPairs},
-            {"pairs_disturbed", noise.disturbedPairs},
-            {"cores", noise.cores},
-            {"arms_cores", turns.ownCores},
+    return {{"arms_cores", turns.ownCores},
             {"others_cores", turns.otherCores},
             {"processes", std::move(processes)},
             {"clock_mhz", turns.clockLow > 0 ? Json::array({turns.clockLow, turns.clockHigh}) : Json(nullptr)},
@@ -127,6 +123,18 @@ Json noiseJson(const NoiseReport& noise)
             {"major_faults", turns.majorFaults},
             {"read_bytes", turns.readBytes},
             {"swapped_bytes", turns.swappedBytes}};
+}
+
+/// The conditions of the turns that count, and under "disturbed" those of the turns that a disturbance hit.
+Json noiseJson(const NoiseReport& noise)
+{
+    Json json = conditionsJson(noise.turns);
+    json["pairs_repeated"] = noise.repeatedPairs;
+    json["pairs_disturbed"] = noise.disturbedPairs;
+    json["cores"] = noise.cores;
+    const bool isDisturbed = noise.repeatedPairs + noise.disturbedPairs > 0;
+    json["disturbed"] = isDisturbed ? conditionsJson(noise.disturbed) : Json(nullptr);
+    return json;
 }
 
 Json warmUpJson(const WarmUpReport& report)

@@ -3,9 +3,13 @@
 #include "advisor/experiment/driver.h"
 #include "advisor/judged_by.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 namespace advisor {
@@ -96,10 +100,26 @@ profiler::Message tooShort(const std::string& measure)
                              "The run is too short to be measured; raise its epochs or steps.">();
 }
 
+/// Whether the program failed because its standard streams are not a terminal: "OSError: [Errno 25] Inappropriate ioctl
+/// for device" of os.get_terminal_size(), the errors of termios and curses.
+bool asksForTerminal(const std::optional<ProgramFailure>& failure)
+{
+    constexpr std::array<std::string_view, 5> kTexts = {"Inappropriate ioctl for device", "termios.error",
+                                                        "_curses.error", "not a tty", "not a terminal"};
+    if (!failure)
+        return false;
+    return std::ranges::any_of(failure->traceback, [&](std::string_view line) {
+        return std::ranges::any_of(kTexts, [&](std::string_view text) { return line.find(text) != line.npos; });
+    });
+}
+
 /// What a reader has to know of the program besides the verdict.
-void addNotes(ProgramResult& result)
+void addNotes(ProgramResult& result, bool terminalAdded)
 {
     auto& notes = result.measured.notes;
+    if (terminalAdded)
+        notes.push_back(profiler::message<"experiment.note.terminal",
+                                          "The program needs a terminal: both arms were given a pseudo-terminal.">());
     if (!result.program.seeded.empty()) {
         std::string libraries;
         for (const std::string& library : result.program.seeded)
@@ -131,34 +151,42 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
     if (!experiment)
         return tl::unexpected(experiment.error());
     const auto begin = Bounds::Clock::now();
-    ProgramArms arms(plan.setup);
     const auto monitor = systemMonitor();
     Bounds bounds;
     bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
         bounds.deadline = begin + plan.budget;
-    auto measured = driveExperiment({*experiment, arms, *monitor, progress, bounds});
+    auto arms = std::make_unique<ProgramArms>(plan.setup);
+    auto measured = driveExperiment({*experiment, *arms, *monitor, progress, bounds});
+    const bool needsTerminal = !measured && !plan.setup.terminal && measured.error().code != Error::Code::Cancelled &&
+                               asksForTerminal(arms->report().failure);
+    if (needsTerminal) {
+        ProgramSetup setup = plan.setup;
+        setup.terminal = true;
+        arms = std::make_unique<ProgramArms>(std::move(setup));
+        measured = driveExperiment({*experiment, *arms, *monitor, progress, bounds});
+    }
     ProgramResult result;
     if (measured) {
         result.measured = std::move(*measured);
     } else {
         result.measured.plan = *experiment;
-        const auto& failure = arms.report().failure;
-        if (arms.report().isTooShort)
+        const auto& failure = arms->report().failure;
+        if (arms->report().isTooShort)
             result.measured.why = tooShort(plan.measure);
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
-                 arms.baselineGetsAsFar(bounds))
+                 arms->baselineGetsAsFar(bounds))
             result.isRefused = true;
         else
             return tl::unexpected(measured.error());
     }
-    result.program = arms.report();
+    result.program = arms->report();
     if (result.isRefused) {
         result.patchedLines = patchedLines(plan.setup);
         result.measured.why = refusal(*result.program.failure, result.patchedLines);
     }
     result.measured.secondsSpent = std::chrono::duration<double>(Bounds::Clock::now() - begin).count();
-    addNotes(result);
+    addNotes(result, needsTerminal);
     return result;
 }
 

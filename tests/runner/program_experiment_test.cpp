@@ -88,6 +88,15 @@ TEST_F(ProgramExperiment, AFasterProgramPays)
     EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("the program starts"));
 }
 
+TEST_F(ProgramExperiment, AProgramThatNeedsATerminalGetsOne)
+{
+    const auto result = run({"milliseconds=10", "terminal=yes"}, {"milliseconds=5", "terminal=yes"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_THAT(notes(*result), Contains("experiment.note.terminal"));
+    EXPECT_THAT(readText(m_folder / "../baseline.log"), HasSubstr("a terminal of"));
+}
+
 TEST_F(ProgramExperiment, AHigherLossIsNoGain)
 {
     const auto result = run({"milliseconds=20"}, {"milliseconds=10", "loss=1.5"});

@@ -2,6 +2,7 @@
 
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
        [loss=X] [loss_noise=X] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
+       [terminal=yes]
 Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
 higher with every other seed, and lower with the rest. It validates after each N steps, an epoch has N steps, and quiet
 programs report no progress.
@@ -27,6 +28,8 @@ if "child" in options:
     subprocess.Popen(["sleep", "500"], start_new_session=True)
 if "torch" in options:
     sys.exit(0)
+if "terminal" in options:
+    print("a terminal of", os.get_terminal_size(sys.stdout.fileno()).columns, "columns", flush=True)
 if "stdin" in options:
     print("standard input:", repr(sys.stdin.read()), flush=True)
 if "port" in options:
