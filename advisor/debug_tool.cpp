@@ -1,6 +1,6 @@
 #include "advisor/debug_tool.h"
 
-#include "advisor/prediction/saving.h"
+#include "advisor/numbers.h"
 #include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
@@ -18,24 +18,25 @@ bool showsWhatLiesOutside(const Case& c)
            toUs(c.facts.statistics.steadyMeanParts.other) < c.facts.statistics.steadyMeanUs * (1 - 1e-9);
 }
 
-std::optional<Saving> savedInFirstSteps(const Case& c)
+profiler::Message costOfFirstSteps(const Case& c)
 {
-    if (hasDeviceWork(c.trace)) // which hides some of it
-        return std::nullopt;
     const auto& steps = c.facts.steps;
-    std::vector<double> all, saved;
+    std::vector<double> all, more;
     for (const auto& step : steps)
         all.push_back(toUs(step.parts.other));
     const double usual = profiler::analysis::percentile(all, 0.5);
     for (const std::size_t first : firstOfEpochs(c))
         if (!steps[first].partial)
-            saved.push_back(all[first] - usual);
-    if (saved.size() < 2 || saved.size() == all.size())
-        return std::nullopt;
-    // The first time is a warm-up, like the first step.
-    if (saved.size() > 2)
-        saved.erase(saved.begin());
-    return meanOver(SavingUnit::UsPerEpoch, saved);
+            more.push_back(all[first] - usual);
+    if (more.empty() || more.size() == all.size() || hasDeviceWork(c.trace)) // a device hides some of it
+        return {};
+    // The first of several epochs warms up.
+    if (more.size() > 1)
+        more.erase(more.begin());
+    const double us = profiler::analysis::mean(more);
+    return message<"debug_tool.first_steps", "The check takes {time} per epoch. It also slows the steps that follow, by an "
+                                             "amount that the trace does not show: measure it.">(
+        {{"time", us, timeText(us)}});
 }
 
 Advice checkDebugTool(const Case& c, const DebugTool& tool)
@@ -50,7 +51,9 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
     Advice advice = fires(tool.isOn());
     if (tool.saving && showsWhatLiesOutside(c))
         advice.saving = tool.saving(c);
-    if (!advice.saving)
+    if (!advice.saving && tool.whyNoPrediction && showsWhatLiesOutside(c))
+        advice.whyNoPrediction = tool.whyNoPrediction(c);
+    if (!advice.saving && advice.whyNoPrediction.empty())
         advice.whyNoPrediction = message<"debug_tool.no_step_without_it",
                                          "The trace has no step without the tool to compare with: measure it.">();
     if (c.facts.statistics.steadyCount > 0)

@@ -45,8 +45,11 @@ std::optional<bool> predictionHeld(const ExperimentResult& result)
     if (!predicted || !std::isfinite(saved.value) || !saved.isKnown())
         return std::nullopt;
     // A bound says nothing of how little is saved.
-    const bool enough = predicted->kind == SavingKind::UpperBound || saved.value >= predicted->low;
-    return enough && saved.value <= predicted->high;
+    const bool isBound = predicted->kind == SavingKind::UpperBound;
+    if ((isBound || saved.value >= predicted->low) && saved.value <= predicted->high)
+        return true;
+    const bool isBeyond = saved.low > predicted->high || (!isBound && saved.high < predicted->low);
+    return isBeyond ? std::optional(false) : std::nullopt;
 }
 
 } // namespace advisor

@@ -11,8 +11,9 @@ namespace advisor {
 /// or where the experiment measured another quantity than the predicted one.
 std::optional<Saving> predictedHere(const ExperimentResult& result);
 
-/// Whether the measured saving lies within the predicted interval, or below the upper bound. No value where nothing was
-/// predicted or measured.
+/// Whether the prediction held: true where the predicted interval contains the measured mean (or the upper bound is above
+/// it), false where it lies outside the whole 95 % interval of the measurement. No value in between, where the measurement
+/// is too imprecise to decide, and where nothing was predicted or measured.
 std::optional<bool> predictionHeld(const ExperimentResult& result);
 
 } // namespace advisor

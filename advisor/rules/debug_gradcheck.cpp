@@ -11,7 +11,8 @@ constexpr DebugTool kTool = {
     },
     [] { return message<"debug.gradcheck.caveat", "Check a custom backward function once, in a unit test.">(); },
     "epoch",
-    savedInFirstSteps};
+    nullptr,
+    costOfFirstSteps};
 
 Advice check(const Case& c)
 {

@@ -16,7 +16,8 @@ constexpr DebugTool kTool = {
                        "Check a function that is differentiated twice once, in a unit test.">();
     },
     "epoch",
-    savedInFirstSteps};
+    nullptr,
+    costOfFirstSteps};
 
 Advice check(const Case& c)
 {

@@ -188,7 +188,7 @@ TEST(DebugAnomaly, WhatForwardTakesLongerThanInAValidationIsWhatItSaves)
     const Judged judged("debug_anomaly", withAnomaly(kValidation), {"debug.anomaly=true"});
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_NEAR(judged.advice().saving->low, 610, 2) << "steps alternate: the means of neighbours hardly differ";
-    EXPECT_NEAR(judged.advice().saving->high, 650, 41);
+    EXPECT_NEAR(judged.advice().saving->high, 710, 41) << "the backward pass keeps call sites too";
     EXPECT_THAT(judged.advice().reason, HasNumber("checks", 2));
     EXPECT_GT(judged.advice().concerns, 0.5);
 }
@@ -229,33 +229,19 @@ std::string threeEpochs(int us)
     return std::string(kEpochs) + fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
 }
 
-TEST(DebugTools, TheFirstStepsOfEpochsShowWhatAGradientCheckTakes)
+TEST(DebugTools, TheFirstStepsOfEpochsShowWhatAGradientCheckTakesButNotAllThatItCosts)
 {
     for (const char* key : {"gradcheck", "gradgradcheck"}) {
         const Judged judged("debug_" + std::string(key), std::string(kEpochs), {fmt::format("debug.{}=true", key)});
-        ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
-        EXPECT_EQ(judged.advice().saving->unit, advisor::SavingUnit::UsPerEpoch);
-        EXPECT_DOUBLE_EQ(judged.advice().saving->mid, 4500);
-        // Student's t with one degree of freedom: 12.706 standard errors of 500 µs.
-        EXPECT_NEAR(judged.advice().saving->high, 4500 + 12.706 * 500, 1);
+        EXPECT_FALSE(judged.advice().saving);
+        EXPECT_THAT(judged.advice().whyNoPrediction, AllOf(HasId("debug_tool.first_steps"), HasNumber("time", 4000)));
     }
 }
 
-TEST(DebugTools, TheFirstOfThreeGradientChecksWarmsUp)
+TEST(DebugTools, TheFirstOfSeveralGradientChecksWarmsUp)
 {
-    const Judged judged("debug_gradcheck", threeEpochs(4000), {"debug.gradcheck=true"});
-    ASSERT_TRUE(judged.advice().saving);
-    EXPECT_DOUBLE_EQ(judged.advice().saving->low, 4000);
-    EXPECT_DOUBLE_EQ(judged.advice().saving->high, 4000);
-}
-
-TEST(DebugTools, OneEpochDoesNotShowHowMuchAGradientCheckVaries)
-{
-    const std::string epochs(kEpochs);
-    const Judged judged("debug_gradcheck", epochs.substr(0, epochs.find("step 21")), {"debug.gradcheck=true"});
-    EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_FALSE(judged.advice().saving);
-    EXPECT_FALSE(judged.advice().whyNoPrediction.empty());
+    const Judged judged("debug_gradcheck", threeEpochs(4200), {"debug.gradcheck=true"});
+    EXPECT_THAT(judged.advice().whyNoPrediction, HasNumber("time", 4100));
 }
 
 TEST(DebugTools, TheAutogradProfilerTakesAtMostTwiceWhatLiesOutsideOfThePhases)
