@@ -71,7 +71,7 @@ struct Advice {
     std::vector<Evidence> evidence; ///< most telling first, at most about ten
     std::optional<Saving> saving;
     profiler::Message whyNoPrediction; ///< when it fires without a saving
-    double concerns = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no estimate
+    double timeShare = 0; ///< share of the time that the finding is about, [0, 1]: ranks it where it has no estimate
     std::vector<profiler::Message> caveats;
     std::optional<Toggle> toggle;
     profiler::Message whyNoToggle;

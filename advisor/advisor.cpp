@@ -18,7 +18,7 @@ namespace advisor {
 namespace {
 
 /// What shares are of: a step, and without step marks the time that the devices ran, µs.
-double wholeUs(const Case& c)
+double wholeUs(const RuleContext& c)
 {
     return c.facts.statistics.count > 0 ? c.facts.statistics.steadyMeanUs
                                         : profiler::analysis::toUs(c.facts.device.windowTime());
@@ -27,11 +27,11 @@ double wholeUs(const Case& c)
 /// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time. How much of an
 /// upper bound is reached is not known, as little as what a finding without a saving wins of what it is about: these
 /// rank as if it were half.
-double usPerStep(const Advice& advice, const Case& c)
+double usPerStep(const Advice& advice, const RuleContext& c)
 {
     const bool bound = advice.saving && advice.saving->kind == SavingKind::UpperBound;
-    if (!advice.saving || (bound && advice.saving->unit == SavingUnit::UsPerStep && advice.concerns > 0))
-        return advice.concerns / 2 * wholeUs(c);
+    if (!advice.saving || (bound && advice.saving->unit == SavingUnit::UsPerStep && advice.timeShare > 0))
+        return advice.timeShare / 2 * wholeUs(c);
     const double expected = advice.saving->claimed() * (bound ? 0.5 : 1);
     const auto steps = std::max<double>(1, static_cast<double>(c.facts.statistics.count));
     std::int64_t passes = 0;
@@ -51,7 +51,7 @@ double usPerStep(const Advice& advice, const Case& c)
 }
 
 /// µs of an epoch without its validation, which is not timed with it. The first one warms up: it counts alone only.
-double epochUs(const Case& c, const profiler::analysis::Intervals& validating)
+double epochUs(const RuleContext& c, const profiler::analysis::Intervals& validating)
 {
     const auto& steps = c.facts.steps;
     const std::vector<std::size_t> firsts = firstOfEpochs(c);
@@ -67,7 +67,7 @@ double epochUs(const Case& c, const profiler::analysis::Intervals& validating)
 }
 
 /// µs that what a saving is counted in took in the trace, as an experiment times it; 0: not known.
-double unitUs(const Case& c, SavingUnit unit)
+double unitUs(const RuleContext& c, SavingUnit unit)
 {
     const profiler::analysis::Intervals validating = validations(c.trace);
     const double validationUs = profiler::analysis::toUs(profiler::analysis::total(validating));
@@ -91,7 +91,7 @@ int rank(State state)
 }
 
 /// What the facts about a recorded program add to a rule's verdict.
-void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramFacts& program)
+void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const ProgramFacts& program)
 {
     if (auto answer = verdictOnProgram(rule.key, c, program, verdict)) {
         answer->title = std::move(verdict.title);
@@ -106,7 +106,7 @@ void addProgram(Advice& verdict, const Rule& rule, const Case& c, const ProgramF
 }
 
 /// Those that fire first, by what each is worth. Stable: equals stay in the order of their keys.
-void rankByWorth(std::vector<RuleAdvice>& advice, const Case& c)
+void rankByWorth(std::vector<RuleAdvice>& advice, const RuleContext& c)
 {
     for (RuleAdvice& row : advice)
         row.worth = usPerStep(row.advice, c);
@@ -116,7 +116,7 @@ void rankByWorth(std::vector<RuleAdvice>& advice, const Case& c)
     });
 }
 
-std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, const std::stop_token& stop)
+std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleContext& c, const std::stop_token& stop)
 {
     std::vector<RuleAdvice> advice;
     const bool inferred = profiler::analysis::areInferred(c.facts.steps);
@@ -135,7 +135,7 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const Case& c, 
             verdict.caveats.push_back(
                 profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
                                                     "to steps inferred from repeated work.">());
-        settlePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
+        dropWidePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
         advice.push_back({std::string(rule.key), std::move(verdict)});
     }
     rankByWorth(advice, c); // the first to claim a part of the time is the one that is worth most by itself
@@ -182,7 +182,7 @@ std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profile
 
 } // namespace
 
-const profiler::analysis::ReplayGraph& Case::replay() const
+const profiler::analysis::ReplayGraph& RuleContext::replay() const
 {
     if (!graph)
         graph =
@@ -190,21 +190,21 @@ const profiler::analysis::ReplayGraph& Case::replay() const
     return *graph;
 }
 
-const profiler::analysis::Replayed& Case::unchanged() const
+const profiler::analysis::Replayed& RuleContext::unchanged() const
 {
     if (!asItWas)
         asItWas = std::make_shared<profiler::analysis::Replayed>(replay().replay());
     return *asItWas;
 }
 
-const std::vector<ThreadOps>& Case::ops() const
+const std::vector<ThreadOps>& RuleContext::ops() const
 {
     if (!outermost)
         outermost = std::make_shared<std::vector<ThreadOps>>(threadsOps(trace));
     return *outermost;
 }
 
-const profiler::analysis::LaunchStatistics& Case::launches() const
+const profiler::analysis::LaunchStatistics& RuleContext::launches() const
 {
     if (!queue)
         queue = std::make_shared<profiler::analysis::LaunchStatistics>(profiler::analysis::launchStatistics(
@@ -212,7 +212,7 @@ const profiler::analysis::LaunchStatistics& Case::launches() const
     return *queue;
 }
 
-const profiler::analysis::Intervals& Case::betweenLaunches() const
+const profiler::analysis::Intervals& RuleContext::betweenLaunches() const
 {
     if (!between)
         between = std::make_shared<profiler::analysis::Intervals>(launchingTimes(trace, facts.device.steps));

@@ -20,7 +20,7 @@ double overlapOf(std::span<const OnDevice> devices)
     return all.count() > 0 ? 1 - static_cast<double>(exposed.count()) / static_cast<double>(all.count()) : 0;
 }
 
-CommunicationUse communicationUse(const Case& c)
+CommunicationUse communicationUse(const RuleContext& c)
 {
     CommunicationUse use;
     const std::vector<Slice> kernels = ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication);

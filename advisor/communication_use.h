@@ -14,6 +14,6 @@ struct CommunicationUse {
 };
 /// Share of such work that other kernels hide, [0, 1].
 double overlapOf(std::span<const OnDevice> devices);
-CommunicationUse communicationUse(const Case& c);
+CommunicationUse communicationUse(const RuleContext& c);
 
 } // namespace advisor

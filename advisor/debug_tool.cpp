@@ -12,13 +12,13 @@ namespace advisor {
 
 using profiler::analysis::toUs;
 
-bool showsWhatLiesOutside(const Case& c)
+bool showsWhatLiesOutside(const RuleContext& c)
 {
     return c.facts.statistics.steadyCount > 0 &&
            toUs(c.facts.statistics.steadyMeanParts.other) < c.facts.statistics.steadyMeanUs * (1 - 1e-9);
 }
 
-profiler::Message costOfFirstSteps(const Case& c)
+profiler::Message costOfFirstSteps(const RuleContext& c)
 {
     const auto& steps = c.facts.steps;
     std::vector<double> all, more;
@@ -39,7 +39,7 @@ profiler::Message costOfFirstSteps(const Case& c)
         {{"time", us, timeText(us)}});
 }
 
-Advice checkDebugTool(const Case& c, const DebugTool& tool)
+Advice checkDebugTool(const RuleContext& c, const DebugTool& tool)
 {
     const auto configured = setting(c, tool.key);
     if (!configured)
@@ -57,7 +57,7 @@ Advice checkDebugTool(const Case& c, const DebugTool& tool)
         advice.whyNoPrediction = message<"debug_tool.no_step_without_it",
                                          "The trace has no step without the tool to compare with: measure it.">();
     if (c.facts.statistics.steadyCount > 0)
-        advice.concerns = toUs(c.facts.statistics.steadyMeanParts.other) / c.facts.statistics.steadyMeanUs;
+        advice.timeShare = toUs(c.facts.statistics.steadyMeanParts.other) / c.facts.statistics.steadyMeanUs;
     advice.caveats = {tool.caveat()};
     advice.measure = tool.measure;
     setToggle(advice, c, tool.key, "false");

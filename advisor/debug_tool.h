@@ -16,18 +16,18 @@ struct DebugTool {
     profiler::Message (*caveat)();
     std::string_view measure = "steps"; ///< as Advice::measure
     /// The tool's part of the time outside the phases; no value where the trace does not show it.
-    std::optional<Saving> (*saving)(const Case&) = nullptr;
+    std::optional<Saving> (*saving)(const RuleContext&) = nullptr;
     /// Why there is no such estimate; empty: the usual reason.
-    profiler::Message (*whyNoPrediction)(const Case&) = nullptr;
+    profiler::Message (*whyNoPrediction)(const RuleContext&) = nullptr;
 };
-Advice checkDebugTool(const Case& c, const DebugTool& tool);
+Advice checkDebugTool(const RuleContext& c, const DebugTool& tool);
 
 /// Why nothing is predicted of a tool that works in the first step of each epoch, with the time that this step spends
 /// outside its phases beyond the usual. That time is not what the tool costs: measured, the steps that follow a numerical
 /// check take 12 % longer than without it (the check's many small allocations leave the heap in pieces).
-profiler::Message costOfFirstSteps(const Case& c);
+profiler::Message costOfFirstSteps(const RuleContext& c);
 
 /// The trace marks the phases of its steps, and so what the host does besides them.
-bool showsWhatLiesOutside(const Case& c);
+bool showsWhatLiesOutside(const RuleContext& c);
 
 } // namespace advisor

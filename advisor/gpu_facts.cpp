@@ -57,7 +57,7 @@ std::optional<int> capabilityByKernels(const Trace& trace)
 
 } // namespace
 
-std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCpu)
+std::optional<Advice> withoutDeviceWork(const RuleContext& c, profiler::Message onTheCpu)
 {
     if (c.facts.device.hasWork())
         return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCp
     return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
 }
 
-profiler::Message deviceNotRecorded(const Case& c)
+profiler::Message deviceNotRecorded(const RuleContext& c)
 {
     if (!c.config && c.trace.devices().empty() && !holdsATraining(c.trace))
         return message<"device.no_training", "The trace contains no operators, no training phases and no GPU work.">();
@@ -75,7 +75,7 @@ profiler::Message deviceNotRecorded(const Case& c)
     return message<"device.not_recorded", "The program had a GPU, but its work was not recorded.">();
 }
 
-std::optional<int> computeCapability(const Case& c)
+std::optional<int> computeCapability(const RuleContext& c)
 {
     int least = 0;
     for (const Device& device : c.trace.devices()) {
@@ -87,7 +87,7 @@ std::optional<int> computeCapability(const Case& c)
     return least == 0 ? capabilityByKernels(c.trace) : std::optional(least);
 }
 
-bool ranOnAmd(const Case& c)
+bool ranOnAmd(const RuleContext& c)
 {
     const std::span<const Device> devices = c.trace.devices();
     const auto isAmd = [](const Device& device) {
@@ -101,7 +101,7 @@ bool ranOnAmd(const Case& c)
     });
 }
 
-double shareOfTime(const Case& c, double shareOfWork)
+double shareOfTime(const RuleContext& c, double shareOfWork)
 {
     const auto& device = c.facts.device;
     if (device.work.all.count == 0 || device.windowTime().count() == 0)
@@ -110,7 +110,7 @@ double shareOfTime(const Case& c, double shareOfWork)
            profiler::analysis::toUs(device.windowTime());
 }
 
-CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source, std::int64_t atLeast)
+CopyUse copyUse(const RuleContext& c, CopyKind kind, std::optional<MemoryKind> source, std::int64_t atLeast)
 {
     CopyUse use;
     std::vector<Slice> copies;
@@ -137,7 +137,7 @@ CopyUse copyUse(const Case& c, CopyKind kind, std::optional<MemoryKind> source, 
     return use;
 }
 
-std::vector<OnDevice> againstOwnKernels(const Case& c, std::span<const Slice> work,
+std::vector<OnDevice> againstOwnKernels(const RuleContext& c, std::span<const Slice> work,
                                         bool (*hides)(std::string_view kernel))
 {
     std::map<DeviceId, UnionBuilder> times, kernels;
@@ -169,7 +169,7 @@ Nanoseconds meanExposed(std::span<const OnDevice> devices)
     return devices.empty() ? sum : sum / static_cast<std::int64_t>(devices.size());
 }
 
-std::vector<double> insideEachStep(const Case& c, const Intervals& time)
+std::vector<double> insideEachStep(const RuleContext& c, const Intervals& time)
 {
     std::vector<double> inside;
     for (const TimeRange& step : c.facts.device.steps) {
@@ -179,7 +179,7 @@ std::vector<double> insideEachStep(const Case& c, const Intervals& time)
     return inside;
 }
 
-std::vector<double> exposedInEachStep(const Case& c, std::span<const OnDevice> devices)
+std::vector<double> exposedInEachStep(const RuleContext& c, std::span<const OnDevice> devices)
 {
     std::vector<double> means(c.facts.device.steps.size());
     for (const OnDevice& on : devices) {

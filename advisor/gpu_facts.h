@@ -14,21 +14,21 @@ namespace advisor {
 
 /// What every rule that speaks of a GPU says of a run without one, or of a trace that holds nothing of it; no value
 /// when there is something to judge.
-std::optional<Advice> withoutDeviceWork(const Case& c, profiler::Message onTheCpu);
+std::optional<Advice> withoutDeviceWork(const RuleContext& c, profiler::Message onTheCpu);
 
 /// What a rule says of a run on a GPU whose trace holds nothing that ran there.
-profiler::Message deviceNotRecorded(const Case& c);
+profiler::Message deviceNotRecorded(const RuleContext& c);
 
 /// The least compute capability of the devices, as 70 for 7.0: as recorded; where it is not, what a kernel that ran
 /// needs at least. No value where neither is in the trace: a device's name proves nothing ("RTX 6000" is of three
 /// architectures).
-std::optional<int> computeCapability(const Case& c);
+std::optional<int> computeCapability(const RuleContext& c);
 /// The devices are AMD's, by their names, else by the names of calls and kernels.
-bool ranOnAmd(const Case& c);
+bool ranOnAmd(const RuleContext& c);
 
 /// Share of the time that a share of the work is: kernels fill only a part of it, on the CPU operators what is not
 /// spent waiting for data.
-double shareOfTime(const Case& c, double shareOfWork);
+double shareOfTime(const RuleContext& c, double shareOfWork);
 
 /// Copies of one kind in the judged window; without step marks those that begin after its first kernel does.
 struct CopyUse {
@@ -49,7 +49,7 @@ struct CopyUse {
 };
 /// @param source  memory copied from; no value: any
 /// @param atLeast  bytes: smaller copies do not count
-CopyUse copyUse(const Case& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {},
+CopyUse copyUse(const RuleContext& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {},
                 std::int64_t atLeast = 0);
 
 /// Work of one device against that device's own kernels: what another device computes meanwhile hides nothing.
@@ -58,15 +58,15 @@ struct OnDevice {
 };
 /// For each device that some of `work` is on.
 /// @param hides  the kernels that count, by name; null: all of them
-std::vector<OnDevice> againstOwnKernels(const Case& c, std::span<const profiler::Slice> work,
+std::vector<OnDevice> againstOwnKernels(const RuleContext& c, std::span<const profiler::Slice> work,
                                         bool (*hides)(std::string_view kernel) = nullptr);
 /// The mean over devices of the time in which each one's work was exposed; 0 without any.
 profiler::Nanoseconds meanExposed(std::span<const OnDevice> devices);
 
 /// For each step of the judged window, µs of `time` inside it.
-std::vector<double> insideEachStep(const Case& c, const profiler::analysis::Intervals& time);
+std::vector<double> insideEachStep(const RuleContext& c, const profiler::analysis::Intervals& time);
 /// For each step, µs of exposed work inside it, a mean over the devices.
-std::vector<double> exposedInEachStep(const Case& c, std::span<const OnDevice> devices);
+std::vector<double> exposedInEachStep(const RuleContext& c, std::span<const OnDevice> devices);
 
 /// An entry of the details that an importer reads on demand ("Concrete Inputs", "Input Strides"), as JSON; empty where
 /// the trace has no such thing.

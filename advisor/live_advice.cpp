@@ -26,7 +26,7 @@ bool belongsBefore(const RuleAdvice& risen, const RuleAdvice& other)
 
 } // namespace
 
-std::vector<RuleAdvice> broughtUpToDate(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps)
+std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps)
 {
     std::vector<RuleAdvice> risen;
     for (RuleAdvice& now : ofLastSteps) {

@@ -12,6 +12,6 @@ namespace advisor {
 /// an older "silent", a finding takes any place. A finding that the last steps do not show stays as it was.
 /// What stays in its state keeps its place, too; a new finding goes before the first that is worth less.
 /// @param said  best first, as advise() has it
-std::vector<RuleAdvice> broughtUpToDate(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps);
+std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps);
 
 } // namespace advisor

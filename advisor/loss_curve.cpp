@@ -103,7 +103,7 @@ std::optional<double> LossCurve::wholeFall() const
     return (first - last) / std::abs(first);
 }
 
-LossCurve lossCurve(const Case& c)
+LossCurve lossCurve(const RuleContext& c)
 {
     for (const Track& track : c.trace.tracks())
         if (track.kind == TrackKind::Counter && track.name == "loss")
@@ -111,7 +111,7 @@ LossCurve lossCurve(const Case& c)
     return {};
 }
 
-std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve, const std::vector<CounterSample>& samples)
+std::vector<Evidence> evidenceOf(const RuleContext& c, const LossCurve& curve, const std::vector<CounterSample>& samples)
 {
     std::vector<Evidence> evidence;
     const TimeRange all = c.trace.range();
@@ -123,7 +123,7 @@ std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve, const st
     return evidence;
 }
 
-Advice adviseOnSpikes(const Case& c, config::key::Real clip)
+Advice adviseOnSpikes(const RuleContext& c, config::key::Real clip)
 {
     const LossCurve curve = lossCurve(c);
     if (curve.samples.empty())

@@ -28,10 +28,10 @@ struct LossCurve {
 /// What the loss says to a rule about a setting that clips gradients: a finding where values stand out, with those as
 /// evidence, judged by the loss; silent where none does or the setting is on; cannot tell without loss or
 /// configuration.
-Advice adviseOnSpikes(const Case& c, config::key::Real clip);
+Advice adviseOnSpikes(const RuleContext& c, config::key::Real clip);
 /// Empty samples where the trace has no counter "loss".
-LossCurve lossCurve(const Case& c);
-std::vector<Evidence> evidenceOf(const Case& c, const LossCurve& curve,
+LossCurve lossCurve(const RuleContext& c);
+std::vector<Evidence> evidenceOf(const RuleContext& c, const LossCurve& curve,
                                  const std::vector<profiler::CounterSample>& samples);
 
 } // namespace advisor

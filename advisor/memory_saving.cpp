@@ -17,7 +17,7 @@ using namespace profiler::analysis;
 namespace {
 
 constexpr std::string_view kHeld = " memory allocated";
-std::vector<CounterSample> heldMemory(const Case& c)
+std::vector<CounterSample> heldMemory(const RuleContext& c)
 {
     const std::string place = ranOnCpu(c) ? "CPU" : "GPU 0";
     for (const Track& track : c.trace.tracks())
@@ -46,7 +46,7 @@ double most(std::span<const CounterSample> samples)
 }
 
 /// Phases of this name in a step, in one range; no value without.
-std::optional<TimeRange> phaseOf(const Case& c, const Step& step, std::string_view name)
+std::optional<TimeRange> phaseOf(const RuleContext& c, const Step& step, std::string_view name)
 {
     std::optional<TimeRange> range;
     c.trace.forEach(step.slice.track, step.range, [&](const Slice& slice) {
@@ -66,7 +66,7 @@ struct HeldInStep {
 };
 
 /// The step of a kind in which the most is held, the last one of equals: an epoch's last batch may be smaller.
-std::optional<HeldInStep> highestStep(const Case& c, const std::vector<CounterSample>& held,
+std::optional<HeldInStep> highestStep(const RuleContext& c, const std::vector<CounterSample>& held,
                                       bool (*counts)(const Step&))
 {
     std::optional<HeldInStep> highest;
@@ -102,7 +102,7 @@ bool staysAsItIs(std::string_view op)
 /// One step whose operators and allocations were recorded.
 class Recomputation {
 public:
-    Recomputation(const Case& c, const Step& step, TimeRange forward, std::span<const CounterSample> held)
+    Recomputation(const RuleContext& c, const Step& step, TimeRange forward, std::span<const CounterSample> held)
         : m_case(c), m_step(step), m_forward(forward), m_held(held)
     {
         for (const ThreadOps& thread : c.ops())
@@ -245,7 +245,7 @@ private:
         return most(m_held) - peak;
     }
 
-    const Case& m_case;
+    const RuleContext& m_case;
     const Step& m_step;
     TimeRange m_forward;
     std::span<const CounterSample> m_held;
@@ -256,7 +256,7 @@ private:
 
 } // namespace
 
-std::optional<Saving> savedByParts(const Case& c, double parts)
+std::optional<Saving> savedByParts(const RuleContext& c, double parts)
 {
     const std::vector<CounterSample> held = heldMemory(c);
     const auto highest = highestStep(c, held, [](const Step& step) { return !step.partial; });
@@ -266,7 +266,7 @@ std::optional<Saving> savedByParts(const Case& c, double parts)
     return upperBound(SavingUnit::Bytes, added * (1 - 1 / parts));
 }
 
-std::optional<Saving> savedByRecomputing(const Case& c)
+std::optional<Saving> savedByRecomputing(const RuleContext& c)
 {
     const std::vector<CounterSample> held = heldMemory(c);
     const auto highest = highestStep(c, held, [](const Step& step) { return step.opsRecorded && !step.partial; });

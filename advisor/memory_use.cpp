@@ -35,7 +35,7 @@ std::optional<std::uint32_t> deviceOf(std::string_view name)
     return std::nullopt;
 }
 
-double limitOf(const Case& c, const Track& counter)
+double limitOf(const RuleContext& c, const Track& counter)
 {
     if (const auto id = deviceOf(counter.name)) {
         for (const Device& device : c.trace.devices())
@@ -70,7 +70,7 @@ struct OfDevice {
     std::optional<MemoryUse> allocated, any; ///< fullest of such counters
 };
 
-void take(std::optional<MemoryUse>& fullest, const Case& c, const Track& track, double limit)
+void take(std::optional<MemoryUse>& fullest, const RuleContext& c, const Track& track, double limit)
 {
     for (const CounterSample& sample : c.trace.counter(track.id))
         if (!fullest || sample.value > fullest->peakBytes)
@@ -83,7 +83,7 @@ void take(std::optional<MemoryUse>& fullest, const Case& c, const Track& track, 
 
 } // namespace
 
-std::optional<MemoryUse> memoryUse(const Case& c)
+std::optional<MemoryUse> memoryUse(const RuleContext& c)
 {
     std::map<std::int64_t, OfDevice> devices; // -1: the processor
     for (const Track& track : c.trace.tracks()) {
@@ -107,7 +107,7 @@ std::optional<MemoryUse> memoryUse(const Case& c)
     return fullest;
 }
 
-Advice memoryNotRecorded(const Case& c)
+Advice memoryNotRecorded(const RuleContext& c)
 {
     if (!ranOnCpu(c))
         return cannotTell(
@@ -120,14 +120,14 @@ Advice memoryNotRecorded(const Case& c)
                       Need::Program);
 }
 
-Evidence peakEvidence(const Case& c, const MemoryUse& use)
+Evidence peakEvidence(const RuleContext& c, const MemoryUse& use)
 {
     const TimeRange all = c.trace.range();
     const TraceTime at = std::clamp(use.peakAt, all.begin, all.end);
     return {.track = use.counter, .slice = std::nullopt, .range = {at, at}, .name = use.where};
 }
 
-std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use)
+std::optional<Advice> withoutFullMemory(const RuleContext& c, const std::optional<MemoryUse>& use)
 {
     if (!use)
         return memoryNotRecorded(c);
@@ -164,7 +164,7 @@ bool namesTraining(std::string_view name)
 
 } // namespace
 
-std::optional<Advice> withoutBackward(const Case& c)
+std::optional<Advice> withoutBackward(const RuleContext& c)
 {
     if (c.config || !analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return std::nullopt;
@@ -177,7 +177,7 @@ std::optional<Advice> withoutBackward(const Case& c)
                           "The trace contains no backward pass and no optimizer: no activations are kept for them.">());
 }
 
-Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reason)
+Advice firesOnMemory(const RuleContext& c, const MemoryUse& use, profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
     advice.judgedBy = JudgedBy::Memory;

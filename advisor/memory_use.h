@@ -21,19 +21,19 @@ struct MemoryUse {
 };
 /// No value where the trace does not record both: memory taken, and how much there is. For a processor the latter is
 /// batch.memory_limit.
-std::optional<MemoryUse> memoryUse(const Case& c);
+std::optional<MemoryUse> memoryUse(const RuleContext& c);
 /// What a rule about memory says where memoryUse() has no value.
-Advice memoryNotRecorded(const Case& c);
+Advice memoryNotRecorded(const RuleContext& c);
 /// The sample at the peak, as evidence.
-Evidence peakEvidence(const Case& c, const MemoryUse& use);
+Evidence peakEvidence(const RuleContext& c, const MemoryUse& use);
 /// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and
 /// TraceML's advisors warn; no value when there is something to advise. Memory that is full only of what the allocator
 /// keeps is said to be so.
-std::optional<Advice> withoutFullMemory(const Case& c, const std::optional<MemoryUse>& use);
+std::optional<Advice> withoutFullMemory(const RuleContext& c, const std::optional<MemoryUse>& use);
 /// What a rule about training's memory says of an imported trace that records operators but no backward pass and no
 /// optimizer: inference. No value for a training, or where operators were not recorded.
-std::optional<Advice> withoutBackward(const Case& c);
+std::optional<Advice> withoutBackward(const RuleContext& c);
 /// A finding about memory: judged by it, with the peak as evidence.
-Advice firesOnMemory(const Case& c, const MemoryUse& use, profiler::Message reason);
+Advice firesOnMemory(const RuleContext& c, const MemoryUse& use, profiler::Message reason);
 
 } // namespace advisor

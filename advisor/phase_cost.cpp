@@ -26,7 +26,7 @@ struct InPhases {
     std::unordered_set<std::uint64_t> launched; ///< correlations
 };
 
-InPhases inPhases(const Case& c, std::initializer_list<std::string_view> wanted)
+InPhases inPhases(const RuleContext& c, std::initializer_list<std::string_view> wanted)
 {
     const Phases phases(c.trace);
     InPhases found;
@@ -55,7 +55,7 @@ InPhases inPhases(const Case& c, std::initializer_list<std::string_view> wanted)
 }
 
 /// What these calls launched, by device. Devices of other ranks do not wait for this host.
-std::map<DeviceId, Intervals> launchedWork(const Case& c, const std::unordered_set<std::uint64_t>& correlations)
+std::map<DeviceId, Intervals> launchedWork(const RuleContext& c, const std::unordered_set<std::uint64_t>& correlations)
 {
     std::map<DeviceId, UnionBuilder> work;
     for (const Track& track : c.trace.tracks())
@@ -71,7 +71,7 @@ std::map<DeviceId, Intervals> launchedWork(const Case& c, const std::unordered_s
 }
 
 /// When each device waits for the host to launch something, by the attribution of idle time.
-std::map<DeviceId, Intervals> waitsForHost(const Case& c)
+std::map<DeviceId, Intervals> waitsForHost(const RuleContext& c)
 {
     std::map<DeviceId, Intervals> waits;
     for (const std::string_view cause : {"launch", "other"})
@@ -83,12 +83,12 @@ std::map<DeviceId, Intervals> waitsForHost(const Case& c)
 
 } // namespace
 
-Intervals hostInPhases(const Case& c, std::initializer_list<std::string_view> phases)
+Intervals hostInPhases(const RuleContext& c, std::initializer_list<std::string_view> phases)
 {
     return inPhases(c, phases).ranges;
 }
 
-double idleUsInPhases(const Case& c, std::initializer_list<std::string_view> phases)
+double idleUsInPhases(const RuleContext& c, std::initializer_list<std::string_view> phases)
 {
     const Intervals host = hostInPhases(c, phases);
     Nanoseconds idle{};
@@ -97,7 +97,7 @@ double idleUsInPhases(const Case& c, std::initializer_list<std::string_view> pha
     return c.facts.device.deviceUsPerStep(idle);
 }
 
-std::optional<double> deviceUsOfPhases(const Case& c, std::initializer_list<std::string_view> phases)
+std::optional<double> deviceUsOfPhases(const RuleContext& c, std::initializer_list<std::string_view> phases)
 {
     const InPhases found = inPhases(c, phases);
     if (!found.ranges.empty() && found.launched.empty())

@@ -31,7 +31,7 @@ constexpr double kWorthFixing = 0.01;
 // mean of 1.2 to 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
 constexpr double kFarFromZero = 1;
 
-using Answer = std::optional<Advice> (*)(const Case&, const ProgramFacts&);
+using Answer = std::optional<Advice> (*)(const RuleContext&, const ProgramFacts&);
 
 std::string name(const ProgramObject& object)
 {
@@ -44,7 +44,7 @@ double numberOr(const Json& json, const char* key, double fallback)
     return entry != json.end() && entry->is_number() ? entry->get<double>() : fallback;
 }
 
-std::optional<Advice> onMemory(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onMemory(const RuleContext& c, const ProgramFacts& facts)
 {
     const double total = numberOr(facts.memory, "host_total", 0), peak = numberOr(facts.memory, "host_peak", 0);
     if (!ranOnCpu(c) || total <= 0 || peak <= 0 || peak / total > kFullMemory)
@@ -53,7 +53,7 @@ std::optional<Advice> onMemory(const Case& c, const ProgramFacts& facts)
         {{"peak", peak, bytesText(peak)}, {"total", total, bytesText(total)}}));
 }
 
-std::optional<Advice> onInputs(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onInputs(const RuleContext&, const ProgramFacts& facts)
 {
     const Json type = facts.precisionOf("input_dtype");
     if (type.is_string() && type.get_ref<const std::string&>().find("int") != std::string::npos)
@@ -91,7 +91,7 @@ std::optional<Advice> onTool(const ProgramFacts& facts, std::string_view kind, s
     return silent(message<"program.tool.unused", "The program does not use it.">());
 }
 
-std::optional<Advice> onValidation(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onValidation(const RuleContext&, const ProgramFacts& facts)
 {
     const auto validations = facts.ofKind("validation");
     if (validations.empty())
@@ -130,7 +130,7 @@ std::optional<Advice> onClipping(const ProgramFacts& facts, std::string_view fun
         {{"broken", broken, countText(broken)}, {"losses", losses, countText(losses)}}));
 }
 
-std::optional<Advice> onFiles(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onFiles(const RuleContext& c, const ProgramFacts& facts)
 {
     double us = 0;
     for (const ProgramObject& object : facts.objects)
@@ -146,13 +146,13 @@ std::optional<Advice> onFiles(const Case& c, const ProgramFacts& facts)
     Advice advice = fires(
         message<"program.files.much",
                 "Checkpoints and logs hold the training up for {time}, {share} of the steps' time.">({time, share}));
-    advice.concerns = std::min(1.0, us / steps);
+    advice.timeShare = std::min(1.0, us / steps);
     advice.whyNoPrediction = message<"program.files.where", "They are written between steps, whose time does not hold "
                                                             "them.">();
     return advice;
 }
 
-std::optional<Advice> onLayout(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onLayout(const RuleContext& c, const ProgramFacts& facts)
 {
     std::int64_t convolutions = 0, contiguous = 0;
     for (const ProgramModule& module : facts.modules) {
@@ -175,14 +175,14 @@ std::optional<Advice> onLayout(const Case& c, const ProgramFacts& facts)
                                   "{share} of the work is convolutions, and {contiguous} of {convolutions} have their "
                                   "weights channels first.">(
         {{"share", work.share, shareText(work.share)}, {"contiguous", contiguous}, {"convolutions", convolutions}}));
-    advice.concerns = shareOfTime(c, work.share);
+    advice.timeShare = shareOfTime(c, work.share);
     advice.whyNoPrediction =
         message<"program.layout.other_kernels",
                 "Another layout runs other kernels, whose times are not in this trace: measure it.">();
     return advice;
 }
 
-std::optional<Advice> onConvolutionBias(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onConvolutionBias(const RuleContext& c, const ProgramFacts& facts)
 {
     if (!facts.followedForward)
         return std::nullopt;
@@ -197,7 +197,7 @@ std::optional<Advice> onConvolutionBias(const Case& c, const ProgramFacts& facts
         fires(message<"program.conv_bias.useless",
                       "{biased} of {convolutions} convolutions directly before a batch norm add a bias that it "
                       "subtracts.">({{"biased", biased}, {"convolutions", all}}));
-    advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(biased) /
+    advice.timeShare = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(biased) /
                       static_cast<double>(std::max<std::int64_t>(all, 1));
     advice.whyNoPrediction =
         message<"program.conv_bias.cost", "The cost of the bias is part of the convolution's time: "
@@ -207,7 +207,7 @@ std::optional<Advice> onConvolutionBias(const Case& c, const ProgramFacts& facts
     return advice;
 }
 
-std::optional<Advice> onNorm(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onNorm(const RuleContext&, const ProgramFacts& facts)
 {
     std::int64_t norms = 0, batchNorms = 0, weighted = 0;
     for (const ProgramModule& module : facts.modules) {
@@ -228,7 +228,7 @@ std::optional<Advice> onNorm(const Case&, const ProgramFacts& facts)
                                                 "parameters.">({{"norms", norms}, {"layers", weighted}}));
 }
 
-std::optional<Advice> onOptimizer(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onOptimizer(const RuleContext&, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
     if (!optimizer)
@@ -244,7 +244,7 @@ std::optional<Advice> onOptimizer(const Case&, const ProgramFacts& facts)
                                            "against it.">({{"optimizer", name(*optimizer)}}));
 }
 
-std::optional<Advice> onScaling(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onScaling(const RuleContext&, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
     const ProgramObject* loader = facts.trainingLoader();
@@ -259,7 +259,7 @@ std::optional<Advice> onScaling(const Case&, const ProgramFacts& facts)
          {"batch", batch, batch > 0 ? countText(batch) : "its own number of"}}));
 }
 
-std::optional<Advice> onDecay(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
     if (!optimizer || !optimizer->number("weight_decay"))
@@ -278,7 +278,7 @@ std::optional<Advice> onDecay(const Case&, const ProgramFacts& facts)
     return advice;
 }
 
-std::optional<Advice> onSchedule(const Case&, const ProgramFacts& facts)
+std::optional<Advice> onSchedule(const RuleContext&, const ProgramFacts& facts)
 {
     const auto schedulers = facts.ofKind("scheduler");
     if (!schedulers.empty())
@@ -295,7 +295,7 @@ std::optional<Advice> onSchedule(const Case&, const ProgramFacts& facts)
                           "would help.">({{"steps", losses, countText(losses)}}));
 }
 
-std::optional<Advice> onPrecision(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onPrecision(const RuleContext& c, const ProgramFacts& facts)
 {
     const Json autocast = facts.precisionOf("autocast");
     if (autocast.is_object())
@@ -331,7 +331,7 @@ std::optional<Advice> onPrecision(const Case& c, const ProgramFacts& facts)
     Advice advice =
         fires(message<"program.precision.fp32", "{share} of the work is matmuls and convolutions in FP32, and "
                                                 "the processor has BF16 instructions.">({share}));
-    advice.concerns = shareOfTime(c, products.share);
+    advice.timeShare = shareOfTime(c, products.share);
     advice.whyNoPrediction =
         message<"program.precision.other_kernels", "BF16 runs other kernels, whose times are not in "
                                                    "this trace: measure it.">();
@@ -339,7 +339,7 @@ std::optional<Advice> onPrecision(const Case& c, const ProgramFacts& facts)
 }
 
 /// Time per step of an operator while batches are made: on the thread that trains, outside of what it trains.
-double usWhileLoading(const Case& c, std::string_view op)
+double usWhileLoading(const RuleContext& c, std::string_view op)
 {
     double us = 0;
     for (const std::string_view phase : {std::string_view(phase::kDataWait), std::string_view(phase::kCopy)})
@@ -349,7 +349,7 @@ double usWhileLoading(const Case& c, std::string_view op)
 }
 
 /// What loader workers copy holds no step up, and what they hand over is in shared memory.
-std::optional<Advice> onSharing(const Case& c, const ProgramFacts&)
+std::optional<Advice> onSharing(const RuleContext& c, const ProgramFacts&)
 {
     if (c.facts.ops.stepsWithOps == 0 || !(c.facts.statistics.steadyMeanUs > 0))
         return std::nullopt;
@@ -370,14 +370,14 @@ std::optional<Advice> onSharing(const Case& c, const ProgramFacts&)
     Advice advice = fires(
         message<"program.sharing.cloned", "Tensors are cloned while batches are made: {time}, {share} of the step.">(
             {{"time", clonesUs, timeText(clonesUs)}, {"share", share(clonesUs), shareText(share(clonesUs))}}));
-    advice.concerns = share(clonesUs);
+    advice.timeShare = share(clonesUs);
     advice.saving = upperBound(SavingUnit::UsPerStep, clonesUs);
     advice.caveats = {
         message<"program.sharing.written", "A tensor that is written to later has to be a copy of its own.">()};
     return advice;
 }
 
-std::optional<Advice> onUnused(const Case& c, const ProgramFacts& facts)
+std::optional<Advice> onUnused(const RuleContext& c, const ProgramFacts& facts)
 {
     double all = 0, unused = 0;
     std::string modules;
@@ -407,7 +407,7 @@ std::optional<Advice> onUnused(const Case& c, const ProgramFacts& facts)
                        {"all", all, countText(all)},
                        {"module", modules.empty() ? "the model itself" : modules}}));
     if (c.facts.statistics.steadyCount > 0)
-        advice.concerns = analysis::toUs(c.facts.statistics.steadyMeanParts.backward) /
+        advice.timeShare = analysis::toUs(c.facts.statistics.steadyMeanParts.backward) /
                           c.facts.statistics.steadyMeanUs * (all > 0 && unused > 0 ? std::min(1.0, unused / all) : 1);
     advice.whyNoPrediction = message<"program.gradients.cost", "What these gradients cost is not in the trace: freeze "
                                                                "them with requires_grad_(False) and measure it.">();
@@ -428,16 +428,16 @@ constexpr std::array<Row, 24> kRows = {{
     {"gradient.accumulation", onMemory},
     {"memory.pressure", onMemory},
     {"data.normalize", onInputs},
-    {"debug.anomaly", [](const Case&, const ProgramFacts& f) { return onTool(f, "anomaly", {}); }, true},
-    {"debug.autograd_profiler", [](const Case&, const ProgramFacts& f) { return onTool(f, "profiler", {}); }},
-    {"debug.emit_nvtx", [](const Case&, const ProgramFacts& f) { return onTool(f, "emit_nvtx", {}); }},
+    {"debug.anomaly", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "anomaly", {}); }, true},
+    {"debug.autograd_profiler", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "profiler", {}); }},
+    {"debug.emit_nvtx", [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "emit_nvtx", {}); }},
     {"debug.gradcheck",
-     [](const Case&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradcheck"); }},
+     [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradcheck"); }},
     {"debug.gradgradcheck",
-     [](const Case&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradgradcheck"); }},
+     [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradgradcheck"); }},
     {"eval.no_grad", onValidation},
-    {"gradient.clip_norm", [](const Case&, const ProgramFacts& f) { return onClipping(f, "clip_grad_norm_"); }},
-    {"gradient.clip_value", [](const Case&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
+    {"gradient.clip_norm", [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_norm_"); }},
+    {"gradient.clip_value", [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
     {"host.async_work", onFiles},
     {"memory_format", onLayout},
     {"model.conv_bias", onConvolutionBias},
@@ -453,7 +453,7 @@ constexpr std::array<Row, 24> kRows = {{
 
 } // namespace
 
-void suitOptimizer(Advice& verdict, const Case& c, const ProgramFacts& facts)
+void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
     if (!optimizer || verdict.state != State::Fires)
@@ -472,7 +472,7 @@ void suitOptimizer(Advice& verdict, const Case& c, const ProgramFacts& facts)
     }
 }
 
-std::optional<Advice> verdictOnProgram(std::string_view key, const Case& c, const ProgramFacts& facts,
+std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& c, const ProgramFacts& facts,
                                        const Advice& own)
 {
     const auto row = std::ranges::find(kRows, key, &Row::key);

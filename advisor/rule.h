@@ -18,7 +18,7 @@
 namespace advisor {
 
 /// What a rule may look at.
-struct Case {
+struct RuleContext {
     const profiler::Trace& trace;
     const profiler::analysis::Facts& facts;         ///< computed once for all rules
     const config::TrainingConfig* config = nullptr; ///< of the run; null for an imported trace
@@ -55,7 +55,7 @@ enum class Needs {
 struct Rule {
     std::string_view key;   ///< "loader.workers": a key of the table of tips
     std::string_view title; ///< of the finding
-    Advice (*check)(const Case&);
+    Advice (*check)(const RuleContext&);
     Needs needs = Needs::Steps;
     /// The parts of the time that its finding may claim, see shareOutTime(). None: it saves no time of a step.
     TimePart claims = TimePart::None;

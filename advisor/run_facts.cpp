@@ -20,7 +20,7 @@ bool containsAny(std::string_view text, std::initializer_list<std::string_view> 
 }
 
 /// Of the kernels of the judged window, as all that is said of their classes.
-WorkShare kernelShare(const Case& c, bool (*fits)(std::string_view))
+WorkShare kernelShare(const RuleContext& c, bool (*fits)(std::string_view))
 {
     const profiler::Trace& trace = c.trace;
     WorkShare result{.recorded = true, .share = 0, .longest = {}};
@@ -101,7 +101,7 @@ bool holdsATraining(const profiler::Trace& trace)
            profiler::analysis::hasKind(trace, ActivityKind::Phase);
 }
 
-bool ranOnCpu(const Case& c)
+bool ranOnCpu(const RuleContext& c)
 {
     // A trace that holds nothing, or counters only, says nothing of where the work was done.
     if (!c.config && !holdsATraining(c.trace))
@@ -111,7 +111,7 @@ bool ranOnCpu(const Case& c)
     return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace) && !shown;
 }
 
-int computeThreads(const Case& c)
+int computeThreads(const RuleContext& c)
 {
     if (!ranOnCpu(c))
         return 1;
@@ -129,12 +129,12 @@ std::string_view metadata(const profiler::Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string_view() : std::string_view(entry->second);
 }
 
-std::optional<std::string> setting(const Case& c, std::string_view key)
+std::optional<std::string> setting(const RuleContext& c, std::string_view key)
 {
     return c.config && config::findKnob(key) ? std::optional(c.config->text(key)) : std::nullopt;
 }
 
-std::vector<profiler::TimeRange> stepsWithOps(const Case& c)
+std::vector<profiler::TimeRange> stepsWithOps(const RuleContext& c)
 {
     const auto& steps = c.facts.steps;
     const bool steady = std::any_of(steps.begin(), steps.end(), [](const profiler::analysis::Step& step) {
@@ -156,7 +156,7 @@ profiler::analysis::Intervals validations(const profiler::Trace& trace)
     return found.take();
 }
 
-std::vector<std::size_t> firstOfEpochs(const Case& c)
+std::vector<std::size_t> firstOfEpochs(const RuleContext& c)
 {
     const auto& steps = c.facts.steps;
     std::vector<bool> first(steps.size(), false);
@@ -192,7 +192,7 @@ std::vector<std::size_t> firstOfEpochs(const Case& c)
     return found;
 }
 
-bool hadNoWorkers(const Case& c)
+bool hadNoWorkers(const RuleContext& c)
 {
     if (c.config)
         return (*c.config)[config::key::workers] == 0;
@@ -219,7 +219,7 @@ bool isMatrixProduct(std::string_view name)
            containsAny(name, {"gemm", "Gemm", "GEMM", "addmm", "::mm", "bmm", "matmul", "linear", "cutlass", "gemv"});
 }
 
-WorkShare workShare(const Case& c, bool (*fits)(std::string_view name))
+WorkShare workShare(const RuleContext& c, bool (*fits)(std::string_view name))
 {
     return hasDeviceWork(c.trace) ? kernelShare(c, fits) : opShare(c.facts.ops, fits);
 }

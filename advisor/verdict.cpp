@@ -21,7 +21,7 @@ Advice verdict(State state, profiler::Message reason)
 }
 
 /// Why the trainer would not run with this change, beside what it has against the run as it was; empty: it would.
-std::string refusal(const Case& c, const Toggle& toggle)
+std::string refusal(const RuleContext& c, const Toggle& toggle)
 {
     const bool gpu = !ranOnCpu(c);
     config::TrainingConfig changed = *c.config;
@@ -134,7 +134,7 @@ Message noStepMarks(std::string_view consequence)
                    "that name as steps).">({{"consequence", consequence}});
 }
 
-std::optional<Advice> withoutSteadySteps(const Case& c)
+std::optional<Advice> withoutSteadySteps(const RuleContext& c)
 {
     if (c.facts.statistics.count == 0)
         return cannotTell(noStepMarks(), Need::Steps);
@@ -162,12 +162,12 @@ void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const p
         addEvidence(advice, trace, std::span(&slice.id, 1));
 }
 
-void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to)
+void setToggle(Advice& advice, const RuleContext& c, std::string_view key, std::string to)
 {
     setToggleToFirst(advice, c, key, {to});
 }
 
-void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to)
+void setToggleToFirst(Advice& advice, const RuleContext& c, std::string_view key, std::initializer_list<std::string_view> to)
 {
     Message refused;
     const auto from = setting(c, key);
@@ -192,7 +192,7 @@ void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::
         advice.whyNoToggle = message<"toggle.no_configuration", "Cannot be re-run from here: copy the code below.">();
 }
 
-void addSteps(Advice& advice, const Case& c)
+void addSteps(Advice& advice, const RuleContext& c)
 {
     for (const profiler::analysis::Step& step : c.facts.steps)
         if (advice.evidence.size() < kMostEvidence)

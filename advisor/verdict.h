@@ -50,7 +50,7 @@ Advice firesOnLearning(profiler::Message reason);
 /// @param consequence  "what a step would save is unknown"
 Message noStepMarks(std::string_view consequence = {});
 /// What every rule that speaks of steps says when there are none to speak of; no value when there are some.
-std::optional<Advice> withoutSteadySteps(const Case& c);
+std::optional<Advice> withoutSteadySteps(const RuleContext& c);
 
 Evidence evidenceOf(const profiler::Trace& trace, profiler::SliceId slice);
 /// Adds at most kMostEvidence, in the order given.
@@ -58,11 +58,11 @@ void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const p
 void addEvidence(Advice& advice, const profiler::Trace& trace, std::span<const profiler::Slice> slices);
 /// Sets the toggle from the run's configuration, or says why there is none: the run has no configuration, or the
 /// trainer would refuse it with this value.
-void setToggle(Advice& advice, const Case& c, std::string_view key, std::string to);
+void setToggle(Advice& advice, const RuleContext& c, std::string_view key, std::string to);
 /// The same with the first of several values that the trainer takes beside the run's other settings.
-void setToggleToFirst(Advice& advice, const Case& c, std::string_view key, std::initializer_list<std::string_view> to);
+void setToggleToFirst(Advice& advice, const RuleContext& c, std::string_view key, std::initializer_list<std::string_view> to);
 /// Adds the first steps: where a setting, and nothing in particular, is what is shown.
-void addSteps(Advice& advice, const Case& c);
+void addSteps(Advice& advice, const RuleContext& c);
 /// µs of a step.
 Saving perStep(double low, double mid, double high);
 

@@ -125,7 +125,7 @@ void MainWindow::connectSession()
 {
     Session* session = m_context.session;
     connect(session, &Session::noticed, m_notice, &NoticeStrip::show);
-    connect(session, &Session::tookUp, m_notice, &NoticeStrip::dismiss);
+    connect(session, &Session::noticeOutdated, m_notice, &NoticeStrip::dismiss);
     if (auto* application = qobject_cast<Application*>(qApp))
         connect(application, &Application::outOfMemory, this, [this] {
             m_notice->show(tr("There was not enough memory."),

@@ -181,7 +181,7 @@ Json toJson(const ExperimentResult& result)
     json["change"] = plan.changes.empty() ? Json(nullptr) : toggleJson(plan.changes.front());
     json["changes"] = changesJson(plan.changes);
     json["pairs"] = result.pairs.size();
-    json["one_at_a_time"] = result.oneAtATime;
+    json["one_at_a_time"] = result.isSequential;
     json["judged_by"] = judgedByName(plan.judgedBy);
     json["samples_per_s"] = {{"a", speed(result.samplesPerSecondA)},
                              {"b", speed(result.samplesPerSecondB)},

@@ -46,7 +46,7 @@ nlohmann::ordered_json errorJson(const profiler::Error& error)
             {"parameters", parametersJson(error.what)},
             {"what", error.what.text},
             {"where", error.where},
-            {"mend", error.mend}};
+            {"mend", error.hint}};
 }
 
 } // namespace advisor::cli

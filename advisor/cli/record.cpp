@@ -195,7 +195,7 @@ Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& 
                 message<"record.nothing.unwritten",
                         "nothing was recorded, since no part of the trace could be written: {why}">(
                     {{"why", trouble->what.text}, {"error", trouble->what.id}}),
-                trouble->where, trouble->mend};
+                trouble->where, trouble->hint};
     if (options.after > 0)
         return makeError<"record.nothing.after", "nothing was recorded after {after}">(
             Error::Code::NotFound, {},
@@ -252,7 +252,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         capture::collectParts(parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said});
     if (!collected) {
         Error error = collected.error();
-        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what each process recorded is in ") +
+        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what each process recorded is in ") +
                       parts.front().path.string() + (parts.size() > 1 ? " and its like" : "");
         return failed(std::move(error), end);
     }

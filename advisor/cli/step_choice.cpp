@@ -85,7 +85,7 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
                   .what = profiler::message<"steps.no_range", "no range of the trace is called {range}">(
                       {{"range", choice.range}}),
                   .where = file.string(),
-                  .mend = names.empty() ? "leave --step-range out: no range comes twice"
+                  .hint = names.empty() ? "leave --step-range out: no range comes twice"
                                         : "leave --step-range out, or give a name that the trace "
                                           "has: " +
                                               names});

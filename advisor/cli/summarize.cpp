@@ -24,7 +24,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         return kBadInput;
     }
     if (options.closer)
-        summary.look = profiler::analysis::closerLook(**trace, summary.steps);
+        summary.look = profiler::analysis::detailedAnalysis(**trace, summary.steps);
     if (options.json)
         streams.out << jsonText(toJson(**trace, summary)) << '\n';
     else

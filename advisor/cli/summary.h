@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/closer_look.h"
+#include "profiler/analysis/detailed_analysis.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/memory_holders.h"
@@ -51,7 +51,7 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
-    std::optional<profiler::analysis::CloserLook> look; ///< as it costs more than all the rest: where asked for
+    std::optional<profiler::analysis::DetailedAnalysis> look; ///< as it costs more than all the rest: where asked for
 };
 /// Without a closer look.
 /// @param findSteps  asked once, on another thread

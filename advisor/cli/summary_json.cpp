@@ -1,4 +1,4 @@
-#include "advisor/cli/closer_look_json.h"
+#include "advisor/cli/detailed_analysis_json.h"
 #include "advisor/cli/json_text.h"
 #include "advisor/cli/summary.h"
 #include "advisor/evidence/program_facts.h"

@@ -3,7 +3,7 @@
 #include "advisor/cli/program_text.h"
 #include "advisor/cli/text_table.h"
 #include "advisor/numbers.h"
-#include "advisor/report/closer_look_tables.h"
+#include "advisor/report/detailed_analysis_tables.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/range_name.h"
 
@@ -263,7 +263,7 @@ void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
 }
 
 /// The JSON has all rows.
-std::string lookText(const Trace& trace, const CloserLook& look)
+std::string lookText(const Trace& trace, const DetailedAnalysis& look)
 {
     constexpr std::size_t kMost = 8, kWidth = 110;
     std::string text;

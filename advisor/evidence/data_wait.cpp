@@ -14,7 +14,7 @@ using profiler::message;
 
 namespace {
 
-std::optional<int> recordedNumber(const Case& c, std::string_view key)
+std::optional<int> recordedNumber(const RuleContext& c, std::string_view key)
 {
     const std::string_view text = metadata(c.trace, key);
     int number = 0;
@@ -24,7 +24,7 @@ std::optional<int> recordedNumber(const Case& c, std::string_view key)
 
 } // namespace
 
-std::optional<Advice> littleDataWaitWithoutSteps(const Case& c, double least)
+std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double least)
 {
     if (!judgesWithoutSteps(c))
         return std::nullopt;
@@ -37,12 +37,12 @@ std::optional<Advice> littleDataWaitWithoutSteps(const Case& c, double least)
                 "this is not per step.">({{"share", share, shareText(share)}}));
 }
 
-bool judgesWithoutSteps(const Case& c)
+bool judgesWithoutSteps(const RuleContext& c)
 {
     return !c.config && c.facts.steps.empty() && c.facts.device.hasWork();
 }
 
-std::vector<profiler::analysis::Step> judgedTimeAsStep(const Case& c)
+std::vector<profiler::analysis::Step> judgedTimeAsStep(const RuleContext& c)
 {
     using profiler::TrackKind;
     const auto tracks = c.trace.tracks();
@@ -60,14 +60,14 @@ std::vector<profiler::analysis::Step> judgedTimeAsStep(const Case& c)
     return {step};
 }
 
-int loaderWorkers(const Case& c)
+int loaderWorkers(const RuleContext& c)
 {
     if (c.config)
         return static_cast<int>((*c.config)[config::key::workers]);
     return recordedNumber(c, config::key::workers.name).value_or(c.facts.input.workers);
 }
 
-std::optional<int> loaderPrefetchFactor(const Case& c)
+std::optional<int> loaderPrefetchFactor(const RuleContext& c)
 {
     if (c.config)
         return static_cast<int>((*c.config)[config::key::prefetchFactor]);

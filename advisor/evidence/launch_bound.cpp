@@ -22,7 +22,7 @@ namespace {
 
 /// The queue of all devices, weighted with their work. It costs a walk over all launches: asked for only where the host
 /// or the queue has the device idle long enough to matter.
-void addQueue(const Case& c, LaunchBound& bound)
+void addQueue(const RuleContext& c, LaunchBound& bound)
 {
     double work = 0;
     for (const DeviceLaunches& device : c.launches().devices) {
@@ -39,7 +39,7 @@ void addQueue(const Case& c, LaunchBound& bound)
 
 } // namespace
 
-LaunchBound launchBound(const Case& c)
+LaunchBound launchBound(const RuleContext& c)
 {
     const DeviceFacts& device = c.facts.device;
     LaunchBound bound;
@@ -99,12 +99,12 @@ Intervals launchingTimes(const Trace& trace, const std::vector<TimeRange>& steps
     return unite(std::move(times));
 }
 
-Intervals unrecordedHostTime(const Case& c, const Intervals& other)
+Intervals unrecordedHostTime(const RuleContext& c, const Intervals& other)
 {
     return other.empty() ? Intervals() : intersect(other, c.betweenLaunches());
 }
 
-std::vector<double> idleForTheHost(const Case& c)
+std::vector<double> idleForTheHost(const RuleContext& c)
 {
     const DeviceFacts& device = c.facts.device;
     std::vector<double> us = device.idleInEachStep({"launch"});
@@ -137,7 +137,7 @@ bool recordsTheHost(const Trace& trace)
            hasKind(trace, ActivityKind::CudaDriver) || hasKind(trace, ActivityKind::Phase);
 }
 
-double graphShare(const Case& c)
+double graphShare(const RuleContext& c)
 {
     const auto isGraph = [](std::string_view call) { return call.find("GraphLaunch") != call.npos; };
     std::unordered_set<std::uint64_t> graphs;
@@ -171,7 +171,7 @@ bool isCompiled(const Trace& trace)
     });
 }
 
-std::vector<Evidence> longestGaps(const Case& c, const IdleCause& cause)
+std::vector<Evidence> longestGaps(const RuleContext& c, const IdleCause& cause)
 {
     const Track* busiest = nullptr;
     for (const Track& track : c.trace.tracks())

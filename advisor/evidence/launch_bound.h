@@ -52,7 +52,7 @@ struct LaunchBound {
 private:
     [[nodiscard]] bool isBound(double share) const { return cause && share >= kShare && !isQueueDeep(); }
 };
-LaunchBound launchBound(const Case& c);
+LaunchBound launchBound(const RuleContext& c);
 
 /// Times from the first to the last launch of a thread in each of these steps, over all threads that launch. A device
 /// that idles there with an empty queue, while no event records a call, an operator or a wait, waits for that thread to
@@ -61,9 +61,9 @@ LaunchBound launchBound(const Case& c);
 profiler::analysis::Intervals launchingTimes(const profiler::Trace& trace,
                                              const std::vector<profiler::TimeRange>& steps);
 /// When a device idles for the host without an event that says so: its "other" time between launches.
-profiler::analysis::Intervals unrecordedHostTime(const Case& c, const profiler::analysis::Intervals& other);
+profiler::analysis::Intervals unrecordedHostTime(const RuleContext& c, const profiler::analysis::Intervals& other);
 /// For each judged step, µs that devices idle in it for the host, recorded or by elimination; a mean over devices.
-std::vector<double> idleForTheHost(const Case& c);
+std::vector<double> idleForTheHost(const RuleContext& c);
 
 /// Silence of a rule for which the launch queue speaks, with the queue's figures.
 Advice silentForTheQueue(const LaunchBound& bound);
@@ -71,13 +71,13 @@ Advice silentForTheQueue(const LaunchBound& bound);
 /// What the host does beside its steps' marks is recorded: calls, operators or phases.
 bool recordsTheHost(const profiler::Trace& trace);
 /// Share of the judged window's kernels that launches of a CUDA graph ran, many with each, [0, 1].
-double graphShare(const Case& c);
+double graphShare(const RuleContext& c);
 /// The program captures its work into CUDA graphs while it is recorded.
 bool capturesGraphs(const profiler::Trace& trace);
 /// PyTorch compiled a part of the program: its ranges say so.
 bool isCompiled(const profiler::Trace& trace);
 
 /// The longest gaps of a cause, at most ten, as evidence on the stream with the most work of its device.
-std::vector<Evidence> longestGaps(const Case& c, const profiler::analysis::IdleCause& cause);
+std::vector<Evidence> longestGaps(const RuleContext& c, const profiler::analysis::IdleCause& cause);
 
 } // namespace advisor

@@ -11,7 +11,7 @@ namespace {
 using namespace profiler;
 
 template <class Takes>
-HostCopies collect(const Case& c, Takes&& takes)
+HostCopies collect(const RuleContext& c, Takes&& takes)
 {
     HostCopies found;
     for (const Slice& copy : c.facts.device.copies) {
@@ -29,19 +29,19 @@ HostCopies collect(const Case& c, Takes&& takes)
 
 } // namespace
 
-bool isPlainProgram(const Case& c)
+bool isPlainProgram(const RuleContext& c)
 {
     using analysis::hasKind;
     return !c.config && c.facts.statistics.count == 0 && !c.facts.device.kernels.empty() && !holdsATraining(c.trace) &&
            !hasKind(c.trace, ActivityKind::Nvtx) && !hasKind(c.trace, ActivityKind::UserAnnotation);
 }
 
-HostCopies hostCopies(const Case& c)
+HostCopies hostCopies(const RuleContext& c)
 {
     return collect(c, [](const Slice&, MemoryKind) { return true; });
 }
 
-HostCopies pageableHostCopies(const Case& c, std::int64_t atLeast)
+HostCopies pageableHostCopies(const RuleContext& c, std::int64_t atLeast)
 {
     return collect(c, [atLeast](const Slice& copy, MemoryKind host) {
         return host == MemoryKind::Pageable && copy.args.bytes >= atLeast;

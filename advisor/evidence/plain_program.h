@@ -10,7 +10,7 @@
 namespace advisor {
 
 /// True for such a program's trace, if a device ran kernels in it.
-bool isPlainProgram(const Case& c);
+bool isPlainProgram(const RuleContext& c);
 
 /// Copies between the host and devices, over the whole time in which the devices worked.
 struct HostCopies {
@@ -26,7 +26,7 @@ struct HostCopies {
     }
 };
 /// All of them, or those alone whose host memory is pageable and that move at least `atLeast` bytes.
-HostCopies hostCopies(const Case& c);
-HostCopies pageableHostCopies(const Case& c, std::int64_t atLeast);
+HostCopies hostCopies(const RuleContext& c);
+HostCopies pageableHostCopies(const RuleContext& c, std::int64_t atLeast);
 
 } // namespace advisor

@@ -35,7 +35,7 @@ std::vector<SliceId> WarmUp::longest() const
     return slices;
 }
 
-WarmUp warmUp(const Case& c)
+WarmUp warmUp(const RuleContext& c)
 {
     WarmUp found;
     const auto& steps = c.facts.steps;

@@ -23,6 +23,6 @@ struct WarmUp {
     /// Its longest calls, most telling first.
     [[nodiscard]] std::vector<profiler::SliceId> longest() const;
 };
-WarmUp warmUp(const Case& c);
+WarmUp warmUp(const RuleContext& c);
 
 } // namespace advisor

@@ -25,7 +25,7 @@ template <class T>
 using Outcome = tl::expected<T, Interruption>;
 
 /// What ends any wait for an arm.
-struct Bounds {
+struct RunLimits {
     using Clock = std::chrono::steady_clock;
     std::stop_token stop;
     Clock::time_point deadline = Clock::time_point::max();
@@ -38,9 +38,9 @@ class Arm {
 public:
     virtual ~Arm() = default;
     /// Waits until it is ready for turns.
-    virtual Outcome<config::protocol::Hello> hello(const Bounds& bounds) = 0;
+    virtual Outcome<config::protocol::Hello> hello(const RunLimits& bounds) = 0;
     /// @param patience  an answer that takes longer is a hang
-    virtual Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const Bounds& bounds,
+    virtual Outcome<config::protocol::TurnResult> take(const config::protocol::Turn& turn, const RunLimits& bounds,
                                                        std::chrono::seconds patience) = 0;
     /// Ends it and waits until it and its children are gone: their memory is then free for the next one.
     virtual void finish() = 0;

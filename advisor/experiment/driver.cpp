@@ -19,7 +19,7 @@ namespace advisor {
 namespace protocol = config::protocol;
 using profiler::Error;
 using profiler::Result;
-using Clock = Bounds::Clock;
+using Clock = RunLimits::Clock;
 
 namespace {
 
@@ -183,7 +183,7 @@ private:
     Arms& m_programs;
     MachineMonitor& m_monitor;
     const std::function<void(const ExperimentProgress&)>& m_progress;
-    Bounds m_bounds;
+    RunLimits m_bounds;
     const bool m_screens, m_memory;
     const bool m_steps;        // else epochs or validations are timed
     const bool m_otherBatches; // judged by time: the arms' losses are compared at equal time
@@ -511,7 +511,7 @@ bool Driver::continuesAlone(const Interruption& interruption)
     if (m_isAlone || m_screens || !m_steps || !competesForResources(interruption))
         return false;
     m_arms = {}; // what they hold is free for the next one
-    m_isAlone = m_result.oneAtATime = true;
+    m_isAlone = m_result.isSequential = true;
     m_result.sharePort = namesTakenPort(interruption.error.message());
     m_result.pairs.clear();
     m_observations.clear();

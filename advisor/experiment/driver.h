@@ -12,7 +12,7 @@ struct ExperimentSetup {
     Arms& arms;
     MachineMonitor& monitor;
     const std::function<void(const ExperimentProgress&)>& progress; ///< see runExperiment()
-    Bounds bounds;
+    RunLimits bounds;
 };
 
 /// The one driver of all experiments: starts arms, lets them take turns, looks at the planned times, and stops. What

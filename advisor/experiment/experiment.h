@@ -130,7 +130,7 @@ struct ExperimentResult {
     double secondsSpent = 0;
     /// No two programs were resident, since both did not fit into the memory, or listen on one port; the peaks are then
     /// not known.
-    bool oneAtATime = false;
+    bool isSequential = false;
     bool sharePort = false; ///< because of the port
 
     /// `why` and the notes, as one text.

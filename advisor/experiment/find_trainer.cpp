@@ -69,7 +69,7 @@ std::vector<fs::path> inPath(const char* name)
 struct Program {
     const char* name;
     const char* variable; ///< may name it
-    const char* mend;
+    const char* hint;
 };
 
 Result<fs::path> find(const Program& program)
@@ -85,7 +85,7 @@ Result<fs::path> find(const Program& program)
         return *near;
     if (const auto found = firstThatRuns(inPath(program.name)))
         return *found;
-    return profiler::fail<"program.not_found", "There is no {program}">(Error::Code::NotFound, {}, program.mend,
+    return profiler::fail<"program.not_found", "There is no {program}">(Error::Code::NotFound, {}, program.hint,
                                                                         {{"program", program.name}});
 }
 

@@ -34,7 +34,7 @@ using profiler::message;
 using runner::EnvironmentVariables;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using Clock = Bounds::Clock;
+using Clock = RunLimits::Clock;
 using Why = Interruption::Why;
 
 namespace {
@@ -160,8 +160,8 @@ public:
     }
 
     Outcome<void> launch();
-    Outcome<protocol::Hello> hello(const Bounds& bounds) override;
-    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const Bounds& bounds, seconds patience) override;
+    Outcome<protocol::Hello> hello(const RunLimits& bounds) override;
+    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience) override;
     void finish() override { end(); }
     [[nodiscard]] std::vector<std::int64_t> processes() const override
     {
@@ -178,18 +178,18 @@ private:
     void readPeer(Peer& peer);
     void hear(Peer& peer, const json& record);
     template <class Reached>
-    Outcome<Event> waitFor(Reached reached, const Bounds& bounds, const Patience& patience);
+    Outcome<Event> waitFor(Reached reached, const RunLimits& bounds, const Patience& patience);
     [[nodiscard]] Patience patienceOf(const protocol::Turn& turn, seconds patience) const;
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
-    Outcome<void> judgeEnd(const Bounds& bounds);
+    Outcome<void> judgeEnd(const RunLimits& bounds);
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
     Interruption late(seconds patience);
     [[nodiscard]] std::string outputSince(off_t begin) const;
     [[nodiscard]] off_t outputSize() const;
-    Outcome<void> relaunch(const Bounds& bounds);
-    Outcome<void> greet(const Bounds& bounds);
+    Outcome<void> relaunch(const RunLimits& bounds);
+    Outcome<void> greet(const RunLimits& bounds);
     void noteQueue(const json& loader);
     std::vector<Peer*> ranks();
 
@@ -435,7 +435,7 @@ Interruption ProgramArm::late(seconds patience)
 }
 
 /// The program, or the part of it that trains, has ended. Nothing: it came to its end; else why it failed.
-Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
+Outcome<void> ProgramArm::judgeEnd(const RunLimits& bounds)
 {
     const auto until = Clock::now() + kEndPatience;
     const auto isClear = [&] {
@@ -465,7 +465,7 @@ Outcome<void> ProgramArm::judgeEnd(const Bounds& bounds)
 }
 
 template <class Reached>
-Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bounds, const Patience& patience)
+Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits& bounds, const Patience& patience)
 {
     const auto begin = Clock::now();
     m_heard = begin;
@@ -497,7 +497,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const Bounds& bo
     }
 }
 
-Outcome<void> ProgramArm::greet(const Bounds& bounds)
+Outcome<void> ProgramArm::greet(const RunLimits& bounds)
 {
     const auto event = waitFor([this] { return allRanksHere(); }, bounds, {m_shared.setup.startPatience, true});
     if (!event)
@@ -516,7 +516,7 @@ void ProgramArm::noteQueue(const json& loader)
     m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
 }
 
-Outcome<protocol::Hello> ProgramArm::hello(const Bounds& bounds)
+Outcome<protocol::Hello> ProgramArm::hello(const RunLimits& bounds)
 {
     if (const auto greeted = greet(bounds); !greeted)
         return tl::unexpected(greeted.error());
@@ -535,7 +535,7 @@ Outcome<protocol::Hello> ProgramArm::hello(const Bounds& bounds)
     return hello;
 }
 
-Outcome<void> ProgramArm::relaunch(const Bounds& bounds)
+Outcome<void> ProgramArm::relaunch(const RunLimits& bounds)
 {
     end();
     m_traceback.clear();
@@ -554,7 +554,7 @@ Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) co
     return {m_shared.setup.startPatience, true, patience};
 }
 
-Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const Bounds& bounds, seconds patience)
+Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience)
 {
     const bool isSteps = turn.what == "steps";
     // Where only one rank validates, the others would wait for it in their next step.
@@ -674,7 +674,7 @@ const ProgramReport& ProgramArms::report() const
     return m->report;
 }
 
-bool ProgramArms::baselineGetsAsFar(const Bounds& bounds)
+bool ProgramArms::baselineGetsAsFar(const RunLimits& bounds)
 {
     const ProgramFailure failure = *m->report.failure;
     if (m->mostSteps[0] > failure.steps)

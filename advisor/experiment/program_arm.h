@@ -75,7 +75,7 @@ public:
 
     [[nodiscard]] const ProgramReport& report() const;
     /// After arm 1 has failed: whether the baseline gets as far, in a start of its own where it has not shown that yet.
-    bool baselineGetsAsFar(const Bounds& bounds);
+    bool baselineGetsAsFar(const RunLimits& bounds);
 
     struct Shared; ///< with its arms
 

@@ -150,9 +150,9 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
     const auto experiment = experimentPlan(plan);
     if (!experiment)
         return tl::unexpected(experiment.error());
-    const auto begin = Bounds::Clock::now();
+    const auto begin = RunLimits::Clock::now();
     const auto monitor = systemMonitor();
-    Bounds bounds;
+    RunLimits bounds;
     bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
         bounds.deadline = begin + plan.budget;
@@ -185,7 +185,7 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
         result.patchedLines = patchedLines(plan.setup);
         result.measured.why = refusal(*result.program.failure, result.patchedLines);
     }
-    result.measured.secondsSpent = std::chrono::duration<double>(Bounds::Clock::now() - begin).count();
+    result.measured.secondsSpent = std::chrono::duration<double>(RunLimits::Clock::now() - begin).count();
     addNotes(result, needsTerminal);
     return result;
 }

@@ -50,7 +50,7 @@ std::optional<Verdict> decide(const Interval& ratio, bool last)
         return Verdict::DoesNotPay;
     if (!last)
         return std::nullopt;
-    return ratio.high > kMissed ? Verdict::Inconclusive : Verdict::DoesNotPay;
+    return ratio.high > kFutilityBound ? Verdict::Inconclusive : Verdict::DoesNotPay;
 }
 
 } // namespace advisor

@@ -29,7 +29,7 @@ inline constexpr double kLookAlpha = 0.0221;
 /// Minimum effect: "pays" and "costs" must clear this. One percent is what an idle machine varies by itself (measured).
 inline constexpr double kWorth = 1.01;
 /// Futility bound: an interval that ends above this at the last look leaves open whether there is a gain that matters.
-inline constexpr double kMissed = 1.05;
+inline constexpr double kFutilityBound = 1.05;
 
 /// Mean of the log ratios of each start's pairs; a start that was cut short does not count.
 std::vector<double> startMeans(const std::vector<Pair>& pairs, std::size_t pairsPerStart = kPairsPerStart);

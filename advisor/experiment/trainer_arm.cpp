@@ -25,10 +25,10 @@ constexpr std::chrono::seconds kStartPatience{120};
 // After this a trainer that was asked to stop is killed.
 constexpr std::chrono::seconds kStopPatience{60};
 
-Interruption interruption(Why why, profiler::Message what, std::string where = {}, std::string mend = {})
+Interruption interruption(Why why, profiler::Message what, std::string where = {}, std::string hint = {})
 {
     const auto code = why == Why::Cancelled ? Error::Code::Cancelled : Error::Code::Unavailable;
-    return {why, {code, std::move(what), std::move(where), std::move(mend)}};
+    return {why, {code, std::move(what), std::move(where), std::move(hint)}};
 }
 
 } // namespace
@@ -58,14 +58,14 @@ Interruption TrainerArm::died()
 }
 
 template <class Record>
-Outcome<Record> TrainerArm::waitFor(const Bounds& bounds, std::chrono::seconds patience)
+Outcome<Record> TrainerArm::waitFor(const RunLimits& bounds, std::chrono::seconds patience)
 {
-    auto heard = Bounds::Clock::now();
+    auto heard = RunLimits::Clock::now();
     for (;;) {
         if (bounds.stop.stop_requested())
             return tl::unexpected(interruption(
                 Why::Cancelled, profiler::message<"experiment.cancelled", "The experiment was cancelled">()));
-        const auto now = Bounds::Clock::now();
+        const auto now = RunLimits::Clock::now();
         if (now >= bounds.deadline)
             return tl::unexpected(interruption(
                 Why::OutOfTime, profiler::message<"experiment.time_is_over", "The time for the experiment is over">()));
@@ -81,19 +81,19 @@ Outcome<Record> TrainerArm::waitFor(const Bounds& bounds, std::chrono::seconds p
         if (const auto* record = std::get_if<Record>(&*progress))
             return *record;
         if (const auto* preparing = std::get_if<protocol::Preparing>(&*progress)) {
-            heard = Bounds::Clock::now();
+            heard = RunLimits::Clock::now();
             if (bounds.preparing)
                 bounds.preparing(*preparing);
         }
     }
 }
 
-Outcome<protocol::Hello> TrainerArm::hello(const Bounds& bounds)
+Outcome<protocol::Hello> TrainerArm::hello(const RunLimits& bounds)
 {
     return waitFor<protocol::Hello>(bounds, kStartPatience);
 }
 
-Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const Bounds& bounds,
+Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const RunLimits& bounds,
                                                std::chrono::seconds patience)
 {
     if (const auto sent = m_process->send(turn); !sent && m_process->exited())
@@ -115,11 +115,11 @@ Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const
 void TrainerArm::finish()
 {
     static_cast<void>(m_process->send(protocol::Stop{})); // it may have ended just now
-    const auto begin = Bounds::Clock::now();
+    const auto begin = RunLimits::Clock::now();
     for (bool killed = false; !m_process->exited();) {
         while (m_process->next(kHeartbeat)) {
         }
-        if (!killed && Bounds::Clock::now() - begin > kStopPatience) {
+        if (!killed && RunLimits::Clock::now() - begin > kStopPatience) {
             m_process->kill();
             killed = true;
         }

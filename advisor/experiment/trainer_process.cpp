@@ -43,7 +43,7 @@ Error errorOf(const protocol::Notice& notice)
         parameter.value = value.value;
         what.parameters.push_back(std::move(parameter));
     }
-    return {Error::Code::Io, std::move(what), notice.where, notice.mend};
+    return {Error::Code::Io, std::move(what), notice.where, notice.hint};
 }
 
 struct TrainerProcess::State {

@@ -278,7 +278,7 @@ std::vector<Message> verdictNotes(const ExperimentResult& result)
     if (result.sharePort)
         notes.push_back(message<"experiment.note.one_port",
                                 "One program ran at a time, because both listen on the same port.">());
-    else if (result.oneAtATime)
+    else if (result.isSequential)
         notes.push_back(message<"experiment.note.one_at_a_time",
                                 "One trainer ran at a time, because both together ran out of memory.">());
     if (result.lossAtEqualTime)

@@ -56,7 +56,7 @@ struct Progress {
 } // namespace
 
 Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::string& what, std::int64_t drop,
-                                    const Bounds& bounds, std::int64_t fewest)
+                                    const RunLimits& bounds, std::int64_t fewest)
 {
     const std::int64_t least = what == "steps" ? kFirstSteps : 1;
     std::int64_t count = least;
@@ -67,13 +67,13 @@ Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::strin
         for (std::size_t arm = 0; arm < arms.size(); ++arm) {
             WarmUp& warm = result[arm];
             const auto work = static_cast<double>(count + drop);
-            const auto begin = Bounds::Clock::now();
+            const auto begin = RunLimits::Clock::now();
             const auto turn =
                 arms[arm]->take({what, drop, count}, bounds,
                                 warm.turnSeconds > 0 ? patienceFor(warm.turnSeconds * work) : firstPatience(what));
             if (!turn)
                 return tl::unexpected(turn.error());
-            const std::chrono::duration<double> whole = Bounds::Clock::now() - begin;
+            const std::chrono::duration<double> whole = RunLimits::Clock::now() - begin;
             Progress& seen = progress[arm];
             seen.seconds.insert(seen.seconds.end(), turn->seconds.begin(), turn->seconds.end());
             warm.unitSeconds = std::accumulate(turn->seconds.begin(), turn->seconds.end(), 0.0) /

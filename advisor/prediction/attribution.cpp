@@ -92,14 +92,14 @@ double wantedUs(const Advice& advice, const TimeParts& all)
 {
     if (advice.saving)
         return isPerStep(advice) ? advice.saving->claimed() : 0; // epochs and validations lie outside of steady steps
-    return advice.concerns * all.total();
+    return advice.timeShare * all.total();
 }
 
 /// No more than `us` of the time is left for the finding.
 void cap(Advice& advice, double us, const TimeParts& all)
 {
     Saving& saving = *advice.saving;
-    advice.concerns = all.total() > 0 ? std::min(advice.concerns, us / all.total()) : 0;
+    advice.timeShare = all.total() > 0 ? std::min(advice.timeShare, us / all.total()) : 0;
     saving.mid = std::min(saving.mid, us);
     saving.low = std::min(saving.low, saving.mid);
     if (saving.kind == SavingKind::UpperBound)
@@ -135,8 +135,8 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
         advice.saving.reset();
     }
     if (hasRest)
-        row.claims = ledger.take(row.id, parts, std::min(available, advice.concerns * all.total()));
-    advice.concerns = all.total() > 0 ? std::min(advice.concerns, available / all.total()) : 0;
+        row.claims = ledger.take(row.id, parts, std::min(available, advice.timeShare * all.total()));
+    advice.timeShare = all.total() > 0 ? std::min(advice.timeShare, available / all.total()) : 0;
 }
 
 } // namespace
@@ -148,7 +148,7 @@ std::string_view timePartName(TimePart part)
     return part == TimePart::None ? std::string_view() : kNames[indexOf(part)];
 }
 
-TimeParts timeParts(const Case& c)
+TimeParts timeParts(const RuleContext& c)
 {
     TimeParts parts;
     const DeviceFacts& device = c.facts.device;
@@ -187,12 +187,12 @@ TimePart claimedParts(const Rule& rule, bool onDevice)
 
 } // namespace
 
-double claimableUs(const Rule& rule, const Case& c)
+double claimableUs(const Rule& rule, const RuleContext& c)
 {
     return timeParts(c).of(claimedParts(rule, c.facts.device.hasWork()));
 }
 
-void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const Case& c)
+void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c)
 {
     const TimeParts all = timeParts(c);
     const bool onDevice = c.facts.device.hasWork();

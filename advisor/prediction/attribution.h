@@ -11,10 +11,10 @@ namespace advisor {
 
 /// The parts of the judged time: on devices from DeviceFacts, whose causes divide every gap once; in a run on the CPU
 /// the wait for data and the rest.
-TimeParts timeParts(const Case& c);
+TimeParts timeParts(const RuleContext& c);
 
 /// µs of a step of the parts that a finding of the rule may claim: no change that it proposes saves more.
-double claimableUs(const Rule& rule, const Case& c);
+double claimableUs(const Rule& rule, const RuleContext& c);
 
 /// Gives each finding the time that it stands for, once all rules have judged: a saving per step claims its
 /// Saving::claimed(), a finding without a saving the share of the time that it concerns. A finding takes from the
@@ -23,6 +23,6 @@ double claimableUs(const Rule& rule, const Case& c);
 /// the part that they come from.
 /// @param advice  that fire and that do not, best first
 /// @param rules   of the same ids
-void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const Case& c);
+void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rules, const RuleContext& c);
 
 } // namespace advisor

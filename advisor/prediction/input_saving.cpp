@@ -37,7 +37,7 @@ double meanReadingUs(const profiler::Trace& trace, std::span<const LoadedBatch> 
 }
 
 /// The model with other loads, for which a step is as much shorter as the replay of both says.
-InputModel withLoads(const Case& c, const InputModel& model, std::vector<double> loads)
+InputModel withLoads(const RuleContext& c, const InputModel& model, std::vector<double> loads)
 {
     LoaderSetup now{.workers = model.workers};
     if (c.config)
@@ -56,7 +56,7 @@ InputModel withLoads(const Case& c, const InputModel& model, std::vector<double>
 
 } // namespace
 
-InputCase inputCase(const Case& c)
+InputCase inputCase(const RuleContext& c)
 {
     InputCase input{.model = loadModel(c.trace, c.facts.steps, c.facts.input), .cached = {}};
     if (!input.model.canPredict())
@@ -80,7 +80,7 @@ InputCase inputCase(const Case& c)
     return input;
 }
 
-Saving savedByLoader(const Case& c, const InputCase& input, LoaderSetup now, LoaderSetup then)
+Saving savedByLoader(const RuleContext& c, const InputCase& input, LoaderSetup now, LoaderSetup then)
 {
     const int threads = computeThreads(c);
     const InputPrediction saved = predictInput(input.model, now, then, threads);

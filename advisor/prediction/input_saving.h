@@ -12,11 +12,11 @@ struct InputCase {
     /// With a single epoch, the same as if all files were in memory. Empty with more, and where no reading is recorded.
     profiler::analysis::InputModel cached;
 };
-InputCase inputCase(const Case& c);
+InputCase inputCase(const RuleContext& c);
 
 /// What another setup of the loader should save a step: with a single epoch, from the least to the most of what it
 /// saves with files on a disk and with files in memory.
-Saving savedByLoader(const Case& c, const InputCase& input, profiler::analysis::LoaderSetup now,
+Saving savedByLoader(const RuleContext& c, const InputCase& input, profiler::analysis::LoaderSetup now,
                      profiler::analysis::LoaderSetup then);
 
 } // namespace advisor

@@ -22,7 +22,7 @@ namespace {
 using Left = std::function<double(StringId name, SliceId slice)>;
 
 /// Time in which any device runs such a kernel, weighted with what goes of it; of kernels that begin in the window.
-Nanoseconds goingTime(const Case& c, const Left& left)
+Nanoseconds goingTime(const RuleContext& c, const Left& left)
 {
     std::vector<std::pair<double, UnionBuilder>> by; // by the part that goes: hardly ever more than two
     for (const Track& track : c.trace.tracks())
@@ -42,7 +42,7 @@ Nanoseconds goingTime(const Case& c, const Left& left)
     return Nanoseconds{static_cast<std::int64_t>(ns)};
 }
 
-KernelBound boundBy(const Case& c, const Left& left)
+KernelBound boundBy(const RuleContext& c, const Left& left)
 {
     KernelBound bound;
     const DeviceFacts& device = c.facts.device;
@@ -75,13 +75,13 @@ KernelBound boundBy(const Case& c, const Left& left)
 
 } // namespace
 
-KernelBound boundByKernels(const Case& c, const std::function<double(std::string_view kernel)>& left)
+KernelBound boundByKernels(const RuleContext& c, const std::function<double(std::string_view kernel)>& left)
 {
     NameAnswers answers(c.trace, left);
     return boundBy(c, [&](StringId name, SliceId) { return answers(name); });
 }
 
-KernelBound boundByKernels(const Case& c, const SliceSet& kernels)
+KernelBound boundByKernels(const RuleContext& c, const SliceSet& kernels)
 {
     return boundBy(c, [&](StringId, SliceId slice) { return kernels.contains(slice) ? 0.0 : 1.0; });
 }
@@ -99,10 +99,10 @@ Advice offTheCriticalPath(const KernelBound& bound)
             {{"share", bound.share, shareText(bound.share)}, {"busy", bound.busyShare, shareText(bound.busyShare)}}));
 }
 
-void promise(Advice& advice, const Case& c, const KernelBound& bound)
+void promise(Advice& advice, const RuleContext& c, const KernelBound& bound)
 {
     constexpr double kLeastUs = 0.01; // less is printed as nothing
-    advice.concerns = bound.share;
+    advice.timeShare = bound.share;
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     else if (bound.usPerStep >= kLeastUs)

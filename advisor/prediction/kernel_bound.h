@@ -30,9 +30,9 @@ struct KernelBound {
 /// Replays the trace with the kernels shortened: what falls away is what they hold up. A device that waits for the
 /// host most of the step gives next to nothing, a busy one all of the kernels' time.
 /// @param left  of the duration of a kernel, by its name: 0 removes it, 1 leaves it as it is. Asked once per name
-KernelBound boundByKernels(const Case& c, const std::function<double(std::string_view kernel)>& left);
+KernelBound boundByKernels(const RuleContext& c, const std::function<double(std::string_view kernel)>& left);
 /// The same for chosen kernels, which vanish.
-KernelBound boundByKernels(const Case& c, const SliceSet& kernels);
+KernelBound boundByKernels(const RuleContext& c, const SliceSet& kernels);
 
 /// A matrix product or convolution in FP32 without tensor cores, by the kernel's name.
 bool isFullPrecisionProduct(std::string_view kernel);
@@ -40,6 +40,6 @@ bool isFullPrecisionProduct(std::string_view kernel);
 /// Silence of a rule whose kernels hold up too little of the step.
 Advice offTheCriticalPath(const KernelBound& bound);
 /// Sets what a finding about kernels promises: the bound, or why there is none without steps.
-void promise(Advice& advice, const Case& c, const KernelBound& bound);
+void promise(Advice& advice, const RuleContext& c, const KernelBound& bound);
 
 } // namespace advisor

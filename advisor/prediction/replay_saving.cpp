@@ -13,7 +13,7 @@ using namespace profiler::analysis;
 
 namespace {
 
-std::optional<Saving> savingIn(const Case& c, const ReplayGraph& graph, const std::function<Replayed()>& unchanged,
+std::optional<Saving> savingIn(const RuleContext& c, const ReplayGraph& graph, const std::function<Replayed()>& unchanged,
                                const WhatIf& least, const WhatIf& most)
 {
     if (hasDeviceWork(c.trace) && graph.linkedShare() < kLinkedForReplay)
@@ -25,7 +25,7 @@ std::optional<Saving> savingIn(const Case& c, const ReplayGraph& graph, const st
 
 } // namespace
 
-std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const WhatIf& most)
+std::optional<Saving> savingByReplay(const RuleContext& c, const WhatIf& least, const WhatIf& most)
 {
     if (c.facts.statistics.steadyCount == 0)
         return std::nullopt;
@@ -33,7 +33,7 @@ std::optional<Saving> savingByReplay(const Case& c, const WhatIf& least, const W
         c, c.replay(), [&] { return c.unchanged(); }, least, most);
 }
 
-std::optional<Saving> boundByReplay(const Case& c, const WhatIf& most)
+std::optional<Saving> boundByReplay(const RuleContext& c, const WhatIf& most)
 {
     if (c.facts.statistics.steadyCount == 0 || (hasDeviceWork(c.trace) && c.replay().linkedShare() < kLinkedForReplay))
         return std::nullopt;
@@ -41,7 +41,7 @@ std::optional<Saving> boundByReplay(const Case& c, const WhatIf& most)
     return upperBound(SavingUnit::UsPerStep, std::max(0.0, bound.high));
 }
 
-std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const WhatIf& least, const WhatIf& most)
+std::optional<Saving> savingByReplay(const RuleContext& c, const SliceSet& cut, const WhatIf& least, const WhatIf& most)
 {
     if (c.facts.statistics.steadyCount == 0)
         return std::nullopt;

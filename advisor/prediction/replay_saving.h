@@ -12,15 +12,15 @@ inline constexpr double kLinkedForReplay = 0.9;
 
 /// What two replays of the trace with some work changed save per step: the least and the most that the change may do,
 /// as meanOverSteps(). No value without a steady step, or where too few launches are recorded to replay the device.
-std::optional<Saving> savingByReplay(const Case& c, const profiler::analysis::WhatIf& least,
+std::optional<Saving> savingByReplay(const RuleContext& c, const profiler::analysis::WhatIf& least,
                                      const profiler::analysis::WhatIf& most);
 /// The same where host time of slices is changed at which a graph is not cut otherwise: operators.
 /// @param cut  these slices; a graph of its own is made
-std::optional<Saving> savingByReplay(const Case& c, const SliceSet& cut, const profiler::analysis::WhatIf& least,
+std::optional<Saving> savingByReplay(const RuleContext& c, const SliceSet& cut, const profiler::analysis::WhatIf& least,
                                      const profiler::analysis::WhatIf& most);
 
 /// The mean over the steady steps of what a replay with some work changed saves, as an upper bound: `most` is the most
 /// that the change may do.
-std::optional<Saving> boundByReplay(const Case& c, const profiler::analysis::WhatIf& most);
+std::optional<Saving> boundByReplay(const RuleContext& c, const profiler::analysis::WhatIf& most);
 
 } // namespace advisor

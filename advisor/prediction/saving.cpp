@@ -149,7 +149,7 @@ std::string savingText(const Saving& saving)
                                                  : fmt::format("Could save {}{}.", savingAmount(saving), per);
 }
 
-void settlePrediction(Advice& advice, double mostUs)
+void dropWidePrediction(Advice& advice, double mostUs)
 {
     if (!advice.saving)
         return;

@@ -40,6 +40,6 @@ std::string_view savingUnitText(SavingUnit unit);
 /// beyond it: the finding's own part of the time becomes its upper bound where that is known and says enough, and
 /// elsewhere the prediction is withheld. A finding that would save nothing that can be printed is none: it is silent.
 /// @param mostUs  µs of a step that the finding's parts of the time take, see claimableUs(); 0: not known
-void settlePrediction(Advice& advice, double mostUs);
+void dropWidePrediction(Advice& advice, double mostUs);
 
 } // namespace advisor

@@ -2,7 +2,7 @@
 #include "advisor/experiment/result_text.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/report/closer_look_tables.h"
+#include "advisor/report/detailed_analysis_tables.h"
 #include "advisor/report/report.h"
 #include "advisor/report/svg_chart.h"
 #include "advisor/runner/shell_words.h"
@@ -130,7 +130,7 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
 
 void addLook(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
 {
-    const CloserLook look = closerLook(trace, steps);
+    const DetailedAnalysis look = detailedAnalysis(trace, steps);
     std::vector<LookTable> tables = lookTables(trace, look, kMostRows);
     tables.push_back(cannotTellTable(look));
     for (const LookTable& shown : tables) {

@@ -157,7 +157,7 @@ bool onlyLogarithms(const Trace& trace)
 }
 
 /// In the judged window, of whose kernels the work is the sum.
-Attention amongKernels(const Case& c)
+Attention amongKernels(const RuleContext& c)
 {
     Attention found;
     found.work = c.facts.device.work.all.time;
@@ -178,7 +178,7 @@ Attention amongKernels(const Case& c)
 }
 
 /// In the steps whose operators are judged, without validation; where no step has any, in the whole trace.
-Attention amongOps(const Case& c)
+Attention amongOps(const RuleContext& c)
 {
     Attention found;
     std::vector<TimeRange> steps = stepsWithOps(c);
@@ -198,7 +198,7 @@ Attention amongOps(const Case& c)
     return found;
 }
 
-Advice finding(const Case& c, const Attention& found, double share)
+Advice finding(const RuleContext& c, const Attention& found, double share)
 {
     Advice advice =
         fires(message<"attention.written_out",
@@ -211,7 +211,7 @@ Advice finding(const Case& c, const Attention& found, double share)
             return offTheCriticalPath(bound);
         promise(advice, c, bound);
     } else {
-        advice.concerns = shareOfTime(c, share);
+        advice.timeShare = shareOfTime(c, share);
         advice.whyNoPrediction =
             message<"attention.other_kernels",
                     "Fused attention runs other kernels, whose times are not in this trace: measure it.">();
@@ -224,7 +224,7 @@ Advice finding(const Case& c, const Attention& found, double share)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "sdpa")
         return silent(message<"attention.on", "Attention is one operator (SDPA) already.">());

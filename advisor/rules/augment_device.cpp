@@ -34,7 +34,7 @@ Advice finding(const InputWait& input, const InputWait::Stage& augment)
     return advice;
 }
 
-Advice findingWithoutSteps(const Case& c, const InputWait::Stage& augment)
+Advice findingWithoutSteps(const RuleContext& c, const InputWait::Stage& augment)
 {
     const double idle = c.facts.device.idleShare("data_loader");
     Advice advice =
@@ -44,12 +44,12 @@ Advice findingWithoutSteps(const Case& c, const InputWait::Stage& augment)
                       "per step.">({{"share", augment.share, shareText(augment.share)},
                                     {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
                                     {"idle", idle, shareText(idle)}}));
-    advice.concerns = idle;
+    advice.timeShare = idle;
     advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"augment.device.on", "Batches are already augmented on the device.">());

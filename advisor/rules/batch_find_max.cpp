@@ -17,7 +17,7 @@ constexpr std::string_view kKey = "batch.find_max";
 // allocator's fragments and for libraries.
 constexpr double kRoom = 0.45;
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"batch.find_max.on", "The largest batch is searched for already.">());
@@ -38,7 +38,7 @@ Advice check(const Case& c)
             {{"share", use->share(), shareText(use->share())}}));
     // What of a step does not grow with the batch, as far as the trace marks it: going over the weights.
     if (const auto& step = c.facts.statistics; step.steadyMeanUs > 0)
-        advice.concerns =
+        advice.timeShare =
             std::min(1.0, toUs(step.steadyMeanParts.optimizer + step.steadyMeanParts.zeroGrad) / step.steadyMeanUs);
     advice.whyNoPrediction =
         message<"batch.find_max.no_prediction", "How fast larger batches are is not in the trace: measure it.">();

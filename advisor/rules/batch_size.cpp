@@ -56,7 +56,7 @@ bool mayReadWeights(std::string_view op)
 }
 
 /// Adds the overhead of a processor's operators, by those steps in which they were recorded.
-void addOverhead(const Case& c, FixedCosts& costs)
+void addOverhead(const RuleContext& c, FixedCosts& costs)
 {
     double recordedUs = 0, passesUs = 0, count = 0;
     for (const Step& step : c.facts.steps)
@@ -89,7 +89,7 @@ void addOverhead(const Case& c, FixedCosts& costs)
     costs.mostUs = std::max(costs.knownUs, costs.stepUs - growsUs);
 }
 
-FixedCosts fixedCosts(const Case& c)
+FixedCosts fixedCosts(const RuleContext& c)
 {
     std::vector<double> steps, weights;
     const auto take = [&](bool recorded) {
@@ -108,7 +108,7 @@ FixedCosts fixedCosts(const Case& c)
     return costs;
 }
 
-Advice finding(const Case& c, const FixedCosts& costs)
+Advice finding(const RuleContext& c, const FixedCosts& costs)
 {
     const auto share = [&](double us) { return shareText(us / costs.stepUs); };
     const std::initializer_list<MessageParameter> parameters = {
@@ -122,7 +122,7 @@ Advice finding(const Case& c, const FixedCosts& costs)
             : message<"batch.size.weights",
                       "{weights} of each step is spent on the weights (optimizer and zeroing), whatever the batch "
                       "size.">(parameters));
-    advice.concerns = costs.knownUs / costs.stepUs;
+    advice.timeShare = costs.knownUs / costs.stepUs;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction =
             message<"batch.size.no_kernels", "How fast larger kernels are is not in the trace: measure it.">();
@@ -135,7 +135,7 @@ Advice finding(const Case& c, const FixedCosts& costs)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutSteadySteps(c))
         return *advice;

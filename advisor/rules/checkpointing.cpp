@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kKey = "checkpointing";
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::checkpointing] != "off")
         return silent(message<"checkpointing.on", "Activations are already recomputed.">());

@@ -36,7 +36,7 @@ bool isAllReduce(std::string_view kernel)
 }
 
 /// When each judged step's backward pass begins on the host; no value where it has none.
-std::vector<std::optional<TraceTime>> backwardBegins(const Case& c)
+std::vector<std::optional<TraceTime>> backwardBegins(const RuleContext& c)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
     std::vector<std::optional<TraceTime>> begins(steps.size());
@@ -68,7 +68,7 @@ struct Exchanges {
     bool backward = false;         ///< some step has a backward pass
 };
 
-Exchanges exchanges(const Case& c, const CommunicationUse& use)
+Exchanges exchanges(const RuleContext& c, const CommunicationUse& use)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
     const auto begins = backwardBegins(c);
@@ -91,7 +91,7 @@ Exchanges exchanges(const Case& c, const CommunicationUse& use)
 }
 
 /// Without steps the number of exchanges in a step is not known; how much time they can cost at most is.
-Advice withoutSteps(const Case& c, const CommunicationUse& use)
+Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
 {
     std::vector<Slice> sums;
     for (const Slice& kernel : use.kernels)
@@ -108,7 +108,7 @@ Advice withoutSteps(const Case& c, const CommunicationUse& use)
     return cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
@@ -160,7 +160,7 @@ Advice check(const Case& c)
         {{"kernels", aStep, countText(aStep)},
          {"median", percentile(us, 0.5), timeText(percentile(us, 0.5))},
          {"overlap", overlap, shareText(overlap)}}));
-    advice.concerns = share;
+    advice.timeShare = share;
     if (c.facts.device.steps.size() > 1)
         advice.saving = upperBoundOverSteps(exposedInEachStep(c, found.devices));
     else

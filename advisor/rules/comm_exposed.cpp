@@ -16,7 +16,7 @@ using namespace profiler::analysis;
 // Of the step. Source: PyTorch's TensorBoard plug-in advises from a tenth on.
 constexpr double kWorthFixing = 0.1;
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
@@ -43,7 +43,7 @@ Advice check(const Case& c)
                   : message<"comm.exposed.share",
                             "Exposed communication takes {share} of the time; {overlap} of all communication overlaps "
                             "with compute.">({exposedShare, overlapped}));
-    advice.concerns = share;
+    advice.timeShare = share;
     if (!c.facts.device.steps.empty())
         advice.saving = upperBoundOverSteps(exposedInEachStep(c, use.devices));
     else

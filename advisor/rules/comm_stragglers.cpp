@@ -3,7 +3,7 @@
 #include "advisor/normal_interval.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/judged_steps.h"
+#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/stragglers.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr std::int64_t kFewest = 8;
 // As often last as by chance, times.
 constexpr double kOftenLast = 1.5;
 
-double shareOfWindow(const Case& c, double us)
+double shareOfWindow(const RuleContext& c, double us)
 {
     const double all = toUs(c.facts.device.windowTime());
     return all > 0 ? us / all : 0;
@@ -39,7 +39,7 @@ const RankArrival* lateRank(const Stragglers& found)
     return share.mid >= kOftenLast * fair && share.low > fair ? &*late : nullptr;
 }
 
-Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs, double share)
+Advice finding(const RuleContext& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs, double share)
 {
     const RankArrival* late = lateRank(found);
     const profiler::MessageParameter collectives{"collectives", found.collectives,
@@ -57,7 +57,7 @@ Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& fou
             : message<"comm.stragglers.turns",
                       "Ranks wait for each other in collectives for {share} of the time on average, exposed. They take "
                       "turns arriving last at {collectives} collectives.">({waiting, collectives}));
-    advice.concerns = share;
+    advice.timeShare = share;
     const double waitUs = c.facts.device.usPerStep(Nanoseconds(std::llround(meanWaitUs * 1000)));
     advice.whyNoPrediction =
         message<"comm.stragglers.not_predicted", "The trace does not show how much earlier a late rank could arrive. A "
@@ -78,7 +78,7 @@ Advice finding(const Case& c, const CommunicationUse& use, const Stragglers& fou
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))

@@ -34,7 +34,7 @@ ReplayChange captured(const ReplayWork& work, bool everything)
 
 /// What replays without the captured work save, and no more than the gaps in which the device waits for launches: what
 /// the host does else between them, and no event records, need not be in the graph.
-std::optional<Saving> saving(const Case& c)
+std::optional<Saving> saving(const RuleContext& c)
 {
     if (c.facts.device.steps.empty())
         return std::nullopt;
@@ -46,7 +46,7 @@ std::optional<Saving> saving(const Case& c)
 }
 
 /// What speaks against it, or leaves it open; no value where the device waits for many small launches.
-std::optional<Advice> hindrance(const Case& c, const LaunchBound& bound)
+std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
 {
     const double graphs = graphShare(c);
     if (graphs >= kMostly || (graphs > 0 && capturesGraphs(c.trace)))
@@ -71,7 +71,7 @@ std::optional<Advice> hindrance(const Case& c, const LaunchBound& bound)
     return std::nullopt;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"compile.on", "The step is compiled already.">());
@@ -94,7 +94,7 @@ Advice check(const Case& c)
                       "with an empty launch queue while the CPU launches the next one.">(
             {{"small", bound.smallShare, shareText(bound.smallShare)},
              {"share", bound.launchShare, shareText(bound.launchShare)}}));
-    advice.concerns = bound.launchShare;
+    advice.timeShare = bound.launchShare;
     advice.saving = saving(c);
     if (!advice.saving)
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");

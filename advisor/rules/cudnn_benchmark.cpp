@@ -78,7 +78,7 @@ private:
     std::vector<std::set<std::uint32_t>> m_shapes; ///< string ids
 };
 
-Settings settings(const Case& c)
+Settings settings(const RuleContext& c)
 {
     Settings found;
     ShapesOfSteps shapes(stepsWithOps(c));
@@ -98,7 +98,7 @@ Settings settings(const Case& c)
     return found;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice =
             withoutDeviceWork(c, message<"cudnn.benchmark.cpu", "The run used only the CPU, without cuDNN.">()))

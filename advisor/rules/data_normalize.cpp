@@ -4,7 +4,7 @@ namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "data.normalize";
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return cannotTell(message<"data.normalize.no_configuration",

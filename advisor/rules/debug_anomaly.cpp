@@ -82,7 +82,7 @@ std::vector<double> forwardOfValidations(const profiler::Trace& trace)
 /// Each operator of the forward pass records where it was called from, which a validation's do not. At least that time
 /// and the checks themselves are saved; at most the backward pass takes no time either, whose nodes keep what the forward
 /// pass recorded.
-std::optional<Saving> saving(const Case& c, const Checks& checks)
+std::optional<Saving> saving(const RuleContext& c, const Checks& checks)
 {
     const bool comparable = c.config && (*c.config)[config::key::evalNoGrad] && !hasDeviceWork(c.trace);
     const std::vector<double> without = comparable ? forwardOfValidations(c.trace) : std::vector<double>();
@@ -100,7 +100,7 @@ std::optional<Saving> saving(const Case& c, const Checks& checks)
 
 /// What a step is shorter by without its checks, each of which waits for the device; no value where that is not to be
 /// replayed. What remembering takes comes on top.
-std::optional<Saving> savedByChecksAlone(const Case& c)
+std::optional<Saving> savedByChecksAlone(const RuleContext& c)
 {
     const SliceSet checks = operatorsIn(
         c.trace,
@@ -117,7 +117,7 @@ std::optional<Saving> savedByChecksAlone(const Case& c)
     return savingByReplay(c, checks, without, without);
 }
 
-Message whyNotKnown(const Case& c)
+Message whyNotKnown(const RuleContext& c)
 {
     const auto least = hasDeviceWork(c.trace) ? savedByChecksAlone(c) : std::nullopt;
     if (least && least->mid > 0)
@@ -131,7 +131,7 @@ Message whyNotKnown(const Case& c)
         "validation on the CPU without gradients to compare with.">();
 }
 
-Advice finding(const Case& c, const Checks& checks)
+Advice finding(const RuleContext& c, const Checks& checks)
 {
     Advice advice = fires(
         checks.count > 0
@@ -146,7 +146,7 @@ Advice finding(const Case& c, const Checks& checks)
     if (!advice.saving)
         advice.whyNoPrediction = whyNotKnown(c);
     if (c.facts.statistics.steadyCount > 0)
-        advice.concerns =
+        advice.timeShare =
             toUs(c.facts.statistics.steadyMeanParts.forward + c.facts.statistics.steadyMeanParts.backward) /
             c.facts.statistics.steadyMeanUs;
     advice.caveats = {message<"debug.anomaly.caveat", "Turn it on again to find the source of a NaN.">()};
@@ -157,7 +157,7 @@ Advice finding(const Case& c, const Checks& checks)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && !(*c.config)[config::key::anomaly])
         return silent(message<"debug.anomaly.off", "Anomaly detection is off.">());

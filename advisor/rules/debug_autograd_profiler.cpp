@@ -21,7 +21,7 @@ constexpr double kMost = 2;
 
 /// What a step is shorter by without all that the host does outside of the phases and this share of what it does in
 /// them; a device may hide some of it.
-std::optional<Saving> besideADevice(const Case& c, double shareInside)
+std::optional<Saving> besideADevice(const RuleContext& c, double shareInside)
 {
     using profiler::analysis::ReplayChange;
     using profiler::analysis::ReplayWork;
@@ -33,7 +33,7 @@ std::optional<Saving> besideADevice(const Case& c, double shareInside)
     return boundByReplay(c, without);
 }
 
-std::optional<Saving> saving(const Case& c)
+std::optional<Saving> saving(const RuleContext& c)
 {
     std::vector<double> outside;
     for (const profiler::analysis::Step& step : c.facts.steps)
@@ -58,7 +58,7 @@ constexpr DebugTool kTool = {
     "steps",
     saving};
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     return checkDebugTool(c, kTool);
 }

@@ -27,7 +27,7 @@ std::vector<SliceId> operatorRanges(const Trace& trace, std::int64_t& count)
     return found;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const auto configured = setting(c, kKey);
     if (configured == "false")

@@ -14,7 +14,7 @@ constexpr DebugTool kTool = {
     nullptr,
     costOfFirstSteps};
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     return checkDebugTool(c, kTool);
 }

@@ -43,7 +43,7 @@ double toShare(Nanoseconds part, Nanoseconds whole)
     return whole.count() > 0 ? static_cast<double>(part.count()) / static_cast<double>(whole.count()) : 0;
 }
 
-Advice finding(const Case& c, const Validation& validation)
+Advice finding(const RuleContext& c, const Validation& validation)
 {
     const double share =
         validation.ops > 0 ? static_cast<double>(validation.tracked.size()) / static_cast<double>(validation.ops) : 0;
@@ -62,7 +62,7 @@ Advice finding(const Case& c, const Validation& validation)
             {{"time", passUs, timeText(passUs)}});
     advice.caveats = {
         message<"eval.no_grad.only_validation", "Use no_grad only around validation: training needs gradients.">()};
-    advice.concerns = toShare(validation.time, c.trace.range().duration());
+    advice.timeShare = toShare(validation.time, c.trace.range().duration());
     advice.measure = "validation";
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, validation.tracked);
@@ -70,7 +70,7 @@ Advice finding(const Case& c, const Validation& validation)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::evalNoGrad])
         return silent(message<"eval.no_grad.on", "Validation already runs without gradients.">());

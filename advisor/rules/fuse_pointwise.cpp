@@ -59,7 +59,7 @@ void addRun(Runs& runs, const std::vector<SliceBrief>& kernels, const Run& run)
 }
 
 /// Those of the judged window, as the share of kernel time beside which they stand.
-Runs findRuns(const Case& c)
+Runs findRuns(const RuleContext& c)
 {
     Runs runs;
     NameAnswers isElementwise(c.trace, isElementwiseKernel);
@@ -89,7 +89,7 @@ Runs findRuns(const Case& c)
     return runs;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"fuse.pointwise.on", "Pointwise operators are fused already.">());

@@ -157,7 +157,7 @@ Products productsOf(const Trace& trace)
 }
 
 /// Adds what the device did for each.
-void addKernels(const Case& c, Products& products)
+void addKernels(const RuleContext& c, Products& products)
 {
     struct Kind {
         bool product = false, tensorCores = false;
@@ -228,7 +228,7 @@ Found oddProducts(const Products& products)
     return found;
 }
 
-Advice finding(const Case& c, const Found& found, double share)
+Advice finding(const RuleContext& c, const Found& found, double share)
 {
     const KernelBound bound = boundByKernels(c, found.kernels);
     if (!bound.matters())
@@ -265,7 +265,7 @@ Advice finding(const Case& c, const Found& found, double share)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"gemm.dimensions.cpu", "The run used only the CPU, which has no tensor cores.">()))

@@ -25,7 +25,7 @@ Message whyNotDivided(const config::TrainingConfig& config, const std::optional<
     return {};
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view kKey = "gradient.clip_norm";
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     Advice advice = adviseOnSpikes(c, config::key::clipNorm);
     if (advice.state != State::Fires)

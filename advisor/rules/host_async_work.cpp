@@ -40,7 +40,7 @@ std::vector<TimeRange> steadyTurns(const std::vector<Step>& steps)
 }
 
 /// Log and checkpoints in and after steady steps, longest first.
-std::vector<Slice> fileWork(const Case& c)
+std::vector<Slice> fileWork(const RuleContext& c)
 {
     std::vector<Slice> found;
     const Intervals within = unite(steadyTurns(c.facts.steps));
@@ -53,13 +53,13 @@ std::vector<Slice> fileWork(const Case& c)
 }
 
 /// µs from a steady step's begin to the next one's, in the mean.
-double turnUs(const Case& c)
+double turnUs(const RuleContext& c)
 {
     return toUs(total(unite(steadyTurns(c.facts.steps)))) / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
 /// µs of this work in each steady turn.
-std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work)
+std::vector<double> workInEachTurn(const RuleContext& c, const std::vector<Slice>& work)
 {
     const std::vector<TimeRange> turns = steadyTurns(c.facts.steps);
     std::vector<double> us(turns.size());
@@ -76,7 +76,7 @@ std::vector<double> workInEachTurn(const Case& c, const std::vector<Slice>& work
 /// are read, which happens on the other thread too. At least it loses what is sure to run beside it: where the step
 /// needs all cores, and for a checkpoint, whose weights are copied first, nothing. That a step takes no less than the
 /// work beside it limits nothing here: the other thread writes files faster than a step that waits for them does.
-std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, bool checkpoints)
+std::optional<Saving> saving(const RuleContext& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;
     const bool hasFreeCore = cores > 0 && computeThreads(c) < cores;
@@ -104,7 +104,7 @@ std::optional<Saving> saving(const Case& c, const std::vector<Slice>& files, boo
     return savingByReplay(c, to(hasFreeCore ? 0 : 1, 1), to(0, 0));
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"host.async_work.on", "Logs and checkpoints are already written on another thread.">());
@@ -130,7 +130,7 @@ Advice check(const Case& c)
     Advice advice = fires(
         message<"host.async_work.writes", "Each step spends {time} ({share}) writing files before the next step "
                                           "starts.">({{"time", us, timeText(us)}, {"share", share, shareText(share)}}));
-    advice.concerns = std::min(1.0, us / turnUs(c));
+    advice.timeShare = std::min(1.0, us / turnUs(c));
     advice.saving = saving(c, work, checkpoints);
     if (!advice.saving || advice.saving->high <= 0) {
         advice.whyNoPrediction =

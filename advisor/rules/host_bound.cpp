@@ -17,7 +17,7 @@ using profiler::message;
 
 /// The gaps behind the finding's share: those while the host launches, and those between launches that no event
 /// explains. Only of one device, because all evidence is shown on one stream.
-IdleCause hostGaps(const Case& c, const IdleCause& cause)
+IdleCause hostGaps(const RuleContext& c, const IdleCause& cause)
 {
     IdleCause gaps = cause;
     gaps.cause = "host";
@@ -32,7 +32,7 @@ IdleCause hostGaps(const Case& c, const IdleCause& cause)
 
 /// Between launches the host computes; where it hardly launches, it may as well have nothing to do. Only steps whose
 /// operators are recorded say that a training went on; a server has requests to wait for.
-bool mayHaveHadNothingToDo(const Case& c, const LaunchBound& bound)
+bool mayHaveHadNothingToDo(const RuleContext& c, const LaunchBound& bound)
 {
     return bound.marksSteps ? bound.launchShare < LaunchBound::kPart && !hasKind(c.trace, profiler::ActivityKind::CpuOp)
                             : !bound.byLaunches();
@@ -58,7 +58,7 @@ Message reasonOf(const LaunchBound& bound)
         {{"share", bound.hostShare, shareText(bound.hostShare)}});
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"host.bound.cpu", "The run was on the CPU: there is no device to wait for the host.">()))
@@ -87,7 +87,7 @@ Advice check(const Case& c)
             Need::Operators);
     const IdleCause gaps = bound.marksSteps ? hostGaps(c, *bound.cause) : *bound.cause;
     Advice advice = fires(reasonOf(bound));
-    advice.concerns = bound.marksSteps ? bound.hostShare : bound.launchShare;
+    advice.timeShare = bound.marksSteps ? bound.hostShare : bound.launchShare;
     if (bound.marksSteps)
         advice.saving = upperBoundOverSteps(idleForTheHost(c));
     else

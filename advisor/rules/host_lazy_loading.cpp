@@ -29,7 +29,7 @@ struct Loads {
     [[nodiscard]] bool any() const { return !judged.empty() || !warmUp.empty(); }
 };
 
-Loads loadsOf(const Case& c)
+Loads loadsOf(const RuleContext& c)
 {
     Loads loads;
     UnionBuilder warmUp;
@@ -47,7 +47,7 @@ Loads loadsOf(const Case& c)
 }
 
 /// How many of the judged steps have some.
-std::size_t stepsWith(const Case& c, const Loads& loads)
+std::size_t stepsWith(const RuleContext& c, const Loads& loads)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
     return static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [&](const TimeRange& step) {
@@ -57,7 +57,7 @@ std::size_t stepsWith(const Case& c, const Loads& loads)
 }
 
 /// A replay without the loads; where they are in one step alone there is nothing that comes back.
-void predict(Advice& advice, const Case& c, const Loads& loads, std::size_t steps)
+void predict(Advice& advice, const RuleContext& c, const Loads& loads, std::size_t steps)
 {
     if (steps < 2) {
         advice.whyNoPrediction =
@@ -92,7 +92,7 @@ void addCaveats(Advice& advice)
                 "An environment variable that the driver reads at its start, no setting of the trainer.">();
 }
 
-Advice finding(const Case& c, const Loads& loads, double share)
+Advice finding(const RuleContext& c, const Loads& loads, double share)
 {
     const std::size_t steps = stepsWith(c, loads), all = c.facts.device.steps.size();
     Advice advice =
@@ -106,7 +106,7 @@ Advice finding(const Case& c, const Loads& loads, double share)
                                                                                  {"loads", loads.judged.size()},
                                                                                  {"steps", steps},
                                                                                  {"all", all}}));
-    advice.concerns = share;
+    advice.timeShare = share;
     predict(advice, c, loads, steps);
     addCaveats(advice);
     addEvidence(advice, c.trace, loads.judged);
@@ -114,7 +114,7 @@ Advice finding(const Case& c, const Loads& loads, double share)
 }
 
 /// Loads that are warm-up: excluded from the steady state, and no loss of a long training.
-Advice inWarmUp(const Case& c, const Loads& loads)
+Advice inWarmUp(const RuleContext& c, const Loads& loads)
 {
     const double us = toUs(loads.warmUpTime), recordedUs = toUs(warmUp(c).recorded.duration());
     const double share = recordedUs > 0 ? std::min(1.0, us / recordedUs) : 0;
@@ -133,7 +133,7 @@ Advice inWarmUp(const Case& c, const Loads& loads)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
             c, message<"host.lazy_loading.cpu", "The run was on the CPU: there is no device to load code for.">()))

@@ -22,7 +22,7 @@ constexpr double kUneven = 1.5;
 constexpr std::int64_t kFewestBatches = 3;
 
 /// @param waitShare  of the time, [0, 1]
-Advice finding(const Case& c, const LoaderBalance& balance, double waitShare)
+Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitShare)
 {
     const WorkerUse& slow = balance.workers[balance.slowest];
     const profiler::MessageParameter worker{"worker", slow.name},
@@ -41,7 +41,7 @@ Advice finding(const Case& c, const LoaderBalance& balance, double waitShare)
                   "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of "
                   "all {workers} workers, and the step waits {share} of its time for data.">(
                   {worker, time, ratio, workers, share}));
-    advice.concerns = waitShare;
+    advice.timeShare = waitShare;
     advice.whyNoPrediction =
         message<"loader.balance.not_predicted",
                 "The trace does not show how fast another worker would load the same batches: measure it.">();
@@ -62,7 +62,7 @@ Advice finding(const Case& c, const LoaderBalance& balance, double waitShare)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
         return *advice;

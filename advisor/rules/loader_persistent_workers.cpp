@@ -26,7 +26,7 @@ struct Start {
     double epochUs = 0; ///< to the next start, or the end of the trace
 };
 
-std::vector<Slice> byBegin(const Case& c, std::string_view phase)
+std::vector<Slice> byBegin(const RuleContext& c, std::string_view phase)
 {
     auto slices = ofKindNamed(c.trace, ActivityKind::Phase, [&](std::string_view name) { return name == phase; });
     std::sort(slices.begin(), slices.end(), [](const Slice& a, const Slice& b) { return a.begin < b.begin; });
@@ -67,7 +67,7 @@ void setDurations(Start& start, TraceTime next, const std::vector<TraceTime>& be
 }
 
 /// When steps and phases of a track ended.
-std::vector<TraceTime> endsOn(const Case& c, TrackId track)
+std::vector<TraceTime> endsOn(const RuleContext& c, TrackId track)
 {
     std::vector<TraceTime> ends;
     for (const ActivityKind kind : {ActivityKind::Step, ActivityKind::Phase})
@@ -87,7 +87,7 @@ double gapBefore(const std::vector<TraceTime>& ends, TraceTime time)
 
 /// The starts of the training's workers at each epoch after the first, which has to start them anyway. Those of a
 /// validation belong to it.
-std::vector<Start> laterStarts(const Case& c)
+std::vector<Start> laterStarts(const RuleContext& c)
 {
     std::vector<Slice> starts = byBegin(c, phase::kWorkerStart);
     std::vector<Slice> waits = byBegin(c, phase::kDataWait);
@@ -111,7 +111,7 @@ std::vector<Start> laterStarts(const Case& c)
     return found;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::persistentWorkers])
         return silent(message<"loader.persistent_workers.on", "Workers are kept between epochs already.">());
@@ -136,7 +136,7 @@ Advice check(const Case& c)
                                   "Each epoch of {epoch} starts its workers anew: {time} until they deliver as usual.">(
         {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}, {"starts", starts.size()}}));
     advice.saving = upperBound(SavingUnit::UsPerEpoch, mostUs);
-    advice.concerns = std::min(1.0, startUs / epochUs);
+    advice.timeShare = std::min(1.0, startUs / epochUs);
     advice.caveats = {message<"loader.persistent_workers.memory",
                               "Workers keep their copy of the dataset, and what it cached, for the whole run.">()};
     advice.measure = "epoch";

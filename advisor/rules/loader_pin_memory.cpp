@@ -39,7 +39,7 @@ bool isLargeCopy(const Slice& copy, MemoryKind source)
     return copy.args.copy == CopyKind::HtoD && copy.args.src == source && copy.args.bytes >= kLargeCopy;
 }
 
-Bandwidth bandwidthOf(const Case& c, MemoryKind source)
+Bandwidth bandwidthOf(const RuleContext& c, MemoryKind source)
 {
     std::vector<double> reached;
     for (const Slice& copy : c.facts.device.copies)
@@ -62,7 +62,7 @@ bool pinnedIsNoFaster(const Bandwidth& pinned, const Bandwidth& pageable)
 /// The trace replayed with the pageable copies at the bandwidth that pinned copies reach in it: at least at their lower
 /// quartile, while the call that copies takes as long as before; at most at their upper quartile, and the call takes no
 /// time besides. No value where the trace does not show what pinned copies reach, or links too few launches.
-std::optional<Saving> savingByFasterCopies(const Case& c)
+std::optional<Saving> savingByFasterCopies(const RuleContext& c)
 {
     const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned);
     if (pinned.copies < kFewestCopies)
@@ -82,7 +82,7 @@ std::optional<Saving> savingByFasterCopies(const Case& c)
     return savingByReplay(c, copiedAt(pinned.low, 1), copiedAt(pinned.high, 0));
 }
 
-void predict(Advice& advice, const Case& c, const CopyUse& pageable)
+void predict(Advice& advice, const RuleContext& c, const CopyUse& pageable)
 {
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
@@ -92,14 +92,14 @@ void predict(Advice& advice, const Case& c, const CopyUse& pageable)
 }
 
 /// Of the judged time, on the mean over the devices that they are on.
-double shareOf(const Case& c, const CopyUse& copies)
+double shareOf(const RuleContext& c, const CopyUse& copies)
 {
     const double window = toUs(c.facts.device.windowTime());
     return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
 }
 
 /// What is small gains nothing.
-Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
+Advice finding(const RuleContext& c, const CopyUse& pageable, const CopyUse& large)
 {
     const auto us = [&](Nanoseconds sum) { return c.facts.device.usPerStep(large.ofADevice(sum)); };
     const bool steps = !c.facts.device.steps.empty();
@@ -119,7 +119,7 @@ Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
                         "{large} of {copies} copies to the device are large and come from pageable memory: {share} "
                         "of the recorded time at {bandwidth}. The trace has no steps, so this is not per step.">(
                     parameters));
-    advice.concerns = shareOf(c, large);
+    advice.timeShare = shareOf(c, large);
     predict(advice, c, large);
     advice.caveats = {
         message<"loader.pin_memory.swap",
@@ -132,7 +132,7 @@ Advice finding(const Case& c, const CopyUse& pageable, const CopyUse& large)
 }
 
 /// A program that is no training as far as the trace tells: both directions count, and its first copies too.
-Advice ofPlainProgram(const Case& c)
+Advice ofPlainProgram(const RuleContext& c)
 {
     const HostCopies pageable = pageableHostCopies(c, kLargeCopy);
     const double window = toUs(c.facts.device.windowTime());
@@ -151,7 +151,7 @@ Advice ofPlainProgram(const Case& c)
          {"to_host", pageable.bytesToHost, bytesText(pageable.bytesToHost)},
          {"gb_per_s", pageable.gbPerSecond(), fmt::format("{:.3g}", pageable.gbPerSecond())}}));
     advice.title = "Copies use pageable memory";
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.whyNoPrediction = message<"loader.pin_memory.plain.no_prediction",
                                      "Without steps there is nothing to count a saving in: measure it.">();
     advice.caveats = {
@@ -163,7 +163,7 @@ Advice ofPlainProgram(const Case& c)
 }
 
 /// What the run's settings say, before any copy is looked at.
-std::optional<Advice> bySettings(const Case& c)
+std::optional<Advice> bySettings(const RuleContext& c)
 {
     const bool pinned = c.config ? (*c.config)[config::key::pinMemory] : metadata(c.trace, kKey) == "true";
     if (!pinned)
@@ -172,7 +172,7 @@ std::optional<Advice> bySettings(const Case& c)
 }
 
 /// Which kind of memory the copies come from is not recorded, or proves nothing.
-std::optional<Advice> withoutSource(const Case& c, const CopyUse& pageable)
+std::optional<Advice> withoutSource(const RuleContext& c, const CopyUse& pageable)
 {
     const bool steps = !c.facts.device.steps.empty();
     if (copyUse(c, CopyKind::HtoD).count == 0)
@@ -192,7 +192,7 @@ std::optional<Advice> withoutSource(const Case& c, const CopyUse& pageable)
     return std::nullopt;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = bySettings(c))
         return *advice;

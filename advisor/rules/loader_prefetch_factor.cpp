@@ -28,7 +28,7 @@ struct Choice {
     InputPrediction saved;
 };
 
-Choice choose(const Case& c, const InputModel& model, LoaderSetup now)
+Choice choose(const RuleContext& c, const InputModel& model, LoaderSetup now)
 {
     Choice best;
     for (const int factor : kFactors) {
@@ -49,7 +49,7 @@ bool hasWorkersIterator(const profiler::Trace& trace)
 }
 
 /// What there is to say where no worker is seen; no value where workers load all the same.
-std::optional<Advice> withoutWorkers(const Case& c)
+std::optional<Advice> withoutWorkers(const RuleContext& c)
 {
     if (!c.config && hasWorkersIterator(c.trace))
         return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Advice> withoutWorkers(const Case& c)
                           "The main thread loads its batches itself: nothing is prefetched. See loader.workers.">());
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const InputWait& input = c.facts.input;
     const int workers = loaderWorkers(c);

@@ -28,17 +28,17 @@ constexpr double kSameGain = 0.02;
 constexpr int kWorkersPerGpu = 4;
 constexpr int kMostWorkers = 16;
 
-int currentWorkers(const Case& c)
+int currentWorkers(const RuleContext& c)
 {
     return loaderWorkers(c);
 }
 
-int prefetchFactor(const Case& c)
+int prefetchFactor(const RuleContext& c)
 {
     return loaderPrefetchFactor(c).value_or(LoaderSetup{}.prefetchFactor);
 }
 
-int thumbWorkers(const Case& c)
+int thumbWorkers(const RuleContext& c)
 {
     // An imported trace names all devices of the machine, whichever its process used.
     const int devices = c.config ? static_cast<int>(c.trace.devices().size()) : c.facts.device.devices;
@@ -51,7 +51,7 @@ struct Choice {
 };
 
 /// The smallest number of workers that saves about as much as the best one.
-Choice choose(const Case& c, const InputModel& model, int now)
+Choice choose(const RuleContext& c, const InputModel& model, int now)
 {
     const int most = std::min(kMostWorkers, model.cores > 0 ? model.cores : thumbWorkers(c));
     const LoaderSetup present{now, prefetchFactor(c)};
@@ -98,7 +98,7 @@ Message waitMessage(const InputWait& input)
 }
 
 /// @param workers  0: not known
-void addCaveats(Advice& advice, const Case& c, int workers)
+void addCaveats(Advice& advice, const RuleContext& c, int workers)
 {
     if (workers > 0)
         advice.caveats.push_back(message<"loader.workers.memory",
@@ -120,13 +120,13 @@ void addCaveats(Advice& advice, const Case& c, int workers)
 }
 
 /// Without recorded stages there is nothing to replay: the rule of thumb, and no promise.
-Advice withoutModel(const Case& c, int now)
+Advice withoutModel(const RuleContext& c, int now)
 {
     const int cores = c.facts.input.cores;
     const int most = cores > 0 ? std::min(thumbWorkers(c), cores) : thumbWorkers(c);
     const bool unknown = !c.config && now == 0 && loadsInWorkers(c.trace);
     Advice advice = fires(waitMessage(c.facts.input));
-    advice.concerns = c.facts.input.waitShare;
+    advice.timeShare = c.facts.input.waitShare;
     // No more can go than the idleness that no batch was there for: stages that would be replayed are not recorded.
     advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.input.idleWaitUsPerStep);
     if (unknown)
@@ -146,7 +146,7 @@ Advice withoutModel(const Case& c, int now)
 
 /// Share of the time in which devices idle for want of data, the longest such gap left out: workers start in it. 0 with
 /// fewer gaps than make a habit.
-double waitsWithoutTheStart(const Case& c)
+double waitsWithoutTheStart(const RuleContext& c)
 {
     constexpr std::size_t kFewest = 3;
     const IdleCause* data = c.facts.device.idleCause("data_loader");
@@ -158,7 +158,7 @@ double waitsWithoutTheStart(const Case& c)
 }
 
 /// An imported trace without step marks tells how long its devices idle while the main thread waits for data.
-std::optional<Advice> withoutSteps(const Case& c)
+std::optional<Advice> withoutSteps(const RuleContext& c)
 {
     const double share = waitsWithoutTheStart(c);
     if (c.config || c.facts.statistics.count > 0 || share < kWorthFixing)
@@ -167,7 +167,7 @@ std::optional<Advice> withoutSteps(const Case& c)
                                   "The GPU idles {share} of the recorded time while the program waits for "
                                   "data, not counting the longest wait. The trace has no step marks.">(
         {{"share", share, shareText(share)}}));
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     const int workers = thumbWorkers(c);
     setToggle(advice, c, kKey, std::to_string(workers));
@@ -177,7 +177,7 @@ std::optional<Advice> withoutSteps(const Case& c)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto advice = withoutSteps(c))
         return *advice;

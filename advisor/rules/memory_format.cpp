@@ -73,7 +73,7 @@ Message reasonOf(const WorkShare& convolutions, const WorkShare& changes)
         {{"share", convolutions.share, shareText(convolutions.share)}});
 }
 
-Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& changes)
+Advice finding(const RuleContext& c, const WorkShare& convolutions, const WorkShare& changes)
 {
     Advice advice = fires(reasonOf(convolutions, changes));
     if (c.facts.device.work.all.count > 0) {
@@ -83,7 +83,7 @@ Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& ch
             return offTheCriticalPath(bound);
         promise(advice, c, bound);
     } else {
-        advice.concerns = shareOfTime(c, convolutions.share);
+        advice.timeShare = shareOfTime(c, convolutions.share);
         advice.whyNoPrediction =
             message<"memory_format.other_kernels",
                     "Another layout runs other kernels, whose times are not in this trace: measure it.">();
@@ -99,7 +99,7 @@ Advice finding(const Case& c, const WorkShare& convolutions, const WorkShare& ch
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::memoryFormat] == "channels_last")
         return silent(message<"memory_format.on", "Model and data are channels-last already.">());

@@ -112,7 +112,7 @@ std::vector<Step> comparable(const std::vector<Step>& all)
 
 /// The steps in which growth is looked for, in order. Without steps: equal parts of the time that rules judge, which
 /// begins after warm-up. Empty where that is too short.
-std::vector<TimeRange> comparableRanges(const Case& c)
+std::vector<TimeRange> comparableRanges(const RuleContext& c)
 {
     std::vector<TimeRange> ranges;
     for (const Step& step : comparable(c.facts.steps))
@@ -212,7 +212,7 @@ Message reasonOverTime(const Growth& growth)
                                                    {"time", 1e6 * seconds, timeText(1e6 * seconds)}});
 }
 
-Message reasonOf(const Case& c, const Growth& growth)
+Message reasonOf(const RuleContext& c, const Growth& growth)
 {
     if (growth.partSeconds > 0)
         return reasonOverTime(growth);
@@ -236,7 +236,7 @@ Message reasonOf(const Case& c, const Growth& growth)
                    "steps.">({counter, mid, low, high, first, last, steps});
 }
 
-Advice finding(const Case& c, const Growth& growth)
+Advice finding(const RuleContext& c, const Growth& growth)
 {
     const std::vector<Floor>& floors = growth.floors;
     Advice advice = fires(reasonOf(c, growth));
@@ -263,7 +263,7 @@ Advice finding(const Case& c, const Growth& growth)
 }
 
 /// Why nothing is known of the growth, although memory was recorded.
-Advice tooFewSamples(const Case& c, std::size_t most)
+Advice tooFewSamples(const RuleContext& c, std::size_t most)
 {
     if (c.facts.steps.empty())
         return cannotTell(
@@ -278,7 +278,7 @@ Advice tooFewSamples(const Case& c, std::size_t most)
                       Need::Longer);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const std::vector<const Track*> counters = countersOf(c.trace);
     if (counters.empty())

@@ -58,7 +58,7 @@ Message noSingleSetting()
 }
 
 /// Where allocation is a habit: in steady steps. Without steps in the second half, since a run begins by allocating.
-Intervals searchedPart(const Case& c)
+Intervals searchedPart(const RuleContext& c)
 {
     const Intervals& window = c.facts.device.window;
     if (window.empty() || !c.facts.device.steps.empty())
@@ -68,7 +68,7 @@ Intervals searchedPart(const Case& c)
     return intersect(window, half);
 }
 
-AllocationCalls allocationCalls(const Case& c)
+AllocationCalls allocationCalls(const RuleContext& c)
 {
     AllocationCalls calls;
     const Intervals part = searchedPart(c);
@@ -98,7 +98,7 @@ AllocationCalls allocationCalls(const Case& c)
     return calls;
 }
 
-Message allocationReason(const Case& c, const AllocationCalls& found)
+Message allocationReason(const RuleContext& c, const AllocationCalls& found)
 {
     const double us = c.facts.device.usPerStep(found.blocked);
     if (c.facts.device.steps.empty())
@@ -120,7 +120,7 @@ Message allocationReason(const Case& c, const AllocationCalls& found)
 }
 
 /// PyTorch's cache of device memory is off, or drops what it holds to make room; or a program has no cache.
-std::optional<Advice> allocationsBetweenKernels(const Case& c)
+std::optional<Advice> allocationsBetweenKernels(const RuleContext& c)
 {
     if (c.config && c.facts.device.steps.empty()) // the run is starting
         return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<Advice> allocationsBetweenKernels(const Case& c)
         return std::nullopt;
     Advice advice = fires(allocationReason(c, found));
     advice.title = "Memory is allocated between kernels";
-    advice.concerns = found.idleShare;
+    advice.timeShare = found.idleShare;
     advice.evidence = longestGaps(c, *found.idle);
     if (!c.facts.device.steps.empty())
         advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"allocation"}));
@@ -143,7 +143,7 @@ std::optional<Advice> allocationsBetweenKernels(const Case& c)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (auto found = allocationsBetweenKernels(c))
         return *found;

@@ -70,7 +70,7 @@ void addConvolution(Convolutions& found, const Trace& trace, const SliceBrief& o
     found.useless.push_back(op.id);
 }
 
-Convolutions convolutions(const Case& c)
+Convolutions convolutions(const RuleContext& c)
 {
     Convolutions found;
     NameAnswers isConvolution(c.trace, isConvolutionOp);
@@ -81,7 +81,7 @@ Convolutions convolutions(const Case& c)
     return found;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && !(*c.config)[config::key::convBias])
         return silent(message<"model.conv_bias.off", "Convolutions before a norm already have no bias.">());
@@ -104,7 +104,7 @@ Advice check(const Case& c)
             {{"useless", found.beforeNorm, countText(found.beforeNorm)},
              {"convolutions", found.all, countText(found.all)}}));
     // All convolutions' share, by how many of them it is.
-    advice.concerns = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
+    advice.timeShare = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
                       static_cast<double>(found.all);
     advice.whyNoPrediction = message<"model.conv_bias.cost_unknown",
                                      "The cost of the bias is part of the convolution's time: measure it.">();

@@ -9,7 +9,7 @@ constexpr std::string_view kKey = "model.norm";
 // Source: Wu and He, Group Normalization, ECCV 2018, figure 1.
 constexpr std::int64_t kSmallBatch = 8;
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return cannotTell(message<"model.norm.no_configuration",

@@ -58,7 +58,7 @@ OptimizerUse optimizerUse(const OpCosts& costs)
 
 /// The same of a trace without steps, for each time that the optimizer runs. No value where it does not mark when that
 /// is.
-std::optional<OptimizerUse> optimizerUseWithoutSteps(const Case& c)
+std::optional<OptimizerUse> optimizerUseWithoutSteps(const RuleContext& c)
 {
     const Intervals passes = hostInPhases(c, {phase::kOptimizer});
     if (passes.empty())
@@ -83,7 +83,7 @@ std::optional<OptimizerUse> optimizerUseWithoutSteps(const Case& c)
     return use;
 }
 
-Advice finding(const Case& c, const OptimizerUse& use, double share, bool launchesKnown)
+Advice finding(const RuleContext& c, const OptimizerUse& use, double share, bool launchesKnown)
 {
     const std::initializer_list<MessageParameter> parameters = {{"ops", use.ops, countText(use.ops)},
                                                                 {"share", share, shareText(share)}};
@@ -100,7 +100,7 @@ Advice finding(const Case& c, const OptimizerUse& use, double share, bool launch
                   "optimizer.fused.loops_while_idle",
                   "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
                   "{share} of the step meanwhile; the kernels they launched are not recorded.">(parameters));
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.whyNoPrediction = message<"prediction.other_kernels",
                                      "The change runs other kernels, whose times are not in this trace: measure it.">();
     advice.caveats = {
@@ -112,7 +112,7 @@ Advice finding(const Case& c, const OptimizerUse& use, double share, bool launch
 }
 
 /// What the optimizer runs; else why that is not known.
-std::variant<OptimizerUse, Advice> recordedUse(const Case& c)
+std::variant<OptimizerUse, Advice> recordedUse(const RuleContext& c)
 {
     const bool withoutSteps = c.facts.steps.empty() && !c.config && hasDeviceWork(c.trace);
     if (!withoutSteps)
@@ -131,7 +131,7 @@ std::variant<OptimizerUse, Advice> recordedUse(const Case& c)
     return *use;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const auto configured = setting(c, "optimizer.implementation");
     if (configured && *configured != "plain")

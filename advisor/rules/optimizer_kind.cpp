@@ -18,7 +18,7 @@ constexpr std::string_view kKey = "optimizer.kind";
 // keeps up; beyond, LARS does.
 constexpr double kLargeBatch = 8192;
 
-Advice finding(const Case& c, Message reason, std::string to)
+Advice finding(const RuleContext& c, Message reason, std::string to)
 {
     Advice advice = firesOnLearning(std::move(reason));
     advice.caveats = {
@@ -59,7 +59,7 @@ Settings settingsOf(const profiler::Trace& trace)
     return settings;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
     if (optimizer.empty())

@@ -10,7 +10,7 @@ constexpr std::string_view kKey = "optimizer.lr_scaling";
 // Double the batch, double the rate: below that the rate is within what any tuning leaves.
 constexpr double kGrown = 2;
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return cannotTell(message<"optimizer.lr_scaling.no_configuration",

@@ -34,7 +34,7 @@ std::string usualDecay(bool decoupled)
 }
 
 /// A recorded program: the batch for which its decay was chosen is not known.
-Advice ofProgram(const Case& c)
+Advice ofProgram(const RuleContext& c)
 {
     const ProgramValues values = programValues(c.trace);
     if (!values.weightDecay)
@@ -55,7 +55,7 @@ Advice ofProgram(const Case& c)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return ofProgram(c);

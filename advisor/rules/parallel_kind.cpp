@@ -50,7 +50,7 @@ Replication replication(const Trace& trace)
 }
 
 /// Of the steps' time, or of the whole trace where no steps are marked.
-double shareOfSteps(const Case& c, Nanoseconds time)
+double shareOfSteps(const RuleContext& c, Nanoseconds time)
 {
     Nanoseconds all{};
     for (const Step& step : c.facts.steps)
@@ -60,7 +60,7 @@ double shareOfSteps(const Case& c, Nanoseconds time)
     return all.count() > 0 ? std::min(1.0, toUs(time) / toUs(all)) : 0;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
     if (kind == "ddp" || kind == "none")
@@ -82,7 +82,7 @@ Advice check(const Case& c)
                   {{"time", toUs(found.copying), timeText(toUs(found.copying))}, {"steps", found.forwards.size()}})
             : message<"parallel.kind.data_parallel", "One process drives all devices (DataParallel): each step copies "
                                                      "the model to every device.">());
-    advice.concerns = shareOfSteps(c, found.copying);
+    advice.timeShare = shareOfSteps(c, found.copying);
     advice.whyNoPrediction = message<"parallel.kind.not_predicted",
                                      "DDP overlaps its communication; how much stays exposed is not in this trace.">();
     advice.caveats = {message<"parallel.kind.processes",

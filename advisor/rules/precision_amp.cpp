@@ -42,7 +42,7 @@ std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
 }
 
 /// Products in full precision: of kernel time where kernels are recorded, else of operators' time.
-WorkShare fullPrecisionProducts(const Case& c)
+WorkShare fullPrecisionProducts(const RuleContext& c)
 {
     const analysis::KernelWork& work = c.facts.device.work;
     if (work.all.count > 0)
@@ -61,7 +61,7 @@ double leftByAutocast(std::string_view kernel)
 }
 
 /// What rules autocast out or leaves it open; no value when it may be tried.
-std::optional<Advice> hindrance(const Case& c)
+std::optional<Advice> hindrance(const RuleContext& c)
 {
     if (hasDeviceWork(c.trace)) {
         const std::optional<int> capability = computeCapability(c);
@@ -86,7 +86,7 @@ std::optional<Advice> hindrance(const Case& c)
     return std::nullopt;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::amp] != "off")
         return silent(message<"precision.amp.on", "Mixed precision is on already.">());
@@ -120,9 +120,9 @@ Advice check(const Case& c)
             return offTheCriticalPath(bound);
         promise(advice, c, bound);
         // The bound holds what else autocast touches; the finding is about the products.
-        advice.concerns = std::min(bound.share, shareOfTime(c, products.share));
+        advice.timeShare = std::min(bound.share, shareOfTime(c, products.share));
     } else {
-        advice.concerns = shareOfTime(c, products.share);
+        advice.timeShare = shareOfTime(c, products.share);
         advice.whyNoPrediction =
             message<"precision.amp.other_kernels",
                     "Another precision runs other kernels, whose times are not in this trace: measure it.">();

@@ -19,7 +19,7 @@ constexpr int kFirstWithTf32 = 80;
 // Of kernel time: below, fewer digits buy nothing that can be measured.
 constexpr double kWorthTrying = 0.05;
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"precision.tf32.on", "TF32 is on already.">());

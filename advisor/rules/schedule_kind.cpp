@@ -15,7 +15,7 @@ constexpr double kStillFalls = 0.02;
 // Of the loss, over the whole run: a training that won less has not learnt yet, and what it lacks is no schedule.
 constexpr double kHasLearnt = 0.1;
 
-Advice finding(const Case& c, Message reason, const LossCurve& curve)
+Advice finding(const RuleContext& c, Message reason, const LossCurve& curve)
 {
     Advice advice = firesOnLearning(std::move(reason));
     advice.caveats = {
@@ -30,7 +30,7 @@ Advice finding(const Case& c, Message reason, const LossCurve& curve)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return cannotTell(message<"schedule.kind.no_configuration",

@@ -175,7 +175,7 @@ Saving costOf(const SlowSteps& slow, std::size_t steps)
     return perStep(share.low * each, share.mid * each, share.high * each);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const std::vector<Step> steady = comparable(c.facts.steps);
     std::vector<double> us;
@@ -257,7 +257,7 @@ Advice check(const Case& c)
                   "costs {cost_low} to {cost_high} per step on average. The slowest lose their time in {phase}.">(
                   {low, high, middle, count, all, above, costLow, costHigh, {"phase", part.name}}));
     advice.saving = cost;
-    advice.concerns = cost.mid / mean(us);
+    advice.timeShare = cost.mid / mean(us);
     advice.caveats = {
         message<"step.variance.interval", "The mean of such uneven steps needs many steps: judge changes by "
                                           "the interval.">()};

@@ -87,7 +87,7 @@ Intervals dataWaits(const Trace& trace)
 }
 
 /// Idleness that the attribution gives to causes that no reading has: data, memory, warm-up, work in the launch queue.
-Intervals idleForOthers(const Case& c)
+Intervals idleForOthers(const RuleContext& c)
 {
     Intervals others;
     for (const std::string_view cause :
@@ -159,7 +159,7 @@ std::span<const Slice> beginningIn(const std::vector<Slice>& slices, TimeRange s
 }
 
 /// Adds what happens in one step, and returns the gaps that it leaves, way by way.
-std::array<Intervals, kWays> gapsIn(const Case& c, const Waiting& all, TimeRange step, Reading& reading)
+std::array<Intervals, kWays> gapsIn(const RuleContext& c, const Waiting& all, TimeRange step, Reading& reading)
 {
     const Intervals& busy = c.facts.device.any;
     std::array<std::vector<TimeRange>, kWays> gaps;
@@ -203,7 +203,7 @@ void longestFirst(Reading& reading)
 }
 
 /// The steady steps; of a trace without steps the judged time as a whole.
-std::vector<TimeRange> judgedRanges(const Case& c)
+std::vector<TimeRange> judgedRanges(const RuleContext& c)
 {
     std::vector<TimeRange> ranges;
     for (const Step& step : c.facts.steps)
@@ -212,7 +212,7 @@ std::vector<TimeRange> judgedRanges(const Case& c)
     return c.facts.steps.empty() ? c.facts.device.window : ranges;
 }
 
-Reading readBack(const Case& c)
+Reading readBack(const RuleContext& c)
 {
     const Intervals waited = hostWaits(c.trace);
     const Intervals waits = dataWaits(c.trace), others = idleForOthers(c);
@@ -269,7 +269,7 @@ WhatIf dropWaits(const Reading& reading, double factor)
 }
 
 /// Its batches come from processes of which the trace shows nothing: without other waits it may wait for these.
-bool dataMayComeLater(const Case& c, const Reading& reading)
+bool dataMayComeLater(const RuleContext& c, const Reading& reading)
 {
     const bool known = hasKind(c.trace, ActivityKind::LoaderStage) || anyName(c.trace, [](std::string_view name) {
                            return name.starts_with("enumerate(DataLoader)#_SingleProcess");
@@ -278,7 +278,7 @@ bool dataMayComeLater(const Case& c, const Reading& reading)
 }
 
 /// A host that has lost its lead over the device leaves it idle in many small gaps, not only behind the wait.
-void findLost(const Case& c, Reading& reading)
+void findLost(const RuleContext& c, Reading& reading)
 {
     const double worth = kWorthFixing * c.facts.statistics.steadyMeanUs;
     reading.lostUs = reading.idleUs;
@@ -301,7 +301,7 @@ Saving saving(const Reading& reading, double kept)
 }
 
 /// Gradients are computed, and nothing but the program itself reads: a gradient scaler looks at a flag in each step.
-bool mayReadMetrics(const Case& c, const Reading& reading)
+bool mayReadMetrics(const RuleContext& c, const Reading& reading)
 {
     if (c.config)
         return true;
@@ -328,7 +328,7 @@ std::string foremostCaller(const Trace& trace, const Reading& reading)
 
 /// "The GPU idles 10.7 ms per step after 1 call that waits for the GPU (mine::timing): 915 µs at once, then until the
 /// CPU is ahead again."
-Message reasonOf(const Case& c, const Reading& reading)
+Message reasonOf(const RuleContext& c, const Reading& reading)
 {
     constexpr double kMuch = 1.1; // of what it idles at once: more is reported apart
     constexpr double kShows = 1;  // µs
@@ -346,7 +346,7 @@ Message reasonOf(const Case& c, const Reading& reading)
 }
 
 /// Without steps: shares of the judged time. What waits once or twice is no habit.
-Advice withoutSteps(const Case& c, const Reading& reading)
+Advice withoutSteps(const RuleContext& c, const Reading& reading)
 {
     constexpr std::size_t kFewest = 3;
     const double allUs = toUs(c.facts.device.windowTime());
@@ -362,7 +362,7 @@ Advice withoutSteps(const Case& c, const Reading& reading)
                                   "this is not per step.">({shown, {"ways", waysText(reading)}}));
     advice.title = reading.foremost() == Syncs ? "The program often waits until the GPU is done"
                                                : "The program often waits to read values back";
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     advice.caveats = {
         message<"sync.every_n_steps.needed", "Only where the program can do without the value or the wait, or "
@@ -372,10 +372,10 @@ Advice withoutSteps(const Case& c, const Reading& reading)
     return advice;
 }
 
-Advice finding(const Case& c, const Reading& reading, std::int64_t every)
+Advice finding(const RuleContext& c, const Reading& reading, std::int64_t every)
 {
     Advice advice = fires(reasonOf(c, reading));
-    advice.concerns = std::min(1.0, reading.lostUs / c.facts.statistics.steadyMeanUs);
+    advice.timeShare = std::min(1.0, reading.lostUs / c.facts.statistics.steadyMeanUs);
     addEvidence(advice, c.trace, reading.slices);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     if (mayReadMetrics(c, reading)) {
@@ -411,7 +411,7 @@ Advice finding(const Case& c, const Reading& reading, std::int64_t every)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
     if (ranOnCpu(c))

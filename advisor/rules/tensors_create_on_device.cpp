@@ -48,7 +48,7 @@ struct Found {
 };
 
 /// Host copies to the device by the correlation of their call.
-std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const Case& c)
+std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const RuleContext& c)
 {
     std::unordered_map<std::uint64_t, SliceId> copies;
     for (const Slice& copy : c.facts.device.copies)
@@ -107,7 +107,7 @@ void searchThread(const Trace& trace, TrackId track, const std::vector<SliceBrie
 
 /// A device fills what it needs by a launch, as it copies by a call: at least the host's fill goes, and the call takes
 /// what it took; at most the copy goes, with its call and what that waits for.
-std::optional<Saving> saving(const Case& c, const Found& found)
+std::optional<Saving> saving(const RuleContext& c, const Found& found)
 {
     SliceSet cut = found.fills;
     cut.insert(found.moves.begin(), found.moves.end());
@@ -120,7 +120,7 @@ std::optional<Saving> saving(const Case& c, const Found& found)
         });
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"tensors.create_on_device.on", "Tensors are already created on the device.">());
@@ -153,7 +153,7 @@ Advice check(const Case& c)
         fires(message<"tensors.create_on_device.filled",
                       "{tensors} tensors are filled on the host and then copied to the device: {share} of the time.">(
             {{"tensors", found.count, countText(found.count)}, {"share", share, shareText(share)}}));
-    advice.concerns = share;
+    advice.timeShare = share;
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is unknown");

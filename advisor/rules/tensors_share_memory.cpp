@@ -22,7 +22,7 @@ constexpr double kWorthFixing = 0.01;
 
 /// A worker on another core wrote the batch, and the copy fetches it from there. Without the copy, the first operator
 /// that reads the batch has to fetch it, which may take as long.
-bool loadsBeside(const Case& c)
+bool loadsBeside(const RuleContext& c)
 {
     return (c.config ? (*c.config)[config::key::workers] : c.facts.input.workers) > 0;
 }
@@ -31,7 +31,7 @@ bool loadsBeside(const Case& c)
 /// which its memory is given back to the system. It takes the place of at most as many bytes in the caches as it
 /// writes; reading these again takes no longer than the copy, which reads as many bytes and writes them as well. No
 /// value where a device hides the copy, or where the batch's first reader pays for it.
-std::optional<Saving> saving(const Case& c, double cloneUs)
+std::optional<Saving> saving(const RuleContext& c, double cloneUs)
 {
     if (hasDeviceWork(c.trace) || loadsBeside(c))
         return std::nullopt;
@@ -39,7 +39,7 @@ std::optional<Saving> saving(const Case& c, double cloneUs)
     return upperBound(SavingUnit::UsPerStep, 2 * std::max(cloneUs, toUs(parts.copy)) + toUs(parts.other));
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::shareMemory])
         return silent(message<"tensors.share_memory.on", "Tensors use the loader's memory already.">());
@@ -62,7 +62,7 @@ Advice check(const Case& c)
     Advice advice = fires(message<"tensors.share_memory.copied",
                                   "Each batch is copied on the host after it was made: {time}, {share} of the step.">(
         {{"time", clone->totalUsPerStep, timeText(clone->totalUsPerStep)}, {"share", share, shareText(share)}}));
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.saving = saving(c, clone->totalUsPerStep);
     if (!advice.saving)
         advice.whyNoPrediction =

@@ -62,7 +62,7 @@ const Track* counterThatEndsWith(const Trace& trace, std::string_view mark)
 }
 
 /// Claims no time: how much faster the kernels of those samples would have been is not known.
-Advice finding(const Case& c, const Device& device)
+Advice finding(const RuleContext& c, const Device& device)
 {
     Advice advice =
         fires(message<"thermal.throttling.heat", "Heat held the GPU's clocks back in {share} of the samples.">(
@@ -85,7 +85,7 @@ Advice finding(const Case& c, const Device& device)
 }
 
 /// The trace has no reasons: a temperature or a low clock does not show what held the clocks back.
-Advice withoutReasons(const Case& c)
+Advice withoutReasons(const RuleContext& c)
 {
     if (counterThatEndsWith(c.trace, " throttled"))
         return cannotTell(message<"thermal.throttling.no_reason",
@@ -100,7 +100,7 @@ Advice withoutReasons(const Case& c)
                       Need::Clocks);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (ranOnCpu(c))
         return silent(message<"thermal.throttling.on_cpu", "The run was on the CPU: no GPU's clocks are recorded.">());

@@ -37,7 +37,7 @@ constexpr double kTransferBound = 0.25;
 
 /// Copies to the device that can be ordered ahead, as far as is known, longest first: not from pageable memory, and
 /// without step marks not before the first kernel, where weights are uploaded.
-std::vector<Slice> copiesAhead(const Case& c)
+std::vector<Slice> copiesAhead(const RuleContext& c)
 {
     const DeviceFacts& device = c.facts.device;
     std::vector<Slice> copies;
@@ -89,7 +89,7 @@ Ordered byOrder(const Trace& trace, const std::vector<Slice>& copies)
 }
 
 /// Share of the judged time in which copies lie exposed, on the mean over devices.
-double exposedShare(const Case& c, std::span<const OnDevice> devices)
+double exposedShare(const RuleContext& c, std::span<const OnDevice> devices)
 {
     return toUs(meanExposed(devices)) / toUs(c.facts.device.windowTime());
 }
@@ -97,7 +97,7 @@ double exposedShare(const Case& c, std::span<const OnDevice> devices)
 /// At least the host goes on at once and its stream waits for the copy as before; at most the copy is on a stream of
 /// its own as well, and nothing waits for it. Where too few launches are known to replay that: what of the copies no
 /// kernel hides.
-Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
+Saving saving(const RuleContext& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
     std::unordered_set<SliceId> copies;
     for (const Slice& copy : waited)
@@ -114,7 +114,7 @@ Saving saving(const Case& c, std::span<const Slice> waited, std::span<const OnDe
 }
 
 /// @param waited  copies that the host waits for, longest first
-Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
+Advice finding(const RuleContext& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
     const bool steps = !c.facts.device.steps.empty();
     const double share = exposedShare(c, devices);
@@ -126,7 +126,7 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
                : message<"transfer.non_blocking.without_steps",
                          "{share} of the recorded time is spent copying to the GPU while the CPU waits and no kernel "
                          "runs. The trace has no step marks.">({{"share", share, shareText(share)}})));
-    advice.concerns = share;
+    advice.timeShare = share;
     if (steps)
         advice.saving = saving(c, waited, devices);
     else
@@ -145,7 +145,7 @@ Advice finding(const Case& c, std::span<const Slice> waited, std::span<const OnD
 
 /// Copies that nobody waits for, and that no kernel hides: those of the next step stand behind them.
 /// @param ahead  such copies, longest first
-std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
+std::optional<Advice> exposedAhead(const RuleContext& c, std::span<const Slice> ahead)
 {
     const std::vector<OnDevice> devices = againstOwnKernels(c, ahead);
     const double share = exposedShare(c, devices);
@@ -156,7 +156,7 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
                 "The CPU waits for no copy to the GPU, but {share} of the time is spent copying while no kernel runs.">(
             {{"share", share, shareText(share)}}));
     advice.title = "Copies to the GPU are not overlapped";
-    advice.concerns = share;
+    advice.timeShare = share;
     if (c.facts.device.steps.empty())
         advice.whyNoPrediction = noStepMarks("what a step would save is not known");
     else
@@ -175,7 +175,7 @@ std::optional<Advice> exposedAhead(const Case& c, std::span<const Slice> ahead)
 
 /// Whatever the program is, and whoever waits for its copies: its devices copy for a good part of their time while no
 /// kernel runs. No value for a training, or where copies take less.
-std::optional<Advice> transferBound(const Case& c)
+std::optional<Advice> transferBound(const RuleContext& c)
 {
     if (!isPlainProgram(c))
         return std::nullopt;
@@ -195,7 +195,7 @@ std::optional<Advice> transferBound(const Case& c)
              {"gb_per_s", copies.gbPerSecond(), fmt::format("{:.3g}", copies.gbPerSecond())},
              {"pageable", ofPageable, shareText(ofPageable)}}));
     advice.title = "Copies to and from the device are exposed";
-    advice.concerns = share;
+    advice.timeShare = share;
     advice.whyNoPrediction = message<"transfer.bound.no_prediction",
                                      "How much of the copies can hide behind kernels depends on the program: which "
                                      "results the next kernels need.">();
@@ -207,7 +207,7 @@ std::optional<Advice> transferBound(const Case& c)
     return advice;
 }
 
-Advice checkCopies(const Case& c)
+Advice checkCopies(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"transfer.non_blocking.on", "Copies are asynchronous already.">());
@@ -265,7 +265,7 @@ Advice checkCopies(const Case& c)
     return finding(c, ordered.waited, devices);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     Advice advice = checkCopies(c);
     if (advice.state != State::Fires)

@@ -13,7 +13,7 @@ constexpr std::string_view kKey = "warmup";
 // warm-up differs from the steady one by less than steps usually do.
 constexpr double kWorthReporting = 0.05;
 
-Message reasonOf(const Case& c, const WarmUp& found)
+Message reasonOf(const RuleContext& c, const WarmUp& found)
 {
     if (c.facts.steps.empty())
         return message<"warmup.without_steps",
@@ -33,7 +33,7 @@ Message reasonOf(const Case& c, const WarmUp& found)
                                    {"excess", found.excessUs, timeText(found.excessUs)}});
 }
 
-Advice finding(const Case& c, const WarmUp& found)
+Advice finding(const RuleContext& c, const WarmUp& found)
 {
     Advice advice = fires(reasonOf(c, found));
     advice.whyNoPrediction = message<"warmup.no_prediction", "Warm-up comes once: steady steps do not contain it.">();
@@ -44,7 +44,7 @@ Advice finding(const Case& c, const WarmUp& found)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     const WarmUp found = warmUp(c);
     if (c.facts.steps.empty() && !c.facts.device.hasWork())

@@ -16,7 +16,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 /// Tensors that are trained for nothing: frozen ones, and the input.
-int unneededGradients(const Case& c)
+int unneededGradients(const RuleContext& c)
 {
     const std::string_view recorded = metadata(c.trace, "work.unneeded_gradients");
     int count = 0;
@@ -39,7 +39,7 @@ struct Unneeded {
 /// Frozen blocks come first in the model, so last in the backward pass: what runs after the last gradient that is
 /// needed was added up is not needed. Nor is what the node before computes for the nodes after it; how much of it that
 /// is cannot be told.
-std::optional<Unneeded> unneededIn(const Case& c, const Slice& backward, const std::vector<SliceBrief>& ops,
+std::optional<Unneeded> unneededIn(const RuleContext& c, const Slice& backward, const std::vector<SliceBrief>& ops,
                                    std::size_t unneeded)
 {
     std::vector<std::size_t> added;
@@ -59,7 +59,7 @@ std::optional<Unneeded> unneededIn(const Case& c, const Slice& backward, const s
 }
 
 /// The least and the most of a step that such gradients take, over the steps.
-std::optional<Saving> saving(const Case& c)
+std::optional<Saving> saving(const RuleContext& c)
 {
     const int unneeded = unneededGradients(c);
     // The input's alone is computed within the first layer's own node.
@@ -89,7 +89,7 @@ std::optional<Saving> saving(const Case& c)
     return meanOverSteps(least, most);
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (!c.config)
         return cannotTell(message<"work.unused.not_recorded", "The trace does not record which results are used.">(),
@@ -104,7 +104,7 @@ Advice check(const Case& c)
         advice.whyNoPrediction = message<"work.unused.not_predicted",
                                          "The trace does not record which operators are redundant: measure it.">();
     if (c.facts.statistics.steadyCount > 0)
-        advice.concerns = toUs(c.facts.statistics.steadyMeanParts.backward) / c.facts.statistics.steadyMeanUs;
+        advice.timeShare = toUs(c.facts.statistics.steadyMeanParts.backward) / c.facts.statistics.steadyMeanUs;
     advice.caveats = {
         message<"work.unused.unread", "The results stay the same only if nothing uses what is removed.">(),
         message<"work.unused.frozen_later",

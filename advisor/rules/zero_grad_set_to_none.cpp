@@ -79,7 +79,7 @@ std::vector<SliceId> zeroPhases(const Trace& trace)
 
 /// On a device: at least the fills go, with what they take of the host; at most all of the phase and every addition
 /// into a gradient. What that holds up the replay tells; no value where the trace does not link enough for it.
-std::optional<Saving> savingOnDevice(const Case& c)
+std::optional<Saving> savingOnDevice(const RuleContext& c)
 {
     const SliceSet fills = operatorsIn(c.trace, isFill, phase::kZeroGrad);
     const SliceSet additions = operatorsIn(c.trace, isAccumulate, phase::kBackward);
@@ -96,7 +96,7 @@ std::optional<Saving> savingOnDevice(const Case& c)
         });
 }
 
-Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
+Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
 {
     const double stepUs = c.facts.statistics.steadyMeanUs;
     // Instead of being filled, gradients are freed; instead of being added to, they are taken over. At most the whole
@@ -114,7 +114,7 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
             {{"gradients", found.fills, countText(found.fills)},
              {"time", phaseUs, timeText(phaseUs)},
              {"additions", found.accumulateUs, timeText(found.accumulateUs)}}));
-    advice.concerns = stepUs > 0 ? phaseUs / stepUs : 0;
+    advice.timeShare = stepUs > 0 ? phaseUs / stepUs : 0;
     if (hasDeviceWork(c.trace))
         advice.saving = savingOnDevice(c);
     if (!ranOnCpu(c)) {
@@ -141,7 +141,7 @@ Advice verdict(const Case& c, const Zeroing& found, double phaseUs)
     return advice;
 }
 
-Advice check(const Case& c)
+Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::setToNone])
         return silent(message<"zero_grad.set_to_none.on", "Gradients are set to none already.">());

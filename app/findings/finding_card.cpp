@@ -315,8 +315,8 @@ void FindingCard::showNextEvidence()
     // The evidence may have been found anew, in another order, since one was shown: the next one is another one.
     const auto isShown = [this](const advisor::Evidence& one) { return one.range == m_shown; };
     const auto shown = std::find_if(evidence.begin(), evidence.end(), isShown);
-    const bool startsOver = shown == evidence.end() || shown + 1 == evidence.end();
-    const advisor::Evidence& place = startsOver ? evidence.front() : *(shown + 1);
+    const bool restarts = shown == evidence.end() || shown + 1 == evidence.end();
+    const advisor::Evidence& place = restarts ? evidence.front() : *(shown + 1);
     m_shown = place.range;
     if (place.slice)
         m_context.selection->selectSlice(*place.slice);

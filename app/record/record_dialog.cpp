@@ -129,7 +129,7 @@ std::optional<RecordRequest> RecordDialog::checkedRequest(bool alsoEmpty)
         {words.value_or(std::vector<std::string>{"true"}), std::filesystem::path(folder.toStdString()), environment()});
     if (!words && (alsoEmpty || !line.isEmpty()))
         problems.push_back(
-            {Part::Command, words.error().code, words.error().what, words.error().where, words.error().mend});
+            {Part::Command, words.error().code, words.error().what, words.error().where, words.error().hint});
     showProblems(problems);
     if (!words || !problems.empty())
         return std::nullopt;
@@ -215,7 +215,7 @@ void RecordDialog::record(const QString& line, const RecordRequest& request)
     m_text = {};
     m_stopping = false;
     if (const auto started = m_controller.start(request); !started) {
-        say(QString::fromStdString(started.error().what.text), QString::fromStdString(started.error().mend), true);
+        say(QString::fromStdString(started.error().what.text), QString::fromStdString(started.error().hint), true);
         return;
     }
     m_session->setRecording(m_controller.isRunning());

@@ -75,7 +75,7 @@ std::shared_ptr<const Advised> withLastSteps(const Advised& said, const profiler
 {
     const auto end = profiler::TraceBuilder::endOf(trace, last.begin);
     auto advice = std::make_shared<Advised>(said);
-    advice->rules = advisor::broughtUpToDate(std::move(advice->rules),
+    advice->rules = advisor::mergeLiveAdvice(std::move(advice->rules),
                                              advisor::adviseOnSteps(*end, profiler::analysis::analyse(*end), config));
     advice->lastSteps = last.count;
     advice->newest = last.newest;

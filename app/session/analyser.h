@@ -49,7 +49,7 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source);
 
 /// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as
 /// that costs little. When it costs more, the rules look each second at its last steps (analysis::lastSteps()) and
-/// their verdicts go on top of those on the whole (advisor::broughtUpToDate()); the whole is analysed now and then, and
+/// their verdicts go on top of those on the whole (advisor::mergeLiveAdvice()); the whole is analysed now and then, and
 /// when the trace is at its end. Together they take about a hundredth of one core from the training that is watched.
 class Analyser : public QObject {
     Q_OBJECT

@@ -47,7 +47,7 @@ profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMea
     auto result = advisor::runProgramExperiment(plan, tell, stop);
     if (!result && result.error().code != profiler::Error::Code::Cancelled) {
         profiler::Error error = result.error();
-        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what the program printed is in ") +
+        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what the program printed is in ") +
                       plan.setup.logs.string();
         return tl::unexpected(std::move(error));
     }

@@ -127,7 +127,7 @@ void Session::setConfiguration(const config::TrainingConfig& configuration, cons
 
 void Session::loadConfiguration(const std::filesystem::path& path)
 {
-    emit tookUp();
+    emit noticeOutdated();
     if (const auto loaded = config::TrainingConfig::load(path))
         takeConfiguration(path, *loaded);
     else

@@ -182,8 +182,8 @@ public:
     /// Stops the training; else what is being measured or tuned.
     void stopWhatRuns();
     [[nodiscard]] bool canStop() const; ///< something runs that was not asked to stop yet, but for a recording
-    /// From within editsWanted(): nothing is to be started, and why.
-    void holdBack(const QString& why);
+    /// From within commitPendingEdits(): nothing is to be started, and why.
+    void veto(const QString& why);
 
     // tuning
     [[nodiscard]] bool tuningRunning() const;
@@ -235,15 +235,15 @@ signals:
     void runFinished(); ///< the training is over and its trace is read to the end, or there is none
     /// isBusy(), canStop() or what makes them so.
     void busyChanged();
-    /// Something is about to be started: what is typed and not entered yet is to be entered now; see holdBack().
-    void editsWanted();
+    /// Something is about to be started: what is typed and not entered yet is to be entered now; see veto().
+    void commitPendingEdits();
     void progressed(const config::protocol::Progress& progress);
     /// An error or notice for the user: a strip over the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
     /// A run was not started because of this knob's value, as its field then says; without `why` the value is usable.
     void knobProblem(const QString& key, const QString& why);
     /// The user began something that noticed() may answer: what was told before is done with.
-    void tookUp();
+    void noticeOutdated();
     /// May this file be run? Nothing is started until answerCode().
     void codeAsked(const app::CodeFile& file);
     /// Here a program cannot be kept from the user's files by a private view of them. May it run in a copy of its

@@ -77,7 +77,7 @@ void Session::stopWhatRuns()
         cancelLevelCosts();
 }
 
-void Session::holdBack(const QString& why)
+void Session::veto(const QString& why)
 {
     m->heldBack = why;
 }
@@ -85,7 +85,7 @@ void Session::holdBack(const QString& why)
 bool Session::takeEdits()
 {
     m->heldBack.clear();
-    emit editsWanted();
+    emit commitPendingEdits();
     if (m->heldBack.isEmpty())
         return true;
     emit noticed(tr("Nothing was started: a setting was refused."), m->heldBack, true);

@@ -138,7 +138,7 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
     const advisor::ExperimentResult* result = measured ? &measured->result : nullptr;
     if (!result || result->plan.changes.empty() || m->journal.keptOf(id, result->plan.changes.front()))
         return;
-    emit tookUp();
+    emit noticeOutdated();
     if (!isMachineOnScreen(result->machine)) {
         emit noticed(tr("The change was not kept: it was measured on another machine."),
                      tr("It was measured on %1, and the trace on screen was recorded elsewhere. Record it on this "

@@ -106,7 +106,7 @@ void Session::connectRun()
         else if (const auto* hello = std::get_if<protocol::Hello>(&progress))
             m->hello = *hello;
         else if (const auto* notice = std::get_if<protocol::Notice>(&progress))
-            emit noticed(asQString(notice->what), lines({asQString(notice->where), asQString(notice->mend)}),
+            emit noticed(asQString(notice->what), lines({asQString(notice->where), asQString(notice->hint)}),
                          notice->severity == protocol::Notice::Severity::Error);
         emit progressed(progress);
     });
@@ -117,7 +117,7 @@ void Session::connectGate()
     connect(&m->gate, &CodeGate::asked, this, &Session::codeAsked);
     connect(&m->gate, &CodeGate::failed, this, [this](const profiler::Error& error) {
         emit noticed(tr("Nothing was started: %1").arg(asQString(error.what.text)),
-                     lines({asQString(error.where), asQString(error.mend)}), true);
+                     lines({asQString(error.where), asQString(error.hint)}), true);
     });
 }
 
@@ -155,7 +155,7 @@ void Session::passPackage(const std::function<void()>& go)
 void Session::passProgram(const std::vector<std::string>& command, const std::filesystem::path& folder,
                           std::function<void()> go)
 {
-    emit tookUp();
+    emit noticeOutdated();
     m->gate.pass(codeOf(command, folder), [go = std::move(go)](const QString&) { go(); });
 }
 
@@ -274,7 +274,7 @@ void Session::connectRuns()
     });
     connect(&m->store, &RunStore::removalFailed, this, [this](const RunRecord&, const profiler::Error& error) {
         emit noticed(tr("The run was not deleted: %1.").arg(asQString(error.what.text)),
-                     lines({asQString(error.where), asQString(error.mend)}), true);
+                     lines({asQString(error.where), asQString(error.hint)}), true);
         reloadRuns(); // its trace may be gone though its folder is not
     });
 }
@@ -304,7 +304,7 @@ void Session::compareWith(const RunRecord& run)
 
 void Session::deleteRun(const RunRecord& run)
 {
-    emit tookUp();
+    emit noticeOutdated();
     m->store.remove(run);
 }
 

@@ -44,7 +44,7 @@ struct Session::State {
     std::unique_ptr<profiler::os::LockFile> runLock; ///< other windows see by it that it is
     bool following = false;                          ///< its trace is being written, or read to the end
     bool recording = false;                          ///< a program, by somebody else
-    QString heldBack;                                ///< why nothing is started, from within editsWanted()
+    QString heldBack;                                ///< why nothing is started, from within commitPendingEdits()
     std::vector<RunRecord> runs;
     RunStore store;
     std::optional<config::protocol::Hello> hello;

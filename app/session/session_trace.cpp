@@ -30,7 +30,7 @@ QString fileName(const std::filesystem::path& path)
 QString detailOf(const profiler::Error& error)
 {
     QStringList lines;
-    for (const std::string& line : {error.where, error.mend})
+    for (const std::string& line : {error.where, error.hint})
         if (!line.empty())
             lines << asQString(line);
     return lines.join('\n');
@@ -198,7 +198,7 @@ void Session::openFile(const std::filesystem::path& path)
 
 void Session::load(const std::filesystem::path& path, TraceLoader::Expect expect)
 {
-    emit tookUp();
+    emit noticeOutdated();
     if (runState() != RunState::Idle) {
         emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
         return;
@@ -234,7 +234,7 @@ void Session::settlePart()
 
 void Session::exportTrace(const std::filesystem::path& path)
 {
-    emit tookUp();
+    emit noticeOutdated();
     if (!holdsAnything(*m->trace)) {
         emit noticed(tr("There is nothing to export yet: run a training or open a trace first."), {}, false);
         return;

@@ -130,7 +130,7 @@ void Session::saveTuned(const std::filesystem::path& path)
 {
     if (!m->tuning.result())
         return;
-    emit tookUp();
+    emit noticeOutdated();
     if (const auto saved = m->tuning.result()->best.save(path); !saved)
         emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
 }
@@ -140,7 +140,7 @@ void Session::saveTunedPatch(const std::filesystem::path& path)
     const auto& tuned = m->tuning.programResult();
     if (!tuned)
         return;
-    emit tookUp();
+    emit noticeOutdated();
     const std::string diff = advisor::runner::diffInFolder(tuned->result.patch.diff, tuned->what.folder);
     QSaveFile out(asQString(path.string()));
     if (!out.open(QIODevice::WriteOnly) || out.write(QByteArray::fromStdString(diff)) < 0 || !out.commit())
@@ -179,7 +179,7 @@ void Session::addMeasured(ReportContents& to, const config::TrainingConfig& of) 
 
 void Session::saveReport(const std::filesystem::path& path)
 {
-    emit tookUp();
+    emit noticeOutdated();
     ReportContents contents = contentsOfTrace();
     if (!programOnScreen().id.isEmpty()) {
         if (isTuningOfScreen())
@@ -203,7 +203,7 @@ void Session::saveTuneReport(const std::filesystem::path& path)
     const auto& program = m->tuning.programResult();
     if (!tuned && !program)
         return;
-    emit tookUp();
+    emit noticeOutdated();
     ReportContents contents = contentsOfTrace();
     if (!contents.trace || !isTuningOfScreen())
         contents = {};

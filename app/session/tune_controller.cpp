@@ -66,7 +66,7 @@ profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTempo
     auto result = advisor::tuneProgram(plan, tell, stop);
     if (!result && result.error().code != profiler::Error::Code::Cancelled) {
         profiler::Error error = result.error();
-        error.mend += (error.mend.empty() ? "" : "; ") + std::string("what the program printed is in ") +
+        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what the program printed is in ") +
                       plan.setup.logs.string();
         return tl::unexpected(std::move(error));
     }

@@ -53,7 +53,7 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
         if (m_front.isInFront())
             start(nullptr);
     });
-    connect(&m_front, &FrontWatch::cameToFront, this, [this] {
+    connect(&m_front, &VisibilityWatcher::cameToFront, this, [this] {
         if (m_dirty)
             request();
         else
@@ -277,7 +277,7 @@ TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* se
     QObject::connect(session, &Session::analysedChanged, panel, showSteps);
     QObject::connect(panel, &TablePanel::noticed, session,
                      [session](const QString& what, const QString& detail, bool isError) {
-                         emit session->tookUp();
+                         emit session->noticeOutdated();
                          emit session->noticed(what, detail, isError);
                      });
     panel->replaceTrace(session->trace());

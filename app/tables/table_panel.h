@@ -4,7 +4,7 @@
 #include "app/models/table_text.h"
 #include "app/session/background.h"
 #include "app/session/selection.h"
-#include "app/widgets/front_watch.h"
+#include "app/widgets/visibility_watcher.h"
 
 #include <QElapsedTimer>
 #include <QTimer>
@@ -103,7 +103,7 @@ private:
     qint64 m_lastMs = 0;
     QElapsedTimer m_sinceEnd;
     QTimer m_later;
-    FrontWatch m_front{this};
+    VisibilityWatcher m_front{this};
     std::shared_ptr<const TableRows> m_occurrences; ///< slices of the current group by begin, once asked for
     Background m_query{this}, m_walk{this}, m_saving{this};
 };

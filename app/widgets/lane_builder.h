@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/widgets/lane_memory.h"
+#include "app/widgets/lod_cache.h"
 #include "app/widgets/slice_colors.h"
 #include "app/widgets/time_axis.h"
 #include "app/widgets/timeline_find.h"
@@ -48,7 +48,7 @@ public:
 
     /// What the frame before had read is used, and what is read now kept. @param memory  outlives the builder; begun
     /// for its trace and axis
-    void setMemory(LaneMemory* memory) { m_memory = memory; }
+    void setMemory(LodCache* memory) { m_memory = memory; }
     /// What a search found is marked from here on. @param hits  outlives the builder; null: none
     void setHits(const FindHits* hits) { m_hits = hits; }
 
@@ -88,7 +88,7 @@ private:
     const profiler::Trace& m_trace;
     const SliceColors& m_colors;
     const FindHits* m_hits = nullptr;
-    LaneMemory* m_memory = nullptr;
+    LodCache* m_memory = nullptr;
     const TimelineTheme& m_theme;
     const TimeAxis& m_axis;
     double m_ratio;

@@ -166,7 +166,7 @@ const std::vector<FlowArrow>& FlowMemory::beginningAt(const std::shared_ptr<cons
 FlowsInView flowsInView(const std::shared_ptr<const Trace>& trace, std::span<const profiler::TrackId> tracks,
                         profiler::TimeRange window, FlowMemory& memory)
 {
-    const bool anyMayStart = !trace->givenFlows().empty(); // the file may let an arrow begin at any slice
+    const bool anyMayStart = !trace->explicitFlows().empty(); // the file may let an arrow begin at any slice
     const auto mayStart = [&](profiler::TrackId track) {   // else arrows end there
         return anyMayStart || trace->track(track).kind != profiler::TrackKind::Stream;
     };

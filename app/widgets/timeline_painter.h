@@ -17,7 +17,7 @@ namespace app {
 /// frame to frame.
 class TimelinePainter {
 public:
-    /// As LaneMemory's: without a limit unless one is set.
+    /// As LodCache's: without a limit unless one is set.
     void setReadingTime(std::chrono::nanoseconds time) { m_memory.setReadingTime(time); }
     /// False: the next frame of the same scene shows more exactly what the last one left for later.
     [[nodiscard]] bool isSettled() const { return m_memory.isSettled(); }
@@ -63,7 +63,7 @@ private:
     QImage m_lanes;
     double m_ratio = 1; ///< device pixels of m_lanes a logical one
     int m_filled = 0;   ///< rows of pixels of m_lanes that hold something: below them is nothing but ground
-    LaneMemory m_memory;
+    LodCache m_memory;
     QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
     std::vector<Box> m_boxes;
     struct GapLabel {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/analysis/judged_steps.h"
+#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/launched_work.h"
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "profiler/analysis/device_facts.h"
 
-#include "profiler/analysis/judged_steps.h"
+#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/step_marks.h"
 #include "profiler/analysis/steps/one_time_work.h"
@@ -136,7 +136,7 @@ void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vect
 DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps)
 {
     DeviceFacts facts;
-    facts.steps = judgedSteps(steps);
+    facts.steps = steadyStateSteps(steps);
     facts.ranks = markingProcesses(trace, steps);
     for (const auto& [id, device] : scan.devices)
         facts.kernels = unite(std::move(facts.kernels), device.allKernels());
@@ -146,7 +146,7 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
         return facts;
     facts.work = kernelWork(trace, facts.window);
     if (facts.work.all.count == 0 && facts.steps.size() < steps.size()) { // all kernels lie in the first steps
-        facts.steps = judgedSteps(steps, true);
+        facts.steps = steadyStateSteps(steps, true);
         facts.window = judgedWindow(trace, facts);
         facts.work = kernelWork(trace, facts.window);
     }

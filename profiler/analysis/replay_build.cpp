@@ -87,7 +87,7 @@ void ReplayBuilder::collect(const Track& track, std::vector<Entry>& entries)
     forEachView(m_trace, track.id, take, m_stop);
 }
 
-void ReplayBuilder::addHostLane(std::vector<Entry> entries, ReplayWork::Where where)
+void ReplayBuilder::addThreadBuffer(std::vector<Entry> entries, ReplayWork::Where where)
 {
     if (entries.empty() || stopped())
         return;
@@ -398,12 +398,12 @@ bool ReplayBuilder::addLanes()
         pieces += track.kind == TrackKind::Stream ? m_trace.sliceCount(track.id) : 0;
     m_graph.m_nodes.reserve(pieces);
     for (auto& [pid, entries] : processes)
-        addHostLane(std::move(entries), ReplayWork::Where::Host);
+        addThreadBuffer(std::move(entries), ReplayWork::Where::Host);
     for (const Track& track : m_trace.tracks())
         if (track.kind == TrackKind::LoaderWorker) {
             std::vector<Entry> entries;
             collect(track, entries);
-            addHostLane(std::move(entries), ReplayWork::Where::Loader);
+            addThreadBuffer(std::move(entries), ReplayWork::Where::Loader);
         }
     sortRuns(m_launches, earlier);
     for (const Track& track : m_trace.tracks())

@@ -47,7 +47,7 @@ private:
     static bool earlier(const Link& a, const Link& b);
     std::uint8_t phaseIndex(std::string_view phase);
     void collect(const Track& track, std::vector<Entry>& entries);
-    void addHostLane(std::vector<Entry> entries, ReplayWork::Where where);
+    void addThreadBuffer(std::vector<Entry> entries, ReplayWork::Where where);
     void closeUpTo(std::int64_t time);
     void cut(std::int64_t time);
     void addStream(const Track& track);

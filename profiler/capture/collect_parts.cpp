@@ -1,6 +1,6 @@
 #include "profiler/capture/collect_parts.h"
 
-#include "profiler/capture/part_renumbering.h"
+#include "profiler/capture/trace_merger.h"
 #include "profiler/io/wire/frame_scanner.h"
 #include "profiler/io/wire/ring_file.h"
 
@@ -51,7 +51,7 @@ Result<OpenPart> openPart(const std::filesystem::path& path)
 }
 
 /// Puts one process's frames into the trace. What cannot be read becomes a note; the result is about writing.
-Result<void> takePart(const TracePart& part, PartRenumbering& to, Collected& collected)
+Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collected)
 {
     const MessageParameter process{"process", part.pid};
     const auto noteError = [&](const Error& error) {
@@ -130,14 +130,14 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
         return tl::unexpected(writer.error());
     Collected collected;
     collected.notes = options.notes;
-    TraceNumbers numbers(**writer);
+    IdRemapping numbers(**writer);
     // The main process first: of two processes that say something of one key, the first counts.
     std::vector<TracePart> ordered = parts;
     std::stable_partition(ordered.begin(), ordered.end(),
                           [&](const TracePart& part) { return part.pid == options.mainProcess; });
     std::int64_t before = 0;
     for (const TracePart& part : ordered) {
-        PartRenumbering renumbering(numbers);
+        TraceMerger renumbering(numbers);
         if (auto taken = takePart(part, renumbering, collected); !taken)
             return tl::unexpected(taken.error());
         renumbering.end();

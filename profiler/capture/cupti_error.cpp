@@ -14,7 +14,7 @@ struct Meaning {
     CUptiResult status;
     Error::Code code;
     Message (*what)(std::initializer_list<MessageParameter>);
-    std::string_view mend;
+    std::string_view hint;
 };
 
 constexpr std::string_view kRest = "the rest of the trace is complete; only the GPU's own work is missing";
@@ -99,7 +99,7 @@ Error cuptiError(const CuptiApi& api, CUptiResult status, std::string_view doing
                                       [&](const Meaning& known) { return known.status == status; });
     if (meaning != std::end(kMeanings)) {
         const std::string tool = otherTool.empty() ? "" : " (" + std::string(otherTool) + ")";
-        return {meaning->code, meaning->what({{"doing", doing}, {"tool", tool}}), where, std::string(meaning->mend)};
+        return {meaning->code, meaning->what({{"doing", doing}, {"tool", tool}}), where, std::string(meaning->hint)};
     }
     const char* text = nullptr;
     if (api.getResultString(status, &text) != CUPTI_SUCCESS || !text)

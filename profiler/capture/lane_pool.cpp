@@ -9,7 +9,7 @@ namespace {
 
 struct LastUsed {
     std::uint64_t recorder = 0;
-    HostLane* lane = nullptr;
+    ThreadBuffer* lane = nullptr;
 };
 // Trivially destructible, so that they can be read while the thread's other objects are being destroyed.
 thread_local constinit LastUsed t_last;
@@ -18,7 +18,7 @@ thread_local constinit bool t_ending = false;
 struct LanesOfThread {
     struct Entry {
         std::uint64_t recorder;
-        HostLane* lane;
+        ThreadBuffer* lane;
         std::weak_ptr<ReleasedLanes> released;
         bool isMain; ///< what laneOfThisThread() finds
     };
@@ -47,7 +47,7 @@ bool remember(LanesOfThread::Entry entry)
 
 } // namespace
 
-void ReleasedLanes::release(HostLane* lane)
+void ReleasedLanes::release(ThreadBuffer* lane)
 {
     const std::lock_guard lock(m_mutex);
     try {
@@ -57,19 +57,19 @@ void ReleasedLanes::release(HostLane* lane)
     }
 }
 
-bool ReleasedLanes::take(const HostLane* lane)
+bool ReleasedLanes::take(const ThreadBuffer* lane)
 {
     const std::lock_guard lock(m_mutex);
     return std::erase(m_lanes, lane) != 0;
 }
 
-std::vector<HostLane*> ReleasedLanes::list() const
+std::vector<ThreadBuffer*> ReleasedLanes::list() const
 {
     const std::lock_guard lock(m_mutex);
     return m_lanes;
 }
 
-HostLane* laneOfThisThread(std::uint64_t recorder)
+ThreadBuffer* laneOfThisThread(std::uint64_t recorder)
 {
     if (t_last.recorder == recorder)
         return t_last.lane;
@@ -83,7 +83,7 @@ HostLane* laneOfThisThread(std::uint64_t recorder)
     return nullptr;
 }
 
-bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released)
+bool setLaneOfThisThread(std::uint64_t recorder, ThreadBuffer* lane, std::weak_ptr<ReleasedLanes> released)
 {
     if (!remember({recorder, lane, std::move(released), true}))
         return false;
@@ -91,7 +91,7 @@ bool setLaneOfThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<R
     return true;
 }
 
-bool keepLaneForThisThread(std::uint64_t recorder, HostLane* lane, std::weak_ptr<ReleasedLanes> released)
+bool keepLaneForThisThread(std::uint64_t recorder, ThreadBuffer* lane, std::weak_ptr<ReleasedLanes> released)
 {
     return remember({recorder, lane, std::move(released), false});
 }

@@ -83,21 +83,21 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
     return recorder;
 }
 
-HostLane& Recorder::addLane(std::string_view name, TrackKind kind)
+ThreadBuffer& Recorder::addLane(std::string_view name, TrackKind kind)
 {
     return m->acquireLane(name, kind, 0).lane;
 }
 
-HostLane& Recorder::thisThread()
+ThreadBuffer& Recorder::thisThread()
 {
-    if (HostLane* lane = laneOfThisThread(m->instance))
+    if (ThreadBuffer* lane = laneOfThisThread(m->instance))
         return *lane;
     return nameThisThread("thread " + std::to_string(gettid()), TrackKind::Thread);
 }
 
-HostLane& Recorder::nameThisThread(std::string_view name, TrackKind kind)
+ThreadBuffer& Recorder::nameThisThread(std::string_view name, TrackKind kind)
 {
-    if (HostLane* lane = laneOfThisThread(m->instance)) {
+    if (ThreadBuffer* lane = laneOfThisThread(m->instance)) {
         const std::uint32_t id = intern(name);
         const std::lock_guard lock(m->lanesMutex);
         State::LaneSlot* slot = m->slotOf(lane);
@@ -106,14 +106,14 @@ HostLane& Recorder::nameThisThread(std::string_view name, TrackKind kind)
         m->tracks.rename(slot->track, id, kind);
         return *lane;
     }
-    HostLane& lane = m->acquireLane(name, kind, gettid()).lane;
+    ThreadBuffer& lane = m->acquireLane(name, kind, gettid()).lane;
     setLaneOfThisThread(m->instance, &lane, m->released);
     return lane;
 }
 
-HostLane& Recorder::addLaneOfThisThread(std::string_view name, TrackKind kind)
+ThreadBuffer& Recorder::addLaneOfThisThread(std::string_view name, TrackKind kind)
 {
-    HostLane& lane = m->acquireLane(name, kind, 0).lane;
+    ThreadBuffer& lane = m->acquireLane(name, kind, 0).lane;
     keepLaneForThisThread(m->instance, &lane, m->released);
     return lane;
 }
@@ -198,12 +198,12 @@ void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> 
     m->batches.push_back({track, {records.begin(), records.end()}});
 }
 
-void Recorder::beginElsewhere(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link)
+void Recorder::beginCrossThread(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link)
 {
     wire::EventRecord begin{};
     begin.type = wire::EventType::Begin;
     begin.kind = kind;
-    begin.depth = HostLane::Impl::kDepthByIntervals;
+    begin.depth = ThreadBuffer::Impl::kDepthByIntervals;
     begin.name = name;
     begin.begin = toNs(TraceClock::now());
     begin.link = link;
@@ -212,7 +212,7 @@ void Recorder::beginElsewhere(const void* owner, ActivityKind kind, std::uint32_
     m->elsewhere.begin(owner, track, begin);
 }
 
-void Recorder::endElsewhere(const void* owner)
+void Recorder::endCrossThread(const void* owner)
 {
     if (const auto whole = m->elsewhere.end(owner, toNs(TraceClock::now())))
         addBatch(whole->track, {&whole->record, 1});

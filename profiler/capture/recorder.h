@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/capture/host_lane.h"
+#include "profiler/capture/thread_buffer.h"
 #include "profiler/io/wire/records.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
@@ -43,14 +43,14 @@ public:
 
     /// Makes a lane (a track). A lane belongs to the thread that writes to it; it lives as long as the recorder.
     /// Returns a lane that drops and counts when maxThreads are in use.
-    HostLane& addLane(std::string_view name, TrackKind kind);
+    ThreadBuffer& addLane(std::string_view name, TrackKind kind);
     /// The lane of the calling thread, made on first use ("thread <tid>" unless nameThisThread was called).
-    HostLane& thisThread();
+    ThreadBuffer& thisThread();
     /// Gives the calling thread's lane a name and kind; call before its first event.
-    HostLane& nameThisThread(std::string_view name, TrackKind kind);
+    ThreadBuffer& nameThisThread(std::string_view name, TrackKind kind);
 
     /// A further lane of the calling thread, which a thread to come takes over when this one ends.
-    HostLane& addLaneOfThisThread(std::string_view name, TrackKind kind);
+    ThreadBuffer& addLaneOfThisThread(std::string_view name, TrackKind kind);
 
     /// Id of a string that lives as long as the run. Interns by content; takes a lock, so keep the id.
     std::uint32_t intern(std::string_view text);
@@ -62,7 +62,7 @@ public:
     void addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts = {});
     /// The number of a GPU that addDevice() has told, by its UUID.
     [[nodiscard]] std::optional<DeviceId> deviceOf(std::string_view uuid) const;
-    /// A counter track; add samples through HostLane::sample on any lane of the calling thread.
+    /// A counter track; add samples through ThreadBuffer::sample on any lane of the calling thread.
     std::uint32_t addCounter(std::string_view name, std::string_view unit);
 
     /// A device stream's track number, made on first use. Called by the CUPTI source (its buffer-completed thread).
@@ -75,11 +75,11 @@ public:
     /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
     /// A range that is known to end on whichever thread: it is on the track of all such, which overlap as they like,
-    /// from its begin on. See HostLane::push for `owner`.
-    void beginElsewhere(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link);
-    /// The end of a range that HostLane::popOwned() did not find: one of beginElsewhere(), or one that another thread's
+    /// from its begin on. See ThreadBuffer::push for `owner`.
+    void beginCrossThread(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link);
+    /// The end of a range that ThreadBuffer::popOwned() did not find: one of beginCrossThread(), or one that another thread's
     /// lane has, which takes note of it with its next range.
-    void endElsewhere(const void* owner);
+    void endCrossThread(const void* owner);
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);
 
     /// Everything recorded before this call is in the file when it returns.

@@ -179,7 +179,7 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
     }
     const std::lock_guard lock(lanesMutex);
     for (LaneSlot& slot : lanes) {
-        const HostLane::Impl& lane = slot.impl;
+        const ThreadBuffer::Impl& lane = slot.impl;
         const std::uint64_t end = std::atomic_ref(lane.header->written).load(std::memory_order_acquire);
         std::uint64_t at = std::atomic_ref(lane.header->read).load(std::memory_order_relaxed);
         while (at < end) {

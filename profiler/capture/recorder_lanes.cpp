@@ -4,7 +4,7 @@
 
 namespace profiler::capture {
 
-Recorder::State::LaneSlot* Recorder::State::slotOf(const HostLane* lane)
+Recorder::State::LaneSlot* Recorder::State::slotOf(const ThreadBuffer* lane)
 {
     const auto at = std::find_if(lanes.begin(), lanes.end(), [&](const LaneSlot& slot) { return &slot.lane == lane; });
     return at != lanes.end() ? &*at : nullptr;
@@ -14,7 +14,7 @@ Recorder::State::LaneSlot* Recorder::State::slotOf(const HostLane* lane)
 /// epoch stay on their rows; any other must have been drained, since its track changes.
 Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which)
 {
-    for (HostLane* lane : released->list()) {
+    for (ThreadBuffer* lane : released->list()) {
         LaneSlot* slot = slotOf(lane);
         const bool same = slot->name == name && slot->kind == kind;
         const bool usable = (slot->impl.capacity > 0) != (which == Reuse::WithoutRing) &&
@@ -40,9 +40,9 @@ Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackK
 
 bool Recorder::State::anyReleasedRing()
 {
-    const std::vector<HostLane*> lanesLeft = released->list();
+    const std::vector<ThreadBuffer*> lanesLeft = released->list();
     return std::any_of(lanesLeft.begin(), lanesLeft.end(),
-                       [&](const HostLane* lane) { return slotOf(lane)->impl.capacity > 0; });
+                       [&](const ThreadBuffer* lane) { return slotOf(lane)->impl.capacity > 0; });
 }
 
 /// More threads than were counted on: what they do is lost and counted, all else is recorded.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/lane_pool.h"
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/string_table.h"
@@ -23,7 +23,7 @@ namespace profiler::capture {
 /// Locks, in the order in which they may be taken: draining, lanes, pending; the tables' own come last.
 struct Recorder::State {
     struct LaneSlot {
-        LaneSlot(StringTable& strings, RangesElsewhere& elsewhere, wire::LiveRing::Lane ring, std::uint32_t capacity)
+        LaneSlot(StringTable& strings, CrossThreadRanges& elsewhere, wire::LiveRing::Lane ring, std::uint32_t capacity)
             : impl(strings, elsewhere, ring, capacity), lane(&impl)
         {
         }
@@ -31,8 +31,8 @@ struct Recorder::State {
         {
             return std::atomic_ref(impl.header->read).load(std::memory_order_acquire) == impl.written;
         }
-        HostLane::Impl impl;
-        HostLane lane;
+        ThreadBuffer::Impl impl;
+        ThreadBuffer lane;
         std::uint32_t name = 0;
         TrackKind kind = TrackKind::Thread;
         std::uint32_t track = 0;
@@ -65,7 +65,7 @@ struct Recorder::State {
     bool anyReleasedRing();
     LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
     void noteLaneWithoutRing(const Message& why);
-    LaneSlot* slotOf(const HostLane* lane);
+    LaneSlot* slotOf(const ThreadBuffer* lane);
 
     Result<void> startThread();
     void run();
@@ -90,7 +90,7 @@ struct Recorder::State {
     std::unique_ptr<wire::LiveRing> ring;
     StringTable strings;
     TrackTable tracks;
-    RangesElsewhere elsewhere;
+    CrossThreadRanges elsewhere;
     std::shared_ptr<ReleasedLanes> released = std::make_shared<ReleasedLanes>();
 
     std::mutex draining; ///< held while the file is written: what only one thread may do

@@ -53,7 +53,7 @@ struct SystemSampler::State {
 
     Recorder& recorder;
     SystemSamplerOptions options;
-    HostLane* lane = nullptr; ///< of the sampling thread
+    ThreadBuffer* lane = nullptr; ///< of the sampling thread
     std::optional<Nvml> nvml;
     std::vector<CoreTimes> cores;
     std::optional<std::pair<TraceTime, ProcessUse>> process;

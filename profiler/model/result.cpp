@@ -5,12 +5,12 @@ namespace profiler {
 std::string Error::message() const
 {
     std::string text = what.text;
-    if (text.ends_with('.') && (!where.empty() || !mend.empty())) // the sentence goes on
+    if (text.ends_with('.') && (!where.empty() || !hint.empty())) // the sentence goes on
         text.pop_back();
     if (!where.empty())
         text += " (" + where + ")";
-    if (!mend.empty())
-        text += ": " + mend;
+    if (!hint.empty())
+        text += ": " + hint;
     return text;
 }
 

@@ -16,7 +16,7 @@ struct Error {
     Code code = Code::Io;
     Message what;      ///< what was wrong: "the checksum of a frame does not match"
     std::string where; ///< file, byte offset, row, knob…; may be empty
-    std::string mend;  ///< the next step for the user; may be empty
+    std::string hint;  ///< the next step for the user; may be empty
 
     /// One line: "what (where): mend".
     [[nodiscard]] std::string message() const;
@@ -29,19 +29,19 @@ using Result = tl::expected<T, Error>;
 
 /// An Error whose text is written where it is raised; see message().
 template <detail::Literal Id, detail::Literal Text>
-Error makeError(Error::Code code, std::string where = {}, std::string mend = {},
+Error makeError(Error::Code code, std::string where = {}, std::string hint = {},
                 std::initializer_list<MessageParameter> parameters = {})
 {
-    return {code, message<Id, Text>(parameters), std::move(where), std::move(mend)};
+    return {code, message<Id, Text>(parameters), std::move(where), std::move(hint)};
 }
 
 /// The same, to return from a function whose Result it is: `return fail<"file.empty", "the file is empty">(
 /// Error::Code::Malformed, path.string(), "choose another file")`.
 template <detail::Literal Id, detail::Literal Text>
-tl::unexpected<Error> fail(Error::Code code, std::string where = {}, std::string mend = {},
+tl::unexpected<Error> fail(Error::Code code, std::string where = {}, std::string hint = {},
                            std::initializer_list<MessageParameter> parameters = {})
 {
-    return tl::unexpected(makeError<Id, Text>(code, std::move(where), std::move(mend), parameters));
+    return tl::unexpected(makeError<Id, Text>(code, std::move(where), std::move(hint), parameters));
 }
 
 } // namespace profiler

@@ -173,7 +173,7 @@ public:
     /// Arrows that start or end at a slice: those of its correlation or sequence number, and those that the file gives.
     [[nodiscard]] std::vector<Flow> flowsOf(SliceId id) const;
     /// Of those, the arrows that the file gives, each once.
-    [[nodiscard]] std::span<const Flow> givenFlows() const;
+    [[nodiscard]] std::span<const Flow> explicitFlows() const;
 
     /// Samples of a counter track, by time.
     [[nodiscard]] std::vector<CounterSample> counter(TrackId track) const;

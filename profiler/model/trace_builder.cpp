@@ -3,7 +3,7 @@
 #include "profiler/model/block_ref.h"
 #include "profiler/model/bulk_counter.h"
 #include "profiler/model/bulk_track.h"
-#include "profiler/model/given_flows.h"
+#include "profiler/model/explicit_flows.h"
 #include "profiler/model/number_text.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/pools.h"
@@ -54,7 +54,7 @@ struct TraceBuilder::State {
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
     std::string format;
-    std::vector<GivenFlow> flows;
+    std::vector<ExplicitFlow> flows;
     std::vector<Flow> knownFlows;
     std::shared_ptr<const ArgSource> argSource;
     StringPool strings;
@@ -389,7 +389,7 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
         store.compact();
     }
     auto trace = std::const_pointer_cast<Trace>(snapshot());
-    trace->m->given = GivenFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
+    trace->m->given = ExplicitFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
     if (const std::size_t count = trace->m->given.unbound(); count > 0) {
         trace->m->stats.unmatched += count;
         trace->m->stats.notes.push_back(

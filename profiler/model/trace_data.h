@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/model/given_flows.h"
+#include "profiler/model/explicit_flows.h"
 #include "profiler/model/pools.h"
 #include "profiler/model/trace.h"
 #include "profiler/model/track_slices.h"
@@ -32,7 +32,7 @@ struct Trace::Data {
     StringLog::View strings;
     std::size_t textBytes = 0;
     ArgsLog::View args;
-    GivenFlows given;
+    ExplicitFlows given;
     std::shared_ptr<const ArgSource> argSource;
     TimeRange range;
     std::size_t count = 0;

@@ -51,7 +51,7 @@ Advice predicting(double low, double mid, double high, double mostUs = 0)
     advice.state = State::Fires;
     advice.reason = profiler::foreignText("It is so.");
     advice.saving = Saving{.unit = SavingUnit::UsPerStep, .low = low, .mid = mid, .high = high};
-    settlePrediction(advice, mostUs);
+    dropWidePrediction(advice, mostUs);
     return advice;
 }
 
@@ -82,7 +82,7 @@ TEST(Prediction, WithoutABoundInItsUnitIsWithheld)
     Advice advice;
     advice.state = State::Fires;
     advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = -300, .mid = 50, .high = 400, .ofUs = 1200};
-    settlePrediction(advice, 120); // of a step
+    dropWidePrediction(advice, 120); // of a step
     EXPECT_FALSE(advice.saving);
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
 }
@@ -187,11 +187,11 @@ TEST(Estimate, OfOneStepSaysNothingOfTheMean)
     advice.state = State::Fires;
     advice.saving = meanOverSteps(one);
     EXPECT_EQ(advice.saving->kind, SavingKind::Estimate);
-    settlePrediction(advice, 0);
+    dropWidePrediction(advice, 0);
     EXPECT_FALSE(advice.saving);
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.one_observation"));
     advice.saving = meanOverSteps(one);
-    settlePrediction(advice, 20);
+    dropWidePrediction(advice, 20);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->kind, SavingKind::UpperBound);
     EXPECT_EQ(advice.saving->high, 20) << "the time that there is";

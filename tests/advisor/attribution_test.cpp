@@ -193,7 +193,7 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
     for (unsigned seed = GetParam() * 40; seed < GetParam() * 40 + 40; ++seed) {
         const auto trace = test_support::traceFromText(RandomTrace(seed).text());
         const Facts facts = analyse(*trace);
-        const Case c{*trace, facts};
+        const RuleContext c{*trace, facts};
         const TimeParts parts = timeParts(c);
         TimeParts claimed;
         double worth = std::numeric_limits<double>::infinity();
@@ -220,7 +220,7 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
                 EXPECT_DOUBLE_EQ(row.worth, advice.saving->claimed()) << row.id << ", seed " << seed;
             }
             if (!advice.saving) {
-                EXPECT_LE(sum, advice.concerns * parts.total() + 1e-3) << row.id << ", seed " << seed;
+                EXPECT_LE(sum, advice.timeShare * parts.total() + 1e-3) << row.id << ", seed " << seed;
             }
         }
         for (std::size_t i = 0; i < kTimeParts; ++i)

@@ -409,7 +409,7 @@ TEST(TransferClaims, CopiesFromUnknownMemoryMayBlockWhateverIsAsked)
     EXPECT_EQ(copies(100, "src=pageable").state, State::CannotTell);
     const advisor::Advice advice = copies(100, "src=pinned");
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_NEAR(advice.concerns, 0.05, 1e-9) << "those whose memory is known";
+    EXPECT_NEAR(advice.timeShare, 0.05, 1e-9) << "those whose memory is known";
     EXPECT_EQ(copies(6, "src=pageable").state, State::Silent) << "it is too short to matter";
     EXPECT_EQ(copies(100, "src=managed").state, State::Fires);
 }

@@ -12,7 +12,7 @@ using advisor::State;
 void expectConcerns(const Advice& advice, double share)
 {
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_NEAR(advice.concerns, share, 1e-6);
+    EXPECT_NEAR(advice.timeShare, share, 1e-6);
 }
 
 TEST(Concerns, OfReadingBackTheIdlenessAfterIt)

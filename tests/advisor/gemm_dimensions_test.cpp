@@ -41,7 +41,7 @@ TEST(GemmDimensions, OddSizesAreNamedWithBetterOnes)
     EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.5556, 1e-4)));
     EXPECT_THAT(advice.reason, HasNumber("unit", 8));
     EXPECT_THAT(advice.reason, HasText("sizes", HasSubstr("512 × 1001 × 768 → 512 × 1008 × 768")));
-    EXPECT_NEAR(advice.concerns, 0.5, 1e-2);
+    EXPECT_NEAR(advice.timeShare, 0.5, 1e-2);
     EXPECT_FALSE(advice.toggle);
     EXPECT_FALSE(advice.whyNoToggle.empty());
     ASSERT_TRUE(advice.saving);

@@ -41,7 +41,7 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
     EXPECT_THAT(judged.advice().reason, HasId("sync.every_n_steps.idle_and_lead"));
     EXPECT_THAT(judged.advice().reason, HasText("ways", "0.9 calls that wait for the GPU (mine::timing)"));
     EXPECT_THAT(judged.advice().reason, HasNumber("first", testing::DoubleNear(13.3, 0.1)));
-    EXPECT_NEAR(judged.advice().concerns, 0.9 * 0.25, 0.01);
+    EXPECT_NEAR(judged.advice().timeShare, 0.9 * 0.25, 0.01);
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_EQ(judged.advice().saving->kind, advisor::SavingKind::UpperBound) << "the program may need the time";
     EXPECT_NEAR(judged.advice().saving->high, 0.9 * 252, 1)

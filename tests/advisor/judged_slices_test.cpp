@@ -89,7 +89,7 @@ TEST(LoaderPinMemory, CopiesToDevicesSideBySideTakeNoLongerThanTheirMean)
     const Advice advice = judge("loader_pin_memory", text(20));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     EXPECT_THAT(advice.reason, AllOf(HasNumber("devices", 2), HasNumber("time", 20)));
-    EXPECT_NEAR(advice.concerns, 0.02, 1e-9);
+    EXPECT_NEAR(advice.timeShare, 0.02, 1e-9);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->kind, advisor::SavingKind::UpperBound) << "no launches are recorded";
     EXPECT_NEAR(advice.saving->high, 20, 1e-9);

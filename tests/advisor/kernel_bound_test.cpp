@@ -90,7 +90,7 @@ TEST(KernelBound, OfKernelsThatRunATenthOfTheTimeIsShownThoughItIsNothing)
     ASSERT_EQ(shown.state, State::Fires) << shown.reason.text;
     EXPECT_FALSE(shown.saving);
     EXPECT_THAT(shown.whyNoPrediction, HasId("kernels.hidden"));
-    EXPECT_NEAR(shown.concerns, 0, 1e-6) << "it ranks last";
+    EXPECT_NEAR(shown.timeShare, 0, 1e-6) << "it ranks last";
 }
 
 TEST(KernelBound, OnePercentOfTheStepIsTheLeast)
@@ -148,7 +148,7 @@ TEST(KernelBound, WithoutStepsIsAShareOfTheTimeAndNoPrediction)
     ASSERT_EQ(advice.state, State::Fires) << advice.reason.text;
     EXPECT_FALSE(advice.saving);
     EXPECT_THAT(advice.whyNoPrediction, profiler::test::hasId("steps.none.consequence"));
-    EXPECT_NEAR(advice.concerns, 0.3, 1e-9);
+    EXPECT_NEAR(advice.timeShare, 0.3, 1e-9);
 }
 
 } // namespace

@@ -38,31 +38,31 @@ const std::vector<RuleAdvice> kSaid = {verdict("a", State::Fires, "fires", 9), v
 TEST(LiveAdvice, NewNumbersTakeThePlaceOfOlderOnes)
 {
     EXPECT_THAT(
-        told(broughtUpToDate(kSaid, {verdict("d", State::Silent, "now"), verdict("b", State::Fires, "now", 99)})),
+        told(mergeLiveAdvice(kSaid, {verdict("d", State::Silent, "now"), verdict("b", State::Fires, "now", 99)})),
         ElementsAre("a fires", "b now", "c unknown", "d now"))
         << "in their places, whatever they are worth";
 }
 
 TEST(LiveAdvice, AFindingThatTheLastStepsDoNotShowStays)
 {
-    EXPECT_THAT(told(broughtUpToDate(kSaid, {verdict("a", State::Silent, "now"), verdict("b", State::CannotTell, "now"),
+    EXPECT_THAT(told(mergeLiveAdvice(kSaid, {verdict("a", State::Silent, "now"), verdict("b", State::CannotTell, "now"),
                                              verdict("d", State::CannotTell, "now")})),
                 ElementsAre("a fires", "b fires", "c unknown", "d silent"));
 }
 
 TEST(LiveAdvice, ANewFindingIsPlacedByWhatItIsWorth)
 {
-    EXPECT_THAT(told(broughtUpToDate(kSaid, {verdict("d", State::Fires, "now", 7)})),
+    EXPECT_THAT(told(mergeLiveAdvice(kSaid, {verdict("d", State::Fires, "now", 7)})),
                 ElementsAre("a fires", "d now", "b fires", "c unknown"));
-    EXPECT_THAT(told(broughtUpToDate(kSaid, {verdict("c", State::Fires, "now", 1)})),
+    EXPECT_THAT(told(mergeLiveAdvice(kSaid, {verdict("c", State::Fires, "now", 1)})),
                 ElementsAre("a fires", "b fires", "c now", "d silent"));
 }
 
 TEST(LiveAdvice, WhatCouldNotBeToldIsSilentOnceItIsTold)
 {
-    EXPECT_THAT(told(broughtUpToDate(kSaid, {verdict("c", State::Silent, "now")})),
+    EXPECT_THAT(told(mergeLiveAdvice(kSaid, {verdict("c", State::Silent, "now")})),
                 ElementsAre("a fires", "b fires", "d silent", "c now"));
-    EXPECT_THAT(told(broughtUpToDate({}, {verdict("c", State::Silent, "now")})), ElementsAre("c now"));
+    EXPECT_THAT(told(mergeLiveAdvice({}, {verdict("c", State::Silent, "now")})), ElementsAre("c now"));
 }
 
 TEST(LiveAdvice, OnLastStepsIsNotAboutTheRun)

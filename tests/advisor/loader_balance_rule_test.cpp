@@ -38,7 +38,7 @@ TEST(LoaderBalanceRule, TheSlowWorkerIsNamed)
     EXPECT_THAT(advice.reason, HasNumber("ratio", DoubleNear(1.52, 0.05)));
     EXPECT_THAT(advice.reason, HasNumber("workers", 2));
     EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.2, 1e-3)));
-    EXPECT_NEAR(advice.concerns, 0.2, 1e-3);
+    EXPECT_NEAR(advice.timeShare, 0.2, 1e-3);
     ASSERT_GE(advice.evidence.size(), 2U);
     EXPECT_EQ(advice.evidence[0].name, "read") << "of the slow one";
     EXPECT_EQ(advice.evidence[1].name, "data wait");
@@ -60,7 +60,7 @@ TEST(LoaderBalanceRule, WithoutStepsTheIdleDeviceTells)
     EXPECT_THAT(advice.reason, HasId("loader.balance.slow_worker_without_steps"));
     EXPECT_THAT(advice.reason, HasText("worker", "loader worker 1"));
     EXPECT_THAT(advice.reason, HasNumber("share", DoubleNear(0.18, 0.03)));
-    EXPECT_NEAR(advice.concerns, 0.18, 0.03);
+    EXPECT_NEAR(advice.timeShare, 0.18, 0.03);
     EXPECT_EQ(Judged(kRule, loadingWithoutSteps(500), {}, true).advice().state, State::Silent);
 }
 

@@ -190,7 +190,7 @@ TEST(DebugAnomaly, WhatForwardTakesLongerThanInAValidationIsWhatItSaves)
     EXPECT_NEAR(judged.advice().saving->low, 610, 2) << "steps alternate: the means of neighbours hardly differ";
     EXPECT_NEAR(judged.advice().saving->high, 710, 41) << "the backward pass keeps call sites too";
     EXPECT_THAT(judged.advice().reason, HasNumber("checks", 2));
-    EXPECT_GT(judged.advice().concerns, 0.5);
+    EXPECT_GT(judged.advice().timeShare, 0.5);
 }
 
 TEST(DebugAnomaly, WithoutAValidationToCompareWithNothingIsPromised)
@@ -275,7 +275,7 @@ TEST(WorkUnused, WhatRunsAfterTheLastGradientThatIsNeededIsNot)
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 900 - 420);
     EXPECT_DOUBLE_EQ(judged.advice().saving->high, 900 - 420 + 100) << "the node before works for those after it";
-    EXPECT_GT(judged.advice().concerns, 0.5);
+    EXPECT_GT(judged.advice().timeShare, 0.5);
 }
 
 TEST(WorkUnused, WhatAnInputsGradientTakesIsNotApart)

@@ -76,7 +76,7 @@ TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
     EXPECT_NEAR(often.saving->low, 0.1273 * 21'900, 30);
     EXPECT_NEAR(often.saving->mid, 0.2 * 21'900, 30);
     EXPECT_NEAR(often.saving->high, 0.3005 * 21'900, 30);
-    EXPECT_NEAR(often.concerns, 0.2 * 21.9 / 34.5, 0.01);
+    EXPECT_NEAR(often.timeShare, 0.2 * 21.9 / 34.5, 0.01);
     EXPECT_EQ(often.evidence.size(), 10U) << "the slow ones";
 }
 

@@ -57,7 +57,7 @@ TEST(StragglersRule, TheLateRankIsNamed)
     EXPECT_THAT(advice.whyNoPrediction, HasText("unit", "step"));
     EXPECT_FALSE(advice.evidence.empty());
     EXPECT_EQ(advice.evidence.front().name, "ncclDevKernel_AllReduce");
-    EXPECT_NEAR(advice.concerns, 0.15, 1e-3);
+    EXPECT_NEAR(advice.timeShare, 0.15, 1e-3);
 }
 
 TEST(StragglersRule, RanksThatTakeTurnsAreToldSo)

@@ -40,7 +40,7 @@ constexpr const char* kKilledVariable = "STEPSCOPE_TEST_KILLED";
 /// The dialog of a window, opened as a user does it, with a line in it. What is to be run is allowed.
 app::RecordDialog* openDialog(App& app, const QString& line)
 {
-    find<QPushButton>(&app.window, "recordDoor")->click();
+    find<QPushButton>(&app.window, "recordCard")->click();
     QObject::connect(
         &app.session, &app::Session::codeAsked, &app.window,
         [&app] { find<QPushButton>(find<app::TrustQuestion>(&app.window, "trustQuestion"), "trust")->click(); },
@@ -154,7 +154,7 @@ void RecordTest::aProgramIsAskedAboutOnceForItsCommandAndContent()
         return trace.open(QIODevice::ReadOnly) ? trace.readAll().count("ran") : 0;
     };
     App app;
-    find<QPushButton>(&app.window, "recordDoor")->click();
+    find<QPushButton>(&app.window, "recordCard")->click();
     auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
     find<QComboBox>(dialog, "command")->setCurrentText("sh train.sh");
     find<QLineEdit>(dialog, "folder")->setText(folder.path());

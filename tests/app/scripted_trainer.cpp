@@ -257,7 +257,7 @@ private:
     config::TrainingConfig m_config;
     Commands m_commands;
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
-    profiler::capture::HostLane* m_lane = nullptr;
+    profiler::capture::ThreadBuffer* m_lane = nullptr;
     std::int64_t m_done = 0, m_quickSteps = 0;
     bool m_stopped = false;
 };

@@ -70,7 +70,7 @@ void SessionBusyTest::whatIsTypedCountsAtTheStart()
     QCOMPARE(session.configuration().text("batch.size"), "48");
     QCOMPARE(session.runs().front().configuration.text("batch.size"), "48");
     type(fieldOf(form, "model.path"), "none.pt");
-    emit session.editsWanted();
+    emit session.commitPendingEdits();
     QCOMPARE(session.configuration().text("model.path"), "none.pt");
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, kPatienceMs);
 }

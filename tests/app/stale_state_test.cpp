@@ -180,7 +180,7 @@ QStringList visibleTexts(App& app)
         texts << "dock: " + dock->windowTitle();
         dock->show();
         dock->raise();
-        QTest::qWait(50); // FrontWatch tells from the event loop
+        QTest::qWait(50); // VisibilityWatcher tells from the event loop
         const bool settled = QTest::qWaitFor(
             [&] {
                 const auto tables = dock->findChildren<app::TablePanel*>();

@@ -1,6 +1,6 @@
 #include "advisor/rule.h"
 #include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/closer_look.h"
+#include "profiler/analysis/detailed_analysis.h"
 #include "profiler/analysis/device_use.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/replay.h"
@@ -177,7 +177,7 @@ BENCHMARK(advice)->Unit(benchmark::kMillisecond);
 void rule(benchmark::State& state)
 {
     static const Facts found = analyse(million());
-    static const advisor::Case shared{million(), found};
+    static const advisor::RuleContext shared{million(), found};
     static const std::vector<advisor::Rule> rules = advisor::allRules();
     const auto index = static_cast<std::size_t>(state.range(0));
     for (auto _ : state)
@@ -195,7 +195,7 @@ void look(benchmark::State& state)
 {
     const std::vector<Step> found = findSteps(million());
     for (auto _ : state)
-        benchmark::DoNotOptimize(closerLook(million(), found));
+        benchmark::DoNotOptimize(detailedAnalysis(million(), found));
 }
 BENCHMARK(look)->Unit(benchmark::kMillisecond);
 

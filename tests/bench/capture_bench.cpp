@@ -1,4 +1,4 @@
-#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/recorder.h"
 
 #include <benchmark/benchmark.h>
@@ -42,7 +42,7 @@ public:
 
     [[nodiscard]] bool works() const { return m_recorder != nullptr; }
     Recorder& recorder() { return *m_recorder; }
-    HostLane& lane() { return *m_lane; }
+    ThreadBuffer& lane() { return *m_lane; }
     /// Makes room for so many records.
     void reserve(benchmark::State& state, std::size_t records)
     {
@@ -59,7 +59,7 @@ private:
     std::filesystem::path m_path;
     std::size_t m_room, m_used = 0;
     std::unique_ptr<Recorder> m_recorder;
-    HostLane* m_lane = nullptr;
+    ThreadBuffer* m_lane = nullptr;
 };
 
 /// Real names of operators, so that hashing and comparing cost what they cost in a training.
@@ -108,7 +108,7 @@ void pushPopInlined(benchmark::State& state)
     if (!recording.works())
         return state.SkipWithError("no recorder");
     const std::uint32_t name = recording.lane().intern("aten::add");
-    HostLane& lane = recording.lane();
+    ThreadBuffer& lane = recording.lane();
     for (auto _ : state) {
         if (!lane.inlined().tryPush(timeStampCounter(), ActivityKind::CpuOp, name, 1, 0))
             lane.push(ActivityKind::CpuOp, name, 1);
@@ -152,7 +152,7 @@ void internPushPop(benchmark::State& state)
         return state.SkipWithError("no recorder");
     std::size_t next = 0;
     for (auto _ : state) {
-        HostLane& lane = recording.lane();
+        ThreadBuffer& lane = recording.lane();
         lane.push(ActivityKind::CpuOp, lane.intern(operators()[next++ % operators().size()]), 1);
         lane.pop();
         recording.reserve(state, 1);

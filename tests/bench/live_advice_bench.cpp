@@ -166,7 +166,7 @@ void measure(std::size_t slices, int perStep, app::AdvisorPanel& panel)
         held = end->sliceCount();
         const Facts found = facts([&] { return analyse(*end); });
         advised.rules = rules([&] {
-            return advisor::broughtUpToDate(std::move(advised.rules), advisor::adviseOnSteps(*end, found, nullptr));
+            return advisor::mergeLiveAdvice(std::move(advised.rules), advisor::adviseOnSteps(*end, found, nullptr));
         });
         cards([&] {
             panel.show(&advised);

@@ -24,7 +24,7 @@ TEST(CuptiError, EachStateOfAMachineHasItsSentence)
         const Error error = cuptiError(systemCupti(), static_cast<CUptiResult>(status), "start GPU tracing");
         EXPECT_THAT(error.what, hasPart("doing", "start GPU tracing"));
         EXPECT_EQ(error.where, "CUPTI error " + std::to_string(status));
-        EXPECT_FALSE(error.mend.empty());
+        EXPECT_FALSE(error.hint.empty());
         EXPECT_TRUE(ids.insert(error.what.id).second) << error.what;
     }
 }

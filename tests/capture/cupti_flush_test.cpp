@@ -166,7 +166,7 @@ TEST_F(CuptiSourceTest, AFlushThatFailsIsAnErrorNowAndAtTheEnd)
 TEST_F(CuptiSourceTest, AStopWhoseFlushFailsIsSaidInTheTraceAndTheHostsPartStays)
 {
     start();
-    HostLane& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
     std::size_t size = 0;
     EXPECT_NE(cupti.request(&size), nullptr) << "outstanding, and never handed over";
     cupti.failures["flush 1"] = CUPTI_ERROR_UNKNOWN;

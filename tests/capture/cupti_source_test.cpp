@@ -87,7 +87,7 @@ TEST_F(CuptiSourceTest, TheRealLibraryStartsOrSaysWhyNot)
         return;
     }
     EXPECT_FALSE(started.error().what.id.empty());
-    EXPECT_FALSE(started.error().mend.empty());
+    EXPECT_FALSE(started.error().hint.empty());
     EXPECT_THAT(started.error().where, HasSubstr("CUPTI error"));
 }
 

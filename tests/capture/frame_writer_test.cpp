@@ -68,7 +68,7 @@ TEST(FrameWriter, NamesAMissingFolder)
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, Error::Code::NotFound);
     EXPECT_EQ(writer.error().where, (folder / "none/a.sstrace").string());
-    EXPECT_FALSE(writer.error().mend.empty());
+    EXPECT_FALSE(writer.error().hint.empty());
 }
 
 TEST(FrameWriter, RefusesAFolderInPlaceOfAFile)

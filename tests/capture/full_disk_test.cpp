@@ -69,7 +69,7 @@ TEST(FullDisk, ATornFrameIsCutOffAndWritingGoesOnLater)
         ASSERT_FALSE(failed);
         EXPECT_EQ(failed.error().code, Error::Code::NoSpace);
         EXPECT_EQ(failed.error().where, (folder / "a.sstrace").string());
-        EXPECT_THAT(failed.error().mend, testing::HasSubstr("space"));
+        EXPECT_THAT(failed.error().hint, testing::HasSubstr("space"));
     }
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), size);
     EXPECT_TRUE(parseTrace(folder / "a.sstrace").whole);
@@ -97,7 +97,7 @@ TEST(FullDisk, TheRunGoesOnCountsAndSaysSo)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    HostLane& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
     const auto record = [&](int count) {
         for (int i = 0; i < count; ++i)
             lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
@@ -131,7 +131,7 @@ TEST(FullDisk, SpaceThatComesBackIsUsed)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    HostLane& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
     ASSERT_TRUE((*recorder)->flush());
     const FileSizeLimit limit(std::filesystem::file_size(path) + 100);
     for (int i = 0; i < 20; ++i)

@@ -79,7 +79,7 @@ TEST(Kill, AHangShowsWhatHadBegun)
     const pid_t child = fork();
     if (child == 0) {
         auto recorder = Recorder::start({.path = path, .drainEvery = 1h});
-        HostLane& lane = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
+        ThreadBuffer& lane = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
         lane.open(ActivityKind::Step, lane.intern("step"), 12);
         lane.open(ActivityKind::Phase, lane.intern("data wait"), 12);
         lane.sample((*recorder)->addCounter("loss", ""), traceTime(1), 0.5);

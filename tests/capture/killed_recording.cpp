@@ -24,7 +24,7 @@ namespace {
 
 void recordThread(Recorder& recorder, int thread, Progress& progress)
 {
-    HostLane& lane = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
+    ThreadBuffer& lane = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
     for (std::int64_t i = 0;; ++i) {
         // New names now and then: a record must never be there without its name.
         lane.push(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i / 100)), i);

@@ -25,7 +25,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t)
         threads.emplace_back([&recorder, t] {
-            HostLane& lane = recorder.nameThisThread("producer " + std::to_string(t), TrackKind::Thread);
+            ThreadBuffer& lane = recorder.nameThisThread("producer " + std::to_string(t), TrackKind::Thread);
             for (std::int64_t i = 0; i < kRecords; ++i) {
                 lane.complete(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i % 97)), traceTime(i),
                               traceTime(-i), i);
@@ -85,7 +85,7 @@ TEST(LaneStress, LanesChangeHandsWhileTheWriterDrains)
         for (int i = 0; i < 60; ++i)
             std::thread([&, i] {
                 const std::string name = std::to_string(family) + "/" + std::to_string(i % 7);
-                HostLane& lane = recorder.nameThisThread(name, TrackKind::Thread);
+                ThreadBuffer& lane = recorder.nameThisThread(name, TrackKind::Thread);
                 for (int k = 0; k < 10; ++k)
                     lane.complete(ActivityKind::CpuOp, lane.intern(name), traceTime(k), traceTime(k));
             }).join();

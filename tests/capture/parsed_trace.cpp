@@ -146,13 +146,13 @@ std::vector<ParsedTrace::Event> ParsedTrace::of(std::string_view trackName) cons
     return found;
 }
 
-void ParsedTrace::add(const RingLeftovers& leftovers)
+void ParsedTrace::add(const RecoveredEvents& leftovers)
 {
     for (const auto& [id, text] : leftovers.strings)
         strings[id] = text;
     for (const TrackEntry& track : leftovers.tracks)
         tracks[track.track] = track;
-    for (const RingLeftovers::Lane& lane : leftovers.lanes)
+    for (const RecoveredEvents::Lane& lane : leftovers.lanes)
         for (std::size_t i = 0; i < lane.events.size(); ++i)
             if (lane.firstIndex + i >= nextIndex[lane.track.track])
                 events.push_back({lane.track.track, lane.firstIndex + i, lane.events[i]});

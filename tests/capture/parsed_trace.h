@@ -37,7 +37,7 @@ struct ParsedTrace {
     [[nodiscard]] std::string name(const Event& event) const;
     [[nodiscard]] std::vector<Event> of(std::string_view trackName) const;
     /// Adds what a killed run left in its ring file, without what the file has already.
-    void add(const profiler::wire::RingLeftovers& leftovers);
+    void add(const profiler::wire::RecoveredEvents& leftovers);
 };
 
 ParsedTrace parseTrace(const std::filesystem::path& path);

@@ -26,7 +26,7 @@ std::unique_ptr<Recorder> started(const RecorderOptions& options)
     return std::move(*recorder);
 }
 
-void mark(HostLane& lane, std::string_view name)
+void mark(ThreadBuffer& lane, std::string_view name)
 {
     lane.push(ActivityKind::CpuOp, lane.intern(name), 0);
     lane.pop();
@@ -87,7 +87,7 @@ TEST(Recorder, AFullRingDropsCountsAndKeepsTheOldest)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 100, .drainEvery = 1h});
-    HostLane& lane = recorder->thisThread();
+    ThreadBuffer& lane = recorder->thisThread();
     for (int i = 0; i < 200; ++i)
         lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
     EXPECT_EQ(recorder->stats().dropped, 72U); // 100 became 128
@@ -102,7 +102,7 @@ TEST(Recorder, RingsWrapAroundWithoutLosingOrder)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 64, .drainEvery = 1h});
-    HostLane& lane = recorder->thisThread();
+    ThreadBuffer& lane = recorder->thisThread();
     for (int i = 0; i < 1000; ++i) {
         lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
         if (i % 37 == 0) {
@@ -139,7 +139,7 @@ TEST(Recorder, ALaterNameRenamesTheTrack)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
-    HostLane& lane = recorder->thisThread();
+    ThreadBuffer& lane = recorder->thisThread();
     ASSERT_TRUE(recorder->flush());
     EXPECT_EQ(&recorder->nameThisThread("main thread", TrackKind::MainThread), &lane);
     mark(lane, "a");
@@ -156,7 +156,7 @@ TEST(Recorder, WorkersMadeAnewStayOnTheirTrack)
     for (int epoch = 0; epoch < 20; ++epoch)
         for (const char* name : {"loader worker 0", "loader worker 1"})
             std::thread([&] {
-                HostLane& lane = recorder->nameThisThread(name, TrackKind::LoaderWorker);
+                ThreadBuffer& lane = recorder->nameThisThread(name, TrackKind::LoaderWorker);
                 lane.open(ActivityKind::LoaderWait, lane.intern("park")); // never closed: must not nest what follows
             }).join();
     ASSERT_TRUE(recorder->finish());
@@ -207,10 +207,10 @@ TEST(Recorder, LanesWithoutRingsServeThreadsToCome)
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
     mark(recorder->thisThread(), "op");
-    std::set<const HostLane*> lanes;
+    std::set<const ThreadBuffer*> lanes;
     for (int i = 0; i < 20; ++i)
         std::thread([&] {
-            HostLane& lane = recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread);
+            ThreadBuffer& lane = recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread);
             mark(lane, "lost");
             lanes.insert(&lane);
         }).join();

@@ -48,7 +48,7 @@ protected:
         return bytes;
     }
     /// The same ring file, changed, beside a trace of its own.
-    Result<wire::RingLeftovers> recovered(const std::string& bytes) const
+    Result<wire::RecoveredEvents> recovered(const std::string& bytes) const
     {
         std::ofstream(wire::ringPath(copy), std::ios::binary | std::ios::trunc) << bytes;
         return recoverRing(copy, runId);
@@ -57,7 +57,7 @@ protected:
     TemporaryFolder folder;
     std::filesystem::path path = folder / "a.sstrace", copy = folder / "copy.sstrace";
     std::unique_ptr<Recorder> recorder;
-    HostLane* lane = nullptr;
+    ThreadBuffer* lane = nullptr;
     std::uint64_t runId = 0;
 };
 

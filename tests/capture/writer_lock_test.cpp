@@ -47,7 +47,7 @@ pid_t endedProcess()
 
 void recordSomething(Recorder& recorder)
 {
-    HostLane& lane = recorder.nameThisThread("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = recorder.nameThisThread("main thread", TrackKind::MainThread);
     lane.complete(ActivityKind::CpuOp, lane.intern("op"), traceTime(1), traceTime(2));
     static_cast<void>(recorder.flush());
 }

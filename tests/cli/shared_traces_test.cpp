@@ -46,7 +46,7 @@ void PrintTo(const Figures& figures, std::ostream* out)
 Summary closeSummaryOf(const Trace& trace)
 {
     Summary summary = summaryOf(trace, [&] { return findSteps(trace); });
-    summary.look = closerLook(trace, summary.steps);
+    summary.look = detailedAnalysis(trace, summary.steps);
     return summary;
 }
 

@@ -179,7 +179,7 @@ TEST(GeneratedImages, ADiskThatIsTooSmallIsSaidBefore)
     ASSERT_FALSE(set) << "this machine has a disk of ten terabytes";
     EXPECT_EQ(set.error().code, Error::Code::NoSpace);
     EXPECT_THAT(set.error().what.text, AllOf(HasSubstr("MB free"), HasSubstr("need about")));
-    EXPECT_THAT(set.error().mend, HasSubstr("dataset.samples"));
+    EXPECT_THAT(set.error().hint, HasSubstr("dataset.samples"));
 }
 
 TEST(GeneratedImages, ADiskThatFillsLeavesNothingHalfMade)

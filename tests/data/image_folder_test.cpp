@@ -127,7 +127,7 @@ TEST(ImageFolder, FoldersThatCannotBeUsedAreNamedWithTheReason)
     const Error missing = failure(folder / "nowhere");
     EXPECT_EQ(missing.code, Error::Code::NotFound);
     EXPECT_EQ(missing.where, folder / "nowhere");
-    EXPECT_THAT(missing.mend, HasSubstr("subfolder"));
+    EXPECT_THAT(missing.hint, HasSubstr("subfolder"));
     writeBytes(folder / "file.png", {1});
     EXPECT_THAT(failure(folder / "file.png").what, hasId("data.images.not_folder"));
     EXPECT_THAT(failure(folder.path()).what, hasId("data.images.not_in_classes", {{"images", 1}}));

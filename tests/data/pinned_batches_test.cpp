@@ -20,7 +20,7 @@ std::shared_ptr<const Trace> recordSteps(const TemporaryFolder& folder, int work
     const auto path = folder / "run.sstrace";
     auto recorder = capture::Recorder::start({.path = path});
     EXPECT_TRUE(recorder);
-    capture::HostLane& lane = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
+    capture::ThreadBuffer& lane = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
     const CountedMemory memory;
     {
         Loader loader(

@@ -123,7 +123,7 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QVERIFY(QTest::qWaitFor([&] { return window.isComplete(); }, kPatienceMs));
 
     // Record.
-    find<QPushButton>(&window, "recordDoor")->click();
+    find<QPushButton>(&window, "recordCard")->click();
     auto* dialog = find<app::RecordDialog>(&window, "recordDialog");
     find<QComboBox>(dialog, "command")->setCurrentText(QString(PYTHON_WITH_TORCH) + " train.py");
     find<QLineEdit>(dialog, "folder")->setText(m_folder.path());

@@ -18,8 +18,8 @@ constexpr double kStepSeconds = 0.1;
 class FakeArm final : public Arm {
 public:
     FakeArm(std::size_t arm, double speed) : m_arm(arm), m_speed(speed) {}
-    Outcome<protocol::Hello> hello(const Bounds&) override { return protocol::Hello{}; }
-    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const Bounds&, std::chrono::seconds) override
+    Outcome<protocol::Hello> hello(const RunLimits&) override { return protocol::Hello{}; }
+    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const RunLimits&, std::chrono::seconds) override
     {
         protocol::TurnResult result;
         result.seconds.assign(static_cast<std::size_t>(turn.count), kStepSeconds / m_speed);

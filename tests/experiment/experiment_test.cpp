@@ -72,7 +72,7 @@ TEST(Experiment, OfATrainingOverSeveralProcessesTakesTurnsForAllThatCanBeMeasure
             plan.measure = measure;
             const auto result = run(plan);
             EXPECT_EQ(result.verdict, Verdict::Pays) << measure << ": " << result.why.text;
-            EXPECT_FALSE(result.oneAtATime);
+            EXPECT_FALSE(result.isSequential);
             EXPECT_NEAR(result.samplesPerSecond.value, 1.5, 0.05);
             EXPECT_EQ(result.peakBytesB, 800'000'000);
             EXPECT_THAT(script.log("turn"), testing::Not(testing::IsEmpty()));
@@ -84,7 +84,7 @@ TEST(Experiment, WhereBothDoNotFitIntoTheMemoryOneRunsAtATime)
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_NOISE", "0.01"}, {"SCRIPT_ONE_FITS", "1"}};
     const auto result = run(scriptedPlan());
     EXPECT_EQ(result.verdict, Verdict::Pays) << result.why.text;
-    EXPECT_TRUE(result.oneAtATime);
+    EXPECT_TRUE(result.isSequential);
     EXPECT_EQ(result.pairs.size(), 6U);
     EXPECT_NEAR(result.samplesPerSecond.value, 1.5, 0.05);
     EXPECT_NEAR(result.unitUsA, 10'000, 300);
@@ -254,7 +254,7 @@ TEST(Experiment, OtherBatchesOfOneTrainerAtATimeAreComparedByTheLossAtEqualTime)
 {
     const Script script{{"SCRIPT_SPEEDUP", "1.5"}, {"SCRIPT_LOSS_NOISE", "0.001"}, {"SCRIPT_ONE_FITS", "1"}};
     const auto result = run(otherBatchPlan());
-    EXPECT_TRUE(result.oneAtATime);
+    EXPECT_TRUE(result.isSequential);
     EXPECT_EQ(result.loss.at, LossCheck::At::EqualTime);
     EXPECT_EQ(result.loss.kind, LossKind::NotWorse);
     EXPECT_EQ(result.loss.seeds, 3U);

@@ -84,7 +84,7 @@ TEST(RealTrainer, AnAAgainstAnA)
 }
 
 /// A small convnet that learns to tell two classes of generated images.
-ExperimentPlan learner(const char* rate)
+ExperimentPlan trainStep(const char* rate)
 {
     ExperimentPlan plan = planFor(smallTraining(
         {"workload=convnet", "model.width=8", "dataset.kind=generated_images", "dataset.samples=400",
@@ -105,7 +105,7 @@ void printLosses(std::string_view name, const ExperimentResult& result)
 
 TEST(RealTrainer, ABetterLearningRate)
 {
-    ExperimentPlan plan = learner("0.0001");
+    ExperimentPlan plan = trainStep("0.0001");
     plan.changes = {{"optimizer.learning_rate", "0.0001", "0.02"}};
     const auto result = runExperiment(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
@@ -117,7 +117,7 @@ TEST(RealTrainer, ABetterLearningRate)
 
 TEST(RealTrainer, AFarTooLowLearningRate)
 {
-    ExperimentPlan plan = learner("0.02");
+    ExperimentPlan plan = trainStep("0.02");
     plan.changes = {{"optimizer.learning_rate", "0.02", "0.0001"}};
     const auto result = runExperiment(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();
@@ -145,7 +145,7 @@ TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
 
 TEST(RealTrainer, ABetterLearningRateOnTwoRanks)
 {
-    ExperimentPlan plan = learner("0.0001");
+    ExperimentPlan plan = trainStep("0.0001");
     for (const char* assignment : {"parallel.kind=ddp", "parallel.local_ranks=2", "batch.size=8"})
         ASSERT_TRUE(plan.baseline.setAssignment(assignment));
     plan.changes = {{"optimizer.learning_rate", "0.0001", "0.02"}};
@@ -160,7 +160,7 @@ TEST(RealTrainer, ABetterLearningRateOnTwoRanks)
 TEST(RealTrainer, AnAAgainstAnAByWhatItLearns)
 {
     constexpr int kExperiments = 20;
-    ExperimentPlan plan = learner("0.02");
+    ExperimentPlan plan = trainStep("0.02");
     plan.horizon = std::chrono::seconds(1);
     // Two looks: time for five seeds, each of two starts, two seconds of training and two validations.
     plan.budget = std::chrono::seconds(28);

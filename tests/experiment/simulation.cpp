@@ -10,7 +10,7 @@
 namespace experiment_test {
 
 using advisor::Arm;
-using advisor::Bounds;
+using advisor::RunLimits;
 using advisor::Outcome;
 using advisor::TurnConditions;
 using advisor::Verdict;
@@ -56,14 +56,14 @@ public:
         : m_machine(machine), m_logSpeed(logSpeed), m_loss(loss)
     {
     }
-    Outcome<protocol::Hello> hello(const Bounds&) override
+    Outcome<protocol::Hello> hello(const RunLimits&) override
     {
         protocol::Hello hello;
         hello.trainSamples = 1000;
         hello.stepsPerEpoch = 10;
         return hello;
     }
-    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const Bounds&, std::chrono::seconds) override
+    Outcome<protocol::TurnResult> take(const protocol::Turn& turn, const RunLimits&, std::chrono::seconds) override
     {
         const double speed = std::exp(m_logSpeed + m_machine.turn());
         const auto count = static_cast<std::size_t>(turn.count);

@@ -41,7 +41,7 @@ TEST(BadJson, FilesThatAreNoTraceSayWhy)
     EXPECT_THAT(problem(""), hasId("file.empty"));
     EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), hasId("open.unknown_format"));
     EXPECT_THAT(problem("hello"), hasId("open.unknown_format"));
-    EXPECT_THAT(tryOpen("hello").error().mend,
+    EXPECT_THAT(tryOpen("hello").error().hint,
                 AllOf(HasSubstr("PyTorch"), testing::Not(HasSubstr(".csv")), HasSubstr("Perfetto")));
     EXPECT_THAT(problem(R"({"a": 1})"), noArray(""));
     EXPECT_THAT(problem(R"({"a": 1, )"),

@@ -266,7 +266,7 @@ TEST(ChromeEvents, IdsOfAProcessOrOfTheFileJoin)
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].duration.count(), 20000);
     EXPECT_EQ(rows[1].duration.count(), 9000);
-    const auto flows = trace->givenFlows();
+    const auto flows = trace->explicitFlows();
     ASSERT_EQ(flows.size(), 2U);
     for (const Flow& flow : flows)
         EXPECT_EQ(trace->track(flow.from.track).pid, trace->track(flow.to.track).pid);
@@ -280,7 +280,7 @@ TEST(ChromeEvents, SlicesMayBePointsOfAFlowThemselves)
 {"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"pass on","bind_id":"0x7","flow_in":true,"flow_out":true},
 {"ph":"X","ts":40,"dur":10,"pid":1,"tid":3,"name":"answer","bind_id":"0x7","flow_in":true,"flow_out":false})"));
     std::vector<std::string> arrows;
-    for (const Flow& flow : trace->givenFlows())
+    for (const Flow& flow : trace->explicitFlows())
         arrows.push_back(std::string(trace->name(trace->slice(flow.from))) + " > " +
                          std::string(trace->name(trace->slice(flow.to))));
     EXPECT_THAT(arrows, testing::UnorderedElementsAre("ask > pass on", "pass on > answer"));

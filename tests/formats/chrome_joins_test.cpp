@@ -26,7 +26,7 @@ std::vector<std::string> rows(const Trace& trace, std::string_view track)
 std::vector<std::string> arrows(const Trace& trace)
 {
     std::vector<std::string> texts;
-    for (const Flow& flow : trace.givenFlows())
+    for (const Flow& flow : trace.explicitFlows())
         texts.push_back(std::string(trace.name(trace.slice(flow.from))) + " > " +
                         std::string(trace.name(trace.slice(flow.to))));
     return texts;

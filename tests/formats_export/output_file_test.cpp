@@ -105,7 +105,7 @@ TEST(Saving, AnUnknownExtensionNamesTheKnownOnes)
     const auto saved = formats::saveTrace(*traceFromText("main\n op a 0 1"), folder / "a.xyz");
     ASSERT_FALSE(saved);
     EXPECT_THAT(saved.error().what, hasId("save.unknown_format"));
-    EXPECT_THAT(saved.error().mend, testing::HasSubstr(".pftrace"));
+    EXPECT_THAT(saved.error().hint, testing::HasSubstr(".pftrace"));
 }
 
 } // namespace

@@ -245,9 +245,9 @@ TEST(PytorchJson, ArrowsBetweenThreadsReadBack)
     }
     builder.addFlow(FlowKind::Async, {tracks[0], traceTime(1100)}, {tracks[1], traceTime(2100)});
     const auto back = thereAndBack(*builder.finish());
-    ASSERT_EQ(back->givenFlows().size(), 1U);
-    EXPECT_EQ(back->givenFlows()[0].kind, FlowKind::Async);
-    EXPECT_EQ(back->name(back->slice(back->givenFlows()[0].to)), "woken");
+    ASSERT_EQ(back->explicitFlows().size(), 1U);
+    EXPECT_EQ(back->explicitFlows()[0].kind, FlowKind::Async);
+    EXPECT_EQ(back->name(back->slice(back->explicitFlows()[0].to)), "woken");
 }
 
 TEST(PytorchJson, MetadataSurvivesTwoRounds)

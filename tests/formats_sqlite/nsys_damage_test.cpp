@@ -45,7 +45,7 @@ TEST(NsysDamage, AnotherProgramsDatabaseIsRefused)
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Unsupported);
     EXPECT_THAT(error.what, hasId("nsys.no_export"));
-    EXPECT_THAT(error.mend, HasSubstr("nsys export --type sqlite"));
+    EXPECT_THAT(error.hint, HasSubstr("nsys export --type sqlite"));
 }
 
 TEST(NsysDamage, AnEmptyDatabaseIsRefused)
@@ -90,7 +90,7 @@ TEST(NsysDamage, AFileCutBeforeAnyEventIsRefused)
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Malformed);
     EXPECT_THAT(error.where, HasSubstr(file.path().string()));
-    EXPECT_THAT(error.mend, HasSubstr("nsys export"));
+    EXPECT_THAT(error.hint, HasSubstr("nsys export"));
 }
 
 TEST(NsysDamage, OverwrittenPagesAreToldWithTableAndRow)
@@ -116,7 +116,7 @@ TEST(NsysDamage, AWriteAheadLogIsNotMissed)
     const Error error = errorOf(file.path());
     EXPECT_EQ(error.code, Error::Code::Unavailable);
     EXPECT_THAT(error.what, hasId("nsys.wal"));
-    EXPECT_THAT(error.mend, HasSubstr("wal_checkpoint"));
+    EXPECT_THAT(error.hint, HasSubstr("wal_checkpoint"));
 }
 
 TEST(NsysDamage, AFileThatIsBeingWrittenIsNotRead)

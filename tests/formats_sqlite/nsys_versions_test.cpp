@@ -233,7 +233,7 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
     const auto trace = formats::openTrace(file.path());
     ASSERT_FALSE(trace);
     EXPECT_THAT(trace.error().what, hasId("nsys.report"));
-    EXPECT_THAT(trace.error().mend, testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
+    EXPECT_THAT(trace.error().hint, testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
 }
 
 TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)

@@ -16,7 +16,7 @@ using namespace profiler::wire;
 using fuzz::Bytes;
 
 /// Numbers the frames and gives them right checksums.
-void mend(Bytes& bytes)
+void hint(Bytes& bytes)
 {
     std::uint32_t sequence = 0;
     for (std::size_t at = sizeof(FileHeader); at + sizeof(FrameHeader) <= bytes.size();) {
@@ -37,7 +37,7 @@ Bytes mutate(Bytes bytes, fuzz::Mutator& mutator)
     for (std::size_t count = 1 + mutator.below(8); count > 0 && !bytes.empty(); --count)
         mutator.change(bytes, 64);
     if (mutator.below(2) == 0)
-        mend(bytes);
+        hint(bytes);
     return bytes;
 }
 

@@ -167,7 +167,7 @@ TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
     EXPECT_EQ(opened->unread().slices, 0U);
 }
 
-TEST_F(Packed, GivenFlowsAreKept)
+TEST_F(Packed, ExplicitFlowsAreKept)
 {
     TraceBuilder builder;
     const auto track = builder.addTrack({});
@@ -269,7 +269,7 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     damagedMeta.resize(damagedMeta.size() / 2); // the copy is gone, too
     put(damagedMeta);
     EXPECT_THAT(readPacked(path()).error().where, HasSubstr("byte 40"));
-    EXPECT_THAT(readPacked(path()).error().mend, HasSubstr("convert the trace"));
+    EXPECT_THAT(readPacked(path()).error().hint, HasSubstr("convert the trace"));
     put({});
     EXPECT_THAT(readPacked(path()).error().what, hasId("trace.empty"));
     EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);

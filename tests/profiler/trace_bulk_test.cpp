@@ -116,7 +116,7 @@ TEST(TraceBulk, DetailsAreReadFromTheirSource)
     EXPECT_EQ(trace->details({track, 1}).value(), SliceDetails{});
 }
 
-TEST(TraceBulk, GivenFlowsJoinTheInnermostSlicesAndRepeatNothing)
+TEST(TraceBulk, ExplicitFlowsJoinTheInnermostSlicesAndRepeatNothing)
 {
     TraceBuilder builder;
     const TrackId track = addMain(builder);
@@ -159,8 +159,8 @@ TEST(TraceBulk, AFlowsEndMayBeOfTheNextSlice)
         nextOf(10'000);
         nextOf(10'001);
         const auto trace = builder.finish();
-        ASSERT_EQ(trace->givenFlows().size(), 1U) << copies;
-        EXPECT_EQ(trace->name(trace->slice(trace->givenFlows()[0].to)), "b") << copies;
+        ASSERT_EQ(trace->explicitFlows().size(), 1U) << copies;
+        EXPECT_EQ(trace->name(trace->slice(trace->explicitFlows()[0].to)), "b") << copies;
         EXPECT_EQ(trace->captureStats().unmatched, static_cast<std::uint64_t>(copies));
     }
 }
@@ -182,7 +182,7 @@ TEST(TraceBulk, OverlapsAreCountedInTheOrderOfTime)
     EXPECT_EQ(builder.finish()->sliceCount(), 4U);
 }
 
-TEST(TraceBulk, ManyGivenFlowsJoinTheInnermostSlicesToo)
+TEST(TraceBulk, ManyExplicitFlowsJoinTheInnermostSlicesToo)
 {
     TraceBuilder builder;
     const TrackId tracks[] = {addMain(builder), builder.addTrack({})};
@@ -218,7 +218,7 @@ TEST(TraceBulk, ManyGivenFlowsJoinTheInnermostSlicesToo)
         if (source && target)
             expected.emplace(source->id, target->id);
     }
-    for (const Flow& flow : trace->givenFlows())
+    for (const Flow& flow : trace->explicitFlows())
         joined.emplace(flow.from, flow.to);
     EXPECT_GT(expected.size(), 500U);
     EXPECT_EQ(joined, expected);

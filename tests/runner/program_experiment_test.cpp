@@ -426,7 +426,7 @@ TEST_F(ProgramExperiment, ProgramsThatListenOnOnePortRunOneAtATime)
     const std::string port = "port=" + std::to_string(profiler::os::freePort());
     const auto result = run({"milliseconds=20", port}, {"milliseconds=10", port});
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_TRUE(result->measured.oneAtATime);
+    EXPECT_TRUE(result->measured.isSequential);
     EXPECT_TRUE(result->measured.sharePort);
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
 }
@@ -436,7 +436,7 @@ TEST_F(ProgramExperiment, TheErrorOfAStartedProcessCountsWhateverItsLauncherSays
     const std::string port = "port=" + std::to_string(profiler::os::freePort());
     const auto result = run({"milliseconds=20", port, "launcher=yes"}, {"milliseconds=10", port, "launcher=yes"});
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_TRUE(result->measured.oneAtATime);
+    EXPECT_TRUE(result->measured.isSequential);
     EXPECT_TRUE(result->measured.sharePort);
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
 }

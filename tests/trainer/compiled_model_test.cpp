@@ -18,7 +18,7 @@ std::string told(const Finished& run)
     std::string text;
     for (const protocol::Progress& record : run.records)
         if (const auto* notice = std::get_if<protocol::Notice>(&record))
-            text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->mend + "\n";
+            text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->hint + "\n";
     return text;
 }
 

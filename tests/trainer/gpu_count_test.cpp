@@ -35,7 +35,7 @@ TEST(GpuCount, EachCopyAndEachRankNeedsOne)
         ASSERT_FALSE(refused) << kind;
         EXPECT_THAT(refused.error().what,
                     hasId("device.few_gpus", {{"asked", "parallel.local_ranks = 2"}, {"needed", 2}, {"count", 1}}));
-        EXPECT_THAT(refused.error().mend, HasSubstr("parallel.local_ranks to at most 1"));
+        EXPECT_THAT(refused.error().hint, HasSubstr("parallel.local_ranks to at most 1"));
     }
 }
 

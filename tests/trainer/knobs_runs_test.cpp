@@ -67,7 +67,7 @@ TEST(Knobs, OnNanStopsWithTheStepOrGoesOn)
     EXPECT_EQ(stopped.ended.status, static_cast<int>(protocol::Exit::Failed));
     ASSERT_FALSE(notices(stopped).empty());
     EXPECT_EQ(notices(stopped).back().id, "training.loss_lost");
-    EXPECT_THAT(notices(stopped).back().mend, HasSubstr("run.on_nan"));
+    EXPECT_THAT(notices(stopped).back().hint, HasSubstr("run.on_nan"));
     EXPECT_FALSE(TraceView(stopped.trace).phases(profiler::phase::kForward).empty()) << "the trace stays";
     const auto finished = train(folder.path(), goesOn);
     EXPECT_EQ(finished.ended.status, 0);

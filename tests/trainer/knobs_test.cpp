@@ -119,7 +119,7 @@ TEST(Knobs, DeviceCudaIsRefusedWithoutAGpuAndCpuIsNot)
         GTEST_SKIP() << "there is a GPU here";
     EXPECT_EQ(refused.ended.status, static_cast<int>(protocol::Exit::BadInput));
     EXPECT_THAT(refused.one<protocol::Notice>().what, HasSubstr("device = cuda"));
-    EXPECT_FALSE(refused.one<protocol::Notice>().mend.empty()) << "it says why there is none";
+    EXPECT_FALSE(refused.one<protocol::Notice>().hint.empty()) << "it says why there is none";
 }
 
 TEST(Knobs, PinnedMemoryIsRefusedOnTheProcessor)

@@ -31,7 +31,7 @@ protected:
         std::string text;
         for (const protocol::Progress& record : run.records)
             if (const auto* notice = std::get_if<protocol::Notice>(&record))
-                text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->mend + "\n";
+                text += notice->id + " | " + notice->what + " | " + notice->where + " | " + notice->hint + "\n";
         return text;
     }
     TestFolder m_folder;

@@ -338,7 +338,7 @@ TEST(DistributedDataParallel, ARankThatDiesBeforeItJoinsEndsTheRunWithItsMessage
         if (const auto* notice = std::get_if<protocol::Notice>(&record))
             last = *notice;
     EXPECT_THAT(last.what, HasSubstr("rank 1 ended with status"));
-    EXPECT_THAT(last.mend, HasSubstr("run.rank1.sstrace"));
+    EXPECT_THAT(last.hint, HasSubstr("run.rank1.sstrace"));
 }
 
 void asRankFiveOfTwo()

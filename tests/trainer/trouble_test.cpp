@@ -130,7 +130,7 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
     EXPECT_EQ(none.notice.id, "training.out_of_memory");
     EXPECT_THAT(none.notice.parameters, testing::Contains(protocol::NoticeValue{"step", std::int64_t{0}, "0"}));
     EXPECT_THAT(none.notice.where, HasSubstr("MB more were asked for"));
-    EXPECT_THAT(none.notice.mend, testing::AllOf(HasSubstr("batch.size"), HasSubstr("checkpointing")));
+    EXPECT_THAT(none.notice.hint, testing::AllOf(HasSubstr("batch.size"), HasSubstr("checkpointing")));
     const auto read = profiler::wire::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_FALSE((*read)->captureStats().cut);
@@ -189,7 +189,7 @@ TEST(NotANumber, IsFoundByAnomalyDetection)
     const auto found = refused(arguments);
     EXPECT_EQ(found.ended.status, kFailed);
     EXPECT_EQ(found.notice.id, "training.bad_gradient");
-    EXPECT_THAT(found.notice.mend, HasSubstr("learning_rate"));
+    EXPECT_THAT(found.notice.hint, HasSubstr("learning_rate"));
 }
 
 } // namespace

@@ -28,7 +28,7 @@ public:
     void takeAll(const QString& command, const QString& directory)
     {
         take("record_door");
-        m_window.findChild<QPushButton*>("recordDoor")->click();
+        m_window.findChild<QPushButton*>("recordCard")->click();
         m_dialog = m_window.findChild<app::RecordDialog*>();
         m_dialog->findChild<QLineEdit*>("folder")->setText(directory);
         take("record_empty", m_dialog);

@@ -70,7 +70,7 @@ struct NoticeValue {
 struct Notice {
     enum class Severity { Info, Warning, Error };
     Severity severity = Severity::Info;
-    std::string what, where, mend;
+    std::string what, where, hint;
     std::int64_t count = 1; ///< how often so far (skipped files)
     std::string id;         ///< of `what`: "training.out_of_memory"; empty only for words of another program
     std::vector<NoticeValue> parameters;

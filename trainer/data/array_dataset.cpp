@@ -60,8 +60,8 @@ Result<std::shared_ptr<const Dataset>> ArrayDataset::make(NpyArray inputs, NpyAr
 
 Result<void> ArrayDataset::describe()
 {
-    const auto wrong = [](const NpyArray& array, profiler::Message what, std::string mend) {
-        return tl::unexpected(Error{Error::Code::Invalid, std::move(what), array.where(), std::move(mend)});
+    const auto wrong = [](const NpyArray& array, profiler::Message what, std::string hint) {
+        return tl::unexpected(Error{Error::Code::Invalid, std::move(what), array.where(), std::move(hint)});
     };
     const auto kind = kindOf(m_inputs);
     if (!kind)

@@ -10,7 +10,7 @@
 
 namespace trainer::data {
 
-StageRecorder stagesOn(profiler::capture::HostLane* lane)
+StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane)
 {
     if (!lane)
         return {};

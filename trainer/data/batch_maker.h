@@ -13,7 +13,7 @@
 namespace trainer::data {
 
 /// The string ids of the stages on a lane; all null without one.
-StageRecorder stagesOn(profiler::capture::HostLane* lane);
+StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane);
 
 /// Which samples make up the batches of an epoch, and how they are made. make() may run on many threads at once;
 /// setEpoch() only while none does.

@@ -186,11 +186,11 @@ private:
 
     static std::string shown(const std::string& cell) { return cell.substr(0, kMostShown); }
 
-    [[nodiscard]] Result<void> wrong(std::size_t column, profiler::Message what, std::string mend) const
+    [[nodiscard]] Result<void> wrong(std::size_t column, profiler::Message what, std::string hint) const
     {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what),
                                     fmt::format("{}, row {}, column {}", m_where, m_lines.row(), m_names[column]),
-                                    std::move(mend)});
+                                    std::move(hint)});
     }
 
     CsvLines m_lines;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/capture/host_lane.h"
+#include "profiler/capture/thread_buffer.h"
 #include "profiler/model/result.h"
 #include "trainer/data/sample_spec.h"
 
@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kWholeImage = ~std::uint64_t{0};
 
 /// Where the stages of one worker are recorded (read, decode, augment…); records nothing when `lane` is null.
 struct StageRecorder {
-    profiler::capture::HostLane* lane = nullptr;
+    profiler::capture::ThreadBuffer* lane = nullptr;
     std::uint32_t read = 0, decode = 0, augment = 0, collate = 0, pin = 0; ///< string ids, see profiler::stage
 };
 

@@ -25,7 +25,7 @@ Result<void> grow(const fs::path& folder, const SetWriter& write)
     fs::remove_all(growing, error);
     if (fs::create_directories(growing, error); error) {
         Error failed = fileError(error.value(), "the folder cannot be made", growing);
-        failed.mend = kMend;
+        failed.hint = kMend;
         return tl::unexpected(std::move(failed));
     }
     if (auto written = write(growing); !written) {
@@ -66,7 +66,7 @@ Result<fs::path> makeOnce(const std::string& key, const SetWriter& write, const 
         return folder;
     if (fs::create_directories(*base, error); error) {
         Error failed = fileError(error.value(), "the folder cannot be made", *base);
-        failed.mend = kMend;
+        failed.hint = kMend;
         return tl::unexpected(std::move(failed));
     }
     const auto lock = FolderLock::take(*base / ("." + key + ".lock"), progress, stop);

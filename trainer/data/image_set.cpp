@@ -77,7 +77,7 @@ Result<void> makeFolders(const fs::path& folder, const ImageSet& set)
     if (!error)
         return {};
     Error failed = fileError(error.value(), "the folder cannot be made", folder);
-    failed.mend = "set dataset.path to a folder that you may write to";
+    failed.hint = "set dataset.path to a folder that you may write to";
     return tl::unexpected(std::move(failed));
 }
 
@@ -131,7 +131,7 @@ Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const O
     fs::create_directories(base, error);
     if (error) {
         Error failed = fileError(error.value(), "the folder cannot be made", base);
-        failed.mend = "set dataset.path to a folder that you may write to";
+        failed.hint = "set dataset.path to a folder that you may write to";
         return tl::unexpected(std::move(failed));
     }
     const auto lock = FolderLock::take(base / ("." + set.key() + ".lock"), progress, stop);

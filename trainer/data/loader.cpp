@@ -14,7 +14,7 @@ namespace trainer::data {
 namespace {
 
 using profiler::ActivityKind;
-using profiler::capture::HostLane;
+using profiler::capture::ThreadBuffer;
 
 /// What a worker hands over: a batch, or why there can be none.
 struct Made {
@@ -25,7 +25,7 @@ struct Made {
 /// Shows on a worker's track what it waits for.
 class WaitRecorder {
 public:
-    explicit WaitRecorder(HostLane* lane) : m_lane(lane)
+    explicit WaitRecorder(ThreadBuffer* lane) : m_lane(lane)
     {
         if (!lane)
             return;
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    HostLane* m_lane;
+    ThreadBuffer* m_lane;
     std::uint32_t m_full = 0, m_parked = 0, m_noWork = 0;
 };
 
@@ -86,7 +86,7 @@ struct Loader::State {
 
 void Loader::State::startWorkers()
 {
-    HostLane* lane = options.recorder ? &options.recorder->thisThread() : nullptr;
+    ThreadBuffer* lane = options.recorder ? &options.recorder->thisThread() : nullptr;
     const profiler::capture::OpenRange range(lane, ActivityKind::Phase,
                                              lane ? lane->intern(profiler::phase::kWorkerStart) : 0);
     for (int worker = 0; worker < options.workers; ++worker)
@@ -95,7 +95,7 @@ void Loader::State::startWorkers()
 
 void Loader::State::work(int worker)
 {
-    HostLane* lane = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
+    ThreadBuffer* lane = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
                                                                           profiler::TrackKind::LoaderWorker)
                                       : nullptr;
     const StageRecorder stages = stagesOn(lane);

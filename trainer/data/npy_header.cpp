@@ -57,8 +57,8 @@ std::optional<std::string_view> valueOf(std::string_view text, std::string_view 
 
 Result<NpyType> typeOf(std::string_view text, const std::string& where)
 {
-    const auto failed = [&](profiler::Message what, std::string mend) {
-        return tl::unexpected(Error{Error::Code::Unsupported, std::move(what), where, std::move(mend)});
+    const auto failed = [&](profiler::Message what, std::string hint) {
+        return tl::unexpected(Error{Error::Code::Unsupported, std::move(what), where, std::move(hint)});
     };
     const auto value = valueOf(text, "'descr'");
     if (!value || value->empty() || value->front() != '\'')

@@ -29,7 +29,7 @@ public:
     void setBytes(std::int64_t bytes) { m_bytes = bytes; }
 
 private:
-    profiler::capture::HostLane* m_lane;
+    profiler::capture::ThreadBuffer* m_lane;
     std::uint32_t m_name;
     std::int64_t m_value, m_bytes = 0;
     profiler::TraceTime m_begin{};

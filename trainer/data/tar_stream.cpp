@@ -125,8 +125,8 @@ private:
 
 Result<std::int64_t> classOf(const RawSample& sample, std::int64_t classes)
 {
-    const auto wrong = [](profiler::Message what, std::string mend) {
-        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), {}, std::move(mend)});
+    const auto wrong = [](profiler::Message what, std::string hint) {
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), {}, std::move(hint)});
     };
     if (!sample.hasImage || !sample.hasLabel)
         return wrong(sample.hasImage ? profiler::message<"data.tar.no_label", "the sample has no .cls file">()

@@ -53,8 +53,8 @@ void standardise(Volume& volume)
 
 Result<void> checkLabels(const Volume& image, const Volume& labels, std::int64_t classes, const VolumeFiles& files)
 {
-    const auto wrong = [&](profiler::Message what, std::string mend) {
-        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), files.labels.string(), std::move(mend)});
+    const auto wrong = [&](profiler::Message what, std::string hint) {
+        return tl::unexpected(Error{Error::Code::Malformed, std::move(what), files.labels.string(), std::move(hint)});
     };
     if (labels.channels != 1 || labels.size != image.size)
         return wrong(

@@ -128,7 +128,7 @@ Result<void> appendFile(const fs::path& path, std::vector<std::uint8_t>& records
 {
     std::vector<std::uint8_t> bytes;
     if (auto read = data::readFile(path, bytes); !read) {
-        read.error().mend =
+        read.error().hint =
             "set dataset.path to the folder with the binary version's data_batch_1.bin … test_batch.bin";
         return read;
     }

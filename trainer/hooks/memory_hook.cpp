@@ -47,13 +47,13 @@ struct MemoryHook::State {
     explicit State(capture::Recorder& to) : recorder(to), training(to.thisThread()) {}
     void took(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved, std::size_t place);
     void ranOut(std::int64_t bytes, std::size_t place);
-    [[nodiscard]] capture::AllocationOrigin originOn(const capture::HostLane& lane) const;
+    [[nodiscard]] capture::AllocationOrigin originOn(const capture::ThreadBuffer& lane) const;
     [[nodiscard]] std::string lineOf(const capture::AllocationLedger::Alive& alive) const;
     void tell(const std::string& key, const capture::AllocationLedger::Peak& peak);
     void end();
 
     capture::Recorder& recorder;
-    capture::HostLane& training; ///< the lane of the thread that made the hook
+    capture::ThreadBuffer& training; ///< the lane of the thread that made the hook
     std::array<Place, kDevices> places;
     std::array<std::once_flag, kDevices> made;
     std::unique_ptr<c10::DebugInfoGuard> guard;
@@ -88,7 +88,7 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
         if (place != 0)
             to.reserved = recorder.addCounter(nameOf(place) + " memory reserved", "bytes");
     });
-    capture::HostLane& lane = recorder.thisThread();
+    capture::ThreadBuffer& lane = recorder.thisThread();
     if (bytes >= 0)
         to.ledger.taken(at, bytes, originOn(lane));
     else
@@ -102,10 +102,10 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
 }
 
 /// Autograd's threads have no phases of their own: they are in the training's.
-capture::AllocationOrigin MemoryHook::State::originOn(const capture::HostLane& lane) const
+capture::AllocationOrigin MemoryHook::State::originOn(const capture::ThreadBuffer& lane) const
 {
-    const capture::HostLane::Place own = lane.place();
-    const capture::HostLane::Place outer = own.step < 0 && own.phase == 0 ? training.placeFromAfar() : own;
+    const capture::ThreadBuffer::Place own = lane.place();
+    const capture::ThreadBuffer::Place outer = own.step < 0 && own.phase == 0 ? training.publishScope() : own;
     return {own.op, outer.phase, outer.step};
 }
 

@@ -17,10 +17,10 @@ namespace {
 std::atomic<capture::Recorder*> currentRecorder{nullptr};
 std::atomic<std::uint64_t> generation{0};
 
-capture::HostLane* laneOfThread()
+capture::ThreadBuffer* laneOfThread()
 {
     thread_local std::uint64_t known = 0;
-    thread_local capture::HostLane* lane = nullptr;
+    thread_local capture::ThreadBuffer* lane = nullptr;
     if (const auto now = generation.load(std::memory_order_acquire); known != now) {
         known = now;
         auto* recorder = currentRecorder.load(std::memory_order_acquire);
@@ -34,10 +34,10 @@ std::uint8_t flagsOf(const OpBegin& op)
     return op.backward ? slice_flag::kBackward : std::uint8_t{0};
 }
 
-void beginElsewhere(capture::HostLane& lane, const OpBegin& op)
+void beginCrossThread(capture::ThreadBuffer& lane, const OpBegin& op)
 {
     if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
-        recorder->beginElsewhere(op.owner, op.kind, lane.internAt(op.name), op.sequence);
+        recorder->beginCrossThread(op.owner, op.kind, lane.internAt(op.name), op.sequence);
 }
 
 struct IntoLane {
@@ -45,7 +45,7 @@ struct IntoLane {
     {
         auto* lane = laneOfThread();
         if (lane && op.async)
-            beginElsewhere(*lane, op);
+            beginCrossThread(*lane, op);
         else if (lane)
             lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), 0, 0, op.owner);
     }
@@ -53,7 +53,7 @@ struct IntoLane {
     {
         auto* lane = laneOfThread();
         if (lane && op.async)
-            beginElsewhere(*lane, op);
+            beginCrossThread(*lane, op);
         else if (lane)
             lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), lane->intern(shapes),
                        lane->intern(types), op.owner);
@@ -64,7 +64,7 @@ struct IntoLane {
         if (!lane || lane->popOwned(owner))
             return;
         if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
-            recorder->endElsewhere(owner);
+            recorder->endCrossThread(owner);
     }
 };
 

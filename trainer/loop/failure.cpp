@@ -65,8 +65,8 @@ std::string askedFor(std::string_view text)
 
 Notice explain(const std::exception& exception, std::int64_t step)
 {
-    const auto error = [](const profiler::Message& what, std::string where, std::string mend) {
-        return notice(Notice::Severity::Error, what, std::move(where), std::move(mend));
+    const auto error = [](const profiler::Message& what, std::string where, std::string hint) {
+        return notice(Notice::Severity::Error, what, std::move(where), std::move(hint));
     };
     // In the text only where there was a step; -1 for programs: before the first.
     const MessageParameter at("at", step < 0 ? "" : " at step " + std::to_string(step)), index("step", step);
@@ -95,7 +95,7 @@ Notice explain(const std::exception& exception, std::int64_t step)
                      "set memory_format=contiguous, or have the model use reshape() in place of view()");
     if (const auto* misfit = dynamic_cast<const ModelMisfit*>(&exception))
         return error(message<"training.model_misfit", "The training failed{at}: {why}">({at, index, {"why", text}}),
-                     misfit->where(), misfit->mend());
+                     misfit->where(), misfit->hint());
     if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos)
         return error(message<"training.rank_lost", "Another rank of this training has ended or cannot be reached">(),
                      firstLine(text), "look at what that rank said");

@@ -6,7 +6,7 @@
 
 namespace trainer {
 
-void Meter::add(const Learner::Output& output, std::int64_t samples)
+void Meter::add(const TrainStep::Output& output, std::int64_t samples)
 {
     const at::NoGradGuard noGradients;
     const Measured measured = measure(m_objective, output.pass, output.loss);

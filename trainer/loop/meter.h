@@ -1,6 +1,6 @@
 #pragma once
 
-#include "trainer/loop/learner.h"
+#include "trainer/loop/train_step.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ public:
 
     explicit Meter(Objective objective) : m_objective(objective) {}
     /// @param samples  of the batch
-    void add(const Learner::Output& output, std::int64_t samples);
+    void add(const TrainStep::Output& output, std::int64_t samples);
     /// Reads what was added since the last read.
     /// @return the mean loss over it
     double read();

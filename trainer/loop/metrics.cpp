@@ -47,7 +47,7 @@ std::shared_future<Value> Metrics::later(std::function<Value()> work)
     return promise->get_future().share();
 }
 
-void Metrics::add(Learner::Output output, std::int64_t samples)
+void Metrics::add(TrainStep::Output output, std::int64_t samples)
 {
     if (m_apart) {
         m_work.give(profiler::phase::kMetrics,
@@ -58,7 +58,7 @@ void Metrics::add(Learner::Output output, std::int64_t samples)
     m_meter.add(output, samples);
 }
 
-std::shared_future<double> Metrics::addAndRead(Learner::Output output, std::int64_t samples)
+std::shared_future<double> Metrics::addAndRead(TrainStep::Output output, std::int64_t samples)
 {
     auto loss = later<double>([this, output = std::move(output), samples] {
         m_meter.add(output, samples);

@@ -19,10 +19,10 @@ public:
     ~Metrics();
 
     /// Adds a micro-batch. Its tensors must not be written any more.
-    void add(Learner::Output output, std::int64_t samples);
+    void add(TrainStep::Output output, std::int64_t samples);
     /// Adds one, and reads back.
     /// @return the mean loss since the last read; what computing it threw
-    std::shared_future<double> addAndRead(Learner::Output output, std::int64_t samples);
+    std::shared_future<double> addAndRead(TrainStep::Output output, std::int64_t samples);
     /// Reads back what was added; something must have been since the last read.
     /// @return as addAndRead()
     std::shared_future<double> read();

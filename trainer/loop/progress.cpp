@@ -13,10 +13,10 @@ using namespace config::protocol;
 using Record = config::protocol::Progress;
 using Clock = std::chrono::steady_clock;
 
-Notice notice(Notice::Severity severity, const profiler::Message& what, std::string where, std::string mend,
+Notice notice(Notice::Severity severity, const profiler::Message& what, std::string where, std::string hint,
               std::int64_t count)
 {
-    Notice made{severity, what.text, std::move(where), std::move(mend), count, what.id, {}};
+    Notice made{severity, what.text, std::move(where), std::move(hint), count, what.id, {}};
     for (const profiler::MessageParameter& parameter : what.parameters)
         made.parameters.push_back({parameter.name, parameter.value, parameter.text});
     return made;
@@ -29,25 +29,25 @@ profiler::Message messageOf(const config::ConfigError& error)
             error.message()};
 }
 
-void Progress::inform(const profiler::Message& what, std::string where, std::string mend, std::int64_t count)
+void Progress::inform(const profiler::Message& what, std::string where, std::string hint, std::int64_t count)
 {
-    report(notice(Notice::Severity::Info, what, std::move(where), std::move(mend), count));
+    report(notice(Notice::Severity::Info, what, std::move(where), std::move(hint), count));
 }
 
-void Progress::warn(const profiler::Message& what, std::string where, std::string mend, std::int64_t count)
+void Progress::warn(const profiler::Message& what, std::string where, std::string hint, std::int64_t count)
 {
-    report(notice(Notice::Severity::Warning, what, std::move(where), std::move(mend), count));
+    report(notice(Notice::Severity::Warning, what, std::move(where), std::move(hint), count));
 }
 
-void Progress::fail(const profiler::Message& what, std::string where, std::string mend)
+void Progress::fail(const profiler::Message& what, std::string where, std::string hint)
 {
-    report(notice(Notice::Severity::Error, what, std::move(where), std::move(mend)));
+    report(notice(Notice::Severity::Error, what, std::move(where), std::move(hint)));
 }
 
 std::string sentence(const Notice& notice)
 {
     return notice.what + (notice.where.empty() ? "" : " (" + notice.where + ")") +
-           (notice.mend.empty() ? "" : ": " + notice.mend);
+           (notice.hint.empty() ? "" : ": " + notice.hint);
 }
 
 namespace {

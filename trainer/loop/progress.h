@@ -12,7 +12,7 @@ namespace trainer {
 
 /// A notice that says `what`: its text, its id and its parameters.
 config::protocol::Notice notice(config::protocol::Notice::Severity severity, const profiler::Message& what,
-                                std::string where = {}, std::string mend = {}, std::int64_t count = 1);
+                                std::string where = {}, std::string hint = {}, std::int64_t count = 1);
 /// An error of a configuration, with key, value and what is allowed as parameters.
 profiler::Message messageOf(const config::ConfigError& error);
 
@@ -22,9 +22,9 @@ public:
     virtual ~Progress() = default;
     virtual void report(const config::protocol::Progress& record) = 0;
 
-    void inform(const profiler::Message& what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
-    void warn(const profiler::Message& what, std::string where = {}, std::string mend = {}, std::int64_t count = 1);
-    void fail(const profiler::Message& what, std::string where = {}, std::string mend = {});
+    void inform(const profiler::Message& what, std::string where = {}, std::string hint = {}, std::int64_t count = 1);
+    void warn(const profiler::Message& what, std::string where = {}, std::string hint = {}, std::int64_t count = 1);
+    void fail(const profiler::Message& what, std::string where = {}, std::string hint = {});
 };
 
 /// Lines of the protocol on a descriptor. A reader that does not read never holds the training up: step records are

@@ -45,7 +45,7 @@ public:
     /// For those who record on threads of their own; null when nothing is recorded.
     [[nodiscard]] profiler::capture::Recorder* events() const { return m_events ? m_recorder.get() : nullptr; }
     /// The training thread's lane; null when nothing is recorded.
-    [[nodiscard]] profiler::capture::HostLane* lane() const { return m_lane; }
+    [[nodiscard]] profiler::capture::ThreadBuffer* lane() const { return m_lane; }
 
     void setMetadata(std::string_view key, std::string_view value);
     void sampleLoss(double loss);
@@ -73,7 +73,7 @@ private:
     std::unique_ptr<profiler::capture::SystemSampler> m_sampler; // null when nothing is recorded
     profiler::capture::CaptureLevel m_level = profiler::capture::CaptureLevel::Standard;
     bool m_events = false, m_errorTaken = false;
-    profiler::capture::HostLane* m_lane = nullptr;
+    profiler::capture::ThreadBuffer* m_lane = nullptr;
     profiler::capture::NvtxRanges m_nvtx;
     std::uint32_t m_step = 0;
     std::array<std::uint32_t, kPhases> m_phases{};
@@ -93,7 +93,7 @@ public:
 
 private:
     profiler::capture::NvtxScope m_nvtx;
-    profiler::capture::HostLane* m_lane;
+    profiler::capture::ThreadBuffer* m_lane;
     std::int64_t m_bytes = 0;
 };
 

@@ -54,10 +54,10 @@ public:
         m_files.finish();
         m_done.steps = m_training.steps();
         m_done.samples = m_training.samples() * m_ranks;
-        m_done.skipped = m_training.learner().weights().skipped();
+        m_done.skipped = m_training.trainStep().weights().skipped();
         m_done.samplesPerSecond = m_stepSeconds > 0 ? static_cast<double>(m_samples) / m_stepSeconds : 0;
-        m_done.peakBytes = peakBytes(m_training.learner().device());
-        m_done.peakOf = peakOf(m_training.learner().device());
+        m_done.peakBytes = peakBytes(m_training.trainStep().device());
+        m_done.peakOf = peakOf(m_training.trainStep().device());
         m_done.stopped = stopped();
         tellOfSkips();
         tellOfRange();
@@ -103,7 +103,7 @@ private:
             m_reports.setLoss(*loss);
         m_reports.flush();
         report.epoch = m_training.epoch();
-        report.metric = m_done.metric = metricName(m_training.learner().objective());
+        report.metric = m_done.metric = metricName(m_training.trainStep().objective());
         report.trainLoss = m_done.finalLoss = train.loss;
         report.trainAccuracy = train.metric;
         report.epochSeconds = Seconds(Clock::now() - begin).count();
@@ -132,14 +132,14 @@ private:
             m_losses.push_back({index, step.learningRate, step.loss});
         const auto loss = judgeLosses(false);
         m_reports.setTotals(m_training.samples() * m_ranks, elapsed(), step.learningRate,
-                            m_training.learner().weights().skipped());
+                            m_training.trainStep().weights().skipped());
         m_reports.add(index, m_training.epoch(), step.samples * m_ranks, step.seconds, loss);
         m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
             m_around.progress.warn(
                 message<"training.trace_ended", "The trace can no longer be written, the training goes on: {why}">(
                     {{"why", error->what.text}, {"error", error->what.id}}),
-                error->where, error->mend);
+                error->where, error->hint);
     }
 
     // @param all  waits for those that are still computed
@@ -203,7 +203,7 @@ private:
 
     void tellOfGraph()
     {
-        if (m_training.learner().graphIsUnused())
+        if (m_training.trainStep().graphIsUnused())
             m_around.progress.warn(
                 message<"compile.no_graph", "No step ran as a CUDA graph: it is recorded at a whole batch after the "
                                             "third step, and none came">(),

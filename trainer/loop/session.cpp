@@ -76,7 +76,7 @@ protocol::Hello hello(const Training& training, const data::Dataset& dataset, co
     record.pid = getpid();
     record.torchVersion = TORCH_VERSION;
     record.device = device.name;
-    record.parameters = training.learner().parameterCount();
+    record.parameters = training.trainStep().parameterCount();
     record.trainSamples = dataset.size(data::Split::Train);
     record.validationSamples = dataset.size(data::Split::Validation);
     record.stepsPerEpoch = training.stepsPerEpoch();
@@ -147,7 +147,7 @@ public:
         if (const auto error = m_recording->takeError())
             m_progress.warn(message<"training.trace_incomplete", "The trace is not complete: {why}">(
                                 {{"why", error->what.text}, {"error", error->what.id}}),
-                            error->where, error->mend);
+                            error->where, error->hint);
         return exit;
     }
 
@@ -172,7 +172,7 @@ private:
         }
         const auto enough = enoughGpus(m_config, gpu, localRank);
         if (!enough)
-            m_progress.fail(enough.error().what, enough.error().where, enough.error().mend);
+            m_progress.fail(enough.error().what, enough.error().where, enough.error().hint);
         return enough.has_value();
     }
 
@@ -187,7 +187,7 @@ private:
             m_progress.report(done);
             return Exit::Done;
         }
-        m_progress.fail(error.what, error.where, error.mend);
+        m_progress.fail(error.what, error.where, error.hint);
         return Exit::BadInput;
     }
 
@@ -229,12 +229,12 @@ private:
                 training.restore(loadState(m_config[key::resume]));
             describeRun(*m_recording, m_config, device);
             m_recording->setMetadata("dataset.train_samples", std::to_string(dataset->size(data::Split::Train)));
-            m_recording->setMetadata("work.unneeded_gradients", std::to_string(training.learner().unneededGradients()));
+            m_recording->setMetadata("work.unneeded_gradients", std::to_string(training.trainStep().unneededGradients()));
             m_progress.report(hello(training, *dataset, device, m_invocation));
             const Surroundings around{m_config, *m_recording, m_progress, m_commands, group.get()};
             const protocol::Done done =
                 m_invocation.turns ? trainByTurns(training, around) : trainThrough(training, around);
-            training.learner().synchronize();
+            training.trainStep().synchronize();
             m_progress.report(done);
             return Exit::Done;
         } catch (const StoppedWhileJoining&) {

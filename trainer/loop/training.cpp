@@ -1,7 +1,7 @@
 #include "trainer/loop/training.h"
 
 #include "trainer/data/random.h"
-#include "trainer/data/stand_in.h"
+#include "trainer/data/dummy_batch.h"
 #include "trainer/hooks/autograd_profiler.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
@@ -75,11 +75,11 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
     : m_config(config), m_dataset(std::move(dataset)), m_recording(recording), m_progress(progress),
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
       m_loader(m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Train, recording, group.get())),
-      m_learner(config, m_dataset->spec(), withSettings(device, config), group,
+      m_trainStep(config, m_dataset->spec(), withSettings(device, config), group,
                 plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation])),
                 recording.events()),
       m_bad(progress), m_feed(config, m_dataset->spec(), device),
-      m_metrics(m_learner.objective(), config[key::asyncWork], recording), m_group(group),
+      m_metrics(m_trainStep.objective(), config[key::asyncWork], recording), m_group(group),
       m_syncEvery(config[key::syncEvery]), m_accumulation(config[key::accumulation])
 {
     namespace capture = profiler::capture;
@@ -163,7 +163,7 @@ std::optional<BatchTensors> Training::fetch()
     if (empty && !m_group)
         return tensors;
     if (empty)
-        data::standIn(*batch, m_dataset->spec(), m_config[key::batchSize]);
+        data::dummyBatch(*batch, m_dataset->spec(), m_config[key::batchSize]);
     PhaseRange phase(m_recording, Phase::Copy, batch->index);
     tensors = m_feed.place(*batch, true,
                            data::sampleSeed(static_cast<std::uint64_t>(m_config[key::seed]), m_epoch, batch->index));
@@ -173,7 +173,7 @@ std::optional<BatchTensors> Training::fetch()
     return tensors;
 }
 
-std::shared_future<double> Training::measure(Learner::Output output, std::int64_t samples, bool last)
+std::shared_future<double> Training::measure(TrainStep::Output output, std::int64_t samples, bool last)
 {
     if (last && isReadBack())
         return m_metrics.addAndRead(std::move(output), samples);
@@ -185,12 +185,12 @@ std::shared_future<double> Training::measure(Learner::Output output, std::int64_
 void Training::train(const BatchTensors& batch, bool last, Group& group)
 {
     if (batch.count == 0) { // for the other ranks' sake: it changes nothing but that they get on
-        static_cast<void>(m_learner.standIn(batch, m_recording));
+        static_cast<void>(m_trainStep.dummyBatch(batch, m_recording));
         return;
     }
     const double share =
         m_accumulation == 1 ? 1 : static_cast<double>(batch.count) / static_cast<double>(group.expected);
-    const Learner::Output output = m_learner.accumulate(batch, share, last, m_recording);
+    const TrainStep::Output output = m_trainStep.accumulate(batch, share, last, m_recording);
     group.step.samples += batch.count;
     if (m_accumulation == 1)
         group.step.lossOnDevice = output.loss;
@@ -209,8 +209,8 @@ void Training::finish(Group& group)
         return;
     // Fewer samples than expected (bad files, the end of an epoch): their mean is over those that came.
     const double factor = correction(group);
-    group.step.learningRate = m_learner.weights().learningRate(m_steps);
-    m_learner.update(m_steps, factor, m_recording);
+    group.step.learningRate = m_trainStep.weights().learningRate(m_steps);
+    m_trainStep.update(m_steps, factor, m_recording);
     fetchAhead();
     if (group.last.samples > 0)
         group.step.loss = measure(group.last.output, group.last.samples, true);
@@ -256,7 +256,7 @@ Training::Step Training::step()
             if (batch->count > 0 && std::exchange(m_gradientsDue, false))
                 checkGradientsOf(*batch);
             if (!std::exchange(group.begun, true))
-                m_learner.begin(m_recording);
+                m_trainStep.begin(m_recording);
             train(*batch, last, group);
         }
         finish(group);
@@ -264,7 +264,7 @@ Training::Step Training::step()
     ++m_steps;
     if (!m_blocksTold)
         tellOfBlocks();
-    if (const auto failure = m_learner.takeCompileFailure())
+    if (const auto failure = m_trainStep.takeCompileFailure())
         m_progress.report(*failure);
     group.step.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
     return group.step;
@@ -284,9 +284,9 @@ void Training::takeBatch(const data::Batch& batch, Meter& meter, Validation& res
         tensors = m_feed.place(batch, false, 0);
         phase.setBytes(tensors.bytes());
     }
-    meter.add(m_learner.evaluate(tensors), tensors.count);
+    meter.add(m_trainStep.evaluate(tensors), tensors.count);
     result.samples += batch.count;
-    if (const auto notice = m_learner.takePackageNotice())
+    if (const auto notice = m_trainStep.takePackageNotice())
         m_progress.report(*notice);
 }
 
@@ -297,7 +297,7 @@ Training::Validation Training::validate(const std::function<bool()>& stop)
         return result;
     const auto begin = std::chrono::steady_clock::now();
     setDetailed(m_window.validationBatches() > 0);
-    Meter meter(m_learner.objective());
+    Meter meter(m_trainStep.objective());
     {
         const PhaseRange pass(m_recording, Phase::Validation, m_epoch);
         m_validationLoader->startEpoch(m_validations++);

@@ -6,11 +6,11 @@
 #include "trainer/hooks/nvtx_ops.h"
 #include "trainer/hooks/op_hook.h"
 #include "trainer/loop/bad_samples.h"
-#include "trainer/loop/learner.h"
+#include "trainer/loop/train_step.h"
 #include "trainer/loop/metrics.h"
 #include "trainer/loop/op_window.h"
 #include "trainer/loop/progress.h"
-#include "trainer/memory/batch_feed.h"
+#include "trainer/memory/device_prefetcher.h"
 
 #include <functional>
 #include <future>
@@ -59,7 +59,7 @@ public:
     void park();
     void unpark();
 
-    [[nodiscard]] const Learner& learner() const { return m_learner; }
+    [[nodiscard]] const TrainStep& trainStep() const { return m_trainStep; }
     [[nodiscard]] std::int64_t steps() const { return m_steps; }
     [[nodiscard]] std::int64_t samples() const { return m_samples; } ///< trained on so far, in this process
     /// Those that train together; each trains on as many samples.
@@ -87,7 +87,7 @@ private:
         std::int64_t expected = 0;
         bool begun = false; // something was trained on
         struct {
-            Learner::Output output;
+            TrainStep::Output output;
             std::int64_t samples = 0;
         } last; ///< of the group's last batch; none while samples is 0
     };
@@ -96,7 +96,7 @@ private:
     void fetchAhead();
     void warnOfKnobs();
     void train(const BatchTensors& batch, bool last, Group& group);
-    std::shared_future<double> measure(Learner::Output output, std::int64_t samples, bool last);
+    std::shared_future<double> measure(TrainStep::Output output, std::int64_t samples, bool last);
     void takeBatch(const data::Batch& batch, Meter& meter, Validation& result);
     void finish(Group& group);
     [[nodiscard]] double correction(const Group& group) const;
@@ -116,10 +116,10 @@ private:
     std::unique_ptr<NvtxOps> m_nvtxOps;       // null without debug.emit_nvtx
     OpWindow m_window;
     data::Loader m_loader;
-    Learner m_learner;
+    TrainStep m_trainStep;
     BadSamples m_bad;
     std::unique_ptr<data::Loader> m_validationLoader;
-    BatchFeed m_feed;
+    DevicePrefetcher m_feed;
     Metrics m_metrics;
     std::shared_ptr<ProcessGroup> m_group;              // null: this one alone
     std::optional<std::optional<BatchTensors>> m_ahead; // the next batch, on its way to the device

@@ -18,7 +18,7 @@ void Training::warnOfKnobs()
         m_progress.warn(message<"augment.no_device_augmentation",
                                 "This data set has no augmentation that a device could do: the knob changes nothing">(),
                         device, "images and volumes have one");
-    else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_learner.device().is_cpu())
+    else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_trainStep.device().is_cpu())
         m_progress.warn(message<"augment.on_the_processor",
                                 "There is no other device than the processor: the training's own thread augments, and "
                                 "waits for that, instead of the loader's workers">(),
@@ -42,7 +42,7 @@ void Training::checkGradientsOf(const BatchTensors& batch)
             continue;
         const std::string name(second ? key::gradgradcheck.name : key::gradcheck.name);
         try {
-            const GradientCheck check = checkGradients(m_learner.network(), batch, second);
+            const GradientCheck check = checkGradients(m_trainStep.network(), batch, second);
             std::ostringstream worst;
             worst << std::setprecision(2) << check.worst;
             if (check.agrees())
@@ -67,12 +67,12 @@ void Training::checkGradientsOf(const BatchTensors& batch)
 // Which parts are recomputed, once their costs are known.
 void Training::tellOfBlocks()
 {
-    if (m_config[key::checkpointing] != "off" && m_learner.checkpointing().costs().empty())
+    if (m_config[key::checkpointing] != "off" && m_trainStep.checkpointing().costs().empty())
         m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing of it is recomputed">(),
                         std::string(key::checkpointing.name),
                         "choose another workload to see what recomputation saves");
-    else if (m_config[key::checkpointing] == "cheap" && m_learner.checkpointing().decided()) {
-        const auto costs = m_learner.checkpointing().costs();
+    else if (m_config[key::checkpointing] == "cheap" && m_trainStep.checkpointing().decided()) {
+        const auto costs = m_trainStep.checkpointing().costs();
         m_recording.setMetadata("checkpointing.blocks", partsText(costs));
         m_progress.inform(message<"checkpointing.chosen", "{choice}">({{"choice", choiceText(costs)}}),
                           std::string(key::checkpointing.name));

@@ -36,7 +36,7 @@ std::string ofRank(const std::string& name, std::int64_t rank)
 // Of each rank, all of them on the first.
 void Training::saveGenerators(SavedState& state) const
 {
-    for (auto& [name, generator] : generators(m_learner.device())) {
+    for (auto& [name, generator] : generators(m_trainStep.device())) {
         at::Tensor own;
         {
             const std::lock_guard lock(generator.mutex());
@@ -64,7 +64,7 @@ void Training::saveGenerators(SavedState& state) const
 // A rank that the saved training did not have goes on with its seed.
 void Training::restoreGenerators(const SavedState& state) const
 {
-    for (auto& [name, generator] : generators(m_learner.device()))
+    for (auto& [name, generator] : generators(m_trainStep.device()))
         if (const auto found = state.tensors.find(ofRank(name, m_group ? m_group->rank() : 0));
             found != state.tensors.end()) {
             const std::lock_guard lock(generator.mutex());
@@ -80,7 +80,7 @@ SavedState Training::save()
         return state;
     for (const auto& name : kSame)
         state.texts.emplace(name.name, m_config[name]);
-    m_learner.save(state);
+    m_trainStep.save(state);
     state.numbers = {{"step", static_cast<double>(m_steps)},
                      {"samples", static_cast<double>(m_samples)},
                      {"epoch", static_cast<double>(m_epoch)},
@@ -116,7 +116,7 @@ void Training::restore(const SavedState& state)
             throw std::runtime_error("The checkpoint is of a training with " + std::string(name.name) + " = " +
                                      (found == state.texts.end() ? "?" : found->second) + ", not " + m_config[name]);
     }
-    m_learner.restore(state);
+    m_trainStep.restore(state);
     restoreGenerators(state);
     m_steps = state.integer("step");
     m_samples = state.integer("samples");

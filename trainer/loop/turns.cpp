@@ -38,8 +38,8 @@ public:
         m_done.steps = m_training.steps();
         m_done.seconds = Seconds(Clock::now() - begin).count();
         m_done.samplesPerSecond = m_timed > 0 ? static_cast<double>(m_samples) / m_timed : 0;
-        m_done.peakBytes = peakBytes(m_training.learner().device());
-        m_done.peakOf = peakOf(m_training.learner().device());
+        m_done.peakBytes = peakBytes(m_training.trainStep().device());
+        m_done.peakOf = peakOf(m_training.trainStep().device());
         m_done.stopped = true;
         return m_done;
     }
@@ -100,7 +100,7 @@ private:
         for (std::int64_t i = 0; i < turn.drop + turn.count && !stopped(); ++i) {
             // What was dropped must not lap into what is timed.
             if (i == turn.drop)
-                m_training.learner().synchronize();
+                m_training.trainStep().synchronize();
             once(turn.what, i >= turn.drop, i + 1 == turn.drop + turn.count);
         }
         m_training.park();
@@ -122,7 +122,7 @@ private:
         sums.resize(steps + static_cast<std::size_t>(m_training.ranks()) + 1);
         const auto peaks = sums.begin() + static_cast<std::ptrdiff_t>(steps);
         peaks[m_around.group ? m_around.group->rank() : 0] =
-            static_cast<double>(peakTensorBytes(m_training.learner().device()));
+            static_cast<double>(peakTensorBytes(m_training.trainStep().device()));
         sums.back() = static_cast<double>(m_result.samples);
         if (m_around.group)
             m_around.group->addUp(sums);
@@ -147,7 +147,7 @@ private:
         // A step's own share of the device's work is not known before the last one ends, which therefore waits for it
         // all; epochs and validations have an end.
         if (what != "steps" || last)
-            m_training.learner().synchronize();
+            m_training.trainStep().synchronize();
         if (!timed)
             return;
         m_result.samples += samples;

@@ -121,7 +121,7 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     const auto content =
         readTrusted(CodeFile{path, config[key::evalPackageSha256], key::evalPackage.name, key::evalPackageSha256.name});
     if (!content) {
-        model->giveUp(content.error().what, content.error().mend);
+        model->giveUp(content.error().what, content.error().hint);
         return model;
     }
     try {
@@ -141,13 +141,13 @@ CompiledModel::CompiledModel(Network& network, c10::Device device, double tolera
 
 CompiledModel::~CompiledModel() = default;
 
-void CompiledModel::giveUp(const profiler::Message& why, const std::string& mend)
+void CompiledModel::giveUp(const profiler::Message& why, const std::string& hint)
 {
     m_package.reset();
     m_notice = notice(Notice::Severity::Warning,
                       message<"validation.uncompiled", "Validation runs without the compiled model: {why}">(
                           {{"why", why.text}, {"error", why.id}}),
-                      m_path, mend);
+                      m_path, hint);
 }
 
 void CompiledModel::load(const std::string& content)

@@ -38,7 +38,7 @@ public:
 private:
     CompiledModel(Network& network, c10::Device device, double tolerance);
     void load(const std::string& content);
-    void giveUp(const profiler::Message& why, const std::string& mend);
+    void giveUp(const profiler::Message& why, const std::string& hint);
     void checkWeights();
     void updateWeights();
     std::optional<at::Tensor> run(const BatchTensors& batch);

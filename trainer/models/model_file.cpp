@@ -103,8 +103,8 @@ Objective objectiveOf(const ModelOptions& options)
 
 Result<void> checkShapes(const ModelOptions& options)
 {
-    const auto failed = [&](profiler::Message what, std::string mend) {
-        return tl::unexpected(Error{Error::Code::Invalid, std::move(what), options.path, std::move(mend)});
+    const auto failed = [&](profiler::Message what, std::string hint) {
+        return tl::unexpected(Error{Error::Code::Invalid, std::move(what), options.path, std::move(hint)});
     };
     const bool classes = options.data.target.dtype == data::Dtype::Int64;
     if (options.loss != "given" && classes != (options.loss == "cross_entropy"))

@@ -31,12 +31,12 @@ profiler::Result<void> checkShapes(const ModelOptions& options);
 /// The user's model and the data do not go together: what, the file, and what to do.
 class ModelMisfit final : public std::runtime_error {
 public:
-    ModelMisfit(const std::string& what, std::string where, std::string mend)
-        : std::runtime_error(what), m_where(std::move(where)), m_mend(std::move(mend))
+    ModelMisfit(const std::string& what, std::string where, std::string hint)
+        : std::runtime_error(what), m_where(std::move(where)), m_mend(std::move(hint))
     {
     }
     [[nodiscard]] const std::string& where() const { return m_where; }
-    [[nodiscard]] const std::string& mend() const { return m_mend; }
+    [[nodiscard]] const std::string& hint() const { return m_mend; }
 
 private:
     std::string m_where, m_mend;

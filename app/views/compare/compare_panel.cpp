@@ -151,7 +151,7 @@ QWidget* ComparePanel::makePage()
 
 void ComparePanel::connectSession()
 {
-    connect(&m_front, &FrontWatch::cameToFront, this, [this] {
+    connect(&m_front, &VisibilityWatcher::cameToFront, this, [this] {
         if (m_dirty)
             start();
     });

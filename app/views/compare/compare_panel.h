@@ -3,7 +3,7 @@
 #include "app/models/comparison.h"
 #include "app/session/background.h"
 #include "app/session/session.h"
-#include "app/widgets/front_watch.h"
+#include "app/widgets/visibility_watcher.h"
 
 #include <QWidget>
 
@@ -51,7 +51,7 @@ private:
 
     Session* m_session;
     Background m_work;
-    FrontWatch m_front{this};
+    VisibilityWatcher m_front{this};
     std::filesystem::path m_file; ///< of the other trace; empty: none chosen
     QString m_name;
     std::shared_ptr<const profiler::Trace> m_other; ///< of m_file, once it was read

@@ -1,6 +1,6 @@
 #include "app/look/number_format.h"
 #include "app/session/session.h"
-#include "app/views/live/course.h"
+#include "app/views/live/decimated_series.h"
 #include "app/views/live/sparkline.h"
 #include "app/views/view.h"
 
@@ -85,7 +85,7 @@ private:
     Session* m_session;
     Sparkline *m_rate, *m_stepTime, *m_loss;
     QTimer m_redraw;
-    Course m_rates, m_times, m_losses;
+    DecimatedSeries m_rates, m_times, m_losses;
     std::optional<double> m_lastLoss;
     std::size_t m_read = 0; ///< of the session's history, which begins anew with another trace
 };

@@ -62,7 +62,7 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
     connect(session, &Session::levelCostsChanged, this, &ConfigurationForm::showCost);
     connect(session, &Session::configurationChanged, this, &ConfigurationForm::showCost);
     connect(session, &Session::busyChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::editsWanted, this, &ConfigurationForm::takeEdits);
+    connect(session, &Session::commitPendingEdits, this, &ConfigurationForm::takeEdits);
     connect(session, &Session::levelCostsProgressed, this, [this](const QString& level, double share) {
         m_costLevel = level;
         m_costShare = share;
@@ -203,7 +203,7 @@ void ConfigurationForm::takeEdits()
             if (const QString why = row->refusal(); !why.isEmpty())
                 refused << QString("%1: %2").arg(asQString(row->knob().label), why);
     if (!refused.isEmpty())
-        m_session->holdBack(refused.join('\n'));
+        m_session->veto(refused.join('\n'));
 }
 
 void ConfigurationForm::showValues()

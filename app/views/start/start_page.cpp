@@ -4,7 +4,7 @@
 #include "app/session/presets.h"
 #include "app/session/samples.h"
 #include "app/session/trace_files.h"
-#include "app/views/start/door.h"
+#include "app/views/start/start_card.h"
 #include "app/views/start/place_list.h"
 
 #include <QAction>
@@ -55,23 +55,23 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
     auto* tryIt =
-        new Door("start", tr("Try it"),
+        new StartCard("start", tr("Try it"),
                  tr("Trains a small image classifier on real JPEG files, with settings as naive as a first attempt. "
                     "Watch it run, and see what the advisor finds."),
                  tr("Start the training"), this);
     tryIt->button()->setObjectName("tryIt");
     tryIt->button()->setProperty("primary", true);
     auto* open =
-        new Door("open", tr("Open a trace"),
+        new StartCard("open", tr("Open a trace"),
                  tr("What the PyTorch profiler wrote (.json, .json.gz), an export of Nsight Systems (.sqlite), or a "
                     "trace of Stepscope's own. You can also drop the file anywhere on this window."),
                  tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
-    auto* record = new Door("record", tr("Record a program"),
+    auto* record = new StartCard("record", tr("Record a program"),
                             tr("Runs a command of yours, a Python training or any program that uses CUDA or NVTX, and "
                                "shows what it did. It need not be changed."),
                             tr("Enter a command…"), this);
-    record->button()->setObjectName("recordDoor");
+    record->button()->setObjectName("recordCard");
     connect(record->button(), &QPushButton::clicked, this, &StartPage::recordProgram);
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
     connect(open->button(), &QPushButton::clicked, this, &StartPage::chooseTrace);

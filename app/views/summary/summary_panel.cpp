@@ -2,7 +2,7 @@
 
 #include "app/look/number_format.h"
 #include "app/models/slice_details.h"
-#include "app/views/summary/closer_look_summary.h"
+#include "app/views/summary/detailed_analysis_summary.h"
 #include "app/views/summary/device_summary.h"
 #include "app/views/summary/memory_summary.h"
 #include "app/widgets/parts_bar.h"
@@ -90,9 +90,9 @@ QWidget* SummaryPanel::makePage()
     columns->addWidget(makeStepColumn(content), 1);
     columns->addWidget(makeCostColumn(content), 1);
     page->addLayout(columns);
-    page->addWidget(m_look = new CloserLookSummary(content));
+    page->addWidget(m_look = new DetailedAnalysisSummary(content));
     page->addStretch(1); // a tall window does not pull them apart
-    connect(m_look, &CloserLookSummary::evidenceChosen, this, &SummaryPanel::follow);
+    connect(m_look, &DetailedAnalysisSummary::evidenceChosen, this, &SummaryPanel::follow);
     scroll->setWidget(content);
     return scroll;
 }

@@ -15,7 +15,7 @@ class QStackedWidget;
 
 namespace app {
 
-class CloserLookSummary;
+class DetailedAnalysisSummary;
 class DeviceSummary;
 class MemorySummary;
 class PartsBar;
@@ -68,7 +68,7 @@ private:
     QLabel* m_chartHead = nullptr;
     DeviceSummary* m_devices = nullptr;
     MemorySummary* m_memory = nullptr;
-    CloserLookSummary* m_look = nullptr;
+    DetailedAnalysisSummary* m_look = nullptr;
     QLabel *m_headline = nullptr, *m_choice = nullptr, *m_statistics = nullptr, *m_loaderText = nullptr,
            *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;

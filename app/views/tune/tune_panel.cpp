@@ -146,7 +146,7 @@ void TunePanel::connectSession()
         showState();
         markUnseen(!m_watch.isInFront());
     });
-    connect(&m_watch, &FrontWatch::cameToFront, this, [this] { markUnseen(false); });
+    connect(&m_watch, &VisibilityWatcher::cameToFront, this, [this] { markUnseen(false); });
     for (const auto signal :
          {&Session::configurationChanged, &Session::journalChanged, &Session::traceReplaced, &Session::traceOpened})
         connect(m_session, signal, this, &TunePanel::showState);

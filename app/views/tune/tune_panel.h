@@ -1,7 +1,7 @@
 #pragma once
 
 #include "app/session/session.h"
-#include "app/widgets/front_watch.h"
+#include "app/widgets/visibility_watcher.h"
 
 #include <QTimer>
 #include <QWidget>
@@ -40,7 +40,7 @@ private:
     [[nodiscard]] const advisor::TuneTrial* trialAt(const QString& key) const;
 
     Session* m_session;
-    FrontWatch m_watch;
+    VisibilityWatcher m_watch;
     QString m_title; ///< of the dock, while it has the mark of a result that nobody saw
     QTimer m_clock;  ///< moves the bar between two words of the tuner
     double m_spentAtWord = 0;

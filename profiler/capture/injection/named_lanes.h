@@ -37,7 +37,7 @@ private:
         TrackKind kind;
         std::uint64_t generation = 0;
         Recorder* recorder = nullptr; ///< whose the lane is; it may have ended
-        HostLane* lane = nullptr;
+        ThreadBuffer* lane = nullptr;
         int open = 0; ///< ranges of this recording that have not ended
         struct Fetch {
             TraceTime began, collating;

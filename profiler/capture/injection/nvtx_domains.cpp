@@ -4,7 +4,7 @@
 
 namespace profiler::capture::injection {
 
-std::uint32_t RegisteredString::newId(HostLane& lane, std::uint64_t generation)
+std::uint32_t RegisteredString::newId(ThreadBuffer& lane, std::uint64_t generation)
 {
     const std::uint32_t id = lane.intern(text);
     m_idOfGeneration.store(generation << 32 | id, std::memory_order_relaxed);

@@ -1,6 +1,6 @@
 #include "profiler/capture/injection/nvtx_handlers.h"
 
-#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/injection/nvtx_domains.h"
 #include "profiler/capture/injection/nvtx_text.h"
 
@@ -40,7 +40,7 @@ inline ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domai
     return newPlaceIn(thread, domain);
 }
 
-void pushOperator(HostLane& lane, const char* text)
+void pushOperator(ThreadBuffer& lane, const char* text)
 {
     const NvtxOperator op = parseOperator(text);
     if (!op.isOperator)
@@ -76,7 +76,7 @@ int pushText(const char* text)
     return pushNewText(text);
 }
 
-void pushTo(HostLane& lane, std::uint64_t counter, const NvtxText& text)
+void pushTo(ThreadBuffer& lane, std::uint64_t counter, const NvtxText& text)
 {
     if (!lane.inlined().tryPush(counter, ActivityKind::Nvtx, text.name, text.value, text.detail))
         lane.push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
@@ -99,7 +99,7 @@ int push(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
     return place.depth++;
 }
 
-int popFrom(HostLane& lane, std::uint64_t counter, int& depth)
+int popFrom(ThreadBuffer& lane, std::uint64_t counter, int& depth)
 {
     if (depth == 0) {
         if (!beganLate()) // else it began before the recording's window
@@ -140,7 +140,7 @@ void mark(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
         return;
     const NvtxDomain& domain = domainOf(handle);
     const NvtxText text = readAttributes(thread, domain, attributes);
-    HostLane& lane = domain.index == 0 ? *thread.lane : *placeIn(thread, domain).lane;
+    ThreadBuffer& lane = domain.index == 0 ? *thread.lane : *placeIn(thread, domain).lane;
     lane.mark(ActivityKind::Nvtx, text.name, text.value, text.detail);
 }
 

@@ -1,6 +1,6 @@
 #include "profiler/capture/injection/nvtx_text.h"
 
-#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/thread_buffer_impl.h"
 
 #include <algorithm>
 #include <cctype>
@@ -72,7 +72,7 @@ std::int64_t wholePayload(const nvtxEventAttributes_t& attributes)
 
 std::uint32_t messageId(ThreadState& thread, const nvtxEventAttributes_t& attributes)
 {
-    HostLane& lane = *thread.lane;
+    ThreadBuffer& lane = *thread.lane;
     switch (attributes.messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
         if (!attributes.message.ascii)

@@ -1,6 +1,6 @@
 #include "profiler/capture/injection/op_ranges.h"
 
-#include "profiler/capture/host_lane_impl.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/injection/process_recording.h"
 
 namespace profiler::capture::injection {
@@ -10,13 +10,13 @@ void beginOp(const OpBegin& op)
     ThreadState& thread = thisThread();
     if (!thread.lane)
         return;
-    HostLane& lane = *thread.lane;
+    ThreadBuffer& lane = *thread.lane;
     const ActivityKind kind = op.annotation ? ActivityKind::UserAnnotation : ActivityKind::CpuOp;
     const std::uint8_t flags = op.backward ? slice_flag::kBackward : std::uint8_t{0};
     const std::uint32_t name = lane.internAt(op.name ? op.name : "");
     if (op.async) {
         if (Recorder* const to = recorder())
-            to->beginElsewhere(op.owner, kind, name, op.sequence);
+            to->beginCrossThread(op.owner, kind, name, op.sequence);
         return;
     }
     const std::uint32_t detail = op.shapes ? lane.intern(op.shapes) : 0;
@@ -32,7 +32,7 @@ void endOp(const void* owner)
         return;
     // It began on another thread, or before the recording's window.
     if (Recorder* const to = recorder())
-        to->endElsewhere(owner);
+        to->endCrossThread(owner);
 }
 
 } // namespace profiler::capture::injection

@@ -17,11 +17,11 @@ namespace profiler::capture::injection {
 /// What a thread knows of the recording. Its own; no other thread touches it.
 struct ThreadState {
     struct Domain {
-        HostLane* lane = nullptr;
+        ThreadBuffer* lane = nullptr;
         int depth = 0;
     };
     std::uint64_t generation = 0;
-    HostLane* lane = nullptr; ///< null: this process is not recorded
+    ThreadBuffer* lane = nullptr; ///< null: this process is not recorded
     /// Whose the lane is, as long as there is one. It is never destroyed; once it has ended it takes what a call that
     /// began before still has to say, and writes nothing of it.
     Recorder* recorder = nullptr;
@@ -40,7 +40,7 @@ namespace detail {
 /// What the calling thread knows, without a pointer to follow on the way to its lane.
 struct Known {
     std::uint64_t generation = 0;
-    HostLane::Impl* lane = nullptr; ///< of state->lane; null without one
+    ThreadBuffer::Impl* lane = nullptr; ///< of state->lane; null without one
     ThreadState* state = nullptr;
 };
 // Read at each call: initial-exec spares the call that a library's thread-local variables cost else. 24 bytes.

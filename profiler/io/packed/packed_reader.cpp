@@ -118,7 +118,7 @@ Result<void> Reading::readMeta()
                   .what = raw ? message<"trace.bad_names", "the names and tracks of the trace are damaged">()
                               : raw.error().what,
                   .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
-                  .mend = "convert the trace that it was saved of again"});
+                  .hint = "convert the trace that it was saved of again"});
     const auto header = m_file->headerAt(at); // of the copy, which is as long
     m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
     if (at != m_header.headerBytes)

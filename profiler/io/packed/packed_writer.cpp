@@ -176,7 +176,7 @@ void Packer::collect(TrackId track)
 
 std::vector<Flow> Packer::flows() const
 {
-    std::vector<Flow> flows{m_trace.givenFlows().begin(), m_trace.givenFlows().end()};
+    std::vector<Flow> flows{m_trace.explicitFlows().begin(), m_trace.explicitFlows().end()};
     for (Flow& flow : flows) {
         for (SliceId* end : {&flow.from, &flow.to}) {
             const auto& ordinals = m_newOrdinals[end->track.value];

@@ -19,22 +19,22 @@ Error fileError(int number, Message what, const std::filesystem::path& path)
     case EDQUOT:
     case EFBIG:
         error.code = Error::Code::NoSpace;
-        error.mend = "free some space, or record into a folder on another disk";
+        error.hint = "free some space, or record into a folder on another disk";
         break;
     case EACCES:
     case EPERM:
     case EROFS:
         error.code = Error::Code::Permission;
-        error.mend = "record into a folder that you may write to";
+        error.hint = "record into a folder that you may write to";
         break;
     case ENOENT:
     case ENOTDIR:
         error.code = Error::Code::NotFound;
-        error.mend = "make the folder first, or choose one that exists";
+        error.hint = "make the folder first, or choose one that exists";
         break;
     case EISDIR:
         error.code = Error::Code::Invalid;
-        error.mend = "give the name of a file, not of a folder";
+        error.hint = "give the name of a file, not of a folder";
         break;
     default:
         break;

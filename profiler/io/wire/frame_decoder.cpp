@@ -367,14 +367,14 @@ void FrameDecoder::takeSample(const EventRecord& record)
         ++m_odd;
 }
 
-std::size_t FrameDecoder::takeLeftovers(const RingLeftovers& leftovers)
+std::size_t FrameDecoder::takeRecoveredEvents(const RecoveredEvents& leftovers)
 {
     for (const auto& [id, text] : leftovers.strings)
         defineString(id, text);
     for (const TrackEntry& entry : leftovers.tracks)
         defineTrack(entry);
     std::size_t events = 0;
-    for (const RingLeftovers::Lane& lane : leftovers.lanes) {
+    for (const RecoveredEvents::Lane& lane : leftovers.lanes) {
         EventBatch batch{};
         batch.track = lane.track.track;
         batch.firstIndex = lane.firstIndex;

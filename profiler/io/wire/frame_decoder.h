@@ -25,7 +25,7 @@ public:
     std::string take(FrameType type, std::span<const std::byte> payload);
     /// What a killed run left in its ring file and `take` has not seen.
     /// @return how many events there were
-    std::size_t takeLeftovers(const RingLeftovers& leftovers);
+    std::size_t takeRecoveredEvents(const RecoveredEvents& leftovers);
 
     [[nodiscard]] const LossEntry& loss() const { return m_loss; }
     /// What the recording says that it lacks: lines of the facts that are called "….note".

@@ -59,7 +59,7 @@ bool isPlausible(const EventRecord& record)
     return type && static_cast<int>(record.kind) < kActivityKinds;
 }
 
-bool readStrings(const RingReader& file, const RingHeader& header, const RingLayout& layout, RingLeftovers& into)
+bool readStrings(const RingReader& file, const RingHeader& header, const RingLayout& layout, RecoveredEvents& into)
 {
     // Memory is taken for bytes that are there, whatever the header claims.
     const std::uint64_t there = file.size() > layout.stringsAt() ? file.size() - layout.stringsAt() : 0;
@@ -80,7 +80,7 @@ bool readStrings(const RingReader& file, const RingHeader& header, const RingLay
     return used == header.stringBytes;
 }
 
-bool readTracks(const RingReader& file, const RingHeader& header, const RingLayout& layout, RingLeftovers& into)
+bool readTracks(const RingReader& file, const RingHeader& header, const RingLayout& layout, RecoveredEvents& into)
 {
     const std::uint32_t count = std::min(header.tracks, layout.maxTracks);
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -96,7 +96,7 @@ bool readTracks(const RingReader& file, const RingHeader& header, const RingLayo
     return count == header.tracks;
 }
 
-bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t index, RingLeftovers& into)
+bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t index, RecoveredEvents& into)
 {
     const std::uint64_t at = layout.laneAt(index);
     LaneHeader header{};
@@ -113,7 +113,7 @@ bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t in
     // Memory is taken for records that are there, whatever the header claims.
     if (at + layout.laneBytes() > file.size())
         return false;
-    RingLeftovers::Lane lane{*track, header.read - header.trackBegin, std::vector<EventRecord>(count)};
+    RecoveredEvents::Lane lane{*track, header.read - header.trackBegin, std::vector<EventRecord>(count)};
     const std::uint64_t records = at + sizeof(LaneHeader);
     const std::uint64_t slot = header.read & (layout.laneEvents - 1);
     const std::uint64_t upToEnd = std::min(count, layout.laneEvents - slot);
@@ -139,7 +139,7 @@ std::optional<RingLayout> layoutOf(const RingHeader& header)
 
 } // namespace
 
-Result<RingLeftovers> recoverRing(const std::filesystem::path& trace, std::uint64_t runId)
+Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uint64_t runId)
 {
     const auto path = ringPath(trace);
     // O_NONBLOCK: whatever lies there under that name, opening it must not wait.
@@ -159,7 +159,7 @@ Result<RingLeftovers> recoverRing(const std::filesystem::path& trace, std::uint6
         return fail<"ring.other_run", "the ring file belongs to another run than the trace">(Error::Code::NotFound,
                                                                                              path.string());
 
-    RingLeftovers found;
+    RecoveredEvents found;
     found.dropped = header.dropped;
     found.unmatched = header.unmatched;
     found.damaged += readStrings(file, header, *layout, found) ? 0 : 1;

@@ -11,7 +11,7 @@
 namespace profiler::wire {
 
 /// What the ring file of a killed run still holds that is not in its trace file.
-struct RingLeftovers {
+struct RecoveredEvents {
     struct Lane {
         TrackEntry track{};
         std::uint64_t firstIndex = 0; ///< running index of events[0] (see EventBatch): drop what the file has already
@@ -28,6 +28,6 @@ struct RingLeftovers {
 std::filesystem::path ringPath(const std::filesystem::path& trace);
 
 /// Reads the leftovers of a run that did not end well. NotFound when there is no ring file or it is another run's.
-Result<RingLeftovers> recoverRing(const std::filesystem::path& trace, std::uint64_t runId);
+Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uint64_t runId);
 
 } // namespace profiler::wire

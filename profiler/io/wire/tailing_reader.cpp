@@ -59,7 +59,7 @@ struct TailingReader::State {
 
     Result<bool> advance(std::uint64_t bytes, bool last);
     void takeFrame(const Scanned& frame);
-    void takeLeftovers();
+    void takeRecoveredEvents();
     void note(Message text);
     CaptureStats stats() const;
     std::shared_ptr<const Trace> preview(); ///< what was read so far, as of a file that nobody writes
@@ -127,7 +127,7 @@ void TailingReader::State::takeFrame(const Scanned& frame)
     ended = frame.header.type == FrameType::End;
 }
 
-void TailingReader::State::takeLeftovers()
+void TailingReader::State::takeRecoveredEvents()
 {
     const auto leftovers = recoverRing(path, header.runId);
     if (!leftovers) {
@@ -135,7 +135,7 @@ void TailingReader::State::takeLeftovers()
             {{"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return;
     }
-    const std::size_t events = decoder.takeLeftovers(*leftovers);
+    const std::size_t events = decoder.takeRecoveredEvents(*leftovers);
     note(message<"trace.last_moments", "{count} events of the threads' last moments were recovered from {file}{all}">(
         {{"count", events, countText(events)},
          {"file", ringPath(path).filename().string()},
@@ -243,7 +243,7 @@ void TailingReader::closeAsCut()
             {{"why", taken.error().message()}, {"error", taken.error().what.id}}));
     m->cut = !m->ended; // the end may have come since the last poll
     if (m->cut)
-        m->takeLeftovers();
+        m->takeRecoveredEvents();
 }
 
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,

@@ -106,7 +106,7 @@ Error nothingRead(const SqliteFile& file, const Losses& losses)
             .what = losses.damaged.empty() ? message<"nsys.cut", "the file is cut, and no event is left in it">()
                                            : losses.damaged.front().asMessage(),
             .where = file.path().string(),
-            .mend = "export the report again: nsys export --type sqlite REPORT.nsys-rep"};
+            .hint = "export the report again: nsys export --type sqlite REPORT.nsys-rep"};
 }
 
 Result<void> readTables(Import& import)

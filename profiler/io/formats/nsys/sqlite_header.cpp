@@ -91,7 +91,7 @@ Result<SqliteHeader> readHeader(const std::filesystem::path& path)
                                     .what = status.st_size == 0 ? message<"file.empty", "the file is empty">()
                                                                 : message<"nsys.no_sqlite", "this is no SQLite file">(),
                                     .where = path.string(),
-                                    .mend = "export the report again: nsys export --type sqlite REPORT.nsys-rep"});
+                                    .hint = "export the report again: nsys export --type sqlite REPORT.nsys-rep"});
     if (isBeingWritten(file.get()))
         return fail<"nsys.being_written", "another program is writing this file">(
             Error::Code::Unavailable, path.string(), "wait until it is done");

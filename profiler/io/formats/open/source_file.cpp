@@ -16,10 +16,10 @@ Error readError(int number, const std::filesystem::path& path)
         Error::Code::Io, path.string(), {}, {{"why", std::generic_category().message(number)}});
     if (number == EACCES || number == EPERM) {
         error.code = Error::Code::Permission;
-        error.mend = "ask its owner for the right to read it";
+        error.hint = "ask its owner for the right to read it";
     } else if (number == ENOENT || number == ENOTDIR) {
         error.code = Error::Code::NotFound;
-        error.mend = "check the path";
+        error.hint = "check the path";
     }
     return error;
 }

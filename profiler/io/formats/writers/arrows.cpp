@@ -98,7 +98,7 @@ Arrows::Arrows(const Trace& trace)
 {
     std::vector<std::uint64_t> calls, work;
     std::vector<Numbered> forward, backward;
-    std::vector<Flow> flows(trace.givenFlows().begin(), trace.givenFlows().end());
+    std::vector<Flow> flows(trace.explicitFlows().begin(), trace.explicitFlows().end());
     for (const Track& track : trace.tracks())
         trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
             if (slice.correlation.value != 0 && isCall(slice.kind))

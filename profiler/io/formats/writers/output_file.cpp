@@ -107,7 +107,7 @@ Error OutputFile::error() const
             .what = full ? message<"save.disk_full", "the disk is full">()
                          : message<"save.unwritable", "it cannot be written: {why}">({{"why", std::strerror(m_error)}}),
             .where = m_path.string(),
-            .mend = full ? "free some space, or write elsewhere" : "write to a folder that is yours"};
+            .hint = full ? "free some space, or write elsewhere" : "write to a folder that is yours"};
 }
 
 Result<void> OutputFile::commit()

@@ -1,0 +1,322 @@
+#include "advisor/report/detailed_analysis_tables.h"
+
+#include "advisor/numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace advisor {
+
+using namespace profiler::analysis;
+using profiler::Nanoseconds;
+using profiler::SliceId;
+
+namespace {
+
+using Cell = LookTable::Cell;
+
+constexpr std::string_view kLoader = "How even the loader's workers are";
+
+Cell text(std::string_view words)
+{
+    return {std::string(words), 0};
+}
+Cell number(double value)
+{
+    return {countText(value), value};
+}
+Cell timeUs(double us)
+{
+    return {timeText(us), us};
+}
+Cell time(Nanoseconds duration)
+{
+    return timeUs(toUs(duration));
+}
+Cell share(double value)
+{
+    return {shareText(value), value};
+}
+Cell bytes(std::int64_t value)
+{
+    return {bytesText(value), static_cast<double>(value)};
+}
+Cell speed(double gbPerSecond)
+{
+    return {gbPerSecond > 0 ? fmt::format("{:.2f}", gbPerSecond) : "–", gbPerSecond};
+}
+
+double part(Nanoseconds of, Nanoseconds whole)
+{
+    return whole.count() > 0 ? toUs(of) / toUs(whole) : 0;
+}
+
+std::string deviceName(const profiler::Trace& trace, profiler::DeviceId id)
+{
+    for (const profiler::Device& device : trace.devices())
+        if (device.id == id && !device.name.empty())
+            return fmt::format("{} (GPU {})", device.name, id.value);
+    return fmt::format("GPU {}", id.value);
+}
+
+/// The rows that there is room for, and in the note how many more there are.
+void cut(LookTable& table, std::size_t most)
+{
+    if (table.rows.size() <= most)
+        return;
+    table.note += fmt::format("{}{} more rows are left out.", table.note.empty() ? "" : " ", table.rows.size() - most);
+    table.rows.resize(most);
+}
+
+LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& launches, bool perStep)
+{
+    LookTable table{.key = "launches",
+                    .heading = "Launches and the device's queue",
+                    .columns = {{"Device"},
+                                {perStep ? "Launches a step" : "Launches", true},
+                                {"Call p50", true},
+                                {"p99", true},
+                                {"Delay p50", true},
+                                {"p95", true},
+                                {"Queue mean", true},
+                                {"max", true},
+                                {"Queue empty", true},
+                                {"Into empty queue", true}},
+                    .rows = {},
+                    .note =
+                        "Call: how long a call takes that launches a kernel. Delay: from a launch to the begin of "
+                        "its work. Queue: what is launched and has not begun. Empty: the share of time in which the "
+                        "device had ended all that was launched and waited for the host. Into empty queue: the share "
+                        "of the launches that found it so, be it for slow launching or for a wait for data or for "
+                        "the device before."};
+    for (const DeviceLaunches& device : launches.devices) {
+        table.rows.push_back(
+            {{text(deviceName(trace, device.id)), number(device.launchesPerStep), timeUs(device.callUs),
+              timeUs(device.callUsP99), timeUs(device.delayUs), timeUs(device.delayUsP95), number(device.meanDepth),
+              number(static_cast<double>(device.maxDepth)), share(device.emptyShare), share(device.foundEmptyShare)},
+             std::nullopt});
+        if (device.linked < device.work)
+            table.note +=
+                fmt::format(" Of {} the trace tells the launch of {} of its work: the queue was longer than this.",
+                            deviceName(trace, device.id), shareText(device.linkedShare()));
+        if (device.backwards > 0)
+            table.note += fmt::format(" {} pieces of work begin before their launch: the clocks of host and device "
+                                      "disagree; they count in no delay.",
+                                      device.backwards);
+    }
+    return table;
+}
+
+std::string_view placeName(ReplayWork::Where where)
+{
+    return where == ReplayWork::Where::Device ? "device" : where == ReplayWork::Where::Loader ? "loader" : "host";
+}
+
+std::string pathNote(const DetailedAnalysis& look, bool allRows)
+{
+    const CriticalPath& path = look.path;
+    const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
+                                                          {path.device, "on devices"},
+                                                          {path.loader, "in loader workers"},
+                                                          {path.latency, "between a cause and its effect"}};
+    std::string shares;
+    for (const auto& [time, where] : places)
+        if (time.count() > 0)
+            shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
+    std::string note = (allRows ? "Only what stands here is worth shortening: " : "Of the path: ") + shares + '.';
+    if (look.pathPart.steps < look.part.steps)
+        note += fmt::format(" Of {} of {} steps, those whose operators are recorded: in the others only phases name "
+                            "the host's work.",
+                            look.pathPart.steps, look.part.steps);
+    return note;
+}
+
+LookTable pathTable(const DetailedAnalysis& look, std::size_t room)
+{
+    const CriticalPath& path = look.path;
+    LookTable table{
+        .key = "critical_path",
+        .heading = "What decided the duration (critical path)",
+        .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time a step" : "Time", true}, {"Share", true}},
+        .rows = {},
+        .note = {}};
+    for (const CriticalPath::Share& row : path.byName) {
+        table.rows.push_back({{text(row.name.empty() ? "(no event)" : row.name), text(placeName(row.where)),
+                               timeUs(look.pathPart.perStep(toUs(row.time))), share(part(row.time, path.total()))},
+                              row.name.empty() ? std::nullopt : std::optional(row.longest)});
+    }
+    table.note = pathNote(look, table.rows.size() <= room);
+    return table;
+}
+
+std::string copyNote(const CopyBandwidth& copies)
+{
+    const auto byLink = [&](const CopyClass& row) { return copies.judgedByLink(row.kind); };
+    const bool link = std::any_of(copies.classes.begin(), copies.classes.end(), byLink);
+    std::string note;
+    if (link)
+        note = fmt::format("Between host and device the best is what the link ({}) carries in one direction, {:.1f} "
+                           "GB/s; headers of packets take about a tenth of it.",
+                           copies.link->text(), copies.link->gbPerSecond());
+    std::string measured;
+    for (const BestCopy& best : copies.best)
+        if (!copies.judgedByLink(best.kind))
+            measured +=
+                fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
+                            bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
+    if (!measured.empty())
+        note += (link ? std::string(" For other kinds the best copy of a MiB or more stands for it:")
+                      : std::string("The trace does not tell what the link can do. The best copy of a MiB or more of "
+                                    "each kind stands for it:")) +
+                measured;
+    else if (!link)
+        note = "No copy is as large as a MiB: small ones take as long as starting them does, so how fast the link is "
+               "cannot be told.";
+    return note;
+}
+
+LookTable copyTable(const CopyBandwidth& copies)
+{
+    LookTable table{.key = "copy_bandwidth",
+                    .heading = "Copies against the best that they can reach",
+                    .columns = {{"Copies"},
+                                {"From"},
+                                {"To"},
+                                {"Size"},
+                                {"Count", true},
+                                {"Bytes", true},
+                                {"Time", true},
+                                {"GB/s", true},
+                                {"of the best", true}},
+                    .rows = {},
+                    .note = copyNote(copies)};
+    for (const CopyClass& row : copies.classes)
+        for (std::size_t size = 0; size < kCopySizes; ++size) {
+            const CopyClass::Sum& sum = row.sizes[size];
+            if (sum.count == 0)
+                continue;
+            const std::optional<double> ofBest = copies.shareOfBest(sum, row.kind);
+            table.rows.push_back(
+                {{text(copyKindName(row.kind)), text(memoryKindName(row.src)), text(memoryKindName(row.dst)),
+                  text(copySizeName(size)), number(static_cast<double>(sum.count)), bytes(sum.bytes), time(sum.time),
+                  speed(sum.gbPerSecond()), ofBest ? share(*ofBest) : Cell{"–", -1}},
+                 row.longest});
+        }
+    return table;
+}
+
+/// All of it a step's, where there are steps.
+LookTable siteTable(const CallSites& sites, const JudgedPart& part, std::string key, std::string heading, bool filled)
+{
+    const bool perStep = part.steps > 0;
+    LookTable table{.key = std::move(key),
+                    .heading = std::move(heading),
+                    .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "Calls a step" : "Calls", true}},
+                    .rows = {},
+                    .note = {}};
+    if (filled)
+        table.columns.push_back({perStep ? "Bytes a step" : "Bytes", true});
+    table.columns.push_back({perStep ? "Time a step" : "Time", true});
+    for (const CallSite& site : sites.sites) {
+        LookTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
+                            text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
+                            number(site.countPerStep)},
+                           site.longest};
+        if (filled)
+            row.cells.push_back(bytes(std::llround(part.perStep(static_cast<double>(site.bytes)))));
+        row.cells.push_back(timeUs(part.perStep(toUs(site.time))));
+        table.rows.push_back(std::move(row));
+    }
+    if (sites.unlinked > 0)
+        table.note = fmt::format("The trace does not tell the call of {} of {} memsets.", sites.unlinked, sites.count);
+    return table;
+}
+
+LookTable workerTable(const LoaderBalance& loader)
+{
+    LookTable table{
+        .key = "loader_workers",
+        .heading = "Loader workers",
+        .columns = {{"Worker"}, {"Busy", true}, {"Share", true}, {"Waits", true}, {"Batches", true}, {"A batch", true}},
+        .rows = {},
+        .note = {}};
+    for (const WorkerUse& worker : loader.workers)
+        table.rows.push_back(
+            {{text(worker.name), time(worker.busy), share(worker.busyShare), share(worker.waitingShare),
+              number(static_cast<double>(worker.batches)), timeUs(worker.usPerBatch)},
+             worker.longest});
+    table.note = fmt::format("The busiest worked {:.2f} × the mean.", loader.busiestOverMean);
+    if (loader.slowestOverMean > 0)
+        table.note += fmt::format(" A batch takes longest in {}: {:.2f} × the mean.",
+                                  loader.workers[loader.slowest].name, loader.slowestOverMean);
+    return table;
+}
+
+LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& stragglers)
+{
+    LookTable table{.key = "stragglers",
+                    .heading = "Which rank the others wait for",
+                    .columns = {{"Rank's device"}, {"Came last", true}, {"of", true}, {"Waited", true}},
+                    .rows = {},
+                    .note = {}};
+    for (const RankArrival& rank : stragglers.ranks)
+        table.rows.push_back({{text(deviceName(trace, rank.device)), number(static_cast<double>(rank.last)),
+                               number(static_cast<double>(stragglers.collectives)), time(rank.waited)},
+                              stragglers.worst});
+    table.note = fmt::format("Their kernels waited {} of their time for the last to come; in half of the collectives "
+                             "it came more than {} after the first.",
+                             shareText(stragglers.waitedShare), timeText(toUs(stragglers.spread)));
+    if (stragglers.alone > 0)
+        table.note += fmt::format(" {} kernels of communication end with none of another device.", stragglers.alone);
+    return table;
+}
+
+} // namespace
+
+std::vector<LookTable> lookTables(const profiler::Trace& trace, const DetailedAnalysis& look, std::size_t most)
+{
+    std::vector<LookTable> tables;
+    tables.push_back(launchTable(trace, look.launches, look.part.steps > 0));
+    tables.push_back(pathTable(look, most));
+    tables.push_back(copyTable(look.copies));
+    tables.push_back(siteTable(look.memsets, look.part, "memset_origins", "Who sets memory on the device", true));
+    tables.push_back(siteTable(look.syncs, look.part, "sync_callers", "Where the host waits for the device", false));
+    if (look.loader.cannotTell.empty())
+        tables.push_back(workerTable(look.loader));
+    if (look.stragglers.cannotTell.empty())
+        tables.push_back(stragglerTable(trace, look.stragglers));
+    std::erase_if(tables, [](const LookTable& table) { return table.rows.empty(); });
+    for (LookTable& table : tables)
+        cut(table, most);
+    return tables;
+}
+
+LookTable cannotTellTable(const DetailedAnalysis& look)
+{
+    LookTable table{.key = "cannot_tell",
+                    .heading = "What the trace does not tell",
+                    .columns = {{"What"}, {"Because"}},
+                    .rows = {},
+                    .note = {}};
+    if (!look.launches.anyWork) {
+        table.rows.push_back({{text("What a device did"), text(look.launches.cannotTell)}, std::nullopt});
+        if (!look.loader.cannotTell.empty())
+            table.rows.push_back({{text(kLoader), text(look.loader.cannotTell)}, std::nullopt});
+        return table;
+    }
+    const std::pair<std::string_view, const std::string*> reasons[] = {
+        {"How long the device's queue was", &look.launches.cannotTell},
+        {"How fast copies were", &look.copies.cannotTell},
+        {"Who sets memory on the device", &look.memsets.cannotTell},
+        {"Where the host waits for the device", &look.syncs.cannotTell},
+        {kLoader, &look.loader.cannotTell},
+        {"Which rank the others wait for", &look.stragglers.cannotTell}};
+    for (const auto& [what, why] : reasons)
+        if (!why->empty())
+            table.rows.push_back({{text(what), text(*why)}, std::nullopt});
+    return table;
+}
+
+} // namespace advisor

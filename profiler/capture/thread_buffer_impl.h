@@ -1,0 +1,233 @@
+#pragma once
+
+#include "profiler/capture/fast_clock.h"
+#include "profiler/capture/thread_buffer.h"
+#include "profiler/capture/cross_thread_ranges.h"
+#include "profiler/capture/string_table.h"
+#include "profiler/io/wire/ring_file_live.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace profiler::capture {
+
+/// Ranges nested deeper than this are counted as dropped. Depth 255 has a meaning of its own in records.
+inline constexpr std::size_t kMaxNesting = 255;
+
+/// What a lane is behind its handle. All of it belongs to the recording thread, the atomics of the header excepted.
+struct ThreadBuffer::Impl {
+    /// A record as the words it is written in. What is stored in small pieces and loaded in larger ones right after
+    /// waits until the pieces have left the store buffer, longer than all else that a range costs.
+    struct Words {
+        std::uint64_t head; ///< type, kind, depth, flags, name
+        std::int64_t begin, end, link;
+        std::uint64_t tail; ///< bytes, detail
+    };
+    static_assert(sizeof(Words) == sizeof(wire::EventRecord));
+    /// A range that has not ended: its record but for what the end adds. Not in the order of the record: the compiler
+    /// would join words of it to larger ones.
+    struct Range {
+        std::uint64_t tail;
+        std::int64_t link, begin;
+        std::uint64_t head;
+        std::uintptr_t owner; ///< kNobody: pop() ends it; kOpen: by open(), with a Begin record; else push()'s owner
+
+        [[nodiscard]] ActivityKind kind() const { return static_cast<ActivityKind>(head >> 8 & 0xFF); }
+        [[nodiscard]] std::uint32_t name() const { return static_cast<std::uint32_t>(head >> 32); }
+    };
+    static constexpr std::uintptr_t kNobody = 0, kOpen = 1;
+    struct alignas(64) CachedAt {
+        const char* address = nullptr;
+        std::uint32_t wanted = 0; ///< bits of the bytes of `start` that must agree; more than it has for longer texts
+        std::uint32_t id = 0;
+        alignas(16) std::array<char, 16> start{}; ///< of the text, zeros behind its end
+        std::string_view text;                    ///< the table's own copy
+    };
+    struct Cached {
+        std::size_t hash = 0;
+        std::string_view text; ///< the table's own copy
+        std::uint32_t id = 0;
+        bool used = false;
+    };
+
+    /// @param lane  null header: a lane without a ring, which drops and counts
+    Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane lane, std::uint32_t capacity);
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+
+    // The ways that most ranges go, to be inlined where they begin and end. They do nothing and return false (0) where
+    // anything is not as it most often is: the calls of ThreadBuffer do what is due then.
+    // `counter`: the time-stamp counter, read first. A processor reads it when all before is done, and begins what is
+    // behind it when it is read; reading it last in a push, or in the middle of a pop, was not faster (measured).
+    bool tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail,
+                 std::uint8_t flags = 0, const void* owner = nullptr);
+    bool tryPop(std::uint64_t counter, const void* owner = nullptr);
+    /// Id of the text that was at this address the last time, if it still is.
+    [[nodiscard]] std::uint32_t known(const char* text) const;
+
+    /// The text's place in the cache, interned if it was not there. Good until the next call.
+    const Cached& cached(std::string_view text);
+
+    /// Trace time in ns; never runs backwards on a lane, unless it was wrong by more than a millisecond.
+    std::int64_t now();
+    void put(const Words& record);
+    /// Place for a range that begins; null when they nest too deep, counted.
+    Range* begin();
+    /// Ends the innermost range; null when it is not there, counted.
+    Range* end();
+    /// Puts the record of a range that has ended.
+    void write(const Range& range, std::int64_t end, std::int64_t bytes);
+    void countUnmatched();
+    /// Ends the innermost range of an owner, wherever it lies; what is above it stays.
+    bool popOutOfOrder(std::uintptr_t owner, std::int64_t now);
+    /// Ends the ranges that other threads have ended since the last call.
+    void endWhatEndedElsewhere();
+    void takeOut(std::size_t place, std::int64_t end);
+    /// A new thread takes the lane: nothing is nested.
+    void reset();
+
+    StringTable& strings;
+    CrossThreadRanges& elsewhere;
+    std::uint64_t toldElsewhere = 0; ///< CrossThreadRanges::told() as last looked at
+    wire::LaneHeader ownHeader{};    ///< of a lane without a ring
+    wire::LaneHeader* header;
+    wire::EventRecord* records;
+    std::uint64_t capacity; ///< a power of two, or 0
+    std::uint64_t written = 0;
+    std::uint64_t readSeen = 0; ///< the reader's index as last looked at: saves its cache line
+    FastClock::Copy clock;
+    std::int64_t lastNow = 0;
+    std::size_t depth = 0;
+    std::uint64_t tooDeep = 0;  ///< ranges open beyond the stack, which is full then
+    std::uint8_t depthBits = 0; ///< kDepthByIntervals, or 0
+    /// What a record says of its nesting.
+    [[nodiscard]] std::uint8_t shownDepth() const { return static_cast<std::uint8_t>(depth | depthBits); }
+    static constexpr std::uint8_t kDepthByIntervals = 255;
+
+    /// Of the innermost phase and step, for other threads.
+    std::atomic<std::uint32_t> phase{0};
+    std::atomic<std::int64_t> step{-1};
+    void publishPlace(ActivityKind changed);
+    [[nodiscard]] ThreadBuffer::Place place() const;
+
+    std::array<Range, kMaxNesting> stack;
+
+    // A few hundred names of operators fit; two places for each hash, the newer first.
+    static constexpr std::size_t kCachedStrings = 2048;
+    std::array<Cached, kCachedStrings> cache;
+    static constexpr std::size_t kCachedAddresses = 512;
+    std::array<CachedAt, kCachedAddresses> byAddress;
+
+    [[nodiscard]] std::size_t placeOf(const char* text) const;
+
+private:
+    void putInto(const Words& record);
+    static void expectWrite(const void* address);
+};
+
+/// The first word of a record.
+constexpr std::uint64_t headWord(wire::EventType type, ActivityKind kind, std::uint8_t depth, std::uint8_t flags,
+                                 std::uint32_t name)
+{
+    static_assert(std::endian::native == std::endian::little);
+    return static_cast<std::uint64_t>(type) | static_cast<std::uint64_t>(kind) << 8 | std::uint64_t{depth} << 16 |
+           std::uint64_t{flags} << 24 | std::uint64_t{name} << 32;
+}
+/// The last word of a record.
+constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
+{
+    return bytes | std::uint64_t{detail} << 32;
+}
+
+/// The writer thread's core has these lines: asked for early, and to be written to, they are back when their turn
+/// comes. (__builtin_prefetch asks for them to be read on processors that may be older.)
+[[gnu::always_inline]] inline void ThreadBuffer::Impl::expectWrite(const void* address)
+{
+#if defined(__x86_64__)
+    asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));
+#else
+    __builtin_prefetch(address, 1);
+#endif
+}
+
+/// Into a ring that has room.
+[[gnu::always_inline]] inline void ThreadBuffer::Impl::putInto(const Words& record)
+{
+    constexpr std::uint64_t kAhead = 8; // records
+    // Word by word, for the same reason (see Words): a copy of the whole goes by larger pieces.
+    char* const to = reinterpret_cast<char*>(&records[written & (capacity - 1)]);
+    std::memcpy(to, &record.head, sizeof record.head);
+    std::memcpy(to + offsetof(Words, begin), &record.begin, sizeof record.begin);
+    std::memcpy(to + offsetof(Words, end), &record.end, sizeof record.end);
+    std::memcpy(to + offsetof(Words, link), &record.link, sizeof record.link);
+    std::memcpy(to + offsetof(Words, tail), &record.tail, sizeof record.tail);
+    ++written;
+    expectWrite(&records[(written + kAhead) & (capacity - 1)]);
+    // The record before the index, for the writer thread as for whoever opens the file after a kill.
+    std::atomic_ref(header->written).store(written, std::memory_order_release);
+}
+
+[[gnu::always_inline]] inline bool ThreadBuffer::Impl::tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name,
+                                                           std::int64_t link, std::uint32_t detail, std::uint8_t flags,
+                                                           const void* owner)
+{
+    if (!clock.isCurrent() || depth == kMaxNesting) [[unlikely]]
+        return false;
+    if (owner && elsewhere.told() != toldElsewhere) [[unlikely]]
+        return false;
+    Range& range = stack[depth];
+    range.head = headWord(wire::EventType::Slice, kind, shownDepth(), flags, name);
+    range.link = link;
+    range.tail = tailWord(0, detail);
+    range.owner = reinterpret_cast<std::uintptr_t>(owner);
+    ++depth;
+    lastNow = std::max(lastNow, clock.atNs(counter));
+    range.begin = lastNow;
+    return true;
+}
+
+[[gnu::always_inline]] inline bool ThreadBuffer::Impl::tryPop(std::uint64_t counter, const void* owner)
+{
+    // Neither nothing to pop nor a full stack, beyond which there may be more.
+    if (!clock.isCurrent() || depth - 1 >= kMaxNesting - 1 || written - readSeen >= capacity) [[unlikely]]
+        return false;
+    const Range& range = stack[depth - 1];
+    if (range.owner != reinterpret_cast<std::uintptr_t>(owner)) [[unlikely]]
+        return false;
+    --depth;
+    lastNow = std::max(lastNow, clock.atNs(counter));
+    putInto({range.head, range.begin, lastNow, range.link, range.tail});
+    return true;
+}
+
+/// Literals lie at least some bytes apart; the low bits tell little.
+inline std::size_t ThreadBuffer::Impl::placeOf(const char* text) const
+{
+    const auto address = reinterpret_cast<std::uintptr_t>(text);
+    return (address >> 3 ^ address >> 12) % kCachedAddresses;
+}
+
+[[gnu::always_inline]] inline std::uint32_t ThreadBuffer::Impl::known(const char* text) const
+{
+#if defined(__SSE2__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // Sixteen bytes at once, those behind the text's end not looked at: they are there as long as the page goes on.
+    constexpr std::uintptr_t kPage = 4096, kAtOnce = 16;
+    const CachedAt& cached = byAddress[placeOf(text)];
+    if (cached.address != text || (reinterpret_cast<std::uintptr_t>(text) & (kPage - 1)) > kPage - kAtOnce)
+        return 0;
+    const __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(text)),
+                                         _mm_load_si128(reinterpret_cast<const __m128i*>(cached.start.data())));
+    return (static_cast<unsigned>(_mm_movemask_epi8(equal)) & cached.wanted) == cached.wanted ? cached.id : 0;
+#else
+    static_cast<void>(text);
+    return 0;
+#endif
+}
+
+} // namespace profiler::capture

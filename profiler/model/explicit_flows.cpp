@@ -1,0 +1,205 @@
+#include "profiler/model/explicit_flows.h"
+
+#include "profiler/model/parallel.h"
+#include "profiler/model/radix_sort.h"
+#include "profiler/model/trace_data.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+namespace profiler {
+namespace {
+
+std::optional<SliceId> innermostAt(const Trace& trace, FlowEnd end)
+{
+    if (end.track.value >= trace.tracks().size())
+        return std::nullopt;
+    for (int depth = trace.depthCount(end.track) - 1; depth >= 0; --depth) {
+        if (const auto slice = trace.at(end.track, depth, end.time))
+            return slice->id;
+    }
+    return std::nullopt;
+}
+
+std::optional<SliceId> nextAt(const Trace& trace, FlowEnd end)
+{
+    constexpr TraceTime kLast = traceTime(std::numeric_limits<std::int64_t>::max());
+    std::optional<Slice> first;
+    const bool ordered = trace.slicesOf(end.track).ordered;
+    trace.forEach(end.track, {end.time, kLast}, [&](const Slice& slice) {
+        if (slice.begin >= end.time && (!first || slice.begin < first->begin))
+            first = slice;
+        return !first || !ordered;
+    });
+    return first ? std::optional(first->id) : std::nullopt;
+}
+
+/// An end of an arrow, and where its slice is put.
+struct Wanted {
+    FlowEnd end;
+    std::optional<SliceId>* found;
+};
+
+/// The same for many ends of one track, in the order of time, whose blocks are in order: one walk over its slices.
+void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const std::stop_token& stop)
+{
+    struct Open {
+        std::int64_t end = 0;
+        std::uint32_t ordinal = 0;
+    };
+    std::vector<Open> open; // the last slice of each depth
+    std::size_t next = 0, nextFollowed = 0;
+    const auto findBefore = [&](std::int64_t time) {
+        for (; next < ends.size() && toNs(ends[next].end.time) < time; ++next) {
+            if (ends[next].end.ofNext)
+                continue;
+            const std::int64_t at = toNs(ends[next].end.time);
+            const auto innermost = std::find_if(open.rbegin(), open.rend(), [at](const Open& o) { return o.end > at; });
+            if (innermost != open.rend())
+                *ends[next].found = SliceId{ends[next].end.track, innermost->ordinal};
+        }
+    };
+    const auto findFollowed = [&](std::int64_t begin, std::uint32_t ordinal) {
+        for (; nextFollowed < ends.size() && toNs(ends[nextFollowed].end.time) <= begin; ++nextFollowed)
+            if (ends[nextFollowed].end.ofNext)
+                *ends[nextFollowed].found = SliceId{ends[nextFollowed].end.track, ordinal};
+    };
+    for (const BlockRef& ref : slices.blocks) {
+        if (next == ends.size() || stop.stop_requested())
+            return;
+        const BlockPin block = ref.pin();
+        for (std::uint32_t i = 0; block && i < block->size(); ++i) {
+            const SliceColumns& columns = block->columns;
+            findBefore(columns.begin(i));
+            findFollowed(columns.begin(i), columns.ordinal(i));
+            const std::size_t depth = columns.depth(i);
+            if (depth >= open.size())
+                open.resize(depth + 1, {std::numeric_limits<std::int64_t>::min(), 0});
+            if (columns.duration(i) > 0)
+                open[depth] = {columns.end(i), columns.ordinal(i)};
+        }
+    }
+    findBefore(std::numeric_limits<std::int64_t>::max());
+}
+
+/// The slices of one track's ends, which are in the order of time. The track is one of the trace.
+void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::stop_token& stop)
+{
+    const TrackSlices& slices = trace.slicesOf(ends.front().end.track);
+    // A few ends are worth no walk over everything.
+    constexpr std::size_t kEndsABlock = 16;
+    if (slices.ordered && ends.size() > kEndsABlock * slices.blocks.size()) {
+        findInOrder(slices, ends, stop);
+        return;
+    }
+    for (const Wanted& wanted : ends) {
+        if (stop.stop_requested())
+            return;
+        *wanted.found = wanted.end.ofNext ? nextAt(trace, wanted.end) : innermostAt(trace, wanted.end);
+    }
+}
+
+/// In the order of a number that each has; stable.
+template <class T, class KeyOf>
+std::vector<T> sortedBy(std::vector<T> values, KeyOf&& keyOf)
+{
+    std::vector<SortKey> order;
+    order.reserve(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+        order.push_back({keyOf(values[i]), i});
+    radixSort(order);
+    std::vector<T> sorted;
+    sorted.reserve(values.size());
+    for (const SortKey& key : order)
+        sorted.push_back(values[key.place]);
+    return sorted;
+}
+
+bool sameFlow(const Flow& a, const Flow& b)
+{
+    return a.kind == b.kind && a.from == b.from && a.to == b.to;
+}
+
+void addOnce(std::vector<Flow>& flows, const Flow& flow)
+{
+    if (std::none_of(flows.begin(), flows.end(), [&](const Flow& known) { return sameFlow(known, flow); }))
+        flows.push_back(flow);
+}
+
+} // namespace
+
+ExplicitFlows::ExplicitFlows(const Trace& trace, std::span<const ExplicitFlow> flows, std::vector<Flow> known, unsigned threads,
+                       const std::stop_token& stop)
+    : m_flows(std::move(known))
+{
+    std::vector<std::optional<SliceId>> found(2 * flows.size());
+    std::vector<Wanted> wanted;
+    wanted.reserve(found.size());
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        wanted.push_back({flows[i].from, &found[2 * i]});
+        wanted.push_back({flows[i].to, &found[2 * i + 1]});
+    }
+    std::vector<std::vector<Wanted>> tracks(trace.tracks().size());
+    for (const Wanted& one : wanted)
+        if (one.end.track.value < tracks.size())
+            tracks[one.end.track.value].push_back(one);
+    parallelFor(tracks.size(), threads, [&](std::size_t i) {
+        if (tracks[i].empty())
+            return;
+        const auto time = [](const Wanted& one) { return toNs(one.end.time); };
+        findOfTrack(trace, sortedBy(std::exchange(tracks[i], {}), time), stop);
+    });
+    m_flows.reserve(m_flows.size() + flows.size());
+    for (std::size_t i = 0; i < flows.size(); ++i)
+        if (found[2 * i] && found[2 * i + 1])
+            m_flows.push_back({flows[i].kind, *found[2 * i], *found[2 * i + 1]});
+        else
+            ++m_unbound;
+    const auto keyOf = [](SliceId id) {
+        return static_cast<std::int64_t>(std::uint64_t{id.track.value} << 32 | id.ordinal);
+    };
+    m_flows = sortedBy(std::move(m_flows), [&](const Flow& flow) { return keyOf(flow.from); });
+    for (auto first = m_flows.begin(); first != m_flows.end();) {
+        const auto next = std::find_if(first, m_flows.end(), [&](const Flow& f) { return f.from != first->from; });
+        std::sort(first, next,
+                  [](const Flow& a, const Flow& b) { return std::tie(a.to, a.kind) < std::tie(b.to, b.kind); });
+        first = next;
+    }
+    m_flows.erase(std::unique(m_flows.begin(), m_flows.end(), sameFlow), m_flows.end());
+    m_flows.shrink_to_fit();
+    std::vector<SortKey> byEnd;
+    byEnd.reserve(m_flows.size());
+    for (std::size_t i = 0; i < m_flows.size(); ++i)
+        byEnd.push_back({keyOf(m_flows[i].to), i});
+    radixSort(byEnd);
+    m_byEnd.reserve(byEnd.size());
+    for (const SortKey& key : byEnd)
+        m_byEnd.push_back(static_cast<std::uint32_t>(key.place));
+}
+
+void ExplicitFlows::addTo(std::vector<Flow>& flows, SliceId id) const
+{
+    auto out = std::lower_bound(m_flows.begin(), m_flows.end(), id,
+                                [](const Flow& flow, SliceId wanted) { return flow.from < wanted; });
+    for (; out != m_flows.end() && out->from == id; ++out)
+        addOnce(flows, *out);
+    auto in = std::lower_bound(m_byEnd.begin(), m_byEnd.end(), id,
+                               [&](std::uint32_t flow, SliceId wanted) { return m_flows[flow].to < wanted; });
+    for (; in != m_byEnd.end() && m_flows[*in].to == id; ++in)
+        addOnce(flows, m_flows[*in]);
+}
+
+std::size_t ExplicitFlows::bytes() const
+{
+    return m_flows.capacity() * sizeof(Flow) + m_byEnd.capacity() * sizeof(std::uint32_t);
+}
+
+std::span<const Flow> Trace::explicitFlows() const
+{
+    return m->given.all();
+}
+
+} // namespace profiler

@@ -1,0 +1,148 @@
+#include "profiler/capture/recorder.h"
+#include "tests/capture/parsed_trace.h"
+#include "tests/capture/temporary_folder.h"
+
+#include <array>
+#include <functional>
+#include <gmock/gmock.h>
+#include <thread>
+
+namespace capture_test {
+
+using namespace profiler;
+using namespace profiler::capture;
+using testing::ElementsAre;
+
+namespace {
+
+using Owners = std::array<char, 4>; ///< addresses
+
+class Wandering : public testing::Test {
+protected:
+    Wandering()
+    {
+        auto started = Recorder::start({.path = m_folder / "a.sstrace"});
+        EXPECT_TRUE(started) << started.error().message();
+        m_recorder = std::move(*started);
+        m_lane = &m_recorder->nameThisThread("main", TrackKind::MainThread);
+    }
+    void push(const char* name, const void* owner)
+    {
+        m_lane->push(ActivityKind::CpuOp, m_lane->intern(name), 0, 0, 0, 0, owner);
+    }
+    /// As a callback does it on whichever thread it comes.
+    void end(const void* owner)
+    {
+        if (!m_recorder->thisThread().popOwned(owner))
+            m_recorder->endCrossThread(owner);
+    }
+    void endOnAnotherThread(const void* owner)
+    {
+        std::thread([&] { end(owner); }).join();
+    }
+    ParsedTrace finished()
+    {
+        EXPECT_TRUE(m_recorder->finish());
+        return parseTrace(m_folder / "a.sstrace");
+    }
+    static std::vector<std::string> names(const ParsedTrace& trace, std::string_view track)
+    {
+        std::vector<std::string> found;
+        for (const auto& event : trace.of(track))
+            found.push_back(trace.name(event));
+        return found;
+    }
+
+    TemporaryFolder m_folder;
+    std::unique_ptr<Recorder> m_recorder;
+    ThreadBuffer* m_lane = nullptr;
+    Owners m_owners{};
+};
+
+} // namespace
+
+TEST_F(Wandering, WhatIsKnownToEndAnywhereHasATrackOfItsOwn)
+{
+    push("outer", &m_owners[0]);
+    m_recorder->beginCrossThread(&m_owners[1], ActivityKind::UserAnnotation, m_lane->intern("gloo:all_reduce"), 5);
+    push("inner", &m_owners[2]);
+    endOnAnotherThread(&m_owners[1]);
+    end(&m_owners[2]);
+    end(&m_owners[0]);
+    const ParsedTrace trace = finished();
+    EXPECT_THAT(names(trace, "main"), ElementsAre("inner", "outer"));
+    EXPECT_EQ(trace.of("main").front().record.depth, 1);
+    const auto wandering = trace.of("asynchronous operators");
+    ASSERT_EQ(wandering.size(), 2U) << "its begin, so that one that never ends is seen, and the whole";
+    EXPECT_EQ(wandering[0].record.type, wire::EventType::Begin);
+    EXPECT_EQ(wandering[1].record.type, wire::EventType::Slice);
+    EXPECT_EQ(wandering[1].record.begin, wandering[0].record.begin);
+    EXPECT_GT(wandering[1].record.end, wandering[1].record.begin);
+    EXPECT_EQ(wandering[1].record.link, 5);
+    EXPECT_EQ(trace.name(wandering[1]), "gloo:all_reduce");
+    EXPECT_EQ(trace.loss.unmatched, 0U);
+}
+
+TEST_F(Wandering, AnEndOnAnotherThreadEndsTheRangeWhereItBegan)
+{
+    push("outer", &m_owners[0]);
+    push("wanders", &m_owners[1]);
+    endOnAnotherThread(&m_owners[1]);
+    push("next", &m_owners[2]);
+    end(&m_owners[2]);
+    end(&m_owners[0]);
+    const ParsedTrace trace = finished();
+    ASSERT_THAT(names(trace, "main"), ElementsAre("wanders", "next", "outer"));
+    const auto events = trace.of("main");
+    EXPECT_LE(events[0].record.end, events[1].record.begin) << "it ended when the other thread said so";
+    EXPECT_EQ(events[1].record.depth, 1) << "the next one is beside it, not in it";
+    EXPECT_EQ(trace.loss.unmatched, 0U);
+    EXPECT_EQ(trace.events.size(), 3U) << "the other thread's own track has nothing of it";
+}
+
+TEST_F(Wandering, ManyOfThemLeaveTheNestingAsItWas)
+{
+    push("outer", &m_owners[0]);
+    for (int i = 0; i < 1000; ++i) {
+        push("wanders", &m_owners[1]);
+        endOnAnotherThread(&m_owners[1]);
+    }
+    push("next", &m_owners[2]);
+    end(&m_owners[2]);
+    end(&m_owners[0]);
+    const ParsedTrace trace = finished();
+    const auto events = trace.of("main");
+    ASSERT_EQ(events.size(), 1002U);
+    EXPECT_EQ(events[1000].record.depth, 1);
+    EXPECT_EQ(trace.loss.dropped, 0U);
+}
+
+TEST_F(Wandering, RangesThatEndInAnotherOrderAreEachTheirOwn)
+{
+    push("first", &m_owners[0]);
+    push("second", &m_owners[1]);
+    m_lane->push(ActivityKind::Nvtx, m_lane->intern("range"), 0);
+    end(&m_owners[0]);
+    m_lane->pop();
+    end(&m_owners[1]);
+    push("after", &m_owners[2]);
+    end(&m_owners[2]);
+    const ParsedTrace trace = finished();
+    ASSERT_THAT(names(trace, "main"), ElementsAre("first", "range", "second", "after"));
+    EXPECT_EQ(trace.of("main").back().record.depth, 0);
+    EXPECT_EQ(trace.loss.unmatched, 0U);
+}
+
+TEST_F(Wandering, AnEndThatBelongsToNobodyEndsNoLaterRangeOfItsAddress)
+{
+    end(&m_owners[0]); // begun before the recording
+    push("later", &m_owners[0]);
+    push("inner", &m_owners[1]);
+    end(&m_owners[1]);
+    end(&m_owners[0]);
+    const ParsedTrace trace = finished();
+    ASSERT_THAT(names(trace, "main"), ElementsAre("inner", "later"));
+    EXPECT_EQ(trace.of("main").front().record.depth, 1) << "the outer one was open until its own end";
+}
+
+} // namespace capture_test
