@@ -4,6 +4,7 @@
 #include "advisor/change/base64.h"
 #include "advisor/change/tool.h"
 #include "advisor/run_facts.h"
+#include "advisor/runner/shell_words.h"
 #include "trainer/config/training_config.h"
 
 #include <cstdlib>
@@ -168,8 +169,12 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
     Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", changesJson(changes)}, {"each", each}};
     if (Json applied = appliedJson(trace, options); !applied.is_null())
         request["applied"] = std::move(applied);
+    // The command as the user gave it, which may start the program through a launcher.
+    const auto recorded = runner::shellWords(metadata(trace, "record.command"));
     if (!options.command.empty())
         request["argv"] = options.command;
+    else if (recorded && !recorded->empty())
+        request["argv"] = *recorded;
     const auto answer = ask(request, options);
     if (!answer)
         return tl::unexpected(answer.error());

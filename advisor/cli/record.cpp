@@ -127,7 +127,9 @@ std::vector<Message> takeNotes(const fs::path& trace)
     std::vector<Message> notes;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
-        const auto note = message<"record.said", "{note}">({{"note", line}});
+        Message note = profiler::messageOfLine(line);
+        if (note.id.empty())
+            note = message<"record.said", "{note}">({{"note", line}});
         if (!line.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
             notes.push_back(note);
     }

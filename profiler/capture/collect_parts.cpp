@@ -146,6 +146,9 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     }
     for (const auto& [key, value] : options.metadata)
         numbers.setMetadata(key, value);
+    // Helpers of uv and pip are started with -I; what matters is whether the process that trains has the hooks.
+    if (numbers.hasMetadata("program"))
+        std::erase_if(collected.notes, [](const Message& note) { return note.id == "record.hooks_kept_out"; });
     if (!collected.notes.empty()) // what the recording lacks, as each reader shows it
         numbers.setMetadata("record.note", messageLines(collected.notes));
     if (auto ended = numbers.finish(); !ended)

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] std::string withGpuNumber(const std::string& counter) const;
     /// The first value of a key counts.
     void setMetadata(std::string_view key, std::string_view value);
+    [[nodiscard]] bool hasMetadata(const std::string& key) const { return m_metadata.contains(key); }
     /// All of one process. What describes the program ("program", "program.…") is taken as a whole from the process that
     /// made the most training steps ("program.steps"), of equals from the first.
     void setMetadata(const std::map<std::string, std::string>& process);

@@ -53,6 +53,12 @@ class RecordingTest(unittest.TestCase):
         done = subprocess.run([CLI, "summarize", "--json", trace], cwd=self.folder, capture_output=True, text=True, timeout=100)
         return json.loads(done.stdout)
 
+    def process_names(self, trace):
+        subprocess.run([CLI, "convert", trace, "converted.json"], cwd=self.folder, capture_output=True, timeout=100, check=True)
+        with open(os.path.join(self.folder, "converted.json"), encoding="utf-8") as file:
+            events = json.load(file)["traceEvents"]
+        return {event["args"]["name"] for event in events if event.get("name") == "process_name"}
+
     def objects(self, summary, kind):
         return [entry for entry in summary["program"]["objects"] if entry["kind"] == kind and entry["count"]]
 
@@ -129,6 +135,9 @@ class RecordingTest(unittest.TestCase):
                 self.assertEqual(program["argv"][1:], words[1:])
                 self.assertEqual({entry["dest"]: entry["value"] for entry in program["arguments"]}, {"how": how, "lr": 0.1})
                 self.assertTrue(program["script"].endswith("program.py"))
+                names = self.process_names(trace)
+                self.assertTrue(any("program.py" in name for name in names), names)
+                self.assertEqual(any(name.endswith("(process spawned by multiprocessing)") for name in names), how == "spawn")
 
     def test_settings_from_a_configuration_file_are_patched_there(self):
         with open(os.path.join(self.folder, "conf.json"), "w", encoding="utf-8") as file:
@@ -154,6 +163,17 @@ class RecordingTest(unittest.TestCase):
                               cwd=self.folder, capture_output=True, text=True, timeout=100)
         changed = [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
         self.assertEqual(changed, ['-  "batch_size": 16,', '-  "workers": 0},', '+  "batch_size": 64,', '+  "workers": 2},'])
+
+    def test_an_isolated_helper_is_not_reported_where_the_training_is_recorded(self):
+        """uv and pip start interpreters with -I to ask them about themselves."""
+        with open(os.path.join(self.folder, "program.py"), "w", encoding="utf-8") as file:
+            file.write(_MADE + "train(DataLoader(data, batch_size=32))\n")
+        command = f"{sys.executable} -I -c pass; {sys.executable} program.py"
+        done = subprocess.run([CLI, "record", "-o", "run.sstrace", "--", "sh", "-c", command], cwd=self.folder,
+                              capture_output=True, text=True, timeout=280)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("was started with -I", done.stderr)
+        self.assertEqual(self.summary("run.sstrace")["data_loss"]["notes"], [])
 
     def test_nothing_can_be_recorded_and_the_program_goes_on(self):
         done = self.run_program(

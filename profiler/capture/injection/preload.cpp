@@ -77,23 +77,25 @@ void writeAll(int file, const char* text, size_t length)
         return; // there is nobody else to tell
 }
 
-void sayThatHooksAreMissing(char option)
+/// To the recording's notes, as profiler::messageLine() writes a message; to standard error where there are none. Tools
+/// such as uv and pip ask interpreters about themselves this way, so only the recording knows at its end whether the
+/// process that trains is meant.
+void reportMissingHooks(char option)
 {
-    char text[] =
-        "Python was started with -?, which keeps Stepscope's hooks out: its loader waits, steps and phases are "
-        "not recorded. Start it without that option.\n";
+    char text[] = "Python was started with -?, which keeps Stepscope's hooks out: its loader waits, steps and phases are "
+                  "not recorded. Start it without that option.\x1frecord.hooks_kept_out\n";
     *strchr(text, '?') = option;
-    writeAll(STDERR_FILENO, "stepscope: ", 11);
-    writeAll(STDERR_FILENO, text, sizeof text - 1);
     const char* notes = getenv("STEPSCOPE_NOTES");
-    if (!notes || !*notes)
+    // One write per line: O_APPEND keeps the lines of several processes apart.
+    const int file = notes && *notes ? open(notes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+    if (file >= 0) {
+        writeAll(file, text, sizeof text - 1);
+        close(file);
         return;
-    // A line at once: O_APPEND keeps those of several processes apart.
-    const int file = open(notes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (file < 0)
-        return;
-    writeAll(file, text, sizeof text - 1);
-    close(file);
+    }
+    writeAll(STDERR_FILENO, "stepscope: ", 11);
+    writeAll(STDERR_FILENO, text, static_cast<size_t>(strchr(text, '\x1f') - text));
+    writeAll(STDERR_FILENO, "\n", 1);
 }
 
 void putHooksInFront(const char* hooks)
@@ -131,7 +133,7 @@ __attribute__((constructor)) void whenLoaded()
     if (!hooks || !*hooks || (!isSet("STEPSCOPE_RECORD") && !isSet("STEPSCOPE_ARM")))
         return;
     if (const char option = keepsHooksOut())
-        sayThatHooksAreMissing(option);
+        reportMissingHooks(option);
     else
         putHooksInFront(hooks);
 }

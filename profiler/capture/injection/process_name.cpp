@@ -8,7 +8,9 @@ namespace profiler::capture::injection {
 
 namespace {
 constexpr std::size_t kLongest = 120;
-}
+// What Python runs in a process that multiprocessing spawns: `python -c "from multiprocessing.spawn import …"`.
+constexpr std::string_view kSpawned = "from multiprocessing.spawn import";
+} // namespace
 
 std::string processName()
 {
@@ -18,10 +20,18 @@ std::string processName()
     char bytes[4096];
     const ssize_t count = read(file, bytes, sizeof bytes);
     close(file);
-    std::string line(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return processNameOf({bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+}
+
+std::string processNameOf(std::string_view commandLine)
+{
+    std::string line(commandLine);
+    const bool isSpawned = line.find(kSpawned) != std::string::npos;
     const std::size_t programEnd = std::min(line.find('\0'), line.size());
     if (const std::size_t slash = line.rfind('/', programEnd); slash != std::string::npos && slash < programEnd)
         line.erase(0, slash + 1);
+    if (isSpawned)
+        return line.substr(0, line.find('\0')) + " (process spawned by multiprocessing)";
     while (!line.empty() && line.back() == '\0')
         line.pop_back();
     std::replace(line.begin(), line.end(), '\0', ' ');
