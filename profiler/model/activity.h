@@ -6,13 +6,13 @@
 
 namespace profiler {
 
-/// What a slice is. Names are the PyTorch profiler's own category strings where it has one.
+/// What a slice is. Where the PyTorch profiler has a category for it, the name is that category string.
 enum class ActivityKind : std::uint8_t {
     Other,
     Step,              ///< one training step, on the main thread's track (depth 0)
-    Phase,             ///< data wait, copy, forward, backward, optimizer, validation (names in phase_names.h)
+    Phase,             ///< data wait, copy, forward, backward, optimizer, validation (names: namespace phase)
     LoaderStage,       ///< read, decode, augment, collate, pin on a loader worker's track
-    LoaderWait,        ///< a loader worker that waits: for room in the ring, for work, or parked
+    LoaderWait,        ///< a loader worker waiting for a free slot in the ring or for work, or parked
     CpuOp,             ///< "cpu_op": a LibTorch operator
     UserAnnotation,    ///< "user_annotation": a named range of the user's program
     CudaRuntime,       ///< "cuda_runtime"
@@ -21,22 +21,23 @@ enum class ActivityKind : std::uint8_t {
     GpuMemcpy,         ///< "gpu_memcpy"
     GpuMemset,         ///< "gpu_memset"
     GpuUserAnnotation, ///< "gpu_user_annotation"
-    Sync,              ///< "cuda_sync": a host thread that waits for the device
-    Overhead,          ///< "overhead": the profiler's or driver's own (lazy loading, buffer flush)
+    Sync,              ///< "cuda_sync": a CPU thread waiting for the GPU
+    Overhead,          ///< "overhead": caused by the profiler or the driver (lazy loading, buffer flush)
     Nvtx,              ///< an NVTX range
 };
 inline constexpr int kActivityKinds = static_cast<int>(ActivityKind::Nvtx) + 1;
 
-/// The PyTorch profiler's string, ours where it has none ("step", "phase", "loader_stage", "loader_wait", "nvtx").
+/// The PyTorch profiler's category string, or our own if it has none ("step", "phase", "loader_stage", "loader_wait",
+/// "nvtx").
 std::string_view activityName(ActivityKind kind);
 std::optional<ActivityKind> activityFromName(std::string_view name);
-/// True for work that runs on the device: kernels, copies, memsets.
+/// True for work that runs on the GPU: kernels, copies, memsets.
 constexpr bool isDeviceWork(ActivityKind kind)
 {
     return kind == ActivityKind::Kernel || kind == ActivityKind::GpuMemcpy || kind == ActivityKind::GpuMemset;
 }
 
-/// Names of the phases of a step, as slices of kind Phase carry them and as NVTX ranges are called.
+/// Names of the phases of a step. Slices of kind Phase and NVTX ranges use them.
 namespace phase {
 inline constexpr std::string_view kDataWait = "data wait";
 inline constexpr std::string_view kCopy = "copy";
@@ -44,14 +45,14 @@ inline constexpr std::string_view kZeroGrad = "zero grad";
 inline constexpr std::string_view kForward = "forward";
 inline constexpr std::string_view kBackward = "backward";
 inline constexpr std::string_view kOptimizer = "optimizer";
-inline constexpr std::string_view kMetrics = "metrics";       ///< reading loss and accuracy back (`.item()`)
-inline constexpr std::string_view kLog = "log";               ///< a line of the run's log, written in the step
-inline constexpr std::string_view kCheckpoint = "checkpoint"; ///< weights and optimizer to a file
+inline constexpr std::string_view kMetrics = "metrics";       ///< reading loss and accuracy back to the CPU (`.item()`)
+inline constexpr std::string_view kLog = "log";               ///< writing a line of the run's log during the step
+inline constexpr std::string_view kCheckpoint = "checkpoint"; ///< saving weights and optimizer state to a file
 inline constexpr std::string_view kValidation = "validation";
-inline constexpr std::string_view kWorkerStart = "start workers"; ///< loader workers being made
+inline constexpr std::string_view kWorkerStart = "start workers"; ///< starting the loader workers
 } // namespace phase
 
-/// Names of the stages of a loader worker, as slices of kind LoaderStage carry them.
+/// Names of a loader worker's stages, used by slices of kind LoaderStage.
 namespace stage {
 inline constexpr std::string_view kRead = "read";
 inline constexpr std::string_view kDecode = "decode";

@@ -11,19 +11,19 @@
 
 namespace profiler {
 
-/// Names and values of a slice's arguments as its file has them, in the file's order.
+/// Names and values of a slice's arguments as its file contains them, in the order of the file.
 using SliceDetails = std::vector<std::pair<std::string, std::string>>;
 
-/// Reads the arguments that no column keeps from the file that a trace came from, when somebody asks. An importer makes
-/// one and gives it to the builder; the trace holds it.
+/// Reads arguments that have no column from the file that a trace came from, on demand. An importer creates it and
+/// passes it to the builder; the trace owns it.
 class ArgSource {
 public:
     virtual ~ArgSource() = default;
-    /// @param source  what RawSlice::setSource was given: a byte offset, a row
-    /// Fails where the file has changed, is gone, or has nothing of a slice there. May be called on any thread.
+    /// @param source  the value passed to RawSlice::setSource: a byte offset or a row
+    /// Fails if the file has changed, has been removed, or contains nothing for the slice. Thread-safe.
     [[nodiscard]] virtual Result<SliceDetails> read(std::uint64_t source) const = 0;
-    /// The details at many places, in their order: for copies of a whole trace, where a place's neighbours come next.
-    /// `take` returns false to end it. May be called on several threads at once.
+    /// Reads the details at many places, in order. For copies of a whole trace, in which neighbouring places follow
+    /// each other. `take` returns false to stop. Thread-safe.
     virtual void readMany(std::span<const std::uint64_t> sources,
                           const std::function<bool(Result<SliceDetails>)>& take) const
     {

@@ -14,34 +14,34 @@
 
 namespace profiler {
 
-/// Reads blocks that are not in memory: of a file of our own format, or spilled by a builder. Caches what it read. Any
-/// thread.
+/// Reads blocks that are not in memory, from a file of our own format or from a builder's spill file. Caches the blocks
+/// it has read. Thread-safe.
 class BlockSource {
 public:
     virtual ~BlockSource() = default;
-    /// The block of that number; empty where the file is damaged or cannot be read.
+    /// The block with that number; null if the file is damaged or cannot be read.
     [[nodiscard]] virtual std::shared_ptr<const TrackBlock> load(std::uint32_t block) const = 0;
-    /// Samples of a counter by their number, which is none of a block; empty where they cannot be read.
+    /// Samples of a counter by their number (numbered separately from blocks); empty if they cannot be read.
     [[nodiscard]] virtual std::optional<std::vector<CounterSample>> samples(std::uint32_t number) const;
-    /// Of what was asked for, what could not be read the last time.
+    /// What the most recent attempts to read could not read.
     [[nodiscard]] Unread unread() const;
 
 protected:
-    /// What is missing of that number; empty: it could be read.
+    /// @param missing  what could not be read of that number; empty if it was read
     void note(std::uint32_t number, std::optional<Unread> missing) const;
 
 private:
-    mutable std::mutex m_unreadMutex; ///< guards the next; held for a look-up at most
+    mutable std::mutex m_unreadMutex; ///< guards m_unread; held only for a look-up
     mutable std::map<std::uint32_t, Unread> m_unread;
 };
 
-/// Samples of a counter, by time, that are not in memory.
+/// Samples of a counter, sorted by time, that are not in memory.
 struct SampleRef {
     std::shared_ptr<const BlockSource> source;
     std::uint32_t number = 0, count = 0;
 };
 
-/// A block in use: stays in memory as long as this lives.
+/// Keeps a block in memory for as long as the pin exists.
 class BlockPin {
 public:
     BlockPin() = default;
@@ -72,14 +72,15 @@ public:
 
     [[nodiscard]] const BlockSummary& summary() const { return *m_summary; }
     [[nodiscard]] bool resident() const { return m_block != nullptr; }
-    /// Who reads it; null where it is in memory.
+    /// The source that reads the block; null if the block is in memory.
     [[nodiscard]] const BlockSource* source() const { return m_source.get(); }
-    /// The block, read when it is not in memory; empty where that fails. Valid as long as both the pin and this live.
+    /// The block, read if it is not in memory; empty if reading fails. Valid while both the pin and this BlockRef
+    /// exist.
     [[nodiscard]] BlockPin pin() const
     {
         return m_block ? BlockPin{m_block.get()} : BlockPin{m_source->load(m_number)};
     }
-    /// Bytes that this keeps in memory.
+    /// Bytes of memory held by this reference.
     [[nodiscard]] std::size_t bytes() const { return m_block ? m_block->bytes() : m_summary->bytes(); }
 
 private:

@@ -25,7 +25,7 @@ void BulkCounter::add(std::vector<CounterSample>&& samples, SampleMeaning meanin
         m_pieces.push_back(std::move(samples));
 }
 
-/// What is in memory, by time.
+/// The samples in memory, sorted by time.
 std::vector<CounterSample> BulkCounter::takeMemory()
 {
     std::size_t count = 0;
@@ -63,7 +63,7 @@ void BulkCounter::spill(SliceSpill& spill)
         m_runs.push_back(std::move(run));
 }
 
-/// Walks a run, or what is left in memory.
+/// Iterates over a run in the spill, or over the samples still in memory.
 class BulkCounter::Cursor {
 public:
     Cursor(SliceSpill& spill, Run run) : m_spill(spill), m_run(std::move(run)) { fill(); }
@@ -76,7 +76,7 @@ public:
         if (++m_at == m_samples.size())
             fill();
     }
-    /// Samples that could not be read.
+    /// Number of samples that could not be read.
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
 private:
@@ -108,7 +108,7 @@ BulkCounter::Sealed BulkCounter::merge(SliceSpill& spill, const std::function<vo
     cursors.emplace_back(spill, takeMemory());
     Sealed sealed;
     std::vector<CounterSample> some;
-    bool takes = true; // the spill does
+    bool takes = true; // the spill still accepts samples
     const auto put = [&] {
         auto kept = takes && !some.empty() ? spill.keepSamples(some) : std::nullopt;
         takes = kept.has_value();
@@ -120,7 +120,7 @@ BulkCounter::Sealed BulkCounter::merge(SliceSpill& spill, const std::function<vo
     };
     double sum = 0;
     for (;;) {
-        Cursor* next = nullptr; // runs are few; of equals, what came first goes first
+        Cursor* next = nullptr; // there are few runs; on equal times, the earlier run wins
         for (Cursor& cursor : cursors) {
             if (cursor.front() && (!next || earlier(*cursor.front(), *next->front())))
                 next = &cursor;

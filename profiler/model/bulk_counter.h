@@ -11,26 +11,26 @@
 
 namespace profiler {
 
-/// Samples of one counter that an importer gives in any order. What memory shall not hold meanwhile goes to a spill in
-/// sorted runs, which are merged in the end.
+/// Samples of one counter that an importer adds in any order. Samples beyond the memory budget go to a spill as sorted
+/// runs, which are merged at the end.
 class BulkCounter {
 public:
     void add(std::vector<CounterSample>&& samples, SampleMeaning meaning);
 
-    /// Moves what is in memory to `spill`, as a run. What cannot be written stays.
+    /// Moves the samples in memory to `spill` as one run. Samples that cannot be written stay in memory.
     void spill(SliceSpill& spill);
 
     struct Sealed {
-        std::vector<SampleRef> spilled; ///< by time
-        std::uint64_t lost = 0;         ///< samples that could not be read any more
+        std::vector<SampleRef> spilled; ///< sorted by time
+        std::uint64_t lost = 0;         ///< samples that can no longer be read
     };
-    /// All samples by time, those of one time as they came; of a counter of changes, their sums. The spill gets those
-    /// of a counter that spilled, as far as it takes them.
-    /// @param keep  gets what stays in memory: it follows what is spilled
+    /// All samples sorted by time, with equal times in order of arrival; for a counter of changes, their running sums.
+    /// If the counter spilled, the result goes to the spill as far as the spill accepts it.
+    /// @param keep  called with each sample that stays in memory; these samples follow the spilled ones
     Sealed seal(SliceSpill* spill, const std::function<void(const CounterSample&)>& keep);
 
 private:
-    static constexpr std::size_t kTogether = 8192; ///< samples in a piece of a run
+    static constexpr std::size_t kTogether = 8192; ///< samples in one piece of a run
     using Run = std::vector<SampleRef>;
     class Cursor;
 

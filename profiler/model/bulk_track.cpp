@@ -195,7 +195,7 @@ void BulkTrack::spill(SliceSpill& spill)
     for (std::size_t first = 0; first < m_count; first += kBlockSize) {
         const auto number = spill.write(collect(first, std::min(kBlockSize, m_count - first)));
         if (!number) {
-            m_order = {}; // more may come
+            m_order = {}; // more slices may be added
             return;
         }
         run.numbers.push_back(*number);
@@ -205,7 +205,7 @@ void BulkTrack::spill(SliceSpill& spill)
     m_count = 0;
 }
 
-/// Walks a run of the spill, or what is left in memory.
+/// Iterates over a run in the spill, or over the slices still in memory.
 class BulkTrack::Cursor {
 public:
     using Load = std::function<std::optional<std::vector<RawSlice>>(std::size_t part)>;
@@ -219,7 +219,7 @@ public:
         if (++m_at == m_slices.size())
             fill();
     }
-    /// Slices that could not be read.
+    /// Number of slices that could not be read.
     [[nodiscard]] std::size_t lost() const { return m_lost; }
 
 private:
@@ -260,7 +260,7 @@ std::vector<BlockRef> BulkTrack::sealSpilled(TrackId track, SliceSpill& spill, s
         slices.clear();
     };
     for (;;) {
-        Cursor* next = nullptr; // runs are few; of equals, what came first goes first
+        Cursor* next = nullptr; // there are few runs; on equal keys, the earlier run wins
         for (Cursor& cursor : cursors) {
             if (cursor.front() && (!next || outOfOrder(*next->front(), *cursor.front())))
                 next = &cursor;

@@ -7,13 +7,13 @@
 
 namespace profiler {
 
-/// What was lost between the run and the trace; shown, never silent.
+/// What was lost between the run and the trace. Always shown to the user.
 struct CaptureStats {
-    std::uint64_t dropped = 0;   ///< events that the capture had no room for
-    std::uint64_t unmatched = 0; ///< ends without begin, device work without its launch
-    bool cut = false;            ///< the writer did not finish: the process was killed or the disk filled
-    bool live = false;           ///< the writer is still at work: a snapshot
-    std::vector<Message> notes;  ///< one sentence each: what, where
+    std::uint64_t dropped = 0;   ///< events that did not fit into the capture buffers
+    std::uint64_t unmatched = 0; ///< ends without a start, device work without its launch
+    bool cut = false;            ///< the writer did not finish: the process was killed or the disk was full
+    bool live = false;           ///< the writer is still running: this is a snapshot
+    std::vector<Message> notes;  ///< one sentence each: what happened and where
 };
 
 } // namespace profiler

@@ -5,7 +5,7 @@
 
 namespace profiler {
 
-/// Trace time: CLOCK_MONOTONIC in int64 ns. Every other clock is converted at its edge.
+/// Trace time: CLOCK_MONOTONIC in int64 ns. Times of every other clock are converted where they enter the program.
 struct TraceClock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

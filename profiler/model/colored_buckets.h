@@ -7,14 +7,15 @@
 
 namespace profiler {
 
-/// What a span of pixels holds, and the colour to draw it in.
+/// What a span of pixels contains, and the colour to draw it in.
 struct ColoredBucket : LodBucket {
-    bool isOne = false; ///< a slice at least as long as the bucket covers half of it or more; `name` is its own
-    MixedColor color;   ///< average of its slices' colours by time; without idle time
+    bool isOne = false; ///< one slice, at least as long as the bucket, covers half of it or more; `name` is that
+                        ///< slice's name
+    MixedColor color;   ///< time-weighted average of the slices' colours, excluding idle time
 };
 
-/// Trace::summarize() with colours. Where a bucket holds hundreds of slices, names that are not among the 15 with most
-/// time in their row count as the average of those names.
+/// Trace::summarize() with colours. In buckets with hundreds of slices, names outside the 15 that take most time in
+/// their row share one average colour.
 void summarize(const Trace& trace, TrackId track, int depth, TimeRange window, std::span<ColoredBucket> buckets,
                LodEdges edges, const SlicePalette& palette);
 

@@ -2,11 +2,11 @@
 
 #include <string_view>
 
-/// Words in the names of counters that tell what their values are.
+/// Suffixes in counter names that say what the values mean.
 namespace profiler::counter {
 
-/// Ends the name of a counter that began at 0 with the recording: what was there before is not in it. PyTorch before
-/// 1.10 records changes of memory alone.
+/// Suffix of a counter that started at 0 when the recording began, so that earlier values are not included. PyTorch
+/// before 1.10 records only changes of memory.
 inline constexpr std::string_view kSinceBegin = " since the recording began";
 
 } // namespace profiler::counter

@@ -37,20 +37,21 @@ std::optional<SliceId> nextAt(const Trace& trace, FlowEnd end)
     return first ? std::optional(first->id) : std::nullopt;
 }
 
-/// An end of an arrow, and where its slice is put.
+/// One end of an arrow, and where to store the slice found for it.
 struct Wanted {
     FlowEnd end;
     std::optional<SliceId>* found;
 };
 
-/// The same for many ends of one track, in the order of time, whose blocks are in order: one walk over its slices.
+/// Finds the slices of many ends of one track in a single walk over its slices. The ends are sorted by time and the
+/// blocks of the track are in order.
 void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const std::stop_token& stop)
 {
     struct Open {
         std::int64_t end = 0;
         std::uint32_t ordinal = 0;
     };
-    std::vector<Open> open; // the last slice of each depth
+    std::vector<Open> open; // the last slice at each depth
     std::size_t next = 0, nextFollowed = 0;
     const auto findBefore = [&](std::int64_t time) {
         for (; next < ends.size() && toNs(ends[next].end.time) < time; ++next) {
@@ -85,11 +86,11 @@ void findInOrder(const TrackSlices& slices, std::span<const Wanted> ends, const 
     findBefore(std::numeric_limits<std::int64_t>::max());
 }
 
-/// The slices of one track's ends, which are in the order of time. The track is one of the trace.
+/// Finds the slices for the ends of one track. The ends are sorted by time, and the track belongs to the trace.
 void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::stop_token& stop)
 {
     const TrackSlices& slices = trace.slicesOf(ends.front().end.track);
-    // A few ends are worth no walk over everything.
+    // For a few ends, a walk over all slices does not pay off.
     constexpr std::size_t kEndsABlock = 16;
     if (slices.ordered && ends.size() > kEndsABlock * slices.blocks.size()) {
         findInOrder(slices, ends, stop);
@@ -102,7 +103,7 @@ void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::st
     }
 }
 
-/// In the order of a number that each has; stable.
+/// Sorts by the number that `keyOf` returns for each value; stable.
 template <class T, class KeyOf>
 std::vector<T> sortedBy(std::vector<T> values, KeyOf&& keyOf)
 {
@@ -131,8 +132,8 @@ void addOnce(std::vector<Flow>& flows, const Flow& flow)
 
 } // namespace
 
-ExplicitFlows::ExplicitFlows(const Trace& trace, std::span<const ExplicitFlow> flows, std::vector<Flow> known, unsigned threads,
-                       const std::stop_token& stop)
+ExplicitFlows::ExplicitFlows(const Trace& trace, std::span<const ExplicitFlow> flows, std::vector<Flow> known,
+                             unsigned threads, const std::stop_token& stop)
     : m_flows(std::move(known))
 {
     std::vector<std::optional<SliceId>> found(2 * flows.size());

@@ -7,7 +7,7 @@
 
 namespace profiler {
 
-/// A number that cannot be mistaken for another kind of number.
+/// A number that the compiler does not mix up with ids of another kind.
 template <class Tag, class Rep = std::uint32_t>
 struct Id {
     Rep value = 0;
@@ -17,8 +17,9 @@ struct Id {
 using TrackId = Id<struct TrackTag>;                            ///< index into Trace::tracks()
 using StringId = Id<struct StringTag>;                          ///< index into the trace's string pool; 0 is ""
 using DeviceId = Id<struct DeviceTag>;                          ///< CUDA device ordinal
-using StreamId = Id<struct StreamTag>;                          ///< CUDA stream as CUPTI numbers it
-using CorrelationId = Id<struct CorrelationTag, std::uint64_t>; ///< joins a runtime call and its device work; 0: none
+using StreamId = Id<struct StreamTag>;                          ///< CUDA stream number as CUPTI reports it
+using CorrelationId = Id<struct CorrelationTag, std::uint64_t>; ///< joins a runtime call and its device work; 0 for
+                                                                ///< none
 
 /// One slice of a trace; stays valid in every later snapshot of a growing trace.
 struct SliceId {

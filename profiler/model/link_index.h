@@ -11,20 +11,20 @@
 
 namespace profiler {
 
-/// What a slice's link joins, and which end of the arrow it is.
+/// What the link of a slice connects, and which end of the arrow the slice is.
 enum class LinkRole : std::uint8_t { LaunchCall, LaunchedWork, ForwardOp, BackwardOp };
 inline constexpr int kLinkRoles = 4;
-/// Empty for a slice that no arrow can touch.
+/// Empty for a slice that can have no arrow.
 std::optional<LinkRole> linkRole(const RawSlice& slice);
 
-/// Links of one role in a block; largest < smallest: none.
+/// Links of one role in a block; empty if largest < smallest.
 struct LinkRange {
     std::int64_t smallest = 0, largest = -1;
     [[nodiscard]] bool contains(std::int64_t link) const { return smallest <= link && link <= largest; }
 };
 using LinkRanges = std::array<LinkRange, kLinkRoles>;
 
-/// Finds the slices of a block by their links: two bytes for each slice that has one.
+/// Finds the slices of a block by their links. Takes two bytes for each slice with a link.
 class LinkIndex {
 public:
     explicit LinkIndex(std::span<const RawSlice> slices);

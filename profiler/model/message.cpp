@@ -18,7 +18,7 @@ std::map<std::string_view, std::string_view>& registered()
     return texts;
 }
 
-/// Of "is|are", the one that agrees with the number.
+/// Returns the one of "is|are" that agrees with the number.
 std::string_view choice(std::string_view oneAndMany, const MessageParameter& parameter)
 {
     const std::size_t bar = oneAndMany.find('|');
@@ -27,7 +27,7 @@ std::string_view choice(std::string_view oneAndMany, const MessageParameter& par
     return number && *number == 1 ? oneAndMany.substr(0, bar) : oneAndMany.substr(bar + 1);
 }
 
-/// The text with each "{name}" replaced by that parameter. What is in no parameter stays as it is.
+/// The text with each "{name}" replaced by that parameter. Braces that name no parameter stay as they are.
 std::string filled(std::string_view text, const std::vector<MessageParameter>& parameters)
 {
     std::string result;
@@ -41,7 +41,7 @@ std::string filled(std::string_view text, const std::vector<MessageParameter>& p
         const std::string_view name = inside.substr(0, inside.find('|'));
         const auto parameter = std::find_if(parameters.begin(), parameters.end(),
                                             [&](const MessageParameter& candidate) { return candidate.name == name; });
-        assert(parameter != parameters.end() && "a message names a parameter that it was not given");
+        assert(parameter != parameters.end() && "the text of a message uses a parameter without a value");
         result += parameter == parameters.end()  ? text.substr(open, close + 1 - open)
                   : name.size() == inside.size() ? std::string_view(parameter->text)
                                                  : choice(inside.substr(name.size() + 1), *parameter);
@@ -52,7 +52,7 @@ std::string filled(std::string_view text, const std::vector<MessageParameter>& p
 
 constexpr char kSeparator = '\x1f';
 
-/// A field of a line: neither a separator nor a line break is in it.
+/// A field of a message line: separators and line breaks are removed.
 std::string withoutSeparators(std::string text)
 {
     std::replace_if(

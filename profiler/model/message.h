@@ -12,9 +12,9 @@
 #include <vector>
 
 /// Everything the product says to a user (a finding's reason, a caveat, a note about a trace, an error, a verdict) is a
-/// Message: an id that programs and tests check, the values in it, and the English text. The text is written next to
-/// the code that raises the message: `message<"host.bound.idle", "The device idles {share} of the time.">({{"share",
-/// 0.4, "40 %"}})`.
+/// Message: an id that programs and tests check, parameter values, and English text. The text is written next to the
+/// code that raises the message: `message<"host.bound.idle", "The device idles {share} of the time.">({{"share", 0.4,
+/// "40 %"}})`.
 namespace profiler {
 
 /// One value of a message.
@@ -25,10 +25,10 @@ struct MessageParameter {
     Value value;      ///< for programs; times in µs, sizes in bytes, shares in 0…1
     std::string text; ///< for readers, with its unit
 
-    /// @param shown  the value with its unit; a string stands for itself
+    /// @param shown  the value with its unit; for a string, the string itself
     MessageParameter(std::string_view parameter, std::string_view shown);
     MessageParameter(std::string_view parameter, double number, std::string_view shown);
-    /// @param shown  empty: the number as it is
+    /// @param shown  the formatted number; if empty, the plain number
     template <class Integer, std::enable_if_t<std::is_integral_v<Integer>, int> = 0>
     MessageParameter(std::string_view parameter, Integer number, std::string_view shown = {})
         : MessageParameter(Exact{}, parameter, static_cast<std::int64_t>(number), shown)
@@ -51,31 +51,31 @@ struct Message {
     Message(std::string messageId, std::vector<MessageParameter> values, std::string sentence);
 
     [[nodiscard]] bool empty() const { return text.empty(); }
-    /// The parameter of that name; nullptr without one.
+    /// The parameter with that name, or nullptr.
     [[nodiscard]] const MessageParameter* find(std::string_view name) const;
 
     friend bool operator==(const Message&, const Message&) = default;
 };
 
-/// The words of another program, of the operating system or of a file, for which there is no id.
+/// Text from another program, the operating system or a file, which has no id.
 Message foreignText(std::string text);
 
 /// A message as one line of a file: its text, then the id and the parameters, separated by U+001F.
 std::string messageLine(const Message& message);
-/// The message of such a line. A line of another origin is the text of a message without an id.
+/// Parses such a line. A line that messageLine() did not write becomes the text of a message without an id.
 Message messageOfLine(std::string_view line);
 
-/// messageLine() of each.
+/// messageLine() of each message.
 std::string messageLines(const std::vector<Message>& messages);
 
 /// Prints the id and the text, for tests and logs.
 std::ostream& operator<<(std::ostream& out, const Message& message);
 
-/// An id with its text, whose parameters are in braces: "The device idles {share} of the time."
+/// An id with its text. Parameters are in braces: "The device idles {share} of the time."
 struct MessageText {
     std::string_view id, text;
 };
-/// Texts of all messages that this program can raise, by id. An id occurs once.
+/// Texts of all messages that this program can raise, sorted by id. Ids are unique.
 std::vector<MessageText> messageTexts();
 
 namespace detail {
@@ -98,8 +98,9 @@ struct RegisteredMessage {
 
 } // namespace detail
 
-/// A message with the values of its parameters. Each parameter that the text names must be given; more may be. In the
-/// text, "{name}" stands for a parameter, and "{name|is|are}" for the first of the two where its number is 1.
+/// A message with the values of its parameters. Each parameter that the text uses must be given; unused ones are
+/// allowed. In the text, "{name}" is replaced by the parameter, and "{name|is|are}" by the first word if the number is
+/// 1, otherwise by the second.
 template <detail::Literal Id, detail::Literal Text>
 Message message(std::initializer_list<MessageParameter> parameters = {})
 {

@@ -9,7 +9,7 @@
 namespace profiler {
 namespace {
 
-/// Steps of one match; what (a+)+b takes on thirty letters is a thousand times more.
+/// Maximum steps of one match. For comparison, (a+)+b on thirty letters takes a thousand times more.
 constexpr std::uint32_t kMaxSteps = 1'000'000;
 
 struct FreeCode {
@@ -24,7 +24,7 @@ struct FreeContext {
 
 std::uint32_t optionsOf(const NamePattern& pattern)
 {
-    // Names come from files: they may hold bytes that are no UTF-8.
+    // Names come from files and may contain bytes that are not valid UTF-8.
     std::uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
     options |= pattern.regex ? PCRE2_ALT_BSUX | PCRE2_MATCH_UNSET_BACKREF : PCRE2_LITERAL;
     if (!pattern.caseSensitive)
@@ -55,16 +55,16 @@ Result<NameMatcher> NameMatcher::make(const NamePattern& pattern)
     if (!compiled->code) {
         std::array<PCRE2_UCHAR, 256> words{};
         pcre2_get_error_message(number, words.data(), words.size());
-        return fail<"search.pattern", "the search pattern is wrong: {why}">(
-            Error::Code::Invalid, "character " + std::to_string(offset + 1), "correct it, or search for plain text",
-            {{"why", reinterpret_cast<const char*>(words.data())}});
+        return fail<"search.pattern", "the search pattern is invalid: {why}">(
+            Error::Code::Invalid, "character " + std::to_string(offset + 1),
+            "correct the pattern, or search for plain text", {{"why", reinterpret_cast<const char*>(words.data())}});
     }
-    // Without the just-in-time compiler (some kernels forbid it) the interpreter does the work.
+    // If the just-in-time compiler is unavailable (some kernels forbid it), PCRE2 uses its interpreter.
     static_cast<void>(pcre2_jit_compile(compiled->code.get(), PCRE2_JIT_COMPLETE));
     compiled->match.reset(pcre2_match_data_create(1, nullptr));
     compiled->context.reset(pcre2_match_context_create(nullptr));
     if (!compiled->match || !compiled->context)
-        return fail<"search.no_memory", "there is no memory for the search">(Error::Code::NoSpace);
+        return fail<"search.no_memory", "not enough memory for the search">(Error::Code::NoSpace);
     pcre2_set_match_limit(compiled->context.get(), kMaxSteps);
     pcre2_set_depth_limit(compiled->context.get(), kMaxSteps);
     return NameMatcher{std::move(compiled)};

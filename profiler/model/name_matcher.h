@@ -8,7 +8,7 @@
 
 namespace profiler {
 
-/// A compiled NamePattern. One thread.
+/// A compiled NamePattern. For use by one thread.
 class NameMatcher {
 public:
     static Result<NameMatcher> make(const NamePattern& pattern);
@@ -16,7 +16,7 @@ public:
     NameMatcher& operator=(NameMatcher&&) noexcept;
     ~NameMatcher();
 
-    /// Empty when the expression gave up on this text: it took more steps than any search of use does.
+    /// Empty if the expression exceeded the step limit on this text.
     [[nodiscard]] std::optional<bool> matches(std::string_view text) const;
 
 private:

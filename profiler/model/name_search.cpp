@@ -11,11 +11,11 @@
 namespace profiler {
 namespace {
 
-/// Where a slice stands in the order of a search.
+/// Position of a slice in the order of a search.
 struct Key {
     std::int64_t begin = 0;
     std::uint32_t track = 0;
-    std::int64_t shortness = 0; ///< less its duration
+    std::int64_t shortness = 0; ///< negated duration
     std::uint32_t ordinal = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
 };
@@ -37,7 +37,7 @@ std::optional<Slice> sliceOf(const Trace& trace, const std::optional<Key>& key)
     return key ? std::optional{trace.slice({TrackId{key->track}, key->ordinal})} : std::nullopt;
 }
 
-/// The first match of a block after a key.
+/// The first match in a block after a key.
 std::optional<Key> nextIn(const NameSearch& search, TrackId track, const TrackBlock& block, const Key& after)
 {
     for (std::uint32_t i = block.columns.firstFrom(after.begin); i < block.size(); ++i) {
@@ -49,7 +49,7 @@ std::optional<Key> nextIn(const NameSearch& search, TrackId track, const TrackBl
     return std::nullopt;
 }
 
-/// The last match of a block before a key.
+/// The last match in a block before a key.
 std::optional<Key> lastIn(const NameSearch& search, TrackId track, const TrackBlock& block, const Key& before)
 {
     const auto& columns = block.columns;
@@ -108,7 +108,7 @@ std::optional<Key> lastBefore(const NameSearch& search, std::span<const TrackId>
     return best;
 }
 
-/// Calls `visit(track, block)` for the blocks that may have slices which begin in [from, to).
+/// Calls `visit(track, block)` for the blocks that may contain slices starting in [from, to).
 template <class Visit>
 void forEachBlock(const NameSearch& search, std::span<const TrackId> tracks, std::int64_t from, std::int64_t to,
                   Visit&& visit)

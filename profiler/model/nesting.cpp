@@ -9,7 +9,7 @@ namespace {
 constexpr int kDeepest = 254;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min();
 
-/// Known depths first among equals: what nests others is known more often than not.
+/// On equal intervals, slices with a known depth come first: slices that contain others usually have one.
 bool comesBefore(const RawSlice& a, const RawSlice& b)
 {
     if (a.begin != b.begin || a.duration != b.duration)
@@ -81,7 +81,7 @@ void inferDepths(std::span<RawSlice> slices, std::span<const RawSlice> context)
     DepthScan scan;
     std::size_t next = 0;
     for (std::size_t i = 0; i < slices.size();) {
-        // Slices of equal interval: those of known depth contain the others.
+        // Of slices with equal intervals, those with a known depth contain the others.
         std::size_t last = i;
         while (last < slices.size() && slices[last].begin == slices[i].begin &&
                slices[last].duration == slices[i].duration)

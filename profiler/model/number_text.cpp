@@ -11,7 +11,7 @@ namespace profiler {
 namespace {
 
 constexpr const char* kNoNumber = "–";
-/// Smaller values would be mostly zeros.
+/// In plain notation, smaller values would consist mostly of zeros.
 constexpr double kPlainAbove = 1e-6;
 
 std::string printed(double value, std::chars_format format, int digits)
@@ -21,8 +21,8 @@ std::string printed(double value, std::chars_format format, int digits)
     return {text.data(), end};
 }
 
-/// A value to three significant digits, and the power of ten of its first digit. Rounding comes before the choice of a
-/// unit: 999.6 µs are 1.00 ms.
+/// A value rounded to three significant digits, and the power of ten of its first digit. Rounding happens before the
+/// unit is chosen: 999.6 µs becomes 1.00 ms.
 struct Rounded {
     double value = 0;
     int power = 0;
@@ -49,7 +49,7 @@ struct Unit {
     const char* name;
 };
 
-/// In the largest unit of which there is at least one.
+/// The value in the largest unit in which it is at least one.
 template <std::size_t N>
 std::string inUnits(double value, const Unit (&units)[N])
 {
@@ -67,7 +67,7 @@ std::string nsText(double ns)
     const double shown = std::abs(Rounded{ns}.value);
     if (shown < 1000)
         return fixedText(ns, 0) + " ns";
-    // From two minutes on, minutes read better than hundreds of seconds.
+    // From two minutes on, minutes are easier to read than hundreds of seconds.
     if (shown >= 120e9)
         return threeDigits(ns / 60e9) + " min";
     static constexpr Unit kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "µs"}};
@@ -97,7 +97,7 @@ std::string timeText(double us)
 std::string positionText(Nanoseconds sinceStart, int decimals)
 {
     const std::int64_t ns = sinceStart.count();
-    // The least integer has no absolute value of its own type.
+    // The smallest integer has no absolute value in its own type.
     const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
     constexpr std::uint64_t kSecond = 1'000'000'000;
     std::string text = (ns < 0 ? "-" : "") + countText(size / kSecond);
@@ -120,7 +120,7 @@ std::string shareText(double share)
         return "0 %";
     if (percent > 0 && percent < 0.005)
         return "< 0.01 %";
-    // Nobody acts on less than a hundredth of a percent.
+    // Differences below a hundredth of a percent do not matter to anybody.
     const Rounded rounded{percent};
     return fixedText(rounded.value, std::clamp(2 - rounded.power, 0, 2)) + " %";
 }
@@ -154,7 +154,7 @@ std::string fixedText(double value, int decimals)
         return kNoNumber;
     std::string text = printed(value, std::chars_format::fixed, decimals);
     if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos)
-        text.erase(0, 1); // "-0" is no number that anyone would say
+        text.erase(0, 1); // avoid "-0"
     return detail::groupedText(std::move(text));
 }
 

@@ -8,13 +8,13 @@
 
 namespace profiler {
 
-/// Integers in as many bytes each as the difference of the largest and the least needs (none, where all are equal).
+/// Integers stored relative to the smallest one, each in as many bytes as the range needs (none if all are equal).
 /// Immutable; reading one costs one unaligned load. Little-endian hosts only.
 class PackedColumn {
 public:
     PackedColumn() = default;
 
-    /// @param value  called with 0 … size − 1, in order; what it returns lies in [least, largest]
+    /// @param value  called with 0 … size − 1, in order; returns values in [least, largest]
     template <class Value>
     static PackedColumn of(std::uint32_t size, std::int64_t least, std::int64_t largest, Value&& value)
     {
@@ -55,17 +55,17 @@ private:
         const std::uint64_t span = static_cast<std::uint64_t>(largest) - m_base;
         m_width = static_cast<std::uint32_t>(std::bit_width(span) + 7) / 8;
         m_mask = m_width == sizeof span ? ~std::uint64_t{0} : (std::uint64_t{1} << 8 * m_width) - 1;
-        m_held = std::size_t{size} * m_width + sizeof span; // a load may reach beyond the last number
+        m_held = std::size_t{size} * m_width + sizeof span; // a load may read past the last number
         m_bytes = std::make_unique<std::byte[]>(m_held);
     }
-    /// Kept apart by width, so that the compiler knows it; 0: any.
+    /// One instance for each width, so that the width is a compile-time constant; 0 means any width.
     template <std::uint32_t Width, class Value>
     void fill(std::uint32_t size, Value&& value)
     {
         const std::uint32_t width = Width == 0 ? m_width : Width;
         std::byte* at = m_bytes.get();
         for (std::uint32_t i = 0; i < size; ++i, at += width) {
-            // The bytes beyond the width are those of the next number, which is yet to come.
+            // The bytes beyond the width belong to the next number, which is written later.
             const std::uint64_t bits = static_cast<std::uint64_t>(value(i)) - m_base;
             std::memcpy(at, &bits, sizeof bits);
         }
@@ -78,7 +78,7 @@ private:
 };
 static_assert(std::endian::native == std::endian::little);
 
-/// The least and the largest of the numbers that a PackedColumn will hold.
+/// The smallest and largest number that a PackedColumn will contain.
 struct ColumnRange {
     std::int64_t least = 0, largest = 0;
 

@@ -13,7 +13,7 @@ namespace profiler {
 void parallelFor(std::size_t count, unsigned threads, const std::function<void(std::size_t)>& work)
 {
     std::atomic<std::size_t> next = 0;
-    std::exception_ptr thrown; // the first one; out of a thread it would end the program
+    std::exception_ptr thrown; // the first exception; if it left a thread, it would terminate the program
     std::mutex mutex;
     const auto loop = [&] {
         try {
@@ -32,7 +32,7 @@ void parallelFor(std::size_t count, unsigned threads, const std::function<void(s
         while (others.size() + 1 < wanted)
             others.emplace_back(loop);
     } catch (const std::system_error&) {
-        // No more threads are to be had: those that run do the work.
+        // No more threads can be started: the running ones do the work.
     }
     loop();
     others.clear(); // joins them

@@ -9,11 +9,11 @@ namespace {
 
 constexpr std::string_view kBefore = "PCIe ", kBetween = ".0 x";
 constexpr std::uint64_t kMostLanes = 32;
-/// Of a lane in one direction, by generation.
+/// Bandwidth of one lane in one direction, by generation.
 constexpr std::array<double, 6> kGbPerSecond = {2.5 / 8 * 8 / 10,     5.0 / 8 * 8 / 10,     8.0 / 8 * 128 / 130,
                                                 16.0 / 8 * 128 / 130, 32.0 / 8 * 128 / 130, 64.0 / 8 * 236 / 256};
 
-/// Takes what `text` begins with.
+/// Removes `word` from the start of `text`, if it is there.
 bool take(std::string_view& text, std::string_view word)
 {
     if (!text.starts_with(word))

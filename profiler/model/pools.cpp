@@ -6,7 +6,7 @@ namespace profiler {
 namespace {
 
 constexpr std::size_t kArenaBytes = 16 << 10;
-/// Bytes of any file are kept within this (8 PiB).
+/// Byte counts from any file are clamped to this (8 PiB).
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 53;
 
 } // namespace

@@ -13,7 +13,7 @@
 
 namespace profiler {
 
-/// A string of the pool, with the memory block that holds its characters.
+/// A string in the pool, with the memory block that contains its characters.
 struct PooledString {
     std::string_view text;
     std::shared_ptr<const char[]> storage; ///< shared by many strings
@@ -30,18 +30,18 @@ public:
     [[nodiscard]] std::size_t size() const { return m_strings.size(); }
     [[nodiscard]] std::string_view text(StringId id) const { return m_strings[id.value].text; }
     [[nodiscard]] StringLog::View view() const { return m_strings.view(); }
-    /// Bytes of characters held.
+    /// Number of bytes in all strings.
     [[nodiscard]] std::size_t textBytes() const { return m_textBytes; }
 
 private:
     StringLog m_strings;
-    std::unordered_map<std::string_view, StringId> m_ids; ///< views into m_strings' storage
+    std::unordered_map<std::string_view, StringId> m_ids; ///< views into the storage of m_strings
     std::shared_ptr<char[]> m_arena;
     std::size_t m_arenaSize = 0, m_arenaUsed = 0, m_textBytes = 0;
 };
 
-/// Interns arguments. An id is an index into the log, or, with kInline set, a small `value` with nothing else beside
-/// it.
+/// Interns arguments. An id is an index into the log; with kInline set, it is itself a small `value`, and all other
+/// arguments are empty.
 class ArgsPool {
 public:
     ArgsPool();
@@ -49,9 +49,9 @@ public:
     [[nodiscard]] ArgsLog::View view() const { return m_args.view(); }
     [[nodiscard]] std::size_t size() const { return m_args.size(); }
     [[nodiscard]] const SliceArgs& operator[](std::size_t index) const { return m_args[index]; }
-    /// True for an id that is its own meaning in every pool.
+    /// True for an id that contains its own value and means the same in every pool.
     static constexpr bool isInline(std::uint32_t id) { return (id & kInline) != 0; }
-    /// The arguments of an id.
+    /// The arguments for an id.
     static SliceArgs resolve(const ArgsLog::View& view, std::uint32_t id);
 
 private:
@@ -59,21 +59,21 @@ private:
     struct Hash {
         std::size_t operator()(const SliceArgs& args) const noexcept;
     };
-    ArgsLog m_args; ///< 0: no arguments
+    ArgsLog m_args; ///< entry 0: no arguments
     std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids;
 };
 
-/// Names and arguments that one thread of an importer interns, without a lock, until TraceBuilder::merge.
+/// Names and arguments that one importer thread interns without a lock, until TraceBuilder::merge.
 struct LocalPools {
     StringPool strings;
-    ArgsPool args; ///< their shapes and types are ids of `strings`
+    ArgsPool args; ///< `shapes` and `types` are ids of `strings`
 };
 
-/// Ids of a LocalPools → ids of a builder.
+/// Maps ids of a LocalPools to ids of a builder.
 struct PoolRemap {
     std::vector<std::uint32_t> names, args;
 
-    /// An id that the pools never gave becomes "no name", "no arguments".
+    /// An id that the pools never returned becomes "no name" or "no arguments".
     void apply(RawSlice& slice) const
     {
         slice.name = slice.name < names.size() ? names[slice.name] : 0;

@@ -36,7 +36,7 @@ void sortByDigit(const std::vector<SortKey>& from, std::vector<SortKey>& to, std
 
 void radixSort(std::vector<SortKey>& keys)
 {
-    constexpr std::size_t kFew = 512; // below, the tables of digits cost more than they save
+    constexpr std::size_t kFew = 512; // for fewer keys, the digit tables cost more than they save
     if (std::is_sorted(keys.begin(), keys.end(), comesFirst))
         return;
     if (keys.size() < kFew) {
