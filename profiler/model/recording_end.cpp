@@ -7,10 +7,10 @@ namespace profiler {
 
 namespace {
 
-// Readers show every fact whose key ends with ".note" among the notes of the trace.
+// Readers show every metadata entry whose key ends with ".note" among the notes of the trace.
 constexpr std::string_view kNote = "record.ended.note";
 
-// A shell reports a child that a signal killed by this status plus the signal's number.
+// A shell reports a child killed by a signal with this status plus the signal's number.
 constexpr int kKilledStatus = 128, kMostSignals = 64;
 
 } // namespace
@@ -38,17 +38,17 @@ std::optional<Message> recordingEndMessage(const RecordingEnd& end)
             {{"signal", signalName(end.programSignal)}});
     if (const int signal = end.programStatus - kKilledStatus; signal > 0 && signal <= kMostSignals)
         return message<"record.ended.program_status",
-                       "Recording ended: the program exited with status {status}, which stands for {signal}.">(
+                       "Recording ended: the program exited with status {status}, which means {signal}.">(
             {{"status", end.programStatus}, {"signal", signalName(signal)}});
     return std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::string>> recordingEndMetadata(const RecordingEnd& end)
 {
-    const auto said = recordingEndMessage(end);
-    if (!said)
+    const auto sentence = recordingEndMessage(end);
+    if (!sentence)
         return {};
-    return {{std::string(kNote), messageLine(*said)}};
+    return {{std::string(kNote), messageLine(*sentence)}};
 }
 
 } // namespace profiler

@@ -4,7 +4,7 @@
 
 namespace profiler {
 
-/// An entry of a generated registry: the stem of its file and what the file defines.
+/// An entry of a generated registry: the file name without its extension, and what the file defines.
 template <class T>
 struct Registered {
     std::string_view stem;

@@ -5,7 +5,7 @@ namespace profiler {
 std::string Error::message() const
 {
     std::string text = what.text;
-    if (text.ends_with('.') && (!where.empty() || !hint.empty())) // the sentence goes on
+    if (text.ends_with('.') && (!where.empty() || !hint.empty())) // the sentence continues
         text.pop_back();
     if (!where.empty())
         text += " (" + where + ")";

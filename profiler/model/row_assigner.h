@@ -10,12 +10,12 @@
 
 namespace profiler {
 
-/// Gives each slice a row: one of its depth and kind that is free, a new one when none is.
+/// Assigns a row to each slice: a free row with its depth and kind, or a new one if there is none.
 class RowAssigner {
 public:
-    /// Begins rise from call to call.
+    /// Starts must not decrease from call to call.
     std::uint32_t assign(std::uint8_t depth, ActivityKind kind, std::int64_t begin, std::int64_t end);
-    /// Rows as they were made; only depth, kind and count are set.
+    /// Rows in order of creation; only depth, kind and count are set.
     [[nodiscard]] std::vector<Row>& rows() { return m_rows; }
 
 private:
@@ -23,13 +23,13 @@ private:
     using FirstFree = std::priority_queue<EndAndRow, std::vector<EndAndRow>, std::greater<>>;
     struct Lane {
         bool used = false;
-        std::uint32_t row = 0; ///< the first of its depth and kind: most lanes have no other
-        std::int64_t end = 0;  ///< of that row
+        std::uint32_t row = 0; ///< the first row of this depth and kind; most have no others
+        std::int64_t end = 0;  ///< end of the last slice in that row
         FirstFree others;
     };
     std::uint32_t make(std::uint8_t depth, ActivityKind kind);
 
-    std::vector<Lane> m_lanes; ///< by depth and kind
+    std::vector<Lane> m_lanes; ///< indexed by depth and kind
     std::vector<Row> m_rows;
 };
 

@@ -8,14 +8,14 @@
 namespace profiler {
 namespace {
 
-/// A row with less than this share of a block's slices is kept entry by entry …
+/// A row with less than this share of a block's slices is stored entry by entry …
 constexpr std::size_t kSparse = 16;
-/// … where all such rows together are no more than this share …
+/// … if all such rows together have at most this share of the slices …
 constexpr std::size_t kMostSparse = 8;
-/// … in blocks so large that a processor's cache does not hold them.
+/// … and the block is too large for a processor cache.
 constexpr std::size_t kWorthSparse = 4096;
 
-/// Sorts rows by depth and kind; `rowOf` follows.
+/// Sorts rows by depth and kind, and updates `rowOf`.
 void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
 {
     std::vector<std::uint32_t> order(rows.size());
@@ -39,7 +39,7 @@ void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
         row = newIndex[row];
 }
 
-/// A group in the making.
+/// A group under construction.
 struct Node {
     std::int64_t begin, before;
     Longest longest;
@@ -71,8 +71,8 @@ LodNodes pack(const std::vector<Node>& nodes)
 
 using NamesAndTimes = std::vector<std::pair<std::uint32_t, std::int64_t>>;
 
-/// Nodes of level 0, and what is known of the row as a whole.
-/// @param times  gets the name and the duration of each entry
+/// Builds the nodes of level 0, and sets the start, end and covered time of the row.
+/// @param times  receives the name and duration of each entry
 std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const std::uint16_t> positions, Row& row,
                               NamesAndTimes& times)
 {
@@ -93,7 +93,7 @@ std::vector<Node> lowestNodes(std::span<const RawSlice> slices, std::span<const 
     return nodes;
 }
 
-/// Nodes of the level above.
+/// Builds the nodes of the next level up.
 std::vector<Node> nodesAbove(const std::vector<Node>& below)
 {
     std::vector<Node> nodes;
@@ -149,7 +149,7 @@ RowIndex::RowIndex(std::span<const RawSlice> sorted, RowSummary& summary)
     summary = RowSummary{std::move(rows), pack(coarse), std::move(mixes)};
 }
 
-/// Bounded by an eighth of the block's slices, so that rows of many depths do not add up to all of them.
+/// Limits the stored rows to an eighth of the block's slices, so that rows of many depths do not add up to all slices.
 void RowIndex::keepSparse(std::span<const RawSlice> sorted, std::span<const Row> rows)
 {
     const std::size_t most = sorted.size() / kSparse;
@@ -192,7 +192,7 @@ std::uint32_t RowEntries::firstFrom(std::int64_t time, std::uint32_t guess) cons
     const auto before = [&](std::uint32_t entry) { return begin(entry) < time; };
     std::uint32_t low = 0;
     std::uint32_t high = m_row->count;
-    // Away from the guess in growing steps, until the entry lies between two of them.
+    // Search away from the guess in growing steps until the entry is between two of them.
     std::uint32_t step = 1;
     if (guess < high && before(guess)) {
         low = guess + 1;

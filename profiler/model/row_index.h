@@ -10,15 +10,15 @@
 
 namespace profiler {
 
-/// The entries of one row, by their number. Valid as long as the block and the row.
+/// The entries of one row, by number. Valid as long as the block and the row.
 class RowEntries {
 public:
-    /// Of a row whose entries are looked up among all slices of the block.
+    /// For a row whose entries are looked up among all slices of the block.
     RowEntries(const Row& row, const SliceColumns& columns, const std::uint16_t* positions)
         : m_row(&row), m_columns(&columns.times()), m_positions(positions)
     {
     }
-    /// Of a row whose entries lie together.
+    /// For a row whose entries are stored contiguously.
     RowEntries(const Row& row, const TimeColumns& own, std::uint32_t first)
         : m_row(&row), m_columns(&own), m_first(first)
     {
@@ -30,7 +30,7 @@ public:
     {
         return static_cast<std::uint32_t>(m_columns->name[at(entry)]);
     }
-    /// The first entry that begins at `time` or later. O(log of its distance from `guess`).
+    /// The first entry that starts at `time` or later. O(log of its distance from `guess`).
     [[nodiscard]] std::uint32_t firstFrom(std::int64_t time, std::uint32_t guess) const;
 
 private:
@@ -44,17 +44,17 @@ private:
     std::uint32_t m_first = 0;
 };
 
-/// Which slices of a block are in which row, and the lowest level of large rows: with RowSummary the level-of-detail
-/// index of a block. About 3 bytes a slice, and up to 4 more for the times of their names. Rows with few of the block's
-/// slices are kept once more, entry by entry: who goes through one would otherwise fetch memory from three places for
-/// each of its slices.
+/// Maps slices of a block to rows, and stores the lowest level of large rows. Together with RowSummary, this is the
+/// block's level-of-detail index. Takes about 3 bytes per slice, and up to 4 more for the time per name. Rows with few
+/// of the block's slices are stored a second time, entry by entry: otherwise, iterating over such a row would cost
+/// three cache misses per slice.
 class RowIndex {
 public:
-    /// Makes both parts in linear time (n log n where slices of a depth overlap).
+    /// Builds both parts in linear time (n log n if slices of one depth overlap).
     /// @param sorted  in the order of beginsBefore, at most SliceColumns::kMaxSlices
     RowIndex(std::span<const RawSlice> sorted, RowSummary& summary);
 
-    /// Position in the columns of an entry of a row.
+    /// Position, in the columns, of an entry of a row.
     [[nodiscard]] std::uint32_t position(const Row& row, std::uint32_t entry) const
     {
         return m_positions[row.first + entry];
@@ -65,7 +65,7 @@ public:
     }
 
     [[nodiscard]] RowEntries entries(const SliceColumns& columns, const Row& row) const;
-    /// Times by name in groups of 16, see RowMix::fine.
+    /// Time per name in groups of 16 slices, see RowMix::fine.
     [[nodiscard]] std::span<const std::uint32_t> fineTimes() const { return m_fineTimes; }
     [[nodiscard]] std::size_t bytes() const;
 
@@ -75,12 +75,12 @@ private:
     std::vector<std::uint16_t> m_positions;
     LodNodes m_fine;
     std::vector<std::uint32_t> m_fineTimes;
-    /// A row that is kept entry by entry.
+    /// A row that is stored entry by entry.
     struct Sparse {
-        std::uint32_t row;   ///< its Row::first
-        std::uint32_t first; ///< in m_sparseTimes
+        std::uint32_t row;   ///< Row::first of the row
+        std::uint32_t first; ///< first entry in m_sparseTimes
     };
-    std::vector<Sparse> m_sparse; ///< by row
+    std::vector<Sparse> m_sparse; ///< sorted by row
     TimeColumns m_sparseTimes;
 };
 

@@ -7,8 +7,8 @@ namespace profiler {
 
 std::uint32_t RowLevel::groupAt(std::int64_t time, std::uint32_t guess) const
 {
-    // Away from the guess in growing steps, until the group lies between two of them.
-    std::uint32_t low = 0; // begins at `time` or earlier, or is 0
+    // Search away from the guess in growing steps until the group is between two of them.
+    std::uint32_t low = 0; // starts at `time` or earlier, or is 0
     std::uint32_t high = m_count;
     guess = std::min(guess, m_count - 1);
     if (begin(guess) <= time) {

@@ -11,18 +11,18 @@
 
 namespace profiler {
 
-/// Slices of one block, one depth and one kind that do not overlap: both begins and ends rise, so that every question
-/// about a span of time is a binary search. Slices of a depth that do overlap lie in several rows.
+/// Slices of one block, depth and kind that do not overlap: starts and ends both increase, so every query about a time
+/// span is a binary search. If slices of a depth overlap, they are spread over several rows.
 struct Row {
     std::uint8_t depth = 0;
     ActivityKind kind = ActivityKind::Other;
-    std::uint32_t first = 0, count = 0; ///< entries, in RowIndex
-    std::uint32_t fine = 0, coarse = 0; ///< first node in the block, in its summary
-    std::int64_t begin = 0, end = 0;    ///< of the first, of the last entry
-    std::int64_t covered = 0;           ///< ns of all entries
+    std::uint32_t first = 0, count = 0; ///< entries in RowIndex
+    std::uint32_t fine = 0, coarse = 0; ///< first node in the block; first node in its summary
+    std::int64_t begin = 0, end = 0;    ///< start of the first entry, end of the last
+    std::int64_t covered = 0;           ///< total ns of all entries
 };
 
-/// The longest of some slices.
+/// The longest of several slices.
 struct Longest {
     std::int64_t duration = -1;
     std::uint32_t name = 0;
@@ -34,13 +34,14 @@ struct Longest {
     }
 };
 
-/// Groups of entries. Those of level 0 hold 16 entries in a row of more than 256, else 4 or 1; each level above it four
-/// of the one below. A level exists where it has more than one group; level 0 always does.
+/// Groups of entries. A group of level 0 holds 16 entries in a row of more than 256, otherwise 4 or 1; a group of each
+/// higher level holds four groups of the level below. Level 0 always exists; a higher level exists if it has more than
+/// one group.
 namespace lod {
-/// Rows with more entries have their level 0 in the block, the others in its summary.
+/// Rows with more entries store level 0 in the block; all others store it in the summary.
 inline constexpr std::uint32_t kWhollySummed = 1024;
 
-/// log2 of a group's entries.
+/// log2 of the number of entries in a group.
 constexpr std::uint32_t shift(const Row& row, int level)
 {
     return (row.count <= 64 ? 0U : row.count <= 256 ? 2U : 4U) + 2 * static_cast<std::uint32_t>(level);
@@ -66,19 +67,19 @@ constexpr int lowestSummed(const Row& row)
 {
     return row.count > kWhollySummed ? 1 : 0;
 }
-/// The lowest level of groups of 16 or more.
+/// The lowest level whose groups have 16 or more entries.
 constexpr int lowestOf16(const Row& row)
 {
     return row.count <= 64 ? 2 : row.count <= 256 ? 1 : 0;
 }
 } // namespace lod
 
-/// What is known of groups of entries, group by group.
+/// Data of each group of entries.
 struct LodNodes {
-    PackedColumn begin;    ///< of the group's first entry
-    PackedColumn before;   ///< ns that the row's entries before the group cover
-    PackedColumn duration; ///< of the longest
-    PackedColumn name;     ///< of the longest
+    PackedColumn begin;    ///< start of the group's first entry
+    PackedColumn before;   ///< ns covered by the row's entries before the group
+    PackedColumn duration; ///< of the longest entry
+    PackedColumn name;     ///< of the longest entry
 
     [[nodiscard]] std::size_t bytes() const { return begin.bytes() + before.bytes() + duration.bytes() + name.bytes(); }
 };
@@ -107,7 +108,7 @@ public:
         if (duration > best.duration)
             best = {duration, static_cast<std::uint32_t>(m_nodes->name[m_first + group])};
     }
-    /// The last group that begins at `time` or earlier, 0 where none does; searched from `guess` outwards.
+    /// The last group that starts at `time` or earlier, or 0 if there is none; the search starts at `guess`.
     [[nodiscard]] std::uint32_t groupAt(std::int64_t time, std::uint32_t guess) const;
 
 private:
@@ -116,24 +117,24 @@ private:
     std::uint32_t m_first, m_count, m_shift;
 };
 
-/// What is always in memory of a block's rows: enough to draw them where a pixel holds many slices. Half a byte a
-/// slice, and up to one more for the times of its names.
+/// The part of a block's rows that is always in memory: enough to draw them when a pixel holds many slices. Takes half
+/// a byte per slice, and up to one more for the time per name.
 class RowSummary {
 public:
     RowSummary() = default;
     /// @param coarse  nodes of the levels from lowestSummed() up, row by row, level by level
     RowSummary(std::vector<Row> rows, LodNodes coarse, RowMixes mixes);
 
-    /// All rows, by depth, then kind.
+    /// All rows, sorted by depth, then kind.
     [[nodiscard]] std::span<const Row> rows() const { return m_rows; }
     [[nodiscard]] std::span<const Row> rows(int depth) const;
     /// Deepest nesting + 1.
     [[nodiscard]] int depthCount() const { return static_cast<int>(m_depthFirstRow.size()) - 1; }
-    /// @param level  one that exists, from lowestSummed() up
+    /// @param level  an existing level, from lowestSummed() up
     [[nodiscard]] RowLevel level(const Row& row, int level) const;
     [[nodiscard]] const LodNodes& coarse() const { return m_coarse; }
     [[nodiscard]] const RowMixes& mixes() const { return m_mixes; }
-    /// How the time of one of rows() divides among names; null where that is not known.
+    /// How the time of one of rows() is divided among names; null if unknown.
     [[nodiscard]] const RowMix* mix(std::size_t row) const
     {
         return row < m_mixes.rows.size() ? &m_mixes.rows[row] : nullptr;
@@ -142,7 +143,7 @@ public:
 
 private:
     std::vector<Row> m_rows;
-    std::vector<std::uint32_t> m_depthFirstRow; ///< depth → its first row; one more at the end
+    std::vector<std::uint32_t> m_depthFirstRow; ///< first row of each depth, plus one entry at the end
     LodNodes m_coarse;
     RowMixes m_mixes;
 };

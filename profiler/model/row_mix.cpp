@@ -39,7 +39,7 @@ void RowMixMaker::grow()
 void RowMixMaker::add(std::span<const std::pair<std::uint32_t, std::int64_t>> slices, RowMixes& mixes,
                       std::vector<std::uint32_t>& fine)
 {
-    constexpr std::size_t kTable = 512; ///< a row with more names lets it grow
+    constexpr std::size_t kTable = 512; ///< grows for a row with more names
     m_found.clear();
     m_table.assign(kTable, 0);
     m_numberOf.clear();
@@ -102,7 +102,7 @@ RowColors::RowColors(const RowMix& mix, const RowMixes& mixes, std::span<const s
     for (std::size_t i = 0; i < ownBins; ++i)
         m_colors[i] = palette.colorOf(kind, StringId{names[i].name});
     if (ownBins < names.size()) {
-        // A name without time still has a colour: those that share a bin may all have none.
+        // Names without any time still have a colour: all names that share a bin may be among them.
         ColorSum others;
         double time = 0;
         for (const NameTime& other : names.subspan(ownBins)) {
@@ -140,7 +140,7 @@ RowColors::Sum RowColors::before(double entries) const
         return {};
     const std::uint32_t last = (m_count - 1) >> m_bits;
     const std::uint32_t group = std::min(static_cast<std::uint32_t>(std::max(entries, 0.0)) >> m_bits, last);
-    // The last group of a row may hold fewer entries.
+    // The last group of a row may have fewer entries.
     const double its = group == last ? m_count - (last << m_bits) : 1U << m_bits;
     const double rest = std::clamp((entries - (group << m_bits)) / its, 0.0, 1.0);
     Sum sum = node(group);

@@ -10,17 +10,18 @@
 #include <utility>
 #include <vector>
 
-/// How the time of a row divides among names, so that a pixel over thousands of slices can show their mix. The index
-/// knows names and no colours: what a colour stands for is the viewer's business, and may change after a file was
-/// written.
+/// How the time of a row is divided among names, so that a pixel that covers thousands of slices can show their mix.
+/// The index stores names but no colours: the viewer chooses the colours, which may change after a file was written.
 namespace profiler {
 
-/// A colour as the level-of-detail index averages it by time: three numbers in a space of the viewer's choice.
+/// A colour that the level-of-detail index can average over time: three numbers in a colour space that the viewer
+/// chooses.
 struct MixedColor {
     float red = 0, green = 0, blue = 0;
 };
 
-/// Colours times the ns for which they are shown. Doubles: the end of a long slice is taken off again.
+/// Colours multiplied by the ns for which they are shown. The sums are doubles because the part of a slice beyond a
+/// bucket's end is subtracted again.
 struct ColorSum {
     double red = 0, green = 0, blue = 0;
 
@@ -42,49 +43,50 @@ struct ColorSum {
     }
 };
 
-/// Gives each kind and name of one trace its colour.
+/// Assigns a colour to each kind and name of one trace.
 class SlicePalette {
 public:
     virtual ~SlicePalette() = default;
     [[nodiscard]] virtual MixedColor colorOf(ActivityKind kind, StringId name) const = 0;
 };
 
-/// A name of a row and the time of its slices.
+/// A name in a row and the total time of its slices.
 struct NameTime {
     std::uint32_t name = 0;
-    std::uint32_t units = 0; ///< of time, see RowMix
+    std::uint32_t units = 0; ///< time in the units of RowMix
 };
 
-/// Where the times of one row are. A row has one time ("bin") for each of its names; one with more than kBins names has
-/// a bin for each of those with most time, and the last for all others, whose mix is taken to be the same everywhere.
-/// Times are sums of all slices before a group, group by group, with the row's sums at the end.
+/// Where the per-name times of one row are stored. A row has one time ("bin") for each of its names. A row with more
+/// than kBins names has a bin for each of the names with most time, and a last bin for all others, whose mix is assumed
+/// to be constant. Times are cumulative: for each group, the sum over all slices before it, with the row's totals at
+/// the end.
 struct RowMix {
     static constexpr std::uint32_t kBins = 16;
-    static constexpr std::uint32_t kMostNames = 64; ///< kept of a row, those with most time
+    static constexpr std::uint32_t kMostNames = 64; ///< number of names stored per row: those with most time
 
     std::uint32_t firstName = 0, names = 0; ///< in RowMixes::names, most time first
-    std::uint32_t coarse = 0;               ///< first time in RowMixes::times; in groups of `1 << groupBits` slices
-    std::uint32_t fine = 0;    ///< first time in RowIndex, in groups of 16; only of rows whose groups are larger
-    std::uint8_t bins = 0;     ///< 0: not known (a file of an older version); 1: all slices have one name
-    std::uint8_t unitBits = 0; ///< times are in units of 2^unitBits ns, so that the sum of a row fits
+    std::uint32_t coarse = 0;               ///< first time in RowMixes::times, for groups of `1 << groupBits` slices
+    std::uint32_t fine = 0;    ///< first time in RowIndex, for groups of 16; only for rows whose groups are larger
+    std::uint8_t bins = 0;     ///< 0: unknown (file of an older version); 1: all slices have the same name
+    std::uint8_t unitBits = 0; ///< times are in units of 2^unitBits ns, so that the row's total fits
     std::uint8_t groupBits = 0;
 };
 
-/// log2 of the slices of a group whose times are always in memory, of a row of so many slices.
+/// log2 of the size of the groups whose times are always in memory, for a row of `count` slices.
 constexpr std::uint32_t mixGroupBits(std::uint32_t count)
 {
     return count > 1024 ? 6 : 4;
 }
 inline constexpr std::uint32_t kFineMixBits = 4;
-/// Times of a row: those of each group, and the sums.
+/// Number of times of a row: one per bin for each group, plus the totals.
 constexpr std::uint32_t mixTimes(std::uint32_t count, std::uint32_t groupBits, std::uint32_t bins)
 {
     return bins < 2 ? 0 : (((count - 1) >> groupBits) + 2) * bins;
 }
 
-/// Of the rows of a block, row by row.
+/// The mixes of all rows of a block, in the order of the rows.
 struct RowMixes {
-    std::vector<RowMix> rows; ///< empty: not known
+    std::vector<RowMix> rows; ///< empty if unknown
     std::vector<NameTime> names;
     std::vector<std::uint32_t> times;
 
@@ -95,11 +97,11 @@ struct RowMixes {
     }
 };
 
-/// Finds the mix of rows, one after the other. Keeps its tables from row to row.
+/// Computes the mix of one row after another. Reuses its tables between rows.
 class RowMixMaker {
 public:
-    /// A row whose slices have these names and durations in ns, in their order.
-    /// @param fine  gets the times in groups of 16, of rows whose groups are larger
+    /// Adds a row whose slices have these names and durations in ns, in this order.
+    /// @param fine  receives the times in groups of 16, for rows whose groups are larger
     void add(std::span<const std::pair<std::uint32_t, std::int64_t>> slices, RowMixes& mixes,
              std::vector<std::uint32_t>& fine);
 
@@ -108,38 +110,38 @@ private:
         std::uint32_t name, bin;
         std::uint64_t ns;
     };
-    /// Number of a name among those found in the row.
+    /// Index in m_found of a name, which is added if it is new.
     std::uint32_t numberOf(std::uint32_t name);
     void grow();
 
     std::vector<Found> m_found;
-    std::vector<std::uint32_t> m_numberOf; ///< of each slice of the row, in m_found
-    std::vector<std::uint32_t> m_table;    ///< open addressing by name: number + 1; 0: free
+    std::vector<std::uint32_t> m_numberOf; ///< for each slice of the row, its index in m_found
+    std::vector<std::uint32_t> m_table;    ///< open addressing by name: index + 1, 0 for free
 };
 
-/// The mix of one row in the colours of a palette: sums over any part of it, in time that does not depend on the part.
+/// The mix of one row in the colours of a palette. Sums over any part of the row take constant time.
 class RowColors {
 public:
-    /// @param fine  of the row's block where that is in memory; empty: groups of the summary do
+    /// @param fine  times of the row's block if it is in memory; if empty, the groups of the summary are used
     RowColors(const RowMix& mix, const RowMixes& mixes, std::span<const std::uint32_t> fine, ActivityKind kind,
               std::uint32_t count, const SlicePalette& palette);
 
-    /// Time of some entries, and their colours times it.
+    /// The total time of several entries, and the time-weighted sum of their colours.
     struct Sum {
         ColorSum color;
         double time = 0;
     };
-    /// Of all entries before one; a fraction of an entry counts as such.
+    /// Sum over all entries before `entries`; a fraction of an entry counts proportionally.
     [[nodiscard]] Sum before(double entries) const;
-    /// Average colour of the entries between two such sums, weighted by time; `otherwise` where they take no time or
-    /// nothing is known of them.
+    /// Time-weighted average colour of the entries between two such sums; `otherwise` if they take no time or their mix
+    /// is unknown.
     [[nodiscard]] MixedColor average(const Sum& from, const Sum& to, const MixedColor& otherwise) const;
 
 private:
     [[nodiscard]] Sum node(std::uint32_t group) const;
 
     std::array<MixedColor, RowMix::kBins> m_colors;
-    const std::uint32_t* m_times = nullptr; ///< null: one name, or not known
+    const std::uint32_t* m_times = nullptr; ///< null if there is only one name or the mix is unknown
     std::uint32_t m_bins = 0, m_bits = 0, m_count = 0;
 };
 

@@ -7,22 +7,22 @@
 namespace profiler {
 namespace {
 
-/// With this many groups in a bucket what is guessed of the two at its edges is little of it.
+/// With this many groups in a bucket, the estimate for the two groups at its edges hardly matters.
 constexpr std::uint32_t kEnoughGroups = 16;
-/// … in a picture that moves.
+/// … while the view is moving.
 constexpr std::uint32_t kEnoughInMotion = 1;
-/// A group so many times as long as a bucket holds a pause: its entries are not spread evenly.
+/// A group this many times as long as a bucket contains a pause, so its entries are not spread evenly.
 constexpr double kPause = 2;
-/// log2 of the entries of a group that is passed as a whole rather than entry by entry.
+/// log2 of the group size from which a group is added as a whole rather than entry by entry.
 constexpr std::uint32_t kWorthGroups = 4;
-/// So many groups hold a whole one of the level above.
+/// From this many groups on, they are sure to include a whole group of the next level up.
 constexpr std::uint32_t kWorthALevelUp = 8;
-/// Where a bucket has this many slices of a block that is not in memory, its summary (groups of 64) does for it: the
-/// first view of a file with a million slices of a track decodes nothing.
+/// If a bucket has this many slices of a block that is not in memory, the block's summary (groups of 64) is good
+/// enough: the first view of a file with a million slices on a track decodes nothing.
 constexpr double kWorthNoReading = 64;
-constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max(); // no entry begins then
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max(); // no entry starts at this time
 
-/// How many of `count` slices a bucket holds on average.
+/// Average number of slices per bucket, out of `count` slices.
 double perBucket(std::uint32_t count, std::int64_t begin, std::int64_t end, std::int64_t width)
 {
     const double span = static_cast<double>(end) - static_cast<double>(begin);
@@ -39,7 +39,7 @@ RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_
     const double expected = perBucket(row.count, row.begin, row.end, width);
     while (m_level >= m_lowest && expected < std::ldexp(m_enough, static_cast<int>(lod::shift(row, m_level))))
         --m_level;
-    // A block that is not in memory is not read for what a pixel would not show.
+    // Do not read a block from the file for details that a pixel cannot show.
     const BlockSummary& block = ref.summary();
     if (!ref.resident() && !pin && perBucket(block.count, block.firstBegin, block.lastEnd, width) >= kWorthNoReading) {
         m_lowest = lod::lowestSummed(row);
@@ -83,7 +83,7 @@ RowWalk::Cut RowWalk::cutAt(const RowLevel& level, std::int64_t time, std::uint3
     const std::int64_t begin = level.begin(cut.group);
     const std::int64_t before = level.before(cut.group);
     const std::uint32_t entries = cut.group << level.shift();
-    if (level.shift() == 0) { // a group is an entry
+    if (level.shift() == 0) { // each group is one entry
         cut.entries = entries + (time > begin ? 1.0 : 0.0);
         cut.covered = static_cast<double>(before + std::min(time - begin, level.before(cut.group + 1) - before));
         return cut;
@@ -104,9 +104,9 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
     part.covered = std::max(to.covered - from.covered, 0.0);
     if (part.count == 0 && part.covered <= 0)
         return part;
-    part.count = std::max(part.count, 1U); // one that began before the bucket
+    part.count = std::max(part.count, 1U); // an entry that started before the bucket
     const RowLevel* groups = level(number);
-    // Of groups that are wholly inside, unless there are none; where there are many, of those of the level above.
+    // Use groups that are wholly inside, if there are any; if there are many, use those of the next level up.
     std::uint32_t low = std::min(from.group + 1, to.group);
     std::uint32_t high = to.group;
     if (low >= high) {
@@ -126,7 +126,7 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
 
 const RowColors* RowWalk::colors()
 {
-    // A block in memory knows more than its summary in a file, and groups of 16 slices rather than 64.
+    // A block in memory has more detail than its summary in a file: groups of 16 slices rather than 64.
     const bool finest = (*m_pin || m_ref->resident()) && load();
     if (m_colors && finest == m_finestColors)
         return &*m_colors;
@@ -162,7 +162,8 @@ void RowWalk::standAt(std::int64_t time)
     m_place.time = time;
 }
 
-/// Adds the groups from `entry` on whose entries all begin before `end`. @return the entry after them
+/// Adds the groups from `entry` on whose entries all start before `end`.
+/// @return the entry after them
 std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart& part)
 {
     const RowLevel& groups = *level(0);
@@ -180,7 +181,7 @@ std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart
     return after;
 }
 
-/// Adds what begins from where the walk stands to before `end`, and stands there.
+/// Adds the entries that start between the current position and `end`, and moves the position to `end`.
 void RowWalk::passTo(std::int64_t end, RowPart& part)
 {
     const RowEntries& entries = *m_entries;
@@ -224,7 +225,7 @@ RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
         return part;
     if (m_place.time != begin)
         standAt(begin);
-    if (m_place.lastEnd > begin) { // it began before the bucket
+    if (m_place.lastEnd > begin) { // it started before the bucket
         const std::uint32_t last = m_place.entry - 1;
         part.count = 1;
         const std::int64_t inside = std::min(m_place.lastEnd, end) - begin;

@@ -7,7 +7,8 @@
 
 namespace profiler {
 
-/// What a SharedLog held when the view was taken. Immutable; may be read on any thread while the log grows.
+/// The contents of a SharedLog at the time the view was taken. Immutable; may be read on any thread while the log
+/// grows.
 template <class T, std::size_t ChunkSize>
 class SharedLogView {
 public:
@@ -30,8 +31,8 @@ private:
     std::size_t m_size = 0;
 };
 
-/// An append-only list whose entries never move, so that snapshots share them with their writer: a view reads only
-/// entries that were written before it was taken. One writer.
+/// An append-only list whose entries never move, so snapshots can share them with the writer: a view reads only entries
+/// that were written before it was taken. Supports one writer.
 template <class T, std::size_t ChunkSize>
 class SharedLog {
 public:

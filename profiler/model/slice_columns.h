@@ -9,16 +9,17 @@
 
 namespace profiler {
 
-/// When slices begin, how long they take and what they are called: number i of each column is one slice.
+/// Start, duration and name of slices: element i of each column belongs to slice i.
 struct TimeColumns {
     PackedColumn begin, duration, name;
     [[nodiscard]] std::size_t bytes() const { return begin.bytes() + duration.bytes() + name.bytes(); }
 };
 
-/// Slices as columns, in the order of beginsBefore: position i of each is one slice. 15 to 40 bytes a slice.
+/// Slices as columns, in the order of beginsBefore: position i of each column is one slice. Takes 15 to 40 bytes per
+/// slice.
 class SliceColumns {
 public:
-    /// @param sorted  at most kMaxSlices, at least one
+    /// @param sorted  at least one slice, at most kMaxSlices
     explicit SliceColumns(std::span<const RawSlice> sorted);
 
     [[nodiscard]] std::uint32_t size() const { return m_size; }
@@ -44,18 +45,18 @@ public:
     }
     [[nodiscard]] const TimeColumns& times() const { return m_times; }
     [[nodiscard]] RawSlice at(std::uint32_t position) const;
-    /// The first position that begins at `time` or later. O(log n).
+    /// The first position that starts at `time` or later. O(log n).
     [[nodiscard]] std::uint32_t firstFrom(std::int64_t time) const;
     [[nodiscard]] std::size_t bytes() const;
 
-    static constexpr std::uint32_t kMaxSlices = 1U << 16; ///< so that positions take two bytes
+    static constexpr std::uint32_t kMaxSlices = 1U << 16; ///< so that positions fit into two bytes
 
 private:
     std::uint32_t m_size;
     TimeColumns m_times;
     PackedColumn m_link, m_args, m_external, m_source;
     PackedColumn m_kind, m_depth, m_flags;
-    PackedColumn m_ordinalAhead; ///< ordinal − position: all equal where both orders agree
+    PackedColumn m_ordinalAhead; ///< ordinal − position: all equal if both orders agree
 };
 
 } // namespace profiler

@@ -13,27 +13,27 @@
 
 namespace profiler {
 
-/// Where a builder puts slices and samples for which there shall be no memory: a file that is gone with the trace. Any
-/// thread.
+/// Where a builder puts slices and samples beyond its memory budget: a file that is deleted together with the trace.
+/// Thread-safe.
 class SliceSpill {
 public:
     virtual ~SliceSpill() = default;
-    /// Puts slices away.
-    /// @param slices  in the order of beginsBefore, at most SliceColumns::kMaxSlices; ordinals are not kept
-    /// @return the number by which read() gives them back; empty: they cannot be written, and stay with the caller
+    /// Writes slices to the spill.
+    /// @param slices  in the order of beginsBefore, at most SliceColumns::kMaxSlices; ordinals are not stored
+    /// @return the number to pass to read(); empty if the slices cannot be written and stay with the caller
     [[nodiscard]] virtual std::optional<std::uint32_t> write(std::span<const RawSlice> slices) = 0;
-    /// What write() took; empty where it cannot be read any more.
+    /// Slices that write() stored; empty if they can no longer be read.
     [[nodiscard]] virtual std::optional<std::vector<RawSlice>> read(std::uint32_t number) const = 0;
-    /// Seals a block and puts it away, to be read when somebody asks for it; it stays in memory where it cannot be
+    /// Seals a block and writes it to the spill, to be read on demand; the block stays in memory if it cannot be
     /// written.
-    /// @param slices  as TrackBlock::make() takes them
+    /// @param slices  as for TrackBlock::make()
     [[nodiscard]] virtual BlockRef keep(TrackId track, std::span<const RawSlice> slices) = 0;
-    /// Puts samples of a counter away, those in one piece by time.
-    /// @return empty: they cannot be written, and stay with the caller
+    /// Writes samples of a counter to the spill; samples of one call are sorted by time.
+    /// @return empty if the samples cannot be written and stay with the caller
     [[nodiscard]] virtual std::optional<SampleRef> keepSamples(std::span<const CounterSample> samples) = 0;
-    /// What keepSamples() took, for the builder itself; empty where it cannot be read any more.
+    /// Samples that keepSamples() stored, for use by the builder; empty if they can no longer be read.
     [[nodiscard]] virtual std::optional<std::vector<CounterSample>> readSamples(std::uint32_t number) const = 0;
-    /// The first thing that went wrong, for people; empty: nothing.
+    /// Description of the first failure; empty if there was none.
     [[nodiscard]] virtual std::string problem() const = 0;
 };
 

@@ -128,7 +128,7 @@ Slice Trace::slice(SliceId id) const
 {
     if (const auto place = m->of(id.track).find(id.ordinal))
         return m->slice(id.track, *place->block, place->position);
-    // An id of another trace, or of a part of the file that cannot be read any more.
+    // An id of another trace, or of a part of the file that can no longer be read.
     Slice unknown;
     unknown.id = id;
     return unknown;
@@ -150,7 +150,7 @@ std::size_t Trace::beginIn(TrackId track, TimeRange window, std::size_t most) co
 {
     const std::int64_t from = toNs(window.begin), to = toNs(window.end);
     std::size_t count = 0;
-    std::vector<const BlockRef*> cut; // looked into last: they may have to be read
+    std::vector<const BlockRef*> cut; // examined last, because they may have to be read from the file
     for (const BlockRef& ref : m->of(track).around(from, to)) {
         if (!ref.summary().overlaps(from, to))
             continue;
@@ -221,7 +221,7 @@ std::vector<Slice> Trace::ofKind(ActivityKind kind) const
 std::optional<Slice> Trace::at(TrackId track, int depth, TraceTime time) const
 {
     std::optional<RawSlice> best;
-    const std::int64_t now = std::min(toNs(time), 2 * RawSlice::kTimeLimit); // nothing lies later
+    const std::int64_t now = std::min(toNs(time), 2 * RawSlice::kTimeLimit); // no slice is later
     for (const BlockRef& ref : m->of(track).around(now, now + 1)) {
         if (now < ref.summary().firstBegin || now >= ref.summary().lastEnd)
             continue;
@@ -286,12 +286,12 @@ CaptureStats Trace::losses() const
     const Unread missing = unread();
     if (missing.slices > 0)
         stats.notes.push_back(
-            message<"trace.unread_slices", "{count} slices cannot be read any more and are missing: {why}.">(
+            message<"trace.unread_slices", "{count} slices could not be read and are missing: {why}.">(
                 {{"count", missing.slices, countText(missing.slices)}, {"why", missing.why}}));
     if (missing.samples > 0)
-        stats.notes.push_back(message<"trace.unread_samples",
-                                      "{count} values of counters cannot be read any more and are missing: {why}.">(
-            {{"count", missing.samples, countText(missing.samples)}, {"why", missing.why}}));
+        stats.notes.push_back(
+            message<"trace.unread_samples", "{count} counter values could not be read and are missing: {why}.">(
+                {{"count", missing.samples, countText(missing.samples)}, {"why", missing.why}}));
     return stats;
 }
 

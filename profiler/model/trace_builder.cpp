@@ -46,10 +46,10 @@ struct TraceBuilder::State {
     std::vector<Track> tracks;
     std::vector<TrackStore> stores;                ///< by track
     std::vector<BulkTrack> bulk;                   ///< by track
-    std::vector<std::vector<BlockRef>> sealed;     ///< by track: what sealBulk() made, or setBlocks() took
+    std::vector<std::vector<BlockRef>> sealed;     ///< by track: made by sealBulk(), or passed to setBlocks()
     std::vector<CounterLog> samples;               ///< by track
     std::map<std::uint32_t, BulkCounter> counters; ///< by track
-    std::map<std::uint32_t, std::vector<SampleRef>> spilledSamples; ///< by track: what seal() left in the spill
+    std::map<std::uint32_t, std::vector<SampleRef>> spilledSamples; ///< by track: parts that seal() left in the spill
     std::vector<Device> devices;
     std::map<std::string, std::string, std::less<>> metadata;
     CaptureStats stats;
@@ -172,8 +172,7 @@ void TraceBuilder::State::spillBulk()
     if (spill->problem().empty())
         return;
     stats.notes.push_back(
-        message<"trace.not_spilled",
-                "The trace is larger than the memory that it was given, and stays in memory all the same: {why}.">(
+        message<"trace.not_spilled", "The trace exceeds its memory limit because it cannot be moved to disk: {why}.">(
             {{"why", spill->problem()}}));
     spillBeyond = std::numeric_limits<std::uint64_t>::max();
 }
@@ -194,7 +193,7 @@ void TraceBuilder::State::noteLost(std::uint64_t count, const char* what, const 
     if (count == 0)
         return;
     stats.dropped += count;
-    stats.notes.push_back(message<"trace.lost", "{count} {what} of {track} are lost: {why}.">(
+    stats.notes.push_back(message<"trace.lost", "{count} {what} of {track} were lost: {why}.">(
         {{"count", count, countText(count)}, {"what", what}, {"track", track}, {"why", spill->problem()}}));
 }
 
@@ -259,7 +258,7 @@ void TraceBuilder::addSamples(TrackId counter, std::vector<CounterSample>&& samp
         m->spillBulk();
 }
 
-/// Sorts every bulk track, then seals their blocks, each on any thread.
+/// Sorts all bulk tracks, then seals their blocks, using several threads.
 void TraceBuilder::State::sealBulk(unsigned threads, const std::stop_token& stop)
 {
     for (BulkTrack& track : bulk)
@@ -393,8 +392,9 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
     if (const std::size_t count = trace->m->given.unbound(); count > 0) {
         trace->m->stats.unmatched += count;
         trace->m->stats.notes.push_back(
-            message<"trace.unbound_arrows", "{count} {count|arrow has|arrows have} an end where no slice is: "
-                                            "{count|it is|they are} not shown.">({{"count", count, countText(count)}}));
+            message<"trace.unbound_arrows",
+                    "{count} {count|arrow starts or ends|arrows start or end} outside any slice: "
+                    "{count|it is|they are} not shown.">({{"count", count, countText(count)}}));
     }
     m = std::make_unique<State>();
     return stop.stop_requested() ? nullptr : trace;

@@ -20,128 +20,133 @@ struct PoolRemap;  // pools.h
 
 /// Where the depths of slices come from.
 enum class Depth {
-    Inferred, ///< from the intervals: one deeper than what contains the slice
-    BySource, ///< the same; of slices of one interval those with a lower RawSlice::source() contain the others
+    Inferred, ///< from the intervals: one deeper than the slice around it
+    BySource, ///< like Inferred; on equal intervals, the slice with the lower RawSlice::source() contains the others
     Given,    ///< RawSlice::depth
 };
 
-/// One end of an arrow that a file gives: the innermost slice of `track` that contains `time`, of those that begin
-/// right then the innermost one.
+/// One end of an arrow recorded in a file: the innermost slice of `track` that contains `time`. If slices start exactly
+/// at `time`, the innermost of these.
 struct FlowEnd {
     TrackId track;
     TraceTime time{};
-    bool ofNext = false; ///< instead the first slice that begins at `time` or later, of several the outermost one
+    bool ofNext = false; ///< use the first slice that starts at `time` or later instead; if there are several, the
+                         ///< outermost
 };
 
-/// Slices of a track that end after one that they begin in.
+/// Slices of a track that start within another slice and end after it.
 struct Overlaps {
     std::uint64_t count = 0;
-    std::uint64_t first = 0; ///< the smallest of their RawSlice::source()
+    std::uint64_t first = 0; ///< the smallest RawSlice::source() among them
 };
 
-/// What the samples of a counter say.
+/// What the samples of a counter mean.
 enum class SampleMeaning : std::uint8_t {
     Value,
-    Change, ///< what came or went since the one before: the counter is their sum
+    Change, ///< difference from the previous value: the counter is the running sum
 };
 
-/// The only maker of traces. Feed it tracks, slices and counters, take snapshots; sealed blocks are shared between
-/// snapshots and never rebuilt. Not thread-safe: one thread feeds and snapshots.
+/// Creates traces; nothing else does. Add tracks, slices and counters, and take snapshots; sealed blocks are shared
+/// between snapshots and never rebuilt. Not thread-safe: one thread adds and takes snapshots.
 ///
-/// Live traces come slice by slice (add, begin, snapshot). Files are read in bulk: any number of threads make RawSlices
-/// with names and arguments of a LocalPools of their own, and one thread hands them over (merge, addMany, finish).
+/// Live traces arrive slice by slice (add, begin, snapshot). Files are read in bulk: any number of threads create
+/// RawSlices with names and arguments from their own LocalPools, and one thread passes them on (merge, addMany,
+/// finish).
 class TraceBuilder {
 public:
     TraceBuilder();
     ~TraceBuilder();
 
-    /// Returns the pool's id of `text`; equal texts give equal ids.
+    /// Returns the pool's id for `text`; equal texts get equal ids.
     StringId intern(std::string_view text);
-    /// The text of an id that intern() gave; valid as long as the builder and its traces.
+    /// The text of an id returned by intern(); valid as long as the builder or one of its traces exists.
     [[nodiscard]] std::string_view string(StringId id) const;
-    /// `track.id` is set here.
+    /// Sets `track.id`.
     TrackId addTrack(Track track);
     [[nodiscard]] const std::string& trackName(TrackId id) const;
-    /// What is known of a track changed: everything but its id is replaced.
+    /// Replaces everything about a track except its id.
     void updateTrack(TrackId id, Track track);
     void addDevice(Device device);
     void setMetadata(std::string key, std::string value);
     void setFormat(std::string format);
     CaptureStats& captureStats();
 
-    /// A whole slice; `slice.id` is ignored. With `kUnknownDepth` the nesting is found from the intervals when the
-    /// track is sealed, and found anew when slices come that hold it. A CpuOp keeps its sequence number, every other
-    /// kind its correlation; times are kept within ±73 years. A slice that a begin() announced (same track, begin and
-    /// name) completes it and takes its id.
+    /// Adds a complete slice; `slice.id` is ignored. With `kUnknownDepth`, the nesting is inferred from the intervals
+    /// when the track is sealed, and again when later slices contain it. A CpuOp keeps its sequence number, all other
+    /// kinds keep their correlation id; times are clamped to ±73 years. If begin() announced the slice (same track,
+    /// start and name), this completes it and keeps its id.
     void add(TrackId track, const Slice& slice);
-    /// A slice that began and has not ended: shows as open until add() completes it.
+    /// Adds a slice that has started but not ended: it appears as open until add() completes it.
     void begin(TrackId track, const Slice& slice);
     void addSample(TrackId counter, CounterSample sample);
 
-    /// Many samples of a counter, in any order; several calls for one counter add up. Like addMany(): the work is
-    /// finish()'s, and snapshot() does not show them before. A counter takes samples by addSample() or by this.
+    /// Adds many samples of a counter, in any order; several calls for one counter accumulate. As with addMany(),
+    /// finish() does the work, and snapshot() does not show the samples before that. Use either addSample() or this for
+    /// a counter, not both.
     void addSamples(TrackId counter, std::vector<CounterSample>&& samples, SampleMeaning meaning);
 
-    /// Returns the id of `args` for RawSlice::args; equal arguments give equal ids. `args.shapes` and `args.types` are
+    /// Returns the id of `args` for RawSlice::args; equal arguments get equal ids. `args.shapes` and `args.types` are
     /// ids of this builder.
     std::uint32_t internArgs(const SliceArgs& args);
-    /// Takes over what a thread interned. The result turns ids of `pools` into ids of this builder.
+    /// Takes over the names and arguments that a thread interned. The result maps ids of `pools` to ids of this
+    /// builder.
     [[nodiscard]] std::shared_ptr<const PoolRemap> merge(const LocalPools& pools);
-    /// Many slices of a track, in any order, which finish() sorts; several calls for one track add up. `ordinal` is
-    /// ignored: ordinals will be positions in the order of beginsBefore, arrival breaking ties. Costs nothing here; the
-    /// work is finish()'s, and snapshot() does not show them before sealPreview(). A track takes slices by add() or by
-    /// addMany(), not both.
-    /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; empty: they are this builder's
+    /// Adds many slices of a track, in any order; finish() sorts them. Several calls for one track accumulate.
+    /// `ordinal` is ignored: ordinals become positions in the order of beginsBefore, with ties in order of arrival.
+    /// This call is cheap; finish() does the work, and snapshot() does not show the slices before sealPreview(). Use
+    /// either add() or addMany() for a track, not both.
+    /// @param remap  for slices whose `name` and `args` are ids of a LocalPools; null if they are this builder's ids
     void addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
                  std::shared_ptr<const PoolRemap> remap = {});
-    /// From now on, what addMany() and addSamples() took beyond `budget` bytes, 48 a slice and 16 a sample, goes to
-    /// `spill`, and so does what is made of it.
+    /// From now on, slices and samples of addMany() and addSamples() beyond `budget` bytes (48 per slice, 16 per
+    /// sample) go to `spill`, and so do the blocks built from them.
     void setSpill(std::shared_ptr<SliceSpill> spill, std::uint64_t budget);
-    /// Blocks of a track that somebody else sealed, whose begins and ordinals rise from block to block; they replace
-    /// those of an earlier call. Such a track takes no slices.
+    /// Sets blocks of a track that were sealed elsewhere, with starts and ordinals increasing from block to block; they
+    /// replace those of an earlier call. No slices can be added to such a track.
     void setBlocks(TrackId track, std::vector<BlockRef> blocks);
-    /// Samples of a counter that somebody else keeps, by time; they replace those of an earlier call, and come before
-    /// those of addSample(). Not for a counter of addSamples().
+    /// Sets samples of a counter that are stored elsewhere, sorted by time; they replace those of an earlier call, and
+    /// precede those of addSample(). Not for a counter that uses addSamples().
     void setSamples(TrackId counter, std::vector<SampleRef> parts);
-    /// Arrows by the slices at their ends, beside those of addFlow.
+    /// Adds arrows given by the slices at their ends, in addition to those of addFlow().
     void addFlows(std::vector<Flow> flows);
-    /// An arrow that the file gives, beside those by correlation and by sequence number; one that repeats one of those,
-    /// or has an end where no slice is, is left out; of the latter a note tells how many. Seen in the finished trace
-    /// only.
+    /// Adds an arrow recorded in the file, in addition to those by correlation and sequence number. Arrows that repeat
+    /// one of those are dropped, and so are arrows with an end at which there is no slice; a note gives the number of
+    /// the latter. Visible only in the finished trace.
     void addFlow(FlowKind kind, FlowEnd from, FlowEnd to);
-    /// Who reads the details of slices.
+    /// Sets the reader of slice details.
     void setArgSource(std::shared_ptr<const ArgSource> source);
 
-    /// Has snapshots show what addMany() took so far, while more of it comes; depths and ids of these slices will be
-    /// others in the finished trace. No other call of this builder may be under way but intern() and internArgs().
-    /// @return bytes of memory that it took since the last call, until finish()
+    /// Makes snapshots show the slices passed to addMany() so far, while more of them arrive; depths and ids of these
+    /// slices will be different in the finished trace. No other call of this builder may run at the same time, except
+    /// intern() and internArgs().
+    /// @return bytes of memory used since the last call, until finish()
     std::size_t sealPreview();
-    /// Seals what addMany() took; no more of it may come. finish() does it where nobody did before.
-    /// @param threads  how many may work, this one included
+    /// Seals the slices passed to addMany(); no more of them may be added. finish() calls this if nobody has.
+    /// @param threads  how many threads may work, including the calling one
     void seal(unsigned threads, const std::stop_token& stop = {});
-    /// Of the slices of a track that seal() found depths for.
+    /// Overlaps among the slices of a track whose depths seal() found.
     [[nodiscard]] Overlaps overlaps(TrackId track) const;
-    /// What is known so far. Open slices end at the latest time seen on any track and carry slice_flag::kOpen.
+    /// The trace so far. Open slices end at the latest time seen on any track and have slice_flag::kOpen.
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
-    /// Seals everything; the builder is spent. Null if it was stopped.
-    /// @param threads  how many may work, this one included
+    /// Seals everything; the builder cannot be used afterwards. Null if it was stopped.
+    /// @param threads  how many threads may work, including the calling one
     [[nodiscard]] std::shared_ptr<const Trace> finish(unsigned threads = 1, const std::stop_token& stop = {});
 
-    /// The end of a trace, as a trace: its slices that overlap [from, its end), with their ids; all else, counters too,
-    /// is that of the whole, but arrows that a file gives, which are left out. Costs as much as the slices that it
-    /// holds, not those of the whole.
+    /// The end of a trace, as a trace: the slices that overlap [from, its end), with their ids. Everything else,
+    /// including counters, is that of the whole trace, except that arrows recorded in the file are dropped. The cost
+    /// depends on the number of slices kept, not on the size of the whole trace.
     [[nodiscard]] static std::shared_ptr<const Trace> endOf(const Trace& trace, TraceTime from);
 
-    /// A trace with the slices and samples of some tracks only. Ids stay what they are; the other tracks are there and
-    /// empty, and devices on none of the tracks are left out. All else is that of the whole, but arrows that a file
-    /// gives, which are left out. Shares the slices: costs as much as there are tracks and blocks.
-    /// @param wanted  by track id
+    /// A trace with the slices and samples of some tracks only. Ids do not change; the other tracks still exist but are
+    /// empty, and devices without a selected track are dropped. Everything else is that of the whole trace, except that
+    /// arrows recorded in the file are dropped. Shares the slices: the cost depends on the number of tracks and blocks.
+    /// @param wanted  indexed by track id
     [[nodiscard]] static std::shared_ptr<const Trace> ofTracks(const Trace& trace, const std::vector<bool>& wanted);
 
     static constexpr std::uint8_t kUnknownDepth = 255;
 
 private:
-    /// All of a trace but its slices.
+    /// Copies everything of a trace except its slices.
     static void copyFrame(const Trace& trace, Trace& part);
 
     struct State;

@@ -14,7 +14,7 @@
 
 namespace profiler {
 
-/// Where a slice lies, and what it is sorted by.
+/// Place of a slice, and its sort key.
 struct SlicePlace {
     std::int64_t begin, duration;
     TrackId track;
@@ -37,7 +37,7 @@ struct Trace::Data {
     TimeRange range;
     std::size_t count = 0;
 
-    /// Text → id, made on the first search: many snapshots are never searched.
+    /// Text → id. Built on the first search, because most snapshots are never searched.
     const std::unordered_map<std::string_view, StringId>& ids() const
     {
         std::call_once(idsMade, [this] {
@@ -53,10 +53,10 @@ struct Trace::Data {
     {
         return slice(track, block.at(position));
     }
-    /// Slices of some places, in their order; those of a block that cannot be read any more are missing.
+    /// Slices at some places, in this order; slices of a block that can no longer be read are missing.
     std::vector<Slice> slicesAt(const std::vector<SlicePlace>& places) const;
 
-    mutable std::once_flag idsMade; ///< nothing is held while the map is made
+    mutable std::once_flag idsMade; ///< no lock is held while the map is built
     mutable std::unordered_map<std::string_view, StringId> madeIds;
 };
 

@@ -10,7 +10,7 @@ namespace profiler {
 
 namespace {
 
-/// The slices of a block that overlap [from, its end), sealed anew; null where there are none.
+/// The slices of a block that overlap [from, its end), sealed as a new block; null if there are none.
 std::shared_ptr<const TrackBlock> endOfBlock(const TrackBlock& block, std::int64_t from)
 {
     std::vector<RawSlice> kept;

@@ -25,8 +25,8 @@ std::vector<Linked> linked(const std::vector<TrackSlices>& tracks, LinkRole role
     return found;
 }
 
-/// Operators of a sequence number in the process of `track`: each process counts for itself. A process that is not
-/// known may be any.
+/// Operators with a sequence number in the process of `track`, since sequence numbers are per process. A track of an
+/// unknown process may belong to any process.
 std::vector<Linked> linkedOps(std::span<const Track> rows, const std::vector<TrackSlices>& tracks, TrackId track,
                               LinkRole role, std::int64_t sequence)
 {
@@ -39,8 +39,8 @@ std::vector<Linked> linkedOps(std::span<const Track> rows, const std::vector<Tra
     return found;
 }
 
-/// The op that a backward node belongs to: of the ops that share its sequence number and begin before it (aten::linear
-/// and the aten::addmm within it do) the one that begins last, as Kineto has it.
+/// The op that a backward node belongs to. Several ops may share its sequence number (for example aten::linear and the
+/// aten::addmm within it); like Kineto, this picks the last one that starts before the node.
 const Linked* forwardOf(const std::vector<Linked>& forward, std::int64_t backwardBegin)
 {
     const Linked* best = nullptr;

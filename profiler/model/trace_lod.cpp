@@ -10,17 +10,17 @@ namespace {
 
 struct PlacedRow {
     const BlockRef* block;
-    std::size_t pin; ///< of its block
+    std::size_t pin; ///< index of its block's pin
     const Row* row;
 };
 
 constexpr double kNone = -1;
 
-/// What is known of a bucket beside its LodBucket, while rows are added kind by kind.
+/// Totals for a bucket that its LodBucket does not contain, while rows are added kind by kind.
 struct Tally {
-    double coveredOfKind = kNone; ///< ns, of the kind at hand
-    double covered = 0;           ///< ns, of all kinds so far
-    double bestOfKind = kNone;    ///< ns, of the kind with most so far
+    double coveredOfKind = kNone; ///< ns of the current kind
+    double covered = 0;           ///< ns of all kinds so far
+    double bestOfKind = kNone;    ///< ns of the kind with most time so far
     ColorSum color;
     std::int64_t longest = -1;
 };
@@ -33,7 +33,7 @@ struct Coloring {
     LodEdges edges;
 };
 
-/// Equal spans of a window; a span is never under 1 ns, so those of a window with fewer ns than buckets overlap.
+/// Equal spans of a window. A span is at least 1 ns long, so spans overlap if the window has fewer ns than buckets.
 class Spans {
 public:
     Spans(TimeRange window, std::size_t count) : m_edges(count + 1)
@@ -44,7 +44,7 @@ public:
         const auto number = static_cast<std::int64_t>(count);
         const std::int64_t whole = all / number, rest = all % number;
         m_width = std::max<std::int64_t>(whole, 1);
-        // Each edge is asked for many times: they are made once, without a division.
+        // Each edge is used many times, so all edges are computed once, without a division each.
         std::int64_t edge = begin, owed = 0;
         for (std::int64_t& at : m_edges) {
             at = edge;
@@ -56,7 +56,7 @@ public:
             }
         }
     }
-    /// Of each span, in ns; those of a row differ by one at most.
+    /// Width of each span in ns; spans of a window differ by at most one ns.
     [[nodiscard]] std::int64_t width() const { return m_width; }
     [[nodiscard]] std::size_t count() const { return m_edges.size() - 1; }
     [[nodiscard]] std::int64_t begin(std::size_t index) const { return m_edges[index]; }
@@ -147,7 +147,7 @@ void sumUp(const TrackSlices& slices, int depth, TimeRange window, std::span<Buc
         if (i + 1 == placed.size() || placed[i + 1].row->kind != kind)
             closeKind(kind, buckets, tallies);
     }
-    // Spans differ by a nanosecond at most: two divisions do for all.
+    // Spans differ by at most a nanosecond, so two divisions are enough for all.
     const double one = 1 / static_cast<double>(spans.width()), longer = 1 / static_cast<double>(spans.width() + 1);
     for (std::size_t i = 0; i < buckets.size(); ++i) {
         const double share = tallies[i].covered * (spans.end(i) - spans.begin(i) > spans.width() ? longer : one);
@@ -155,7 +155,7 @@ void sumUp(const TrackSlices& slices, int depth, TimeRange window, std::span<Buc
         if constexpr (kColored<Bucket>) {
             if (tallies[i].covered > 0)
                 buckets[i].color = tallies[i].color.over(tallies[i].covered);
-            else if (buckets[i].count > 0) // slices that take no time have a colour, too
+            else if (buckets[i].count > 0) // slices without duration have a colour, too
                 buckets[i].color = how.palette->colorOf(buckets[i].kind, buckets[i].name);
         }
     }

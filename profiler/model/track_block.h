@@ -15,13 +15,14 @@
 
 namespace profiler {
 
-/// What is always in memory of a block: enough to tell whether a question concerns it, and to draw it zoomed out.
+/// The part of a block that is always in memory: enough to tell whether a query needs the block, and to draw it zoomed
+/// out.
 struct BlockSummary {
     std::uint32_t count = 0;
     std::int64_t firstBegin = 0, lastEnd = 0;
     std::uint32_t smallestOrdinal = 0, largestOrdinal = 0;
-    std::uint32_t kinds = 0; ///< bit per ActivityKind
-    bool inferred = false;   ///< some depths were found from the intervals
+    std::uint32_t kinds = 0; ///< one bit per ActivityKind
+    bool inferred = false;   ///< some depths were inferred from the intervals
     LinkRanges links;
     RowSummary rows;
 
@@ -38,9 +39,9 @@ struct BlockSummary {
     [[nodiscard]] std::size_t bytes() const { return sizeof(BlockSummary) + rows.bytes(); }
 };
 
-/// Sealed columns of one track. Immutable, shared by snapshots, 20 to 45 bytes a slice. SliceIds keep their arrival
-/// ordinals although a block is sorted by begin: a column holds each slice's ordinal, and a permutation finds the slice
-/// of an ordinal.
+/// Sealed columns of one track. Immutable and shared by snapshots; 20 to 45 bytes per slice. SliceIds keep their
+/// arrival ordinals although a block is sorted by start: a column stores each slice's ordinal, and a permutation finds
+/// the slice for an ordinal.
 struct TrackBlock {
     /// @param sorted  in the order of beginsBefore; not empty, at most SliceColumns::kMaxSlices
     static std::shared_ptr<const TrackBlock> make(std::span<const RawSlice> sorted);
@@ -48,15 +49,15 @@ struct TrackBlock {
 
     [[nodiscard]] std::uint32_t size() const { return columns.size(); }
     [[nodiscard]] RawSlice at(std::uint32_t position) const { return columns.at(position); }
-    /// Position of the slice of that ordinal, if it is in this block.
+    /// Position of the slice with that ordinal, if it is in this block.
     [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t ordinal) const;
     /// Positions with that link and role, in any order.
     [[nodiscard]] std::span<const std::uint16_t> linked(LinkRole role, std::int64_t link) const
     {
         return links.find(columns, role, link);
     }
-    /// Calls `visit(position)` for every slice that overlaps [from, to), in begin order; false from `visit` stops and
-    /// is returned.
+    /// Calls `visit(position)` for every slice that overlaps [from, to), in order of start. If `visit` returns false,
+    /// stops and returns false.
     template <class Visit>
     bool forEach(std::int64_t from, std::int64_t to, Visit&& visit) const;
     [[nodiscard]] std::size_t bytes() const;
@@ -69,10 +70,10 @@ struct TrackBlock {
 private:
     void summarize(std::span<const RawSlice> sorted);
     void indexOrdinals(std::span<const RawSlice> sorted);
-    /// Slices that begin before `time` and end after it, in begin order: at most one of each row.
+    /// Slices that start before `time` and end after it, in order of start: at most one per row.
     [[nodiscard]] std::vector<std::uint32_t> straddling(std::int64_t time) const;
 
-    std::vector<std::uint16_t> m_byOrdinal; ///< positions by ordinal; empty where both orders agree
+    std::vector<std::uint16_t> m_byOrdinal; ///< positions by ordinal; empty if both orders agree
 };
 
 template <class Visit>

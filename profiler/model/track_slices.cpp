@@ -26,7 +26,7 @@ std::optional<TrackSlices::Place> TrackSlices::find(std::uint32_t ordinal) const
 
 std::span<const BlockRef> TrackSlices::around(std::int64_t from, std::int64_t to) const
 {
-    // A slice that is empty at the end of its block lies there.
+    // A slice of length zero at the end of its block belongs to that block.
     const auto first = std::lower_bound(latestEnds.begin(), latestEnds.end(), from) - latestEnds.begin();
     const auto last =
         ordered ? std::lower_bound(begins.begin(), begins.end(), to) - begins.begin() : std::ssize(blocks);

@@ -14,23 +14,23 @@ namespace profiler {
 /// Slices of one track as one snapshot sees them.
 struct TrackSlices {
     std::vector<BlockRef> blocks;
-    bool ordered = false; ///< begins and ordinals rise from block to block
+    bool ordered = false; ///< starts and ordinals increase from block to block
     std::size_t count = 0;
     int depthCount = 0;
-    std::vector<SampleRef> spilledSamples; ///< by time; they come before `samples`
+    std::vector<SampleRef> spilledSamples; ///< sorted by time; they precede `samples`
     CounterLog::View samples;
-    std::vector<std::int64_t> begins;     ///< of each block's first slice
-    std::vector<std::int64_t> latestEnds; ///< of all slices up to each block's last
+    std::vector<std::int64_t> begins;     ///< start of each block's first slice
+    std::vector<std::int64_t> latestEnds; ///< latest end of all slices up to and including each block
 
     struct Place {
         BlockPin block;
         std::uint32_t position;
     };
-    /// Where the slice of an ordinal lies. O(log n) in an ordered track.
+    /// Place of the slice with an ordinal. O(log n) in an ordered track.
     [[nodiscard]] std::optional<Place> find(std::uint32_t ordinal) const;
-    /// The blocks that may overlap [from, to), and perhaps others. O(log n) in an ordered track.
+    /// All blocks that may overlap [from, to); may include others. O(log n) in an ordered track.
     [[nodiscard]] std::span<const BlockRef> around(std::int64_t from, std::int64_t to) const;
-    /// Adds a block, and what it means for the other members.
+    /// Adds a block and updates the other members.
     void push_back(BlockRef block);
 };
 

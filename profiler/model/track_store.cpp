@@ -41,7 +41,7 @@ void TrackStore::add(RawSlice slice, bool inferDepth)
         m_anyInferred = true;
     }
     m_pending.push_back(slice);
-    // Inference wants all of a track at once: it looks at what runs around a slice.
+    // Inference needs the whole track at once, because it looks at the slices around each slice.
     if (m_pending.size() >= kMergedSlices && !m_anyInferred)
         seal();
 }
@@ -97,7 +97,7 @@ void TrackStore::inferPending()
 {
     if (m_newEnd >= m_newBegin)
         pullInferred(m_newBegin, m_newEnd);
-    // Open slices hold others too; where their own depth is to be found, they take part, and leave again.
+    // Open slices contain others too. Those whose own depth must be inferred take part temporarily.
     std::vector<RawSlice> context;
     std::vector<RawSlice> slices = std::move(m_pending);
     const std::size_t pending = slices.size();
@@ -140,7 +140,8 @@ void TrackStore::append(std::span<const RawSlice> sorted)
         sorted = sorted.subspan(kMergedSlices);
     }
     std::vector<RawSlice> merged{sorted.begin(), sorted.end()};
-    // A block as large as twice what follows it is left alone: each slice is copied O(log n) times.
+    // A block is not merged if it is more than twice as large as what follows it, so each slice is copied O(log n)
+    // times.
     while (!m_blocks.empty() && m_blocks.back()->size() <= 2 * merged.size() &&
            m_blocks.back()->size() + merged.size() <= kMergedSlices) {
         const auto middle = static_cast<std::ptrdiff_t>(merged.size());

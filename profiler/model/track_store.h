@@ -13,23 +13,24 @@ namespace profiler {
 
 using BlockList = std::vector<std::shared_ptr<const TrackBlock>>;
 
-/// The slices of one track while it grows: what came since the last snapshot, what is open, and sealed blocks. Blocks
-/// are merged with their like (as log-structured merge trees do), so that there are few: about log2 of the slices below
-/// kMergedSlices, which no merge exceeds.
+/// The slices of one track while it grows: slices added since the last snapshot, open slices, and sealed blocks. Blocks
+/// of similar size are merged, as in a log-structured merge tree, so there are few of them: about log2 of the number of
+/// slices below kMergedSlices, the limit of every merge.
 class TrackStore {
 public:
-    /// Slices with `inferDepth` get their depth from the intervals. A slice that open() announced keeps its ordinal.
+    /// With `inferDepth`, the slice's depth is inferred from the intervals. A slice that open() announced keeps its
+    /// ordinal.
     void add(RawSlice slice, bool inferDepth);
     void open(RawSlice slice, bool inferDepth);
 
-    /// Seals what is pending. Blocks of earlier seals are replaced by merged ones, never changed.
+    /// Seals the pending slices. Blocks of earlier seals are replaced by merged ones, never changed.
     void seal();
-    /// seal(), then merges as far as kMergedSlices lets it.
+    /// Calls seal(), then merges blocks up to kMergedSlices.
     void compact();
-    /// Open slices become ordinary pending ones that end at `now`, flagged as open.
+    /// Turns open slices into pending ones that end at `now`, flagged as open.
     void closeOpen(std::int64_t now);
 
-    /// Sealed blocks, and one more of the slices that are open, which end at `now`.
+    /// Sealed blocks, plus one block with the open slices, which end at `now`.
     [[nodiscard]] BlockList blocks(std::int64_t now) const;
     [[nodiscard]] std::size_t count() const { return m_nextOrdinal; }
 
@@ -44,10 +45,11 @@ private:
 
     BlockList m_blocks;
     std::vector<RawSlice> m_pending;
-    std::multimap<std::pair<std::int64_t, std::uint32_t>, RawSlice> m_open; ///< by begin, name
+    std::multimap<std::pair<std::int64_t, std::uint32_t>, RawSlice> m_open; ///< by start and name
     std::uint32_t m_nextOrdinal = 0;
     bool m_anyInferred = false; ///< some slice of this track had its depth inferred
-    /// Span of pending slices that may change depths of sealed ones: those that no open() gave a depth before.
+    /// Time span of pending slices that may change depths in sealed blocks, excluding slices whose depth open() already
+    /// set.
     std::int64_t m_newBegin = 0, m_newEnd = -1;
 };
 

@@ -5,11 +5,11 @@
 
 namespace profiler {
 
-/// What could not be read when somebody asked for it, of a trace that lies in a file: the disk went away, or another
-/// program cut the file.
+/// Parts of a trace in a file that could not be read on demand: for example, the disk was removed or another program
+/// truncated the file.
 struct Unread {
     std::uint64_t slices = 0, samples = 0;
-    std::string why; ///< of one of them, for people; empty where all could be read
+    std::string why; ///< the reason for one of them, for people; empty if everything could be read
 };
 
 } // namespace profiler

@@ -79,7 +79,7 @@ TEST_F(TimelineViewTest, SaysWhatTheDiskNoLongerGives)
         static_cast<void>((*trace)->sorted(track.id));
     ASSERT_GT((*trace)->unread().slices, 0U);
     EXPECT_TRUE(QTest::qWaitFor([&] { return notice->isVisibleTo(&view); }));
-    EXPECT_TRUE(notice->findChild<QLabel*>("captureText")->text().contains("cannot be read any more"));
+    EXPECT_TRUE(notice->findChild<QLabel*>("captureText")->text().contains("could not be read"));
 }
 
 TEST_F(TimelineViewTest, EveryHandIsInAMenuOnce)
