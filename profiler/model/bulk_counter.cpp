@@ -50,7 +50,7 @@ void BulkCounter::spill(SliceSpill& spill)
     const std::vector<CounterSample> all = takeMemory();
     Run run;
     for (std::span<const CounterSample> left = all; !left.empty();) {
-        const auto some = left.first(std::min(left.size(), kTogether));
+        const auto some = left.first(std::min(left.size(), kPieceSamples));
         auto kept = spill.keepSamples(some);
         if (!kept) {
             m_pieces.emplace_back(left.begin(), left.end());
@@ -131,7 +131,7 @@ BulkCounter::Sealed BulkCounter::merge(SliceSpill& spill, const std::function<vo
         next->pop();
         sum = m_meaning == SampleMeaning::Change ? sum + sample.value : sample.value;
         some.push_back({sample.time, sum});
-        if (some.size() == kTogether)
+        if (some.size() == kPieceSamples)
             put();
     }
     put();

@@ -30,7 +30,7 @@ public:
     Sealed seal(SliceSpill* spill, const std::function<void(const CounterSample&)>& keep);
 
 private:
-    static constexpr std::size_t kTogether = 8192; ///< samples in one piece of a run
+    static constexpr std::size_t kPieceSamples = 8192; ///< samples in one piece of a run
     using Run = std::vector<SampleRef>;
     class Cursor;
 

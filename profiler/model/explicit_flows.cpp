@@ -91,8 +91,8 @@ void findOfTrack(const Trace& trace, std::span<const Wanted> ends, const std::st
 {
     const TrackSlices& slices = trace.slicesOf(ends.front().end.track);
     // For a few ends, a walk over all slices does not pay off.
-    constexpr std::size_t kEndsABlock = 16;
-    if (slices.ordered && ends.size() > kEndsABlock * slices.blocks.size()) {
+    constexpr std::size_t kEndsPerBlock = 16;
+    if (slices.ordered && ends.size() > kEndsPerBlock * slices.blocks.size()) {
         findInOrder(slices, ends, stop);
         return;
     }
@@ -200,7 +200,7 @@ std::size_t ExplicitFlows::bytes() const
 
 std::span<const Flow> Trace::explicitFlows() const
 {
-    return m->given.all();
+    return m->explicitFlows.all();
 }
 
 } // namespace profiler

@@ -14,25 +14,25 @@ std::uint32_t RowAssigner::make(std::uint8_t depth, ActivityKind kind)
 std::uint32_t RowAssigner::assign(std::uint8_t depth, ActivityKind kind, std::int64_t begin, std::int64_t end)
 {
     const std::size_t index = std::size_t{depth} * kActivityKinds + static_cast<std::size_t>(kind);
-    if (index >= m_lanes.size())
-        m_lanes.resize(index + 1);
-    Lane& lane = m_lanes[index];
-    if (!lane.used || lane.end <= begin) {
-        if (!lane.used)
-            lane.row = make(depth, kind);
-        lane.used = true;
-        lane.end = end;
-        ++m_rows[lane.row].count;
-        return lane.row;
+    if (index >= m_depths.size())
+        m_depths.resize(index + 1);
+    DepthRows& depthRows = m_depths[index];
+    if (!depthRows.used || depthRows.end <= begin) {
+        if (!depthRows.used)
+            depthRows.row = make(depth, kind);
+        depthRows.used = true;
+        depthRows.end = end;
+        ++m_rows[depthRows.row].count;
+        return depthRows.row;
     }
     std::uint32_t row = 0;
-    if (!lane.others.empty() && lane.others.top().first <= begin) {
-        row = lane.others.top().second;
-        lane.others.pop();
+    if (!depthRows.others.empty() && depthRows.others.top().first <= begin) {
+        row = depthRows.others.top().second;
+        depthRows.others.pop();
     } else {
         row = make(depth, kind);
     }
-    lane.others.emplace(end, row);
+    depthRows.others.emplace(end, row);
     ++m_rows[row].count;
     return row;
 }

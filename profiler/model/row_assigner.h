@@ -21,7 +21,7 @@ public:
 private:
     using EndAndRow = std::pair<std::int64_t, std::uint32_t>;
     using FirstFree = std::priority_queue<EndAndRow, std::vector<EndAndRow>, std::greater<>>;
-    struct Lane {
+    struct DepthRows {
         bool used = false;
         std::uint32_t row = 0; ///< the first row of this depth and kind; most have no others
         std::int64_t end = 0;  ///< end of the last slice in that row
@@ -29,7 +29,7 @@ private:
     };
     std::uint32_t make(std::uint8_t depth, ActivityKind kind);
 
-    std::vector<Lane> m_lanes; ///< indexed by depth and kind
+    std::vector<DepthRows> m_depths; ///< indexed by depth and kind
     std::vector<Row> m_rows;
 };
 

@@ -19,7 +19,7 @@ constexpr std::uint32_t kWorthGroups = 4;
 constexpr std::uint32_t kWorthALevelUp = 8;
 /// If a bucket has this many slices of a block that is not in memory, the block's summary (groups of 64) is good
 /// enough: the first view of a file with a million slices on a track decodes nothing.
-constexpr double kWorthNoReading = 64;
+constexpr double kSummaryIsEnough = 64;
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max(); // no entry starts at this time
 
 /// Average number of slices per bucket, out of `count` slices.
@@ -41,7 +41,7 @@ RowWalk::RowWalk(const BlockRef& ref, BlockPin& pin, const Row& row, std::int64_
         --m_level;
     // Do not read a block from the file for details that a pixel cannot show.
     const BlockSummary& block = ref.summary();
-    if (!ref.resident() && !pin && perBucket(block.count, block.firstBegin, block.lastEnd, width) >= kWorthNoReading) {
+    if (!ref.resident() && !pin && perBucket(block.count, block.firstBegin, block.lastEnd, width) >= kSummaryIsEnough) {
         m_lowest = lod::lowestSummed(row);
         m_level = std::max(m_level, m_lowest);
         m_neverExact = true;
@@ -153,7 +153,7 @@ MixedColor RowWalk::colorBetween(double fromEntry, double toEntry, const Longest
     return colors->average(from, m_sum, colorOf(longest.name));
 }
 
-void RowWalk::standAt(std::int64_t time)
+void RowWalk::moveTo(std::int64_t time)
 {
     const RowEntries& entries = *m_entries;
     m_place.entry = entries.firstFrom(time, m_place.entry);
@@ -224,7 +224,7 @@ RowPart RowWalk::exactly(std::int64_t begin, std::int64_t end)
     if (!load())
         return part;
     if (m_place.time != begin)
-        standAt(begin);
+        moveTo(begin);
     if (m_place.lastEnd > begin) { // it started before the bucket
         const std::uint32_t last = m_place.entry - 1;
         part.count = 1;

@@ -55,7 +55,7 @@ private:
     [[nodiscard]] Cut cutAt(const RowLevel& level, std::int64_t time, std::uint32_t guess) const;
     [[nodiscard]] RowPart between(int number, const Cut& from, const Cut& to);
     [[nodiscard]] RowPart exactly(std::int64_t begin, std::int64_t end);
-    void standAt(std::int64_t time);
+    void moveTo(std::int64_t time);
     [[nodiscard]] MixedColor colorOf(std::uint32_t name) const
     {
         return m_palette ? m_palette->colorOf(m_row->kind, StringId{name}) : MixedColor{};

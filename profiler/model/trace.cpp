@@ -317,7 +317,7 @@ SliceArgs Trace::args(std::uint32_t number) const
 
 std::size_t Trace::memoryBytes() const
 {
-    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->given.bytes();
+    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->explicitFlows.bytes();
     for (const TrackSlices& slices : m->slices) {
         bytes += slices.samples.bytes() + slices.spilledSamples.capacity() * sizeof(SampleRef);
         bytes += slices.blocks.capacity() * sizeof(BlockRef);

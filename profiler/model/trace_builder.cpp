@@ -388,8 +388,8 @@ std::shared_ptr<const Trace> TraceBuilder::finish(unsigned threads, const std::s
         store.compact();
     }
     auto trace = std::const_pointer_cast<Trace>(snapshot());
-    trace->m->given = ExplicitFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
-    if (const std::size_t count = trace->m->given.unbound(); count > 0) {
+    trace->m->explicitFlows = ExplicitFlows{*trace, m->flows, std::move(m->knownFlows), threads, stop};
+    if (const std::size_t count = trace->m->explicitFlows.unbound(); count > 0) {
         trace->m->stats.unmatched += count;
         trace->m->stats.notes.push_back(
             message<"trace.unbound_arrows",

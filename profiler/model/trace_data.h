@@ -32,7 +32,7 @@ struct Trace::Data {
     StringLog::View strings;
     std::size_t textBytes = 0;
     ArgsLog::View args;
-    ExplicitFlows given;
+    ExplicitFlows explicitFlows;
     std::shared_ptr<const ArgSource> argSource;
     TimeRange range;
     std::size_t count = 0;

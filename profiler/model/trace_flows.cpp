@@ -90,7 +90,7 @@ std::vector<Flow> Trace::flowsOf(SliceId id) const
     std::vector<Flow> flows;
     if (const auto place = m->of(id.track).find(id.ordinal))
         addLinkedFlows(m->tracks, m->slices, id, place->block->at(place->position), flows);
-    m->given.addTo(flows, id);
+    m->explicitFlows.addTo(flows, id);
     return flows;
 }
 

@@ -22,7 +22,7 @@ public:
     }
     [[nodiscard]] int get() const { return m_descriptor; }
     explicit operator bool() const { return m_descriptor >= 0; }
-    /// The descriptor, which the caller closes from now on.
+    /// Returns the descriptor; the caller must close it.
     int release() { return std::exchange(m_descriptor, -1); }
     void reset()
     {

@@ -15,7 +15,7 @@ struct flock wholeFile()
     struct flock lock {};
     lock.l_type = F_WRLCK;
     lock.l_whence = SEEK_SET;
-    return lock; // from 0, length 0: to the end, however far that moves
+    return lock; // from 0, length 0: up to the end of the file, however far it moves
 }
 
 bool isFileOf(int descriptor, const std::filesystem::path& path)
@@ -64,7 +64,8 @@ std::optional<LockFile> LockFile::acquire(std::filesystem::path path)
             errno = number == EACCES ? EAGAIN : number;
             return std::nullopt;
         }
-        // The holder before may have deleted the file between our open and our lock: then nobody else sees our lock.
+        // A previous holder may have deleted the file between our open() and our lock; then no other process can see
+        // our lock.
         if (isFileOf(descriptor, path))
             return LockFile(descriptor, std::move(path));
         close(descriptor);
@@ -82,7 +83,7 @@ LockFile::~LockFile()
 {
     if (m_descriptor < 0)
         return;
-    unlink(m_path.c_str()); // before the lock goes, so that nobody takes a file that is about to be deleted
+    unlink(m_path.c_str()); // before unlocking, so that nobody locks a file that is about to be deleted
     close(m_descriptor);
 }
 

@@ -3,28 +3,29 @@
 #include <filesystem>
 #include <optional>
 
-/// Locks on whole files. The kernel drops a lock when its owner closes the file or ends, however it ends: a lock says
-/// that a writer is alive, which a process number does not (numbers are used again, mean something else in another pid
-/// namespace, and outlive a reboot). The locks are open-file-description locks (fcntl(2), F_OFD_SETLK): they also
-/// exclude two threads of one process, work over NFS, and are shared with children by fork until these close the file.
+/// Locks on whole files. The kernel releases a lock when its owner closes the file or ends, for whatever reason: a lock
+/// proves that a writer is alive, which a process id does not (ids are reused, mean something else in another pid
+/// namespace, and outlive a reboot). The locks are open-file-description locks (fcntl(2), F_OFD_SETLK): they also work
+/// between two threads of one process and over NFS, and children share them after fork until they close the file.
 namespace profiler::os {
 
-/// Whether somebody holds the lock on a file. Unknown: the file is gone, or its file system has no locks.
+/// Whether somebody holds the lock on a file. Unknown: the file has been removed, or its file system does not support
+/// locks.
 enum class LockHolder { Nobody, Somebody, Unknown };
 
-/// Takes the lock on the whole file that `descriptor` is open for writing, without waiting.
-/// @return false, with errno: somebody has it (EAGAIN), or the file system has no locks
+/// Locks the whole file that is open for writing as `descriptor`, without waiting.
+/// @return false, with errno set, if somebody holds the lock (EAGAIN) or the file system does not support locks
 bool lockWholeFile(int descriptor);
-/// @param descriptor  open for reading; its own lock does not count
+/// @param descriptor  open for reading; a lock that it holds itself does not count
 LockHolder lockHolder(int descriptor);
 LockHolder lockHolder(const std::filesystem::path& file);
 
-/// A file that exists only to be locked: it keeps others from using something at the same time. Deleted with the lock;
-/// one that a killed program left is taken over.
+/// A file that exists only to be locked: it prevents concurrent use of something else. The file is deleted with the
+/// lock; one that a killed program left behind is reused.
 class LockFile {
 public:
-    /// Makes the file where it is missing, and locks it without waiting.
-    /// @return nothing, with errno: somebody has it (EAGAIN), or the file cannot be made
+    /// Creates the file if it is missing, and locks it without waiting.
+    /// @return nullopt, with errno set, if somebody holds the lock (EAGAIN) or the file cannot be created
     static std::optional<LockFile> acquire(std::filesystem::path path);
     LockFile(LockFile&& other) noexcept;
     LockFile& operator=(LockFile&& other) = delete;

@@ -15,7 +15,7 @@ namespace profiler::os {
 
 namespace {
 
-// Every process of a program may connect, ranks and their launchers, before the listener takes the first of them.
+// All processes of a program, ranks and their launchers, may connect before the listener accepts the first of them.
 constexpr int kMostWaiting = 1024;
 
 std::string randomName()
@@ -81,7 +81,7 @@ void waitForAny(std::span<const int> descriptors, std::chrono::milliseconds atMo
 
 bool readAvailable(int descriptor, std::string& text)
 {
-    constexpr std::size_t kMostAtOnce = 1 << 20; // a program that floods must not keep its reader
+    constexpr std::size_t kMostAtOnce = 1 << 20; // so that a program that floods the socket cannot block its reader
     std::array<char, 16384> buffer;              // NOLINT: filled by read
     for (std::size_t total = 0; total < kMostAtOnce;) {
         const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());

@@ -27,7 +27,7 @@ bool liesIn(const fs::path& path, const fs::path& folder)
     return end == folder.end();
 }
 
-/// Of a mount option's value: commas separate options, colons the folders of lowerdir.
+/// Escapes a path in a mount option: commas separate options, and colons separate the folders of lowerdir.
 std::string escaped(const std::string& path)
 {
     std::string text;
@@ -39,7 +39,7 @@ std::string escaped(const std::string& path)
     return text;
 }
 
-/// "\040" is a space in mountinfo; see proc(5).
+/// Undoes the escapes of mountinfo, in which "\040" is a space; see proc(5).
 std::string unescaped(std::string_view text)
 {
     std::string path;
@@ -54,7 +54,7 @@ std::string unescaped(std::string_view text)
     return path;
 }
 
-/// Folders that file systems are mounted on, in the order of their mounts.
+/// Folders on which file systems are mounted, in order of mounting.
 std::vector<fs::path> mountPoints()
 {
     std::vector<fs::path> points;
@@ -95,7 +95,7 @@ PrivateView::PrivateView(std::vector<fs::path> folders, const fs::path& scratch)
     below.erase(std::unique(below.begin(), below.end()), below.end());
     for (const fs::path& folder : outer) {
         add(Mount::Kind::Overlay, folder);
-        fs::path bound; // with all that is mounted below it
+        fs::path bound; // read-only mount whose bind mount already includes everything below it
         for (const fs::path& point : below) {
             std::error_code ignored;
             if (point == folder || !liesIn(point, folder) || !fs::is_directory(point, ignored) ||
@@ -130,21 +130,22 @@ int PrivateView::prepare()
             if (failed)
                 return failed.value();
         }
-    // A merged folder has the owner and the permissions of its upper one.
+    // A merged folder has the owner and permissions of its upper folder.
     for (const Mount& mount : m_mounts) {
         struct stat lower {};
         if (::stat(mount.path.c_str(), &lower) != 0)
             return errno;
         if (::chmod(mount.upper.c_str(), lower.st_mode & 07777) != 0)
             return errno;
-        static_cast<void>(!::chown(mount.upper.c_str(), lower.st_uid, lower.st_gid)); // only root may give files away
+        static_cast<void>(!::chown(mount.upper.c_str(), lower.st_uid, lower.st_gid)); // only root may change the owner
+                                                                                      // of a file
     }
     return 0;
 }
 
 fs::path PrivateView::layerOf(const fs::path& file) const
 {
-    // Inner ones come last.
+    // Inner mounts come last.
     const auto found = std::find_if(m_mounts.rbegin(), m_mounts.rend(), [&](const Mount& mount) {
         return mount.kind == Mount::Kind::Overlay && liesIn(file, mount.path);
     });
@@ -155,7 +156,7 @@ int PrivateView::enterUserNamespace() const
 {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
         return errno;
-    // A process may map its own group only after it gave up setgroups(2); see user_namespaces(7).
+    // A process may map its own group only after it has disabled setgroups(2); see user_namespaces(7).
     if (const int number = writeFile("/proc/self/setgroups", "deny"); number != 0 && number != ENOENT)
         return number;
     if (const int number = writeFile("/proc/self/uid_map", m_userMap))
@@ -178,14 +179,15 @@ int PrivateView::mountAll(bool inUserNamespace) const
     for (const Mount& mount : m_mounts)
         if (::mount(mount.staging.c_str(), mount.path.c_str(), nullptr, MS_MOVE, nullptr) != 0)
             return errno;
-    // Shared memory that a killed program leaves goes away with the namespace. A machine may have none.
+    // A private /dev/shm, so that shared memory left by a killed program disappears with the namespace. It may be
+    // missing on some machines.
     static_cast<void>(::mount("tmpfs", kSharedMemory, "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777"));
     return 0;
 }
 
 int PrivateView::enter() const
 {
-    // With the rights of root no user namespace is needed, in which files of other users could not be written.
+    // Root needs no user namespace; inside one it could not write files of other users.
     if (::unshare(CLONE_NEWNS) == 0)
         return mountAll(false);
     if (const int number = enterUserNamespace())

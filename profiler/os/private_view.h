@@ -4,32 +4,32 @@
 #include <string>
 #include <vector>
 
-/// A view of the file system in which a program sees all files as they are, while what it writes below some folders
-/// goes to a layer of its own: overlays (overlayfs) in a mount namespace that only the program and its children are in.
-/// The kernel removes the namespace and its mounts when the last of these processes has ended.
+/// A view of the file system in which a program sees all files unchanged, while its writes below some folders go to a
+/// separate layer: overlays (overlayfs) in a mount namespace that only the program and its children share. The kernel
+/// removes the namespace and its mounts when the last of these processes has ended.
 namespace profiler::os {
 
-/// The mounts of a view, prepared in the starting process; see enter().
+/// The mounts of a view, prepared in the parent process; see enter().
 class PrivateView {
 public:
-    /// @param folders  absolute paths of existing folders whose contents become private; one that lies within another
-    ///                 needs no entry. File systems that are mounted below them become private as well where they are
-    ///                 writable, and stay as they are otherwise
+    /// @param folders  absolute paths of existing folders whose contents become private; folders within them need no
+    ///                 entry. File systems mounted below them become private as well if they are writable, and stay
+    ///                 unchanged otherwise
     /// @param scratch  an existing folder for what the program writes, outside of `folders`, on a file system that
     ///                 overlayfs can write to (not NFS, FUSE or another overlay)
     PrivateView(std::vector<std::filesystem::path> folders, const std::filesystem::path& scratch);
 
-    /// Makes the folders in `scratch`. Call it once, before a process enters the view.
-    /// @return 0, or the errno of the folder that cannot be made
+    /// Creates the folders in `scratch`. Call it once, before a process enters the view.
+    /// @return 0, or the errno of the folder that cannot be created
     int prepare();
 
-    /// Where the view keeps the file that the program sees as `file`; empty where `file` lies in no private folder. A
-    /// file that is written there before the program starts is what the program sees.
+    /// Path of the file in the view's layer that the program sees as `file`; empty if `file` is not in a private
+    /// folder. If this file is written before the program starts, the program sees it.
     [[nodiscard]] std::filesystem::path layerOf(const std::filesystem::path& file) const;
 
-    /// Puts the calling process, which must have one thread, into the view: in a mount namespace where it has the right
-    /// to make one, and otherwise in a user namespace of its own, in which it keeps its user and group. Allocates
-    /// nothing, so that it can be called between fork and exec.
+    /// Moves the calling process, which must have only one thread, into the view: into a new mount namespace if it is
+    /// allowed to create one, otherwise into a new user namespace, in which it keeps its user and group. Does not
+    /// allocate memory, so it can be called between fork and exec.
     /// @return 0, or errno
     [[nodiscard]] int enter() const;
 
@@ -37,10 +37,10 @@ private:
     struct Mount {
         enum class Kind { Overlay, Bind };
         Kind kind = Kind::Overlay;
-        std::string path;    ///< where the program sees it
+        std::string path;    ///< path that the program sees
         std::string staging; ///< where it is mounted first, so that no mount hides what a later one needs
         std::string upper, work;
-        std::string options, userOptions; ///< of overlayfs; userOptions in a user namespace
+        std::string options, userOptions; ///< options of overlayfs; userOptions in a user namespace
     };
     void add(Mount::Kind kind, const std::filesystem::path& path);
     [[nodiscard]] int mountAll(bool inUserNamespace) const;

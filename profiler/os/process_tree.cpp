@@ -23,25 +23,26 @@ namespace profiler::os {
 
 namespace {
 
-// A process that cannot be killed (it has changed its user, or waits for a device that hangs) keeps its keeper so long.
+// The keeper waits at most this long for a process that cannot be killed (because it has changed its user, or waits for
+// a device that hangs).
 constexpr int kMostKillSeconds = 10;
 constexpr int kKillRoundMilliseconds = 10;
 constexpr unsigned short kTerminalRows = 40, kTerminalColumns = 120;
 
-/// The keeper's reports.
+/// A message from the keeper to the owner.
 struct Report {
     enum Kind : int { Started, Failed, Ended };
     int kind = Started;
-    int value = 0;  // pid; stage; status as of waitpid
+    int value = 0;  // pid; stage; status as returned by waitpid
     int number = 0; // errno
 };
 
-/// Everything that the keeper and the program need: prepared before the fork, after which nothing may be allocated,
-/// since other threads of the starting process may have held the allocator's locks.
+/// Everything that the keeper and the program need. It is prepared before the fork: afterwards, memory must not be
+/// allocated, because other threads of the parent process may have held the allocator's locks.
 struct Plan {
     Descriptor control, failure, input, output, errors, silence, master, slave;
     std::vector<int> inherited;
-    std::vector<int> kept; // by the keeper, sorted
+    std::vector<int> kept; // descriptors that the keeper keeps open, sorted
     std::vector<char*> words, environment;
     const char* folder = nullptr;
     const PrivateView* view = nullptr;
@@ -55,10 +56,10 @@ struct Plan {
     ::_exit(127);
 }
 
-/// The keeper's child becomes the program.
+/// Turns the keeper's child into the program.
 [[noreturn]] void become(const Plan& plan, pid_t keeper)
 {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a keeper that is killed takes the program with it
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // if the keeper is killed, the program is killed too
     if (::getppid() != keeper)
         ::_exit(127);
     for (int signal = 1; signal < NSIG; ++signal)
@@ -79,7 +80,7 @@ struct Plan {
     if (plan.view)
         if (const int number = plan.view->enter())
             fail(plan, StartFailure::Stage::View, number);
-    // After the mounts: a working directory that was entered before would be the one below them.
+    // After the mounts: otherwise, the working directory would be the one underneath them.
     if (*plan.folder && ::chdir(plan.folder) != 0)
         fail(plan, StartFailure::Stage::Folder, errno);
     environ = const_cast<char**>(plan.environment.data());
@@ -87,7 +88,7 @@ struct Plan {
     fail(plan, StartFailure::Stage::Program, errno);
 }
 
-/// Sends SIGKILL to the children of this process, among them all orphans of the tree.
+/// Sends SIGKILL to the children of this process, which include all orphans of the tree.
 void killChildren()
 {
     const pid_t self = ::getpid();
@@ -116,7 +117,7 @@ void killChildren()
             std::array<char, 512> text{};
             const ssize_t got = ::read(file, text.data(), text.size() - 1);
             ::close(file);
-            // "pid (name) state parent …"; the name may hold anything.
+            // "pid (name) state parent …"; the name may contain any characters.
             const char* end = got > 0 ? static_cast<const char*>(::memrchr(text.data(), ')', got)) : nullptr;
             if (end && ::atoi(end + 4) == self)
                 ::kill(::atoi(name), SIGKILL);
@@ -125,7 +126,7 @@ void killChildren()
     ::close(folder);
 }
 
-/// Kills and reaps until no child is left.
+/// Kills and reaps children until none is left.
 [[noreturn]] void endAll()
 {
     timespec begin{}, now{};
@@ -147,7 +148,7 @@ void send(int control, const Report& report)
     static_cast<void>(::send(control, &report, sizeof report, MSG_NOSIGNAL));
 }
 
-/// Copies what the program printed on its terminal. False: the terminal is closed.
+/// Copies what the program printed on its terminal. Returns false if the terminal is closed.
 bool copyOutput(int master, int output)
 {
     std::array<char, 4096> text; // NOLINT: filled by read
@@ -157,7 +158,7 @@ bool copyOutput(int master, int output)
     for (ssize_t done = 0; done < got;) {
         const ssize_t written = ::write(output, text.data() + done, static_cast<std::size_t>(got - done));
         if (written < 0 && errno != EINTR)
-            break; // the disk is full: the program goes on
+            break; // the disk is full: the program continues
         done += std::max<ssize_t>(written, 0);
     }
     return true;
@@ -172,8 +173,8 @@ bool copyAllOutput(const Plan& plan)
     return true;
 }
 
-/// Closes what the keeper does not need, most of all the other trees' control sockets: their keepers wait for the end
-/// of the last copy.
+/// Closes all descriptors that the keeper does not need, in particular the control sockets of other trees, whose
+/// keepers wait until the last copy is closed.
 void closeOthers(const Plan& plan)
 {
     unsigned from = 3;
@@ -193,7 +194,7 @@ void closeOthers(const Plan& plan)
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-// What is kept around the stack's end and the thread's own variables.
+// Memory kept around the top of the stack and around the thread-local variables.
 constexpr std::uintptr_t kAroundBytes = std::uintptr_t{1} << 20;
 
 void discard(std::uintptr_t begin, std::uintptr_t end)
@@ -203,7 +204,7 @@ void discard(std::uintptr_t begin, std::uintptr_t end)
                   MADV_DONTNEED); // NOLINT: an address of the kernel's list
 }
 
-/// Gives back a range of the owner's memory, without what is around `here` and `there`.
+/// Releases a range of memory inherited from the owner, except around `here` and `there`.
 void discardWithout(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t here, std::uintptr_t there)
 {
     const auto [first, second] = std::minmax(here, there);
@@ -216,9 +217,9 @@ void discardWithout(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t her
     discard(begin, end);
 }
 
-/// Gives back the memory that the fork has copied. The pages are shared with the owner until one of the two writes:
-/// gigabytes of a trace that the owner closes would stay in memory for as long as the program runs. Only anonymous
-/// memory of the size that allocations take goes; libraries' own data stay.
+/// Releases the memory that the fork has copied. Its pages are shared with the owner until one of the two writes to
+/// them: otherwise, gigabytes of a trace that the owner closes would stay in memory as long as the program runs. Only
+/// anonymous memory in blocks as large as allocations is released; the data of libraries stays.
 void giveBackMemory()
 {
     constexpr std::uintptr_t kLeastBytes = std::uintptr_t{1} << 20;
@@ -258,7 +259,7 @@ void giveBackMemory() {}
 [[noreturn]] void keep(Plan& plan)
 {
     closeOthers(plan);
-    ::setsid(); // Ctrl-C in a terminal is for the tree's owner
+    ::setsid(); // Ctrl+C in a terminal is meant for the tree's owner
     ::prctl(PR_SET_NAME, "stepscope-keep");
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE})
@@ -272,7 +273,7 @@ void giveBackMemory() {}
         become(plan, keeper);
     if (program < 0)
         fail(plan, StartFailure::Stage::Resources, errno);
-    // The program's descriptors close with the program.
+    // Close the program's descriptors here, so that they are closed when the program ends.
     for (Descriptor* const descriptor : {&plan.failure, &plan.slave, &plan.input, &plan.errors})
         descriptor->reset();
     if (!plan.master)
@@ -297,11 +298,11 @@ void giveBackMemory() {}
             for (pid_t ended = 0; (ended = ::waitpid(-1, &status, WNOHANG)) > 0;) {
                 if (ended != program)
                     continue;
-                isTerminalOpen = isTerminalOpen && copyAllOutput(plan); // its last words come before its end
+                isTerminalOpen = isTerminalOpen && copyAllOutput(plan); // report its last output before its end
                 send(plan.control.get(), {Report::Ended, status, 0});
             }
             if (isKilling)
-                killChildren(); // those of a process that was killed are ours now
+                killChildren(); // children of killed processes are now children of the keeper
         }
         if (watched[0].revents != 0) {
             char asked = 0;
@@ -313,7 +314,7 @@ void giveBackMemory() {}
     }
 }
 
-/// The keeper puts nothing of ours on 0, 1 and 2.
+/// Moves a descriptor above 2, because the keeper uses 0, 1 and 2 for /dev/null.
 Descriptor above(int descriptor)
 {
     if (descriptor < 0 || descriptor > 2)
@@ -355,7 +356,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts)
     return result;
 }
 
-/// A copy of a descriptor of the owner's; of -1 one of `other`.
+/// Copies a descriptor of the owner; for -1, copies `other` instead.
 bool copy(Descriptor& to, int descriptor, const Descriptor& other)
 {
     to = Descriptor(::fcntl(descriptor < 0 ? other.get() : descriptor, F_DUPFD_CLOEXEC, 3));
@@ -411,7 +412,7 @@ std::optional<ProcessTree> ProcessTree::start(const ProcessSpec& spec, StartFail
         return std::nullopt;
     }
     plan = {};
-    // The pipe closes without a word when the program is executed.
+    // If the program is executed, the pipe closes without data.
     if (readWhole(failures.get(), failure)) {
         tree.end();
         return std::nullopt;

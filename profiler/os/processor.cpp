@@ -8,7 +8,7 @@ namespace profiler::os {
 
 namespace {
 
-/// A field of the first core; empty where there is none.
+/// A field of the first core; empty if it is missing.
 std::string processorInfo(std::string_view key)
 {
     std::ifstream info("/proc/cpuinfo");
