@@ -6,7 +6,7 @@
 namespace profiler::capture {
 
 namespace {
-constexpr std::int64_t kFiner = 100; // parts of the peak that are not written down anew
+constexpr std::int64_t kFiner = 100; // an increase of the peak by less than 1/100 is not stored again
 }
 
 std::size_t AllocationLedger::Hash::operator()(const AllocationOrigin& by) const noexcept
@@ -21,7 +21,7 @@ void AllocationLedger::release(const Block& block)
     const auto sum = m_alive.find(block.by);
     sum->second.bytes -= block.bytes;
     if (--sum->second.blocks == 0)
-        m_alive.erase(sum); // else each step of a long run would leave some behind
+        m_alive.erase(sum); // otherwise each step of a long run would leave entries behind
     m_bytes -= block.bytes;
 }
 
@@ -29,7 +29,7 @@ void AllocationLedger::taken(const void* at, std::int64_t bytes, const Allocatio
 {
     const std::lock_guard lock(m_mutex);
     const auto [block, isNew] = m_blocks.try_emplace(at, Block{bytes, by});
-    if (!isNew) { // given back unseen, and taken again
+    if (!isNew) { // the free was not seen, and the address was allocated again
         release(block->second);
         block->second = {bytes, by};
     }

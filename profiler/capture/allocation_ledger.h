@@ -7,37 +7,37 @@
 
 namespace profiler::capture {
 
-/// What took memory: where the run was when it did.
+/// Where the run was when it allocated memory.
 struct AllocationOrigin {
-    std::uint32_t op = 0, phase = 0; ///< string ids; 0: outside of all, or not recorded
-    std::int64_t step = -1;          ///< −1: outside of all
+    std::uint32_t op = 0, phase = 0; ///< string ids; 0 if outside of any, or not recorded
+    std::int64_t step = -1;          ///< −1 if outside of any step
 
     friend bool operator==(const AllocationOrigin&, const AllocationOrigin&) = default;
 };
 
-/// What is allocated on one device, by what took it, and how it was at its largest. Thread-safe; one lock for a
-/// look-up.
+/// Memory allocated on one device, by origin, now and at the peak. Thread-safe; holds one lock for each look-up.
 class AllocationLedger {
 public:
     void taken(const void* at, std::int64_t bytes, const AllocationOrigin& by);
-    /// Memory that was taken before the recording is not known, and changes nothing.
+    /// Ignores memory that was allocated before the recording started.
     void given(const void* at);
 
-    /// Allocations of one origin that were alive together.
+    /// Allocations of one origin that were alive at the same time.
     struct Alive {
         AllocationOrigin by;
         std::int64_t bytes = 0, blocks = 0;
     };
-    /// What was alive when most was, largest first.
+    /// The allocations that were alive at the peak, largest first.
     struct Peak {
         std::int64_t bytes = 0;      ///< the largest sum
-        std::int64_t notedBytes = 0; ///< the sum of `alive`: at most a hundredth below
+        std::int64_t notedBytes = 0; ///< the sum of `alive`, which is at most 1 % below `bytes`
         std::vector<Alive> alive;
     };
-    /// A peak is written down once it is a hundredth above the one before: within that it is what is given. Of steps
-    /// that reach the same, the latest counts: it is past the first ones, which may be recorded with less.
+    /// The peak. To save time, a new peak is stored only if it is 1 % above the stored one, so the result is accurate
+    /// to 1 %. If several steps reach the same peak, the latest counts, because the first steps may be recorded in less
+    /// detail.
     [[nodiscard]] Peak peak() const;
-    /// What is alive now, in the same form: when memory has run out.
+    /// The allocations that are alive now, in the same form; for out-of-memory errors.
     [[nodiscard]] Peak now() const;
     [[nodiscard]] std::int64_t bytes() const;
 

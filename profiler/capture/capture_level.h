@@ -7,17 +7,18 @@
 
 namespace profiler::capture {
 
-/// How much is recorded; each level contains the ones before it.
+/// How much is recorded; each level includes the ones before it.
 enum class CaptureLevel : std::uint8_t { Always, Standard, Full };
 
-/// What a level records. One definition for CUPTI, the op hook, the allocator's events, the knob and the command line.
+/// What a level records. The single definition for CUPTI, the op hook, the allocator's events, the knob and the command
+/// line.
 struct LevelContents {
     CaptureLevel level;
     std::string_view name; ///< "always"
     std::string_view records;
-    bool calls;  ///< runtime calls, synchronization, CUDA events: without them work has no launch
-    bool ops;    ///< LibTorch's operators
-    bool shapes; ///< and the sizes and types of their inputs
+    bool calls;  ///< runtime calls, synchronization, CUDA events; without them, GPU work cannot be linked to its launch
+    bool ops;    ///< LibTorch operators
+    bool shapes; ///< sizes and types of the operators' inputs
     bool memory; ///< each allocation, on the CPU and on the GPU
 };
 

@@ -16,7 +16,8 @@ std::int64_t readNs(clockid_t clock)
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-/// y at `x` on the line through two points. Long double: TSC and ns since the epoch need more than 53 bits.
+/// y at `x` on the line through two points. Uses long double because TSC values and ns since the epoch need more than
+/// 53 bits.
 std::int64_t onLine(long double x, long double x0, long double y0, long double x1, long double y1)
 {
     return static_cast<std::int64_t>(y0 + (x - x0) * (y1 - y0) / (x1 - x0));
@@ -57,7 +58,7 @@ TraceTime ClockAlignment::fromRealtime(std::int64_t realtimeNs) const
 {
     if (m_triples.empty())
         return traceTime(realtimeNs);
-    // REALTIME may step back, so its triples need not be sorted by it: the first pair around the time is taken.
+    // REALTIME may step back, so the triples need not be sorted by it: use the first pair around the time.
     for (std::size_t i = 0; i + 1 < m_triples.size(); ++i) {
         const wire::ClockTriple &a = m_triples[i], &b = m_triples[i + 1];
         if (a.realtimeNs <= realtimeNs && realtimeNs < b.realtimeNs)
@@ -93,7 +94,7 @@ TraceTime ClockAlignment::fromTsc(std::uint64_t tsc) const
     if (inside)
         return traceTime(
             onLine(tsc, std::prev(after)->tsc, std::prev(after)->monotonicNs, after->tsc, after->monotonicNs));
-    // Outside, the rate over the whole run, from the nearer end.
+    // Outside the triples, use the rate over the whole run, starting from the nearer end.
     const wire::ClockTriple &first = m_triples.front(), &last = m_triples.back();
     const wire::ClockTriple& near = tsc <= first.tsc ? first : last;
     const long double nsPerTick =

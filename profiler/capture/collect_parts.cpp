@@ -14,7 +14,7 @@ namespace profiler::capture {
 
 namespace {
 
-/// "123" or "123.2" after the trace's name and a dot.
+/// The pid in a file name that consists of the trace's name, a dot, and "123" or "123.2".
 std::optional<std::int64_t> pidIn(std::string_view name, std::string_view trace)
 {
     if (name.size() <= trace.size() + 1 || !name.starts_with(trace) || name[trace.size()] != '.')
@@ -46,11 +46,11 @@ Result<OpenPart> openPart(const std::filesystem::path& path)
         return tl::unexpected(read.error());
     if (*read < sizeof header || std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) != 0 ||
         header.version == 0 || header.version > wire::kVersion || header.headerBytes < sizeof header)
-        return fail<"record.no_part", "the file is no part of a trace">(Error::Code::Malformed, path.string());
+        return fail<"record.no_part", "the file is not part of a trace">(Error::Code::Malformed, path.string());
     return OpenPart{header, wire::FrameScanner(std::move(*file), header.headerBytes)};
 }
 
-/// Puts one process's frames into the trace. What cannot be read becomes a note; the result is about writing.
+/// Adds one process's frames to the trace. Frames that cannot be read become a note; only write errors are returned.
 Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collected)
 {
     const MessageParameter process{"process", part.pid};
@@ -78,7 +78,7 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
             break;
         if (next->what == wire::Scanned::What::Damage) {
             collected.notes.push_back(
-                message<"record.part.damaged", "process {process}: {bytes} bytes are damaged at byte {byte}">(
+                message<"record.part.damaged", "process {process}: {bytes} bytes are damaged at offset {byte}">(
                     {process, {"bytes", next->bytes}, {"byte", next->offset}}));
             continue;
         }
@@ -92,13 +92,13 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
     if (!leftovers) {
         collected.notes.push_back(
             message<"record.part.lost_end",
-                    "process {process}: it did not end its trace, and its last moments are lost: {why}">(
+                    "process {process} did not end its trace, and its last events are lost: {why}">(
                 {process, {"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return {};
     }
     collected.notes.push_back(
-        message<"record.part.not_ended", "process {process}: it did not end its trace; its threads' last events are "
-                                         "complete, the GPU's may be missing up to a flush">({process}));
+        message<"record.part.not_ended", "process {process} did not end its trace; its CPU events are complete, "
+                                         "but the GPU events since the last flush may be missing">({process}));
     return to.take(*leftovers);
 }
 
@@ -131,7 +131,7 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     Collected collected;
     collected.notes = options.notes;
     IdRemapping numbers(**writer);
-    // The main process first: of two processes that say something of one key, the first counts.
+    // Main process first: if two processes set the same key, the first value counts.
     std::vector<TracePart> ordered = parts;
     std::stable_partition(ordered.begin(), ordered.end(),
                           [&](const TracePart& part) { return part.pid == options.mainProcess; });
@@ -149,7 +149,7 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
     // Helpers of uv and pip are started with -I; what matters is whether the process that trains has the hooks.
     if (numbers.hasMetadata("program"))
         std::erase_if(collected.notes, [](const Message& note) { return note.id == "record.hooks_kept_out"; });
-    if (!collected.notes.empty()) // what the recording lacks, as each reader shows it
+    if (!collected.notes.empty()) // what is missing in the recording, as every reader shows it
         numbers.setMetadata("record.note", messageLines(collected.notes));
     if (auto ended = numbers.finish(); !ended)
         return tl::unexpected(ended.error());
@@ -160,7 +160,7 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
 
 void removeParts(const std::vector<TracePart>& parts)
 {
-    std::error_code ignored; // what cannot be deleted stays; the trace is there
+    std::error_code ignored; // files that cannot be deleted stay; the trace itself is complete
     for (const TracePart& part : parts) {
         std::filesystem::remove(part.path, ignored);
         std::filesystem::remove(wire::ringPath(part.path), ignored);

@@ -11,33 +11,33 @@
 
 namespace profiler::capture {
 
-/// What one process wrote: `<trace>.<pid>`, or `<trace>.<pid>.2` where a program replaced itself by exec.
+/// The file written by one process: `<trace>.<pid>`, or `<trace>.<pid>.2` if a program replaced itself by exec.
 struct TracePart {
     std::filesystem::path path;
     std::int64_t pid = 0;
 };
 
-/// The parts of a trace that lie beside it, by pid and number. Files that are none of ours are left out.
+/// The parts of a trace in its folder, sorted by pid and number. Other files are ignored.
 std::vector<TracePart> findParts(const std::filesystem::path& trace);
 
 struct CollectOptions {
-    std::filesystem::path trace;  ///< to be made; one of that name is replaced
-    std::int64_t mainProcess = 0; ///< whose metadata counts where several processes say something of one key
-    std::vector<std::pair<std::string, std::string>> metadata; ///< added: "record.command"…
-    std::vector<Message> notes;                                ///< added to those about the parts
+    std::filesystem::path trace;  ///< output file; an existing one is replaced
+    std::int64_t mainProcess = 0; ///< its metadata wins if several processes set the same key
+    std::vector<std::pair<std::string, std::string>> metadata; ///< additional entries: "record.command"…
+    std::vector<Message> notes;                                ///< added to the notes about the parts
 };
 
 struct Collected {
-    std::uint64_t events = 0; ///< whole slices; no counters
+    std::uint64_t events = 0; ///< complete slices, without counters
     std::uint64_t dropped = 0;
     std::size_t processes = 0;
     std::vector<Message> notes; ///< what is missing, one sentence each
 };
 
-/// Makes one trace of many processes' parts: their frames follow each other, with names and tracks numbered anew; the
-/// clock is one already. A part that has no end (its process was killed, or left by _exit) is taken with what its ring
-/// file holds. Memory is that of one frame and the names. Parts are left where they are.
-/// Fails where the trace cannot be written (no folder, disk full). A part that cannot be read is a note.
+/// Merges the parts of several processes into one trace. Their frames are concatenated, with ids of names and tracks
+/// remapped; all parts use the same clock. If a part has no end (its process was killed or called _exit), the contents
+/// of its ring file are added. Memory use is that of one frame plus the names. The parts are not deleted.
+/// Fails if the trace cannot be written (no folder, disk full). A part that cannot be read becomes a note.
 Result<Collected> collectParts(const std::vector<TracePart>& parts, const CollectOptions& options);
 
 /// Deletes parts and their ring files.

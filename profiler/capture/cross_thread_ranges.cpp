@@ -5,7 +5,7 @@
 namespace profiler::capture {
 
 namespace {
-// A thread takes its ends with its next operator: more than these wait for threads that have ended.
+// A thread collects its ends with its next operator; if more are pending, they belong to threads that have ended.
 constexpr std::size_t kMaxWaiting = 256;
 } // namespace
 

@@ -11,25 +11,26 @@
 
 namespace profiler::capture {
 
-/// Ranges that end on another thread than they began: collective calls of several processes, what waits for a future.
-/// A range is known by its owner, an address that no other range has while it lasts. Thread-safe; the lock is taken for
-/// such ranges only.
+/// Ranges that end on a different thread than they started on: collective operations, callbacks of futures. A range is
+/// identified by its owner, an address that no other range uses while it lasts. Thread-safe; the lock is taken for such
+/// ranges only.
 class CrossThreadRanges {
 public:
-    /// A range that is known to be one: no lane has it.
-    /// @param begin  what is known of it, without an end
+    /// Starts a range that is known to cross threads, so no thread buffer has it.
+    /// @param begin  the record of the range, without its end
     void begin(const void* owner, std::uint32_t track, const wire::EventRecord& begin);
     struct Whole {
         std::uint32_t track;
         wire::EventRecord record;
     };
-    /// Its end. A range that was not begun here lies on a lane of another thread, which finds its end by takeEnd(). An
-    /// end that nobody takes is forgotten once some others have come.
+    /// Ends a range. If it was not started here, it is in the buffer of another thread, which collects the end with
+    /// takeEnd(). Ends that no thread collects are dropped once too many are pending.
     std::optional<Whole> end(const void* owner, std::int64_t time);
 
-    /// Goes up with each end that waits for a lane.
+    /// Increases with each end that waits to be collected.
     [[nodiscard]] std::uint64_t told() const { return m_told.load(std::memory_order_acquire); }
-    /// When a range that began on a lane ended. An end before `begin` is that of another range which had the address.
+    /// End time of a range that started in a thread buffer. An end before `begin` belongs to an earlier range with the
+    /// same address.
     std::optional<std::int64_t> takeEnd(const void* owner, std::int64_t begin);
 
 private:

@@ -7,9 +7,9 @@
 
 namespace profiler::capture {
 
-static_assert(CUPTI_API_VERSION >= 130000, "records are decoded as CUPTI 13 lays them out");
+static_assert(CUPTI_API_VERSION >= 130000, "records are decoded with the layout of CUPTI 13");
 
-/// The calls of CUPTI that the capture makes, each as cupti_activity.h documents it: the real ones, or a test's.
+/// The CUPTI functions that the capture calls, as documented in cupti_activity.h: the real ones, or those of a test.
 struct CuptiApi {
     std::function<CUptiResult(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*, CUpti_SubscriberParams*)> subscribe;
     std::function<CUptiResult(CUpti_SubscriberHandle)> unsubscribe;
@@ -29,7 +29,7 @@ struct CuptiApi {
     std::function<CUptiResult(CUpti_CallbackDomain, uint32_t, const char**)> getCallbackName;
     std::function<CUptiResult(CUptiResult, const char**)> getResultString;
     std::function<CUptiResult(uint32_t*)> getVersion;
-    /// cuDriverGetVersion, the cheapest driver call that CUPTI records: it shows whether records still reach us.
+    /// cuDriverGetVersion, the cheapest driver call that CUPTI records; used to check that records still reach us.
     std::function<void()> callDriver;
 };
 

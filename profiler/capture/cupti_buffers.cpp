@@ -9,7 +9,7 @@
 namespace profiler::capture {
 
 namespace {
-constexpr std::size_t kAlignment = 64; // CUPTI asks for 8; a cache line keeps two threads' buffers apart
+constexpr std::size_t kAlignment = 64; // CUPTI requires 8; a whole cache line keeps the buffers of two threads apart
 }
 
 CuptiBuffers::CuptiBuffers(std::size_t bytes, std::size_t ready, std::size_t most)

@@ -8,21 +8,23 @@
 
 namespace profiler::capture {
 
-/// Buffers for CUPTI's records: zeroed, 8-aligned, used again and again. take() takes no lock, and allocates only while
-/// there are fewer buffers than were ever needed at once.
+/// Zeroed, 8-aligned buffers for CUPTI's records, which are reused. take() takes no lock, and allocates only if more
+/// buffers are in use than ever before.
 class CuptiBuffers {
 public:
-    /// @param bytes  of each buffer. @param ready  made now. @param most  that there may be
+    /// @param bytes  size of each buffer
+    /// @param ready  number of buffers allocated now
+    /// @param most   maximum number of buffers
     CuptiBuffers(std::size_t bytes, std::size_t ready, std::size_t most);
     ~CuptiBuffers();
     CuptiBuffers(const CuptiBuffers&) = delete;
     CuptiBuffers& operator=(const CuptiBuffers&) = delete;
 
-    /// A buffer of zeros; null when all are in use. Any thread.
+    /// A zeroed buffer, or null if all are in use. Thread-safe.
     std::uint8_t* take();
-    /// Takes a buffer back and zeroes it. A buffer that is not one of these is left alone. Any thread.
+    /// Takes a buffer back and zeroes it. Ignores pointers to other memory. Thread-safe.
     void giveBack(std::uint8_t* buffer);
-    /// When the buffer was taken, monotonic ns; 0 for a buffer that is not one of these.
+    /// When the buffer was taken, in monotonic ns; 0 for a pointer to other memory.
     [[nodiscard]] std::int64_t takenAt(const std::uint8_t* buffer) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t inUse() const;
@@ -31,7 +33,7 @@ private:
     struct Slot {
         std::atomic<bool> used = false;
         std::atomic<std::int64_t> taken = 0;         ///< ns
-        std::atomic<std::uint8_t*> memory = nullptr; ///< made by whoever takes the slot first
+        std::atomic<std::uint8_t*> memory = nullptr; ///< allocated by the first thread that takes the slot
     };
     bool make(Slot& slot) const;
 

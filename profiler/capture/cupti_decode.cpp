@@ -16,7 +16,7 @@ namespace profiler::capture {
 
 namespace {
 
-/// On a host thread the nesting is found from the intervals; on a stream there is none.
+/// On a host thread, nesting is inferred from the intervals; on a stream, there is none.
 constexpr std::uint8_t kUnknownDepth = 255;
 
 std::uint32_t saturated(std::uint64_t bytes)
@@ -24,7 +24,7 @@ std::uint32_t saturated(std::uint64_t bytes)
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// Without both times a record says nothing that could be shown: CUPTI gives 0 where it could not take them.
+/// A record without both times has nothing to show: CUPTI writes 0 if it could not take a time.
 template <class Record>
 bool hasTimes(const Record& record)
 {
@@ -47,7 +47,7 @@ wire::EventRecord eventOf(const Record& record, wire::EventType type, ActivityKi
     return event;
 }
 
-/// Work on a device, without what only its kind has.
+/// Device work, without the fields specific to its kind.
 template <class Record>
 CuptiRecords::DeviceWork workOf(const Record& record, ActivityKind kind, std::uint32_t name)
 {
@@ -97,7 +97,7 @@ CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
         return static_cast<std::size_t>(reinterpret_cast<const std::uint8_t*>(record) - buffer);
     };
     CUpti_Activity* record = nullptr;
-    const CUpti_Activity* before = nullptr; // its length is known once the next one is found
+    const CUpti_Activity* before = nullptr; // its length is known once the next one has been found
     CUptiResult status = CUPTI_SUCCESS;
     while ((status = m_api.getNextRecord(buffer, valid, &record)) == CUPTI_SUCCESS) {
         if (before)
@@ -108,15 +108,15 @@ CuptiRecords CuptiDecoder::decode(std::uint8_t* buffer, std::size_t valid)
         }
         before = record;
     }
-    // MAX_LIMIT_REACHED is the end; anything else, or bytes left behind it, is a part that cannot be read.
+    // MAX_LIMIT_REACHED marks the end; any other status, or bytes after the end, means that a part is unreadable.
     const bool atEnd = status == CUPTI_ERROR_MAX_LIMIT_REACHED;
     std::size_t end = 0;
     if (before) {
-        // Behind the last record of a version that we know nothing may follow.
+        // In a version that we know, nothing may follow the last record.
         const std::size_t left = valid - offsetOf(before);
         const std::size_t size = cuptiRecordSize(before->kind);
         addRecord(*before, left, records);
-        // A newer library writes longer records: the bytes behind the fields that we know belong to the last one.
+        // A newer library writes longer records: the bytes after the fields that we know belong to the last record.
         const bool isLonger = m_version > CUPTI_API_VERSION && atEnd && left - size <= kLargestCuptiRecord;
         end = offsetOf(before) + (size == 0 || left < size || isLonger ? left : size);
     }
@@ -142,7 +142,8 @@ void CuptiDecoder::addRecord(const CUpti_Activity& record, std::size_t bytes, Cu
     }
 }
 
-/// Of records with all the fields of our headers only: older ones leave nothing, and share the name of a device.
+/// Collects memory that the client must free. Applies only to records with all the fields of our headers: older records
+/// leave nothing to free, and share the device name.
 void CuptiDecoder::addOwned(const CUpti_Activity& record, CuptiRecords& to) const
 {
     void* owned = nullptr;
@@ -283,14 +284,14 @@ void CuptiDecoder::addSync(const CUpti_ActivitySynchronization2& sync, CuptiReco
 
 void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRecords& to)
 {
-    // CUPTI could not take the times: nothing is lost that was measured.
+    // CUPTI could not take the times, so no measurement is lost.
     if (overhead.start == 0 && overhead.end == 0)
         return;
     if (!hasTimes(overhead)) {
         ++to.damaged;
         return;
     }
-    // Of the process, or of a device: on a track of their own.
+    // Overheads of the process or of a device go to a separate track.
     const bool threads = overhead.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
     to.host.push_back({threads ? overhead.objectId.pt.threadId : 0,
                        eventOf(overhead, wire::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,

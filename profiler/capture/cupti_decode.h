@@ -17,7 +17,7 @@
 
 namespace profiler::capture {
 
-/// What one buffer of CUPTI's holds, in our terms.
+/// The contents of one CUPTI buffer, in the recorder's types.
 struct CuptiRecords {
     /// A kernel, copy or memset.
     struct DeviceWork {
@@ -28,20 +28,20 @@ struct CuptiRecords {
     };
     /// A runtime or driver call, an overhead, or a compilation.
     struct HostSlice {
-        std::int64_t tid = 0; ///< system thread id; 0: of the process as a whole
+        std::int64_t tid = 0; ///< system thread id; 0 for the process as a whole
         wire::EventRecord event;
         bool isDriverWork = false; ///< one of workingDriverCalls()
     };
-    /// A wait of a host thread, which the call of the same correlation id names.
+    /// A synchronization wait of a host thread; the call with the same correlation id identifies the thread.
     struct HostWait {
         std::uint32_t correlation = 0;
         wire::EventRecord event;
     };
-    /// A stream that waits for an event: an edge between streams.
+    /// A stream that waits for an event: a dependency between streams.
     struct StreamWait {
         StreamId stream;
         std::uint32_t correlation = 0, event = 0;
-        std::uint64_t sync = 0; ///< CudaEvent::sync of the event that ends it
+        std::uint64_t sync = 0; ///< CudaEvent::sync of the event that it waits for
     };
     struct CudaEvent {
         DeviceId device;
@@ -49,39 +49,39 @@ struct CuptiRecords {
         std::uint32_t correlation = 0, event = 0;
         std::uint64_t sync = 0;
     };
-    /// Joins a call with what the program was doing (its own number).
+    /// Links a call with an id that the program assigned (external correlation).
     struct ExternalId {
         std::uint32_t correlation = 0;
         std::uint64_t external = 0;
     };
     struct Device {
         DeviceId id;
-        std::string name, uuid; ///< "GPU-00112233-4455-…", as nvidia-smi prints it
+        std::string name, uuid; ///< uuid: "GPU-00112233-4455-…", as printed by nvidia-smi
         int computeMajor = 0, computeMinor = 0;
         std::int64_t memoryBytes = 0;
-        bool mig = false; ///< a slice of a GPU
+        bool mig = false; ///< a MIG instance
     };
     struct Context {
         DeviceId device;
         StreamId defaultStream;
     };
-    /// Device memory that was taken (positive) or given back, by cudaMalloc and its like.
+    /// Device memory allocated (positive) or freed (negative), by cudaMalloc and similar calls.
     struct Allocation {
         DeviceId device;
         std::int64_t time = 0, bytes = 0;
         bool managed = false;
     };
-    /// What a stream-ordered memory pool holds at a time.
+    /// Size of a stream-ordered memory pool at some time.
     struct Pool {
         DeviceId device;
         std::int64_t time = 0;
         std::uint64_t address = 0, bytes = 0, used = 0;
     };
-    /// An NVTX range's start or end, or a mark, as CUPTI tells it; joined by `id`.
+    /// Start or end of an NVTX range, or a mark, as reported by CUPTI; joined by `id`.
     struct Marker {
         enum class What { Start, End, Mark } what = What::Mark;
         std::uint32_t id = 0, name = 0; ///< the end has no name
-        std::int64_t tid = 0, time = 0; ///< tid 0: of no thread
+        std::int64_t tid = 0, time = 0; ///< tid 0: no thread
     };
 
     std::vector<DeviceWork> work;
@@ -95,29 +95,30 @@ struct CuptiRecords {
     std::vector<Allocation> allocations;
     std::vector<Pool> pools;
     std::vector<Marker> markers;
-    std::vector<void*>
-        toFree;               ///< what the records point to and CUPTI leaves to its client to free() (cupti_activity.h)
-    std::uint64_t count = 0;  ///< all records of the buffer, readable or not
-    std::uint64_t probes = 0; ///< of kProbeCall, which are not delivered
+    std::vector<void*> toFree; ///< memory that the records point to and that CUPTI's client must free()
+                               ///< (cupti_activity.h)
+    std::uint64_t count = 0;   ///< all records in the buffer, readable or not
+    std::uint64_t probes = 0;  ///< records of kProbeCall, which are not delivered
     std::uint64_t unknown = 0; ///< records of kinds that are not decoded
-    std::uint64_t damaged = 0; ///< records without times, and ends of buffers that cannot be read
+    std::uint64_t damaged = 0; ///< records without times, and unreadable ends of buffers
 };
 
-/// Turns buffers into records. Keeps the names it has seen; else the result depends on the buffer alone. One thread.
+/// Decodes buffers into records. It caches names; apart from that, the result depends only on the buffer. For use by
+/// one thread.
 class CuptiDecoder {
 public:
     using Intern = std::function<std::uint32_t(std::string_view)>;
 
-    /// @param api  outlives the decoder; getNextRecord and getCallbackName are called
+    /// @param api  must outlive the decoder, which calls getNextRecord and getCallbackName
     CuptiDecoder(const CuptiApi& api, Intern intern);
 
-    /// @param buffer  `valid` bytes of records, 8-aligned, as CUPTI handed it over
+    /// @param buffer  `valid` bytes of records, 8-aligned, as passed by CUPTI
     CuptiRecords decode(std::uint8_t* buffer, std::size_t valid);
 
 private:
     void addRecord(const CUpti_Activity& record, std::size_t bytes, CuptiRecords& to);
     void add(const CUpti_Activity& record, CuptiRecords& to);
-    /// Kinds of which a training has few.
+    /// Handles kinds that are rare in training.
     void addRare(const CUpti_Activity& record, CuptiRecords& to);
     void addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& to);
     void addMarker(const CUpti_ActivityMarker2& marker, CuptiRecords& to);
@@ -144,7 +145,7 @@ private:
 
     const CuptiApi& m_api;
     Intern m_intern;
-    std::uint32_t m_version = 0;                       ///< of the library that fills the buffers
+    std::uint32_t m_version = 0;                       ///< version of the library that fills the buffers
     std::unordered_set<CUpti_CallbackId> m_driverWork; ///< ids of workingDriverCalls()
     std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> m_kernels; ///< by mangled name
     std::map<std::pair<CUpti_CallbackDomain, std::uint32_t>, std::uint32_t> m_calls;

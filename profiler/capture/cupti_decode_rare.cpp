@@ -85,7 +85,7 @@ void CuptiDecoder::addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& 
     }
     const MemoryKind kind = memoryKind(memory.memoryKind);
     if (kind != MemoryKind::Device && kind != MemoryKind::Managed)
-        return; // page-locked host memory is no memory of a device
+        return; // pinned host memory is not device memory
     const auto bytes = static_cast<std::int64_t>(memory.bytes);
     to.allocations.push_back({DeviceId{memory.deviceId}, static_cast<std::int64_t>(memory.timestamp),
                               taken ? bytes : -bytes, kind == MemoryKind::Managed});
@@ -111,7 +111,7 @@ void CuptiDecoder::addMarker(const CUpti_ActivityMarker2& marker, CuptiRecords& 
     to.markers.push_back(made);
 }
 
-/// The launch as a whole; it comes in place of the graph's kernels.
+/// The launch of a graph as a whole; this record replaces those of the graph's kernels.
 void CuptiDecoder::addGraph(const CUpti_ActivityGraphTrace2& graph, CuptiRecords& to)
 {
     if (!hasTimes(graph)) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kRememberedCalls = 1 << 15;
 constexpr std::size_t kInHand = 1 << 12;
 
-/// The program's own number of each call that has one.
+/// External correlation id of each call that has one.
 std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords& records)
 {
     std::unordered_map<std::uint32_t, std::uint32_t> ids;
@@ -21,7 +21,7 @@ std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords&
     return ids;
 }
 
-/// The oldest of those that wait for something are given up.
+/// Drops the oldest entries if too many are waiting.
 template <class Waiting>
 void bound(std::vector<Waiting>& waiting)
 {
@@ -40,9 +40,9 @@ void CuptiDelivery::deliver(const CuptiRecords& records)
     deliverMemory(records);
     bound(m_waits);
     bound(m_streamWaits);
-    for (; m_markers.size() > kInHand; m_markers.erase(m_markers.begin())) // the ids count up: the oldest
+    for (; m_markers.size() > kInHand; m_markers.erase(m_markers.begin())) // ids increase, so this is the oldest
         m_recorder.countLoss(0, 1);
-    // Only kinds that were asked for come, so one that is not known is a record that is lost.
+    // Only kinds that were enabled arrive, so a record of an unknown kind is a lost record.
     if (records.damaged + records.unknown > 0)
         m_recorder.countLoss(records.damaged + records.unknown, 0);
 }
@@ -65,7 +65,7 @@ void CuptiDelivery::deliverWork(const CuptiRecords& records)
 {
     std::map<std::pair<DeviceId, StreamId>, std::vector<wire::EventRecord>> streams;
     std::pair<DeviceId, StreamId> last;
-    std::vector<wire::EventRecord>* batch = nullptr; // most often work follows work of the same stream
+    std::vector<wire::EventRecord>* batch = nullptr; // usually the stream is the same as for the previous work
     for (const CuptiRecords::DeviceWork& work : records.work) {
         const std::pair stream(work.device, work.stream);
         if (!batch || stream != last) {
@@ -84,22 +84,23 @@ std::uint32_t CuptiDelivery::trackOf(std::int64_t tid)
     return tid != 0 ? m_recorder.threadTrack(tid) : m_recorder.namedTrack("CUDA overheads", TrackKind::Thread);
 }
 
-/// A runtime call launches, copies and waits by a driver call inside it, and both have the kernel's correlation id.
-/// Kept as two slices they would be summed as two calls: the inner one that does the same is left out, and any other
-/// inner call keeps no correlation. Of one thread the records come in the order in which the calls return, so the
-/// runtime call follows; where it is in the next buffer, the driver call waits for that.
+/// A runtime call launches, copies and waits through a driver call inside it, and both have the kernel's correlation
+/// id. Two slices would be counted as two calls. Therefore, a driver call that does the same work is dropped, and any
+/// other inner call loses its correlation id. Records of one thread arrive in the order in which the calls return, so
+/// the runtime call comes later; if it is in the next buffer, the driver call is held back until then.
 std::vector<CuptiRecords::HostSlice> CuptiDelivery::withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
                                                                    const ExternalIds& externals)
 {
     std::vector<CuptiRecords::HostSlice> calls = std::exchange(m_lastCalls, {});
     const auto held = static_cast<std::ptrdiff_t>(calls.size());
     calls.insert(calls.end(), host.begin(), host.end());
-    // The two records of a call are in one buffer: CUPTI writes them one after the other.
+    // Both records of a call (call and external correlation) are in one buffer, because CUPTI writes them in
+    // succession.
     for (auto call = calls.begin() + held; call != calls.end(); ++call)
         if (const auto external = externals.find(static_cast<std::uint32_t>(call->event.link));
             external != externals.end() && call->event.kind != ActivityKind::Overhead)
             call->event.bytes = external->second;
-    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> runtime; // by correlation
+    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> runtime; // by correlation id
     std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> last;    // by thread
     for (const CuptiRecords::HostSlice& call : calls) {
         if (call.event.kind == ActivityKind::CudaRuntime)
@@ -149,14 +150,14 @@ void CuptiDelivery::deliverWaits(const CuptiRecords& records, Threads& threads)
     });
 }
 
-/// A stream that waits for an event waits for what was launched before the event was recorded: an arrow from the call
-/// that recorded it to the call that made the stream wait.
+/// A stream that waits for an event waits for all work launched before the event was recorded: draw an arrow from the
+/// call that recorded the event to the call that made the stream wait.
 void CuptiDelivery::deliverEdges(const CuptiRecords& records)
 {
     for (const CuptiRecords::CudaEvent& event : records.events)
         m_recorded[event.sync != 0 ? event.sync : event.event] = event.correlation;
     while (m_recorded.size() > kRememberedCalls)
-        m_recorded.erase(m_recorded.begin()); // the sync ids count up: the oldest
+        m_recorded.erase(m_recorded.begin()); // ids increase, so this is the oldest
     m_streamWaits.insert(m_streamWaits.end(), records.streamWaits.begin(), records.streamWaits.end());
     std::erase_if(m_streamWaits, [&](const CuptiRecords::StreamWait& wait) {
         const auto recorded = m_recorded.find(wait.sync != 0 ? wait.sync : wait.event);
@@ -219,7 +220,8 @@ void CuptiDelivery::deliverMemory(const CuptiRecords& records)
     for (const CuptiRecords::Allocation& allocation : records.allocations) {
         Held& held = m_held[allocation.device];
         std::int64_t& bytes = allocation.managed ? held.managed : held.device;
-        bytes = std::max<std::int64_t>(0, bytes + allocation.bytes); // given back what was taken before the recording
+        bytes = std::max<std::int64_t>(0, bytes + allocation.bytes); // may free memory that was allocated before the
+                                                                     // recording
         const std::string gpu = "GPU " + std::to_string(allocation.device.value);
         sample(gpu + (allocation.managed ? " managed memory" : " memory taken"), allocation.time,
                static_cast<double>(bytes));
@@ -233,8 +235,9 @@ void CuptiDelivery::deliverMemory(const CuptiRecords& records)
 
 void CuptiDelivery::end()
 {
-    // An event that was recorded before the recording, or in another process, has no arrow; that is no loss. Nor is a
-    // wait without a call: CUPTI tells of each query that found its work done as of a wait, and queries are left out.
+    // No arrow for an event that was recorded before the recording started, or in another process; this is not a loss.
+    // Nor is a wait without a call: CUPTI reports each query that found its work done as a wait, and queries are not
+    // recorded.
     deliverHost(std::exchange(m_lastCalls, {}), {});
     if (!m_markers.empty())
         m_recorder.countLoss(0, m_markers.size());

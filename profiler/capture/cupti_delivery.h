@@ -12,18 +12,18 @@
 
 namespace profiler::capture {
 
-/// Puts decoded records on their tracks. One thread at a time.
+/// Adds decoded records to their tracks. For use by one thread at a time.
 class CuptiDelivery {
 public:
-    /// @param recorder  outlives it
+    /// @param recorder  must outlive this object
     explicit CuptiDelivery(Recorder& recorder) : m_recorder(recorder) {}
 
     void deliver(const CuptiRecords& records);
-    /// No more buffers come: markers without their other end are counted as unmatched.
+    /// Call after the last buffer: markers without their other end are counted as unmatched.
     void end();
 
 private:
-    /// A runtime or driver call that something else refers to.
+    /// A runtime or driver call that other records refer to.
     struct Call {
         std::int64_t tid = 0; ///< system thread id
         std::int64_t begin = 0;
@@ -35,7 +35,8 @@ private:
 
     void deliverDevices(const CuptiRecords& records);
     void deliverWork(const CuptiRecords& records);
-    /// @param calls  calls and overheads; the waits and markers are those of `records`
+    /// @param calls    calls and overheads
+    /// @param records  the source of waits and markers
     void deliverHost(const std::vector<CuptiRecords::HostSlice>& calls, const CuptiRecords& records);
     std::vector<CuptiRecords::HostSlice> withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
                                                         const ExternalIds& externals);
@@ -49,16 +50,18 @@ private:
     [[nodiscard]] const Call* callOf(std::uint32_t correlation) const;
 
     Recorder& m_recorder;
-    // A wait and the call it belongs to may come in different buffers, in any order: recent calls are kept, the older
-    // half is forgotten when the newer one is full.
+    // A wait and its call may arrive in different buffers and in any order, so recent calls are kept. When the newer
+    // half is full, the older half is dropped.
     Calls m_calls, m_olderCalls;
-    // The driver call with which a thread's part of a buffer ended: the runtime call around it may come next.
+    // The driver call at the end of a thread's part of a buffer: the runtime call around it may come next.
     std::vector<CuptiRecords::HostSlice> m_lastCalls;
-    std::vector<CuptiRecords::HostWait> m_waits;       ///< whose call has not come, the newest
-    std::map<DeviceId, std::string> m_devices;         ///< told already; each context of a device tells it again
-    std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: their last recording's sync id → correlation
-    std::vector<CuptiRecords::StreamWait> m_streamWaits;     ///< whose event or call has not come
-    std::map<std::uint32_t, CuptiRecords::Marker> m_markers; ///< started, by id
+    std::vector<CuptiRecords::HostWait> m_waits;       ///< waits whose call has not arrived yet, newest last
+    std::map<DeviceId, std::string> m_devices;         ///< devices already reported; each context of a device reports
+                                                       ///< it again
+    std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: sync id of their last recording → correlation
+                                                       ///< id
+    std::vector<CuptiRecords::StreamWait> m_streamWaits;     ///< waits whose event or call has not arrived yet
+    std::map<std::uint32_t, CuptiRecords::Marker> m_markers; ///< started markers, by id
     struct Held {
         std::int64_t device = 0, managed = 0;
     };

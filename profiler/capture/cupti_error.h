@@ -7,10 +7,10 @@
 
 namespace profiler::capture {
 
-/// A status of CUPTI as an Error: what it means for the recording, and what the user can do.
-/// @param api        gives CUPTI's own words for statuses that have none of ours
-/// @param doing      what was tried: "start GPU tracing"
-/// @param otherTool  name of the tool that holds CUPTI, where it is known
+/// A CUPTI status as an Error: what it means for the recording, and what the user can do.
+/// @param api        provides CUPTI's description of statuses for which we have none
+/// @param doing      what was attempted: "start GPU tracing"
+/// @param otherTool  name of the tool that uses CUPTI, if known
 Error cuptiError(const CuptiApi& api, CUptiResult status, std::string_view doing, std::string_view otherTool = {});
 
 } // namespace profiler::capture

@@ -6,22 +6,22 @@ std::span<const CuptiKind> cuptiKinds()
 {
     static constexpr CuptiKind kKinds[] = {
         {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CuptiLevel::Always, "kernels", true},
-        // One record for each launch of a CUDA graph. Without this kind each kernel of the graph has a record: hundreds
-        // per launch, which the levels that are recorded in short windows afford.
+        // One record for each launch of a CUDA graph. Without this kind, each kernel of the graph has a record:
+        // hundreds per launch, which only the levels recorded in short windows can afford.
         {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CuptiLevel::Always, "launches of CUDA graphs", false, CuptiLevel::Always},
         {CUPTI_ACTIVITY_KIND_MEMCPY, CuptiLevel::Always, "copies"},
         {CUPTI_ACTIVITY_KIND_MEMCPY2, CuptiLevel::Always, "copies between GPUs"},
         {CUPTI_ACTIVITY_KIND_MEMSET, CuptiLevel::Always, "memsets"},
-        {CUPTI_ACTIVITY_KIND_DEVICE, CuptiLevel::Always, "the GPUs' names"},
+        {CUPTI_ACTIVITY_KIND_DEVICE, CuptiLevel::Always, "GPU names"},
         {CUPTI_ACTIVITY_KIND_RUNTIME, CuptiLevel::Standard, "runtime calls"},
         {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLevel::Standard, "waits for the GPU"},
         {CUPTI_ACTIVITY_KIND_CUDA_EVENT, CuptiLevel::Standard, "CUDA events"},
-        {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CuptiLevel::Standard, "the program's own numbers of its calls"},
-        {CUPTI_ACTIVITY_KIND_OVERHEAD, CuptiLevel::Standard, "overheads of driver and profiler"},
+        {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CuptiLevel::Standard, "external correlation ids"},
+        {CUPTI_ACTIVITY_KIND_OVERHEAD, CuptiLevel::Standard, "driver and profiler overheads"},
         {CUPTI_ACTIVITY_KIND_DRIVER, CuptiLevel::Full, "driver calls"},
         {CUPTI_ACTIVITY_KIND_MEMORY2, CuptiLevel::Full, "device memory"},
         {CUPTI_ACTIVITY_KIND_MEMORY_POOL, CuptiLevel::Full, "memory pools"},
-        {CUPTI_ACTIVITY_KIND_JIT, CuptiLevel::Full, "compilation at run time"},
+        {CUPTI_ACTIVITY_KIND_JIT, CuptiLevel::Full, "JIT compilation"},
     };
     return kKinds;
 }

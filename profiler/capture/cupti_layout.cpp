@@ -10,8 +10,8 @@ namespace {
 
 struct Layout {
     CUpti_ActivityKind kind;
-    std::size_t size;  ///< ours
-    std::size_t older; ///< the shortest of version 12 whose fields are the first of ours; equal where it never changed
+    std::size_t size;  ///< size in our headers
+    std::size_t older; ///< shortest size in version 12 whose fields are a prefix of ours; equal if it never changed
 };
 
 constexpr Layout kLayouts[] = {

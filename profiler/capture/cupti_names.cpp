@@ -118,7 +118,7 @@ std::string_view memoryWord(MemoryKind kind)
 
 std::string_view callWithoutVersion(std::string_view name)
 {
-    // Versions have four digits and more; "_v2" belongs to the name.
+    // The version has at least four digits; "_v2" belongs to the name.
     const std::size_t at = name.rfind("_v");
     if (at != std::string_view::npos && name.size() - at >= 6 &&
         name.find_first_not_of("0123456789", at + 2) == std::string_view::npos)

@@ -27,12 +27,13 @@ namespace profiler::capture {
 
 namespace {
 
-// CUPTI hands over a buffer that is not full only when none of its records is incomplete, which a training that always
-// has kernels under way may never offer. So a buffer is full after few records where few come, and the limit doubles
-// where they come fast: chosen so that a live view lags by about one flush period at any rate.
+// CUPTI returns a partly filled buffer only if all of its records are complete. That may never happen in a training run
+// that always has kernels in flight. Therefore, the number of records per buffer is limited: the limit is low if
+// records arrive slowly, and doubles if they arrive fast, so that a live view lags by about one flush period at any
+// rate.
 constexpr std::size_t kFirstRecordLimit = 256, kLeastRecordLimit = 64;
-// Probes that did not come back, one a flush period, before another tool is said to have taken the buffers: at the
-// default period two seconds, longer than a buffer is ever kept by CUPTI's own thread. Chosen.
+// Number of consecutive probes without a record (one per flush period) after which another tool is assumed to have
+// taken the buffers. With the default period this is two seconds, longer than CUPTI's thread ever keeps a buffer.
 constexpr int kMissingProbes = 4;
 
 } // namespace
@@ -61,12 +62,12 @@ struct CuptiSource::State {
     void applyCalls(CuptiLevel level);
     void flushRegularly();
     void checkOwnership();
-    /// Fills buffers to about what comes within a flush period.
+    /// Adapts the record limit so that a buffer holds about as many records as arrive in one flush period.
     void adaptBuffers(std::int64_t takenAt, std::uint64_t records);
-    /// Puts what failed so far into the trace's notes.
+    /// Adds everything that has failed so far to the trace's notes.
     void report();
     void detach();
-    /// Keeps a status that the recording can do without.
+    /// Adds a note for a failure that does not prevent the recording.
     void note(CUptiResult status, std::string_view doing);
     void addNote(Message text);
     void setFirstError(const Error& error);
@@ -75,48 +76,48 @@ struct CuptiSource::State {
     void completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t valid);
     void countDropped(CUcontext context, std::uint32_t stream);
     std::uint64_t decode(std::uint8_t* buffer, std::size_t valid);
-    /// Memory ran out on a thread of ours or of CUPTI: the recording ends, and the program goes on.
+    /// Called if memory runs out on our thread or on a CUPTI thread: ends the recording, but not the program.
     void stopForLackOfMemory() noexcept;
 
     const CuptiApi& api;
     const CuptiOptions options;
     CuptiBuffers buffers;
     CUpti_SubscriberHandle subscriber = nullptr;
-    bool registered = false; ///< CUPTI knows our callbacks
+    bool registered = false; ///< our callbacks are registered with CUPTI
     std::vector<CUpti_ActivityKind> enabled;
     std::vector<CUpti_CallbackId> noisyCalls,
-        driverWork;      ///< of the lists in cupti_kinds.h, those that the library knows
+        driverWork;      ///< the calls of the lists in cupti_kinds.h that the library knows
     bool probes = false; ///< the library knows kProbeCall
 
-    std::mutex
-        reporting; ///< of the next two. CUPTI may call back while a note is added: no call into CUPTI is made under it
+    std::mutex reporting; ///< guards the next two. CUPTI may call back while a note is added, so do not call CUPTI
+                          ///< while holding it
     std::vector<Message> notes;
     std::optional<Error> firstError;
 
-    /// Held while a buffer is decoded: CUPTI may hand over two at once. No call into CUPTI is made under it but the
-    /// walk through the buffer's records.
+    /// Held while a buffer is decoded, because CUPTI may return two at once. While holding it, only CUPTI's iteration
+    /// over the buffer's records may be called.
     std::mutex decoding;
-    Recorder* recorder; ///< null once stopped: what comes later has no place
+    Recorder* recorder; ///< null once stopped: later records are discarded
     CuptiDecoder decoder;
     CuptiDelivery delivery;
-    State* before = nullptr; ///< the state of the source before this one
+    State* before = nullptr; ///< the state of the previous source
 
-    std::atomic<std::size_t> recordLimit = kFirstRecordLimit; ///< of a buffer
+    std::atomic<std::size_t> recordLimit = kFirstRecordLimit; ///< maximum number of records in a buffer
     std::atomic<std::uint64_t> probesSeen = 0;
-    std::uint64_t probesChecked = 0; ///< of probesSeen, at the last check
-    int probesMissing = 0;           ///< checks in a row without one, since one was seen
+    std::uint64_t probesChecked = 0; ///< value of probesSeen at the last check
+    int probesMissing = 0;           ///< number of consecutive checks without a new probe, once one was seen
     bool isTakenOver = false;
 
-    std::mutex waiting; ///< of wantedLevel
+    std::mutex waiting; ///< guards wantedLevel
     std::condition_variable_any wake;
     std::optional<CuptiLevel> wantedLevel;
-    std::jthread
-        worker; ///< flushes, and changes the level: about a hundred calls, which the program's thread is spared
+    std::jthread worker; ///< flushes, and changes the level: about a hundred calls that would otherwise delay the
+                         ///< program's thread
 };
 
 namespace {
 
-// CUPTI's callbacks for buffers carry no user data.
+// CUPTI's buffer callbacks have no user data.
 std::atomic<void*> s_active = nullptr;
 std::mutex s_starting;
 
@@ -125,13 +126,14 @@ std::uint64_t CUPTIAPI monotonicNow()
     return static_cast<std::uint64_t>(toNs(TraceClock::now()));
 }
 
-/// "13.0": of the library, not of the headers.
+/// Version of the library (not of the headers): "13.0".
 std::string versionText(const CuptiApi& api)
 {
     std::uint32_t version = 0;
     if (!api.getVersion || api.getVersion(&version) != CUPTI_SUCCESS)
         return "unknown";
-    constexpr std::uint32_t kMajor = 10'000, kMinor = 100; // since 13: 130001; before it counted up: 26 is 12.8's
+    constexpr std::uint32_t kMajor = 10'000, kMinor = 100; // since 13: 130001; before that, consecutive numbers: 26 is
+                                                           // 12.8
     if (version >= kMajor)
         return std::to_string(version / kMajor) + "." + std::to_string(version % kMajor / kMinor);
     return "12 (interface " + std::to_string(version) + ")";
@@ -184,8 +186,8 @@ void CuptiSource::State::note(CUptiResult status, std::string_view doing)
         addNote(cuptiError(api, status, doing).asMessage());
 }
 
-/// Called when the state of CUPTI changes. After a fatal state, CUPTI records nothing more, and none of its calls
-/// reports that. Runs on any thread, also during our own calls of CUPTI.
+/// Called when the state of CUPTI changes. After a fatal error, CUPTI records nothing more, and none of its calls
+/// reports that. Runs on any thread, including during our own calls of CUPTI.
 void CUPTIAPI CuptiSource::State::stateChanged(void* state, CUpti_CallbackDomain domain, CUpti_CallbackId id,
                                                const void* data)
 {
@@ -203,7 +205,8 @@ void CuptiSource::State::takeState(CUpti_CallbackId id, const CUpti_StateData& d
 {
     const auto& notification = data.notification;
     const bool isFatal = id == CUPTI_CBID_STATE_FATAL_ERROR;
-    Error error = cuptiError(api, notification.result, isFatal ? "go on recording the GPU" : "record all of the GPU");
+    Error error =
+        cuptiError(api, notification.result, isFatal ? "continue recording the GPU" : "record all of the GPU");
     if (notification.message && *notification.message)
         error.what = message<"cupti.state", "{what} (CUPTI: {said})">(
             {{"what", error.what.text}, {"said", notification.message}, {"error", error.what.id}});
@@ -213,7 +216,8 @@ void CuptiSource::State::takeState(CUpti_CallbackId id, const CUpti_StateData& d
         addNote(error.asMessage());
 }
 
-/// Subscribes first: only that says whether CUPTI is free. Then all that must come before a kind is enabled.
+/// Subscribes first, because only that tells whether CUPTI is free; then makes all calls that must come before a kind
+/// is enabled.
 Result<void> CuptiSource::State::prepare()
 {
     std::array<char, CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN + 1> other{};
@@ -227,13 +231,13 @@ Result<void> CuptiSource::State::prepare()
         subscriber = nullptr;
         return tl::unexpected(cuptiError(api, status, kStart, other.data()));
     }
-    note(api.enableDomain(1, subscriber, CUPTI_CB_DOMAIN_STATE), "be informed of CUPTI's own errors");
-    note(api.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "have system thread ids in GPU records");
+    note(api.enableDomain(1, subscriber, CUPTI_CB_DOMAIN_STATE), "receive CUPTI's own errors");
+    note(api.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), "use system thread ids in GPU records");
     std::uint8_t zeroed = 1;
     std::size_t size = sizeof zeroed;
     note(api.setAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &zeroed),
-         "spare CUPTI zeroing its buffers");
-    // With another clock the records could not be placed: not a thing to go on without.
+         "turn off zeroing of CUPTI's buffers");
+    // With a different clock, the records could not be placed in the trace, so this error is fatal.
     if (auto done = check(api.registerTimestampCallback(monotonicNow), kStart); !done)
         return done;
     if (auto done = check(api.registerCallbacks(bufferRequested, bufferCompleted), kStart); !done)
@@ -249,13 +253,13 @@ void CuptiSource::State::startWorker()
 {
     if (options.flushEvery <= Nanoseconds{0})
         return;
-    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
     sigset_t all, mask;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     try {
         worker = std::jthread([this](const std::stop_token& stop) { work(stop); });
-    } catch (const std::system_error& none) { // the program is at its limit of threads
+    } catch (const std::system_error& none) { // the program has reached its thread limit
         addNote(message<"cupti.no_thread", "GPU records are not flushed regularly: {why}">({{"why", none.what()}}));
     }
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
@@ -277,19 +281,19 @@ void CuptiSource::State::serve(const std::stop_token& stop)
     for (;;) {
         wake.wait_for(lock, stop, options.flushEvery, [&] { return wantedLevel.has_value(); });
         const std::optional<CuptiLevel> level = std::exchange(wantedLevel, std::nullopt);
-        if (stop.stop_requested() && !level) // a change that was asked for is still made: its error is reported
+        if (stop.stop_requested() && !level) // a requested change is still applied, and its error is reported
             return;
         lock.unlock();
         if (level)
-            static_cast<void>(changeLevel(*level)); // an error is the first of stop(), or a note
+            static_cast<void>(changeLevel(*level)); // the error is kept for stop(), or becomes a note
         else
             flushRegularly();
         lock.lock();
     }
 }
 
-/// CUPTI itself flushes full buffers only (cuptiActivityFlushPeriod() as well): of a thread that launches little,
-/// nothing would come before the end. One flush that fails does not end the flushing.
+/// CUPTI by itself flushes only full buffers (cuptiActivityFlushPeriod() does the same): records of a thread that
+/// launches little would arrive only at the end. A failed flush does not stop later ones.
 void CuptiSource::State::flushRegularly()
 {
     if (probes)
@@ -299,9 +303,9 @@ void CuptiSource::State::flushRegularly()
     checkOwnership();
 }
 
-/// Another tool in the process, as Kineto in the PyTorch profiler, may register callbacks of its own: CUPTI then gives
-/// it all buffers, and does not tell us. Where our own driver calls have been recorded and no longer are, that is what
-/// happened.
+/// Another tool in the process, such as Kineto in the PyTorch profiler, may register its own callbacks. CUPTI then
+/// passes all buffers to that tool without telling us. If our own driver calls were recorded before and no longer are,
+/// this has happened.
 void CuptiSource::State::checkOwnership()
 {
     const std::uint64_t seen = probesSeen.load();
@@ -310,9 +314,10 @@ void CuptiSource::State::checkOwnership()
     if (probesMissing < kMissingProbes || isTakenOver)
         return;
     isTakenOver = true;
-    addNote(message<"cupti.taken_over",
-                    "The GPU was recorded only for a part of the run: another profiler in the process (the PyTorch "
-                    "profiler's Kineto, for example) took over CUPTI. Record without it.">());
+    addNote(
+        message<"cupti.taken_over",
+                "The GPU was recorded for only part of the run: another profiler in the process (such as the PyTorch "
+                "profiler's Kineto) took over CUPTI. Record without it.">());
     report();
 }
 
@@ -346,7 +351,7 @@ Result<void> CuptiSource::State::apply(CuptiLevel level)
             continue;
         }
         if (kind.kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)
-            note(api.enableAllSyncRecords(0), "leave out queries that found work unfinished");
+            note(api.enableAllSyncRecords(0), "exclude queries that found unfinished work");
         const CUptiResult status = api.enable(kind.kind);
         const std::string doing = "record " + std::string(kind.what);
         if (status == CUPTI_SUCCESS)
@@ -360,19 +365,19 @@ Result<void> CuptiSource::State::apply(CuptiLevel level)
     return {};
 }
 
-/// After the kinds, which would undo it.
+/// Must run after enabling the kinds, which would undo it.
 void CuptiSource::State::applyCalls(CuptiLevel level)
 {
     if (level >= CuptiLevel::Standard)
         for (const CUpti_CallbackId call : noisyCalls)
-            note(api.enableRuntimeApi(call, 0), "leave out runtime calls that only query state");
+            note(api.enableRuntimeApi(call, 0), "exclude runtime calls that only query state");
     if (level == CuptiLevel::Full)
         return;
     if (probes)
-        note(api.enableDriverApi(kProbeCall.id, 1), "see whether another tool takes over CUPTI");
+        note(api.enableDriverApi(kProbeCall.id, 1), "detect other tools that take over CUPTI");
     for (const CUpti_CallbackId call : driverWork)
         note(api.enableDriverApi(call, level == CuptiLevel::Standard ? 1 : 0),
-             "record launches and waits through the driver");
+             "record launches and waits in driver calls");
 }
 
 void CuptiSource::State::countDropped(CUcontext context, std::uint32_t stream)
@@ -396,7 +401,7 @@ void CuptiSource::State::completed(CUcontext context, std::uint32_t stream, std:
     buffers.giveBack(buffer);
 }
 
-/// @return how many records there were
+/// @return number of records in the buffer
 std::uint64_t CuptiSource::State::decode(std::uint8_t* buffer, std::size_t valid)
 {
     const std::lock_guard lock(decoding);
@@ -421,7 +426,7 @@ void CuptiSource::State::adaptBuffers(std::int64_t takenAt, std::uint64_t record
 {
     const std::size_t limit = recordLimit.load();
     if (takenAt == 0 || options.flushEvery <= Nanoseconds{0} || records < limit)
-        return; // it was not full
+        return; // the buffer was not full
     const Nanoseconds filling{toNs(TraceClock::now()) - takenAt};
     const std::size_t most = buffers.bytes() / sizeof(CUpti_ActivityExternalCorrelation);
     if (filling < options.flushEvery / 4)
@@ -444,11 +449,11 @@ void CuptiSource::State::report()
         recorder->setMetadata("gpu.note", messageLines(all));
 }
 
-/// From here on nothing reaches the recorder any more.
+/// After this call, nothing reaches the recorder any more.
 void CuptiSource::State::detach()
 {
     if (subscriber)
-        note(api.unsubscribe(subscriber), "let go of CUPTI");
+        note(api.unsubscribe(subscriber), "unsubscribe from CUPTI");
     subscriber = nullptr;
     report();
     const std::lock_guard lock(decoding);
@@ -462,8 +467,7 @@ void CUPTIAPI CuptiSource::State::bufferRequested(std::uint8_t** buffer, std::si
     auto* state = static_cast<State*>(s_active.load(std::memory_order_acquire));
     *buffer = state ? state->buffers.take() : nullptr;
     *size = *buffer ? state->buffers.bytes() : 0;
-    *maxRecords =
-        state && state->options.flushEvery > Nanoseconds{0} ? state->recordLimit.load() : 0; // 0: as many as fit
+    *maxRecords = state && state->options.flushEvery > Nanoseconds{0} ? state->recordLimit.load() : 0; // 0: no limit
 }
 
 void CUPTIAPI CuptiSource::State::bufferCompleted(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
@@ -478,7 +482,7 @@ CuptiSource::CuptiSource() = default;
 CuptiSource::~CuptiSource()
 {
     if (m)
-        static_cast<void>(stop()); // nobody is left to hear of an error
+        static_cast<void>(stop()); // an error cannot be reported from here
 }
 
 Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, const CuptiApi& api,
@@ -486,8 +490,8 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
 {
     const std::lock_guard lock(s_starting);
     if (s_active.load())
-        return fail<"cupti.on_already", "GPU tracing is on already in this process">(
-            Error::Code::Unavailable, {}, "end the first recording before the next");
+        return fail<"cupti.on_already", "GPU tracing is already running in this process">(
+            Error::Code::Unavailable, {}, "end the first recording before starting another");
     std::unique_ptr<CuptiSource> source(new CuptiSource);
     auto state = std::make_unique<State>(recorder, api, options);
     source->m = state.get();
@@ -500,9 +504,10 @@ Result<std::unique_ptr<CuptiSource>> CuptiSource::start(Recorder& recorder, cons
         !lacks.empty())
         recorder.setMetadata("gpu.note", lacks);
     if (!ready)
-        static_cast<void>(source->stop()); // takes back what was done; what failed first is what counts
+        static_cast<void>(source->stop()); // undoes what was done; the first failure is the one to report
     if (state->registered) {
-        // CUPTI may hold buffers of it as long as the process lives, so it does too; the list keeps it reachable.
+        // CUPTI may keep buffers of this state until the process ends, so the state is never freed; the list keeps it
+        // reachable.
         static State* s_kept = nullptr;
         state->before = s_kept;
         s_kept = state.release();

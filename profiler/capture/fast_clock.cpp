@@ -14,11 +14,11 @@ constinit FastClock::Line FastClock::s_line;
 
 namespace {
 
-// The rate is taken over a second or more: a reading that is 30 ns off then errs by 0.03 ppm.
+// The rate is measured over a second or more, so a reading that is 30 ns off causes an error of only 0.03 ppm.
 constexpr std::int64_t kAnchorAgeNs = 1'000'000'000;
-// Over less than this the rate would be worse than the clock's own.
+// Over a shorter time, the measured rate would be less accurate than the nominal one.
 constexpr std::int64_t kLeastNs = 10'000'000;
-// A counter that jumped (the machine slept, or was moved to another) starts anew.
+// If the rate changes by more than this, the counter has jumped (the machine was suspended or migrated): start over.
 constexpr double kWorstRateChange = 1e-3;
 
 struct Adjusting {
@@ -36,7 +36,7 @@ bool counterIsInvariant()
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(kPowerLeaf, &a, &b, &c, &d) != 0 && (d & kInvariantBit) != 0;
 #elif defined(__aarch64__)
-    return true; // by the architecture
+    return true; // guaranteed by the architecture
 #else
     return false;
 #endif
@@ -59,7 +59,7 @@ void FastClock::Copy::renew() noexcept
     const std::uint64_t rate = s_line.rate.load(std::memory_order_acquire);
     m_version = kNone;
     if (rate == 0 || (version & 1) != 0 || s_line.version.load(std::memory_order_relaxed) != version)
-        return; // none, or just being changed
+        return; // no line, or it is being changed
     m_version = version;
     m_tsc = tsc;
     m_ns = static_cast<std::int64_t>(ns);
@@ -70,7 +70,7 @@ void FastClock::set(std::uint64_t tsc, std::uint64_t ns, std::uint64_t rate) noe
 {
     const std::uint64_t version = s_line.version.load(std::memory_order_relaxed);
     s_line.version.store(version + 1, std::memory_order_relaxed);
-    // Each store releases the one before it: who sees a new field sees the odd version, too.
+    // Each store releases the one before it: a reader that sees a new field also sees the odd version.
     s_line.tsc.store(tsc, std::memory_order_release);
     s_line.ns.store(ns, std::memory_order_release);
     s_line.rate.store(rate, std::memory_order_release);
@@ -100,8 +100,7 @@ void FastClock::adjust(const wire::ClockTriple& now) noexcept
         state.rate = jumped ? 0 : rate;
         set(now.tsc, static_cast<std::uint64_t>(now.monotonicNs),
             static_cast<std::uint64_t>(state.rate * static_cast<double>(std::uint64_t{1} << kRateBits)));
-        // Two anchors take turns, so that the rate is always over one to two seconds and follows a clock that is
-        // slewed.
+        // Two anchors alternate, so the rate always covers one to two seconds and follows a clock that is slewed.
         if (jumped) {
             state.anchor = state.next = now;
         } else if (now.monotonicNs - state.next.monotonicNs >= kAnchorAgeNs) {

@@ -11,7 +11,7 @@
 
 namespace profiler::capture {
 
-/// The processor's time-stamp counter; 0 where there is none that programs can read.
+/// The processor's time-stamp counter; 0 if programs cannot read one.
 inline std::uint64_t timeStampCounter() noexcept
 {
 #if defined(__x86_64__)
@@ -25,30 +25,30 @@ inline std::uint64_t timeStampCounter() noexcept
 #endif
 }
 
-/// CLOCK_MONOTONIC at the price of a read of the time-stamp counter, where the processor has an invariant one: the
-/// counter is scaled by a line that adjust() keeps close to the real clock (within a microsecond at ten adjustments a
-/// second). Before the second adjust(), and on other processors, it is the system's clock itself. Two reads on one
-/// thread may run backwards by what an adjustment corrects, some tens of nanoseconds. Any thread.
+/// CLOCK_MONOTONIC at the cost of reading the time-stamp counter, if the processor has an invariant one: the counter is
+/// scaled by a line that adjust() keeps close to the real clock (within a microsecond at ten adjustments per second).
+/// Before the second adjust(), and on other processors, it reads the system clock. Because of corrections, two reads on
+/// one thread may go back by some tens of nanoseconds. Thread-safe.
 class FastClock {
 public:
     static std::int64_t nowNs() noexcept;
 
-    /// Reads both clocks and corrects the line. Called by each recorder's writer thread whenever it wakes; at most one
-    /// caller at a time does the work.
+    /// Reads both clocks and corrects the line. Each recorder's writer thread calls it whenever it wakes up; if several
+    /// call it at once, only one does the work.
     static void adjust() noexcept;
-    /// The same with readings of whichever clocks, drifting ones in tests.
+    /// The same with given readings, for example of drifting clocks in tests.
     static void adjust(const wire::ClockTriple& now) noexcept;
-    /// How far nowNs() is from CLOCK_MONOTONIC at this moment. For tests.
+    /// Current deviation of nowNs() from CLOCK_MONOTONIC. For tests.
     static Nanoseconds error() noexcept;
-    /// Back to the system's clock, as before the first adjust(). For tests and after a fork, whose other side may have
-    /// been adjusting.
+    /// Switches back to the system clock, as before the first adjust(). For tests, and after a fork, because the parent
+    /// may have been adjusting at that moment.
     static void reset() noexcept;
 
 private:
-    __extension__ using Wide = __int128; ///< signed: another core's counter may be a little behind
+    __extension__ using Wide = __int128; ///< signed: another core's counter may be slightly behind
     static constexpr int kRateBits = 32;
 
-    /// ns + (counter − tsc) · rate / 2³². `version` is odd while it is being changed.
+    /// ns + (counter − tsc) · rate / 2³². `version` is odd while the line is being changed.
     struct Line {
         std::atomic<std::uint64_t> version{0}, tsc{0}, ns{0}, rate{0};
     };
@@ -56,22 +56,22 @@ private:
     static Line s_line;
 
 public:
-    /// The line as one thread has taken it over, for who reads the clock often: a read is the counter, one look at
-    /// whether the line is another by now, and the scaling. Belongs to one thread.
+    /// One thread's copy of the line, for frequent reads: reading the time takes the counter, one check whether the
+    /// line has changed, and the scaling. Belongs to one thread.
     class Copy {
     public:
-        /// False at first, after an adjustment, and for good where the system's clock is what is read.
+        /// False initially, after an adjustment, and always if the system clock is used.
         [[nodiscard]] bool isCurrent() const noexcept
         {
             return m_version == s_line.version.load(std::memory_order_acquire);
         }
-        /// Takes the line over.
+        /// Copies the current line.
         void renew() noexcept;
-        /// False: there is no line. The system's clock tells the time.
+        /// False if there is no line and the system clock must be used.
         [[nodiscard]] bool isUsable() const noexcept { return m_version != kNone; }
-        /// The time on this line, in ns. Only where isUsable().
+        /// The time on this line, in ns. Requires isUsable().
         [[nodiscard]] std::int64_t nowNs() const noexcept { return atNs(timeStampCounter()); }
-        /// Of a reading of the counter.
+        /// The time for a reading of the counter.
         [[nodiscard]] std::int64_t atNs(std::uint64_t counter) const noexcept
         {
             const auto since = static_cast<Wide>(static_cast<std::int64_t>(counter - m_tsc));

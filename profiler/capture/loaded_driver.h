@@ -4,8 +4,8 @@
 
 namespace profiler::capture {
 
-/// Calls cuDriverGetVersion of the driver that the process has loaded; without one it does nothing. No link to libcuda,
-/// which machines without a GPU lack. Any thread.
+/// Calls cuDriverGetVersion of the driver that the process has loaded; does nothing without one. Does not link to
+/// libcuda, which is missing on machines without a GPU. Thread-safe.
 inline void callLoadedDriver()
 {
     using GetVersion = int (*)(int*);

@@ -7,7 +7,7 @@ namespace profiler::capture {
 
 namespace {
 
-// From nvml.h, whose functions and layouts are kept by every driver; the header itself is in no package of ours.
+// From nvml.h. Every driver supports these functions and layouts; the header itself is not in any of our packages.
 constexpr int kSuccess = 0;
 constexpr unsigned kSmClock = 1, kMemoryClock = 2, kGpuTemperature = 0;
 struct Utilization {
@@ -79,7 +79,7 @@ Result<Nvml> Nvml::open()
     Nvml nvml;
     auto functions = std::make_unique<Functions>();
     if (!functions->load() || functions->init() != kSuccess)
-        return fail<"nvml.no_driver", "the GPU's clocks and power are not recorded: there is no NVIDIA driver">(
+        return fail<"nvml.no_driver", "GPU clocks and power are not recorded: no NVIDIA driver found">(
             Error::Code::Unavailable, "libnvidia-ml.so.1");
     nvml.m = std::move(functions);
     unsigned count = 0;
@@ -96,7 +96,7 @@ Result<Nvml> Nvml::open()
     if (char version[96] = {}; nvml.m->driver && nvml.m->driver(version, sizeof version - 1) == kSuccess)
         nvml.m_driver = version;
     if (nvml.m_devices.empty())
-        return fail<"nvml.no_device", "the GPU's clocks and power are not recorded: no GPU may be asked">(
+        return fail<"nvml.no_device", "GPU clocks and power are not recorded: no GPU can be queried">(
             Error::Code::Unavailable);
     return nvml;
 }

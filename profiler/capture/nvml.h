@@ -11,29 +11,29 @@
 
 namespace profiler::capture {
 
-/// What the driver says of a GPU at a moment; what a GPU does not tell is empty.
+/// State of a GPU as reported by the driver; values that the GPU does not report are empty.
 struct GpuState {
-    std::optional<double> utilization;     ///< share of the last sample period with a kernel running, [0, 1]
+    std::optional<double> utilization;     ///< fraction of the last sample period in which a kernel was running, [0, 1]
     std::optional<double> memoryUsedBytes; ///< by all processes
     std::optional<double> smClockMhz, memoryClockMhz;
     std::optional<double> powerWatts, temperatureCelsius;
-    std::optional<std::uint64_t> throttling; ///< why the clocks are held back: bits of throttle_reasons.h; 0: none
+    std::optional<std::uint64_t> throttling; ///< why the clocks are reduced: bits of throttle_reasons.h; 0 for none
 };
 
-/// The NVIDIA management library, opened at run time: a machine without it has no GPU that could be asked.
+/// The NVIDIA management library, opened at run time, because machines without a GPU do not have it.
 class Nvml {
 public:
-    /// Fails where there is no driver, or none of its GPUs may be asked.
+    /// Fails if there is no driver, or if none of its GPUs may be queried.
     static Result<Nvml> open();
     Nvml(Nvml&& other) noexcept;
     Nvml& operator=(Nvml&&) = delete;
     ~Nvml();
 
-    /// UUIDs ("GPU-…"): the one name of a GPU that CUDA and NVML share, whose numbers differ.
+    /// UUIDs ("GPU-…"): the only id of a GPU that CUDA and NVML share; their device numbers differ.
     [[nodiscard]] const std::vector<std::string>& uuids() const { return m_uuids; }
     [[nodiscard]] GpuState state(std::size_t index) const;
-    /// The generation that GPU and machine reach under load, as an idle link steps down, and the lanes that are wired
-    /// now; empty where the driver does not tell.
+    /// The generation that GPU and machine support under load (an idle link runs at a lower one), and the current
+    /// number of lanes; empty if the driver does not report them.
     [[nodiscard]] std::optional<PcieLink> link(std::size_t index) const;
     [[nodiscard]] const std::string& driverVersion() const { return m_driver; }
 

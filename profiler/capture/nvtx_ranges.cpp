@@ -44,7 +44,8 @@ NvtxRanges::~NvtxRanges()
 
 void NvtxRanges::push(std::string_view name) const
 {
-    // A null domain is NVTX's default one: with no tool there is none of ours, and nobody to tell.
+    // A null domain would be NVTX's default domain. Without a tool, our domain is null, and there is no listener
+    // anyway.
     if (!m->domain)
         return;
     nvtxEventAttributes_t attributes = emptyAttributes();

@@ -5,17 +5,17 @@
 
 namespace profiler::capture {
 
-/// Ranges in the NVTX domain "stepscope", for tools that listen (Nsight Systems, our injection). Without such a tool
-/// each call is a test of a null pointer. Thread-safe; ranges nest per thread.
+/// Ranges in the NVTX domain "stepscope", for tools that listen (Nsight Systems, our injection library). Without such a
+/// tool, each call only tests a pointer. Thread-safe; ranges nest per thread.
 class NvtxRanges {
 public:
-    /// Makes the domain and registers the names of the phases (profiler::phase), so that a push passes a handle.
+    /// Creates the domain and registers the names of the phases (profiler::phase), so that push() passes a handle.
     NvtxRanges();
     ~NvtxRanges();
     NvtxRanges(const NvtxRanges&) = delete;
     NvtxRanges& operator=(const NvtxRanges&) = delete;
 
-    /// @param name  a phase's name; any other text works too, and is copied
+    /// @param name  a phase's name; any other text works too, but is copied
     void push(std::string_view name) const;
     void pop() const;
 
@@ -24,10 +24,10 @@ private:
     std::unique_ptr<Names> m;
 };
 
-/// push() … pop() for a scope.
+/// Calls push() and pop() for a scope.
 class NvtxScope {
 public:
-    /// @param ranges  null: does nothing
+    /// @param ranges  if null, does nothing
     NvtxScope(const NvtxRanges* ranges, std::string_view name) : m_ranges(ranges)
     {
         if (m_ranges)
