@@ -26,9 +26,9 @@ inline constexpr std::array kCaptureLevels = {
     LevelContents{CaptureLevel::Always, "always", "phases, loader stages, kernels, copies and memsets", false, false,
                   false, false},
     LevelContents{CaptureLevel::Standard, "standard",
-                  "and runtime calls with the work that they launch, waits for the GPU, operators", true, true, false,
-                  false},
-    LevelContents{CaptureLevel::Full, "full", "and driver calls, shapes and types of operators' inputs, allocations",
+                  "and runtime calls linked to the work that they launch, GPU synchronization, operators", true, true,
+                  false, false},
+    LevelContents{CaptureLevel::Full, "full", "and driver calls, input shapes and types of operators, allocations",
                   true, true, true, true},
 };
 

@@ -20,7 +20,7 @@ struct LanesOfThread {
         std::uint64_t recorder;
         ThreadBuffer* lane;
         std::weak_ptr<ReleasedLanes> released;
-        bool isMain; ///< what laneOfThisThread() finds
+        bool isMain; ///< returned by bufferOfThisThread()
     };
     std::vector<Entry> entries;
 
@@ -39,7 +39,7 @@ bool remember(LanesOfThread::Entry entry)
 {
     if (t_ending)
         return false;
-    // Recorders that are gone leave nothing behind in a thread that outlives many.
+    // Drop entries of destroyed recorders, so that they do not accumulate in a long-lived thread.
     std::erase_if(t_lanes.entries, [](const LanesOfThread::Entry& known) { return known.released.expired(); });
     t_lanes.entries.push_back(std::move(entry));
     return true;
@@ -53,7 +53,7 @@ void ReleasedLanes::release(ThreadBuffer* lane)
     try {
         m_lanes.push_back(lane);
     } catch (const std::bad_alloc&) {
-        // The lane is never used again. A thread that ends must not end the program.
+        // The buffer is never reused. The end of a thread must not end the program.
     }
 }
 

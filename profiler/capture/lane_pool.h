@@ -9,11 +9,12 @@
 
 namespace profiler::capture {
 
-/// Lanes whose threads have ended, for threads to come. Outlives its recorder while a thread still knows a lane.
+/// Buffers of threads that have ended, for reuse by later threads. Outlives its recorder as long as a thread has an
+/// entry for it.
 class ReleasedLanes {
 public:
     void release(ThreadBuffer* lane);
-    /// Takes the lane out; false when it is not there.
+    /// Removes the buffer; returns false if it is not there.
     bool take(const ThreadBuffer* lane);
     [[nodiscard]] std::vector<ThreadBuffer*> list() const;
 
@@ -22,17 +23,18 @@ private:
     std::vector<ThreadBuffer*> m_lanes;
 };
 
-/// The calling thread's lane of a recorder; null when it has none.
-/// @param recorder  number of the recorder, never used twice in a process: a destroyed one is never found
+/// The calling thread's buffer of a recorder; null if it has none.
+/// @param recorder  unique number of the recorder: numbers are never reused in a process, so a destroyed recorder is
+///                  never found
 ThreadBuffer* laneOfThisThread(std::uint64_t recorder);
-/// Remembers it. When the thread ends, the lane goes to `released`.
-/// @return false when the thread is ending already and cannot remember
+/// Remembers the buffer. When the thread ends, the buffer goes to `released`.
+/// @return false if the thread is already ending and cannot remember it
 bool setLaneOfThisThread(std::uint64_t recorder, ThreadBuffer* lane, std::weak_ptr<ReleasedLanes> released);
-/// Remembers a further lane only so that it goes to `released` when the thread ends.
-/// @return false when the thread is ending already
+/// Remembers an additional buffer, only so that it goes to `released` when the thread ends.
+/// @return false if the thread is already ending
 bool keepLaneForThisThread(std::uint64_t recorder, ThreadBuffer* lane, std::weak_ptr<ReleasedLanes> released);
-/// After a fork, in the child: its one thread knows lanes of the parent's recorder, which it must neither write to nor
-/// release.
+/// Call in the child after a fork: its only thread has entries for buffers of the parent's recorder, which it must
+/// neither write to nor release.
 void forgetLanesOfThisThread();
 
 } // namespace profiler::capture

@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint32_t kMaxTracks = 16'384;
 constexpr std::uint64_t kStringCapacity = 64 << 20;
-// Device work that waits for a file that cannot be written: more is dropped, so that a full disk does not fill the
-// memory.
+// Limit for device work waiting for a file that cannot be written. Beyond it, records are dropped, so that a full disk
+// does not fill the memory.
 constexpr std::size_t kMaxPendingRecords = 1 << 20;
 
 std::uint64_t nextInstance()
@@ -37,9 +37,9 @@ Recorder::State::State(const RecorderOptions& wanted, std::unique_ptr<wire::Live
                        std::unique_ptr<wire::FrameWriter> file)
     : options(wanted), instance(nextInstance()), ring(std::move(ringFile)), strings(*ring), tracks(*ring),
       writer(std::move(file)),
-      memoryError(makeError<"recorder.memory", "memory ran out; nothing was recorded after that">(
+      memoryError(makeError<"recorder.memory", "out of memory; recording stopped at that point">(
           Error::Code::Unavailable, options.path.string(),
-          "free memory, or record less: a lower level, a shorter time"))
+          "free memory, or record less: a lower level or a shorter time"))
 {
     wire::appendMetadata(memoryNote, strings.intern("memory.note").id,
                          strings.intern(messageLine(memoryError.what)).id);
@@ -50,21 +50,21 @@ Recorder::Recorder() = default;
 Recorder::~Recorder()
 {
     if (m)
-        static_cast<void>(finish()); // an error is kept for error(); nobody is left to hear it
+        static_cast<void>(finish()); // the error is kept for error(); it cannot be reported from here
 }
 
 Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
 {
     RecorderOptions options = wanted;
     if (options.maxThreads < 1 || options.drainEvery <= Nanoseconds{0} || options.ringEvents > (1U << 26))
-        return fail<"recorder.options", "no such recorder can be made">(
+        return fail<"recorder.options", "the recorder options are invalid">(
             Error::Code::Invalid, options.path.string(),
-            "use at least one thread, a positive interval, and at most 2^26 events a thread");
+            "use at least one thread, a positive interval, and at most 2^26 events per thread");
     options.ringEvents = std::bit_ceil(std::max<std::size_t>(options.ringEvents, 2));
     const std::uint64_t runId = randomRunId();
     const wire::RingLayout layout{static_cast<std::uint32_t>(options.maxThreads),
                                   static_cast<std::uint32_t>(options.ringEvents), kMaxTracks, kStringCapacity};
-    // The ring first: the trace of an earlier run is replaced only when nothing else can fail any more.
+    // Create the ring first: the trace of an earlier run is replaced only when nothing else can fail.
     auto ring = wire::LiveRing::create(wire::ringPath(options.path), layout, runId);
     if (!ring)
         return tl::unexpected(ring.error());
@@ -238,7 +238,7 @@ Result<void> Recorder::finish()
 
 void Recorder::leaveToParent()
 {
-    m->writer->close(); // without the lock: another thread of the parent may have held it
+    m->writer->close(); // without the lock, because another thread of the parent may have held it at the fork
 }
 
 Result<void> Recorder::error() const

@@ -15,84 +15,87 @@
 
 namespace profiler::capture {
 
-/// What is known of a GPU besides its name.
+/// Properties of a GPU in addition to its name.
 struct DeviceFacts {
-    int computeMajor = 0, computeMinor = 0; ///< compute capability; 0, 0 where unknown
-    std::int64_t memoryBytes = 0;           ///< 0 where unknown
+    int computeMajor = 0, computeMinor = 0; ///< compute capability; 0, 0 if unknown
+    std::int64_t memoryBytes = 0;           ///< 0 if unknown
 };
 
 struct RecorderOptions {
     std::filesystem::path path;       ///< the trace file; the ring file is `path` + ".ring"
     std::size_t ringEvents = 1 << 16; ///< per thread; rounded up to a power of two
-    int maxThreads = 64; ///< at the same time; of more, the events are lost and counted, which stats() notes
+    int maxThreads = 64; ///< maximum number of concurrent threads; events of further threads are dropped and counted,
+                         ///< see stats()
     Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
-    bool replace = true; ///< a trace of that name is replaced; false: it makes start() fail
+    bool replace = true; ///< replace an existing trace; if false, start() fails instead
 };
 
-/// Takes events of host threads in per-thread rings (no lock, no allocation, no I/O on the recording thread) and writes
-/// them with one writer thread as frames. Rings that are full drop and count. Thread-safe unless said otherwise.
+/// Records events of host threads into per-thread rings (no lock, no allocation and no I/O on the recording thread);
+/// one writer thread writes them to the file as frames. Rings that are full drop events and count them. Thread-safe
+/// unless stated otherwise.
 class Recorder {
 public:
     static Result<std::unique_ptr<Recorder>> start(const RecorderOptions& options);
-    /// finish(), if that was not called.
+    /// Calls finish() if it has not been called.
     ~Recorder();
-    /// For a child by fork, which has a copy of this recorder without its writer thread: closes the child's copy of the
-    /// trace file, whose lock would say that the parent is alive for as long as the child is. The copy is of no other
-    /// use.
+    /// For a child process after fork, which has a copy of this recorder without its writer thread: closes the child's
+    /// copy of the trace file. Otherwise, the file's lock would indicate that the parent is alive for as long as the
+    /// child is. The copy is of no other use.
     void leaveToParent();
 
-    /// Makes a lane (a track). A lane belongs to the thread that writes to it; it lives as long as the recorder.
-    /// Returns a lane that drops and counts when maxThreads are in use.
+    /// Creates a thread buffer (a track). A buffer belongs to the thread that writes to it, and exists as long as the
+    /// recorder. If maxThreads are in use, returns a buffer that drops events and counts them.
     ThreadBuffer& addLane(std::string_view name, TrackKind kind);
-    /// The lane of the calling thread, made on first use ("thread <tid>" unless nameThisThread was called).
+    /// The buffer of the calling thread, created on first use ("thread <tid>" unless nameThisThread was called).
     ThreadBuffer& thisThread();
-    /// Gives the calling thread's lane a name and kind; call before its first event.
+    /// Sets the name and kind of the calling thread's buffer; call it before the first event.
     ThreadBuffer& nameThisThread(std::string_view name, TrackKind kind);
 
-    /// A further lane of the calling thread, which a thread to come takes over when this one ends.
+    /// An additional buffer for the calling thread, which a later thread may reuse when this one has ended.
     ThreadBuffer& addLaneOfThisThread(std::string_view name, TrackKind kind);
 
-    /// Id of a string that lives as long as the run. Interns by content; takes a lock, so keep the id.
+    /// Id of a string, valid as long as the run. Interns by content; takes a lock, so keep the id.
     std::uint32_t intern(std::string_view text);
-    /// The text of an id that intern() gave; "" for others.
+    /// The text of an id returned by intern(); "" for other ids.
     [[nodiscard]] std::string text(std::uint32_t id) const;
     void setMetadata(std::string_view key, std::string_view value);
-    /// The name of this process, shown with its tracks: "python train.py".
+    /// Sets the name of this process, shown with its tracks: "python train.py".
     void nameProcess(std::string_view name);
     void addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts = {});
-    /// The number of a GPU that addDevice() has told, by its UUID.
+    /// The number of a GPU that was passed to addDevice(), by its UUID.
     [[nodiscard]] std::optional<DeviceId> deviceOf(std::string_view uuid) const;
-    /// A counter track; add samples through ThreadBuffer::sample on any lane of the calling thread.
+    /// Creates a counter track; add samples with ThreadBuffer::sample on any buffer of the calling thread.
     std::uint32_t addCounter(std::string_view name, std::string_view unit);
 
-    /// A device stream's track number, made on first use. Called by the CUPTI source (its buffer-completed thread).
+    /// The track number of a device stream, created on first use. Called by the CUPTI source (in its buffer-completed
+    /// thread).
     std::uint32_t streamTrack(DeviceId device, StreamId stream);
-    /// The track of a host thread by its system thread id: its lane's, else one made on first use, which the thread's
-    /// lane takes over when it comes. For runtime calls that CUPTI reports by thread.
+    /// The track of a host thread by its system thread id: that of its buffer, or else a track created on first use,
+    /// which the thread's buffer takes over later. For runtime calls that CUPTI reports by thread.
     std::uint32_t threadTrack(std::int64_t tid);
-    /// A track for batches that are of no thread and no stream, made on first use.
+    /// A track for batches that belong to no thread and no stream, created on first use.
     std::uint32_t namedTrack(std::string_view name, TrackKind kind);
-    /// Hands over decoded device work or runtime calls of one track, sorted or not. Copies; may take a lock.
+    /// Adds decoded device work or runtime calls of one track, in any order. Copies the records; may take a lock.
     void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
-    /// A range that is known to end on whichever thread: it is on the track of all such, which overlap as they like,
-    /// from its begin on. See ThreadBuffer::push for `owner`.
+    /// Starts a range that may end on any thread. From its start on, it is on a separate track for such ranges, which
+    /// may overlap. See ThreadBuffer::push for `owner`.
     void beginCrossThread(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link);
-    /// The end of a range that ThreadBuffer::popOwned() did not find: one of beginCrossThread(), or one that another thread's
-    /// lane has, which takes note of it with its next range.
+    /// Ends a range that ThreadBuffer::popOwned() did not find: one of beginCrossThread(), or one in the buffer of
+    /// another thread, which handles the end with its next range.
     void endCrossThread(const void* owner);
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);
 
-    /// Everything recorded before this call is in the file when it returns.
+    /// When this returns, everything recorded before the call is in the file.
     Result<void> flush();
-    /// Drains, writes End, removes the ring file, ends the writer thread. The first error of the writer (disk full) is
-    /// returned here and by error().
+    /// Drains the rings, writes End, removes the ring file, and ends the writer thread. The first error of the writer
+    /// (such as a full disk) is returned here and by error().
     Result<void> finish();
     [[nodiscard]] Result<void> error() const;
     [[nodiscard]] CaptureStats stats() const;
 
-    /// Call where memory ran out while something was recorded: nothing more is recorded and the trace says so, but the
-    /// program goes on. The ring file stays, because it holds what the writer thread could no longer write. Any thread;
-    /// allocates nothing. The recorder's own thread calls it too.
+    /// Call if memory runs out while recording: recording stops and the trace says so, but the program continues. The
+    /// ring file is kept, because it contains what the writer thread can no longer write. Thread-safe; allocates
+    /// nothing. The recorder's own thread calls it too.
     void stopForLackOfMemory() noexcept;
 
 private:

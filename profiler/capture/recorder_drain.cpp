@@ -32,15 +32,15 @@ wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::s
 Result<void> Recorder::State::startThread()
 {
     Result<void> started;
-    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
         thread = std::thread([this] { run(); });
     } catch (const std::system_error& none) {
-        started = fail<"recorder.no_thread", "the thread that writes the trace cannot be started: {why}">(
-            Error::Code::Unavailable, options.path.string(), "raise the limit of threads (ulimit -u)",
+        started = fail<"recorder.no_thread", "cannot start the thread that writes the trace: {why}">(
+            Error::Code::Unavailable, options.path.string(), "raise the thread limit (ulimit -u)",
             {{"why", none.what()}});
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
@@ -55,7 +55,7 @@ void Recorder::State::run()
         lock.unlock();
         try {
             static_cast<void>(drain());   // the first error is kept for error()
-        } catch (const std::bad_alloc&) { // there was no memory for an error either
+        } catch (const std::bad_alloc&) { // there was no memory for creating an error either
             stopForLackOfMemory();
         }
         lock.lock();
@@ -68,8 +68,8 @@ Result<void> Recorder::State::drain()
     const std::lock_guard lock(draining);
     if (finished)
         return {};
-    writer->keepOpen(); // its lock says that this process is alive, also while there is nothing to write
-    // Frames that the disk had no room for come first; what follows stays in the rings meanwhile.
+    writer->keepOpen(); // its lock shows that this process is alive, even if there is nothing to write
+    // First write frames that did not fit on the disk; newer events stay in the rings until then.
     if (auto written = writeFrames(); !written)
         return written;
     if (!lacksMemory)
@@ -89,7 +89,7 @@ void Recorder::State::collectOrStop() noexcept
     } catch (const std::bad_alloc&) {
         stopForLackOfMemory();
     }
-    // Strings, tracks and the threads' events are still in the ring file; device work is nowhere else.
+    // Strings, tracks and the threads' events are still in the ring file; device work is lost.
     frames.clear();
     const std::lock_guard lock(pendingMutex);
     countLost(std::exchange(taken, {}));
@@ -129,8 +129,8 @@ Result<void> Recorder::State::writeFrames()
     return {};
 }
 
-/// Events first, then the tracks and strings they name: what an event names was there before the event was. In the file
-/// they come in the opposite order.
+/// Collects events first, then the tracks and strings that they refer to, because those existed before the event. In
+/// the file, the order is reversed.
 void Recorder::State::collect()
 {
     std::vector<Frame> events;
@@ -198,7 +198,7 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
         while (!left.empty()) {
             std::size_t count = std::min(left.size(), wire::kMaxPackedRecords);
             if (left[count - 1].type == wire::EventType::Device && count > 1)
-                --count; // stays with its second half
+                --count; // must stay together with its second half
             events.push_back(
                 {wire::FrameType::PackedEvents, eventPayload(batch.track, wire::kNotFromRing, left.first(count))});
             left = left.subspan(count);
@@ -237,7 +237,7 @@ Result<void> Recorder::State::finish()
     }
     const std::lock_guard lock(draining);
     if (!finished && isDrained) {
-        // Without the End frame the ring file stays: it holds what the disk had no room for.
+        // Without an End frame, the ring file is kept: it contains what did not fit on the disk.
         if (auto ended = writer->write(wire::FrameType::End, {}))
             ring->remove();
         else

@@ -10,8 +10,8 @@ Recorder::State::LaneSlot* Recorder::State::slotOf(const ThreadBuffer* lane)
     return at != lanes.end() ? &*at : nullptr;
 }
 
-/// A lane that an ended thread left. One of the same name keeps its track, so that workers that are made anew each
-/// epoch stay on their rows; any other must have been drained, since its track changes.
+/// Reuses the buffer of a thread that has ended. A buffer with the same name keeps its track, so that workers that are
+/// restarted each epoch stay on their rows; any other buffer must be drained first, because its track changes.
 Recorder::State::LaneSlot* Recorder::State::reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which)
 {
     for (ThreadBuffer* lane : released->list()) {
@@ -45,7 +45,7 @@ bool Recorder::State::anyReleasedRing()
                        [&](const ThreadBuffer* lane) { return slotOf(lane)->impl.capacity > 0; });
 }
 
-/// More threads than were counted on: what they do is lost and counted, all else is recorded.
+/// There are more threads than expected: their events are lost and counted; everything else is recorded.
 void Recorder::State::noteLaneWithoutRing(const Message& why)
 {
     {
@@ -94,7 +94,8 @@ Recorder::State::LaneSlot& Recorder::State::acquireLane(std::string_view name, T
         undrained = anyReleasedRing();
     }
     if (undrained)
-        static_cast<void>(drain()); // so that a lane whose thread has ended can be taken; its error is kept
+        static_cast<void>(drain()); // so that the buffer of a thread that has ended can be reused; an error is kept for
+                                    // error()
     const std::lock_guard lock(lanesMutex);
     if (LaneSlot* slot = reuseLane(id, kind, tid, Reuse::WithRing))
         return *slot;

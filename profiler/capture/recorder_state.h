@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/lane_pool.h"
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/string_table.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/track_table.h"
 #include "profiler/io/wire/frame.h"
 #include "profiler/io/wire/frame_writer.h"
@@ -20,7 +20,7 @@
 
 namespace profiler::capture {
 
-/// Locks, in the order in which they may be taken: draining, lanes, pending; the tables' own come last.
+/// Locks must be taken in this order: draining, buffers, pending; the locks of the tables come last.
 struct Recorder::State {
     struct LaneSlot {
         LaneSlot(StringTable& strings, CrossThreadRanges& elsewhere, wire::LiveRing::Lane ring, std::uint32_t capacity)
@@ -36,15 +36,15 @@ struct Recorder::State {
         std::uint32_t name = 0;
         TrackKind kind = TrackKind::Thread;
         std::uint32_t track = 0;
-        std::uint64_t trackBegin = 0; ///< records of the lane before this track
+        std::uint64_t trackBegin = 0; ///< number of records in the buffer before the current track
     };
-    /// A frame that waits for the file. A lane's index moves on only when its frame is written, so that a kill at any
-    /// moment finds each record in the ring or in the file.
+    /// A frame to be written to the file. A buffer's read index advances only when the frame has been written, so that
+    /// after a kill at any moment, each record is in the ring or in the file.
     struct Frame {
         wire::FrameType type;
         wire::Payload payload;
         LaneSlot* slot = nullptr;
-        std::uint64_t drained = 0; ///< of slot, once written
+        std::uint64_t drained = 0; ///< read index of the slot after this frame has been written
     };
     struct Batch {
         std::uint32_t track;
@@ -55,10 +55,10 @@ struct Recorder::State {
           std::unique_ptr<wire::FrameWriter> file);
 
     LaneSlot& acquireLane(std::string_view name, TrackKind kind, std::int64_t tid);
-    /// Which lanes of ended threads may be taken.
+    /// Which buffers of ended threads may be reused.
     enum class Reuse {
-        SameName, ///< with a ring
-        WithRing, ///< any that is drained
+        SameName, ///< one with the same name and a ring
+        WithRing, ///< any drained one with a ring
         WithoutRing
     };
     LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which);
@@ -69,20 +69,20 @@ struct Recorder::State {
 
     Result<void> startThread();
     void run();
-    /// Writes all that was recorded before the call.
+    /// Writes everything that was recorded before the call.
     Result<void> drain();
-    /// Makes frames of all that was recorded. Memory that runs out meanwhile stops the recording.
+    /// Converts everything recorded so far into frames. If memory runs out, recording stops.
     void collectOrStop() noexcept;
     void collect();
     void collectEvents(std::vector<Frame>& events);
     Result<void> writeFrames();
     Result<void> finish();
-    /// What was lost so far; takes the lanes' lock.
+    /// Losses so far; takes buffersMutex.
     wire::LossEntry losses();
     void keepError(const Error& error);
     [[nodiscard]] Result<void> error() const;
     void stopForLackOfMemory() noexcept;
-    /// Counts the records of batches that will not be written. pendingMutex is held.
+    /// Counts the records of batches that will not be written. Requires pendingMutex.
     void countLost(const std::vector<Batch>& gone) noexcept;
 
     RecorderOptions options;
@@ -93,10 +93,10 @@ struct Recorder::State {
     CrossThreadRanges elsewhere;
     std::shared_ptr<ReleasedLanes> released = std::make_shared<ReleasedLanes>();
 
-    std::mutex draining; ///< held while the file is written: what only one thread may do
+    std::mutex draining; ///< held while the file is written; guards what follows
     std::unique_ptr<wire::FrameWriter> writer;
-    std::deque<Frame> frames; ///< made, not yet written
-    std::vector<Batch> taken; ///< of `batches`, until all frames of a round are made
+    std::deque<Frame> frames; ///< created but not yet written
+    std::vector<Batch> taken; ///< taken from `batches`, until all frames of a round have been created
     std::optional<std::int64_t> lastClock;
     wire::LossEntry lastLoss{};
     bool finished = false;
@@ -114,15 +114,15 @@ struct Recorder::State {
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
     wire::LossEntry otherLosses{};
 
-    // Made at the start, since there may be no memory for them later.
+    // Created at the start, because there may be no memory for them later.
     Error memoryError;
-    wire::Payload memoryNote; ///< of a Metadata frame
+    wire::Payload memoryNote; ///< payload of a Metadata frame
     bool isMemoryNoteWritten = false;
     std::atomic<bool> lacksMemory = false;
 
     mutable std::mutex errorMutex;
     std::optional<Error> firstError;
-    std::vector<Message> notes; ///< of what is missing although nothing failed
+    std::vector<Message> notes; ///< what is missing although nothing failed
 
     std::mutex wakeMutex;
     std::condition_variable wake;

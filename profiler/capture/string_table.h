@@ -13,23 +13,24 @@
 
 namespace profiler::capture {
 
-/// All strings of a run, interned by content. Id 0 is "". Thread-safe; locks, so lanes keep a cache before it.
+/// All strings of a run, interned by content. Id 0 is "". Thread-safe, but takes a lock, so thread buffers have a cache
+/// in front of it.
 class StringTable {
 public:
     struct Interned {
         std::uint32_t id = 0;
-        std::string_view text; ///< lives as long as the table and its ring
+        std::string_view text; ///< valid as long as the table and its ring
     };
 
-    /// @param ring  keeps the strings for recovery after a kill; outlives the table
+    /// @param ring  stores the strings for recovery after a kill; must outlive the table
     explicit StringTable(wire::LiveRing& ring);
-    /// Text beyond wire::kMaxStringBytes is cut.
+    /// Text beyond wire::kMaxStringBytes is truncated.
     Interned intern(std::string_view text);
 
-    /// Of an id that intern() gave; "" for others.
+    /// The text of an id returned by intern(); "" for other ids.
     [[nodiscard]] std::string text(std::uint32_t id) const;
 
-    /// Payloads of frames of type Strings with what was interned since the last call.
+    /// Payloads of Strings frames with the strings interned since the last call.
     std::vector<wire::Payload> takeNew();
 
 private:
@@ -37,7 +38,7 @@ private:
     wire::LiveRing& m_ring;
     std::unordered_map<std::string_view, std::uint32_t> m_ids;
     std::vector<std::string_view> m_texts; ///< by id
-    std::deque<std::string> m_overflow;    ///< texts that the ring has no room for
+    std::deque<std::string> m_overflow;    ///< texts that do not fit into the ring file
     std::size_t m_taken = 0;
 };
 

@@ -9,7 +9,7 @@ namespace profiler::capture {
 
 namespace {
 
-/// Takes the next word off the front.
+/// Removes the next word from the start of `text` and returns it.
 std::string_view takeWord(std::string_view& text)
 {
     const std::size_t begin = text.find_first_not_of(" \t");
@@ -29,7 +29,7 @@ bool isNumber(std::string_view word, std::uint64_t& number)
     return !word.empty() && std::from_chars(word.data(), end, number).ptr == end;
 }
 
-/// The number behind "key:" on a line of its own.
+/// The number after "key:" on a separate line.
 std::uint64_t valueOf(std::string_view text, std::string_view key)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -49,7 +49,7 @@ std::uint64_t valueOf(std::string_view text, std::string_view key)
 
 std::vector<CoreTimes> parseCoreTimes(std::string_view stat)
 {
-    // user nice system idle iowait irq softirq steal; guest times are in user and nice already.
+    // user nice system idle iowait irq softirq steal; guest times are already included in user and nice.
     constexpr int kFields = 8, kIdle = 3, kWaitsForDisk = 4;
     std::vector<CoreTimes> cores;
     for (std::size_t at = 0; at < stat.size();) {
@@ -85,10 +85,10 @@ std::optional<double> coreLoad(const CoreTimes& before, const CoreTimes& now)
 ProcessUse parseProcessUse(std::string_view stat, std::string_view status, std::string_view io)
 {
     ProcessUse use;
-    // The program's name may hold blanks and brackets: fields are counted from behind it.
+    // The program's name may contain spaces and parentheses, so count the fields after it.
     const std::size_t name = stat.rfind(')');
     std::string_view fields = name == std::string_view::npos ? std::string_view{} : stat.substr(name + 1);
-    constexpr int kMinorFaults = 10, kMajorFaults = 12; // as proc(5) counts them; the first behind the name is 3
+    constexpr int kMinorFaults = 10, kMajorFaults = 12; // field numbers of proc(5); the first field after the name is 3
     for (int field = 3; field <= kMajorFaults; ++field) {
         std::uint64_t number = 0;
         const bool read = isNumber(takeWord(fields), number);

@@ -8,29 +8,30 @@
 
 namespace profiler::capture {
 
-/// Time of a core in clock ticks since the machine started, from /proc/stat.
+/// Time of a core in clock ticks since boot, from /proc/stat.
 struct CoreTimes {
     int core = 0;
     std::uint64_t busy = 0, all = 0;
 };
-/// @param stat  text of /proc/stat. @return by core number; lines that cannot be read are left out
+/// @param stat  text of /proc/stat
+/// @return times by core number; lines that cannot be parsed are skipped
 std::vector<CoreTimes> parseCoreTimes(std::string_view stat);
-/// Share of the time between two readings in which a core worked, [0, 1]; nothing when no time has gone by.
+/// Share of the time between two readings in which a core was busy, [0, 1]; empty if no time has passed.
 std::optional<double> coreLoad(const CoreTimes& before, const CoreTimes& now);
 
-/// What a process has done since it started.
+/// Resource usage of a process since it started.
 struct ProcessUse {
-    std::uint64_t residentBytes = 0; ///< at this moment
+    std::uint64_t residentBytes = 0; ///< current value
     std::uint64_t minorFaults = 0, majorFaults = 0;
-    std::uint64_t switchesWaiting = 0; ///< context switches because it waited
-    std::uint64_t switchesForced = 0;  ///< because another was due
-    std::uint64_t diskReadBytes = 0;   ///< fetched from storage; what the page cache had is not counted
+    std::uint64_t switchesWaiting = 0; ///< voluntary context switches: the process waited
+    std::uint64_t switchesForced = 0;  ///< involuntary context switches: another process was scheduled
+    std::uint64_t diskReadBytes = 0;   ///< read from storage; excludes data from the page cache
 };
-/// @param stat, status, io  texts of /proc/<pid>/{stat,status,io}; an empty one leaves its fields 0
+/// @param stat, status, io  texts of /proc/<pid>/{stat,status,io}; an empty text leaves its fields at 0
 ProcessUse parseProcessUse(std::string_view stat, std::string_view status, std::string_view io);
-/// Reads a process's files. Nothing when it is gone.
+/// Reads the files of a process. Empty if the process has ended.
 std::optional<ProcessUse> readProcessUse(std::int64_t pid);
-/// A whole small file of the kernel's; empty when it cannot be read.
+/// Reads a whole small file of the kernel; empty if it cannot be read.
 std::string readKernelFile(const std::filesystem::path& path);
 
 } // namespace profiler::capture

@@ -25,7 +25,7 @@ double seconds(Nanoseconds duration)
     return static_cast<double>(duration.count()) / 1e9;
 }
 
-/// Time that the calling thread has spent on a core.
+/// CPU time of the calling thread.
 Nanoseconds threadTime()
 {
     timespec time{};
@@ -53,7 +53,7 @@ struct SystemSampler::State {
 
     Recorder& recorder;
     SystemSamplerOptions options;
-    ThreadBuffer* lane = nullptr; ///< of the sampling thread
+    ThreadBuffer* lane = nullptr; ///< buffer of the sampling thread
     std::optional<Nvml> nvml;
     std::vector<CoreTimes> cores;
     std::optional<std::pair<TraceTime, ProcessUse>> process;
@@ -83,7 +83,7 @@ void SystemSampler::State::sampleCores(TraceTime now)
     if (times.size() == cores.size())
         for (std::size_t i = 0; i < times.size(); ++i)
             putIf("core " + std::to_string(times[i].core) + " load", "share", now, coreLoad(cores[i], times[i]));
-    cores = std::move(times); // a core that came or went: the next sample compares again
+    cores = std::move(times); // if the number of cores has changed, the comparison restarts with the next sample
 }
 
 void SystemSampler::State::sampleProcess(TraceTime now)
@@ -113,7 +113,7 @@ void SystemSampler::State::sampleGpus(TraceTime now)
     for (std::size_t i = 0; nvml && i < nvml->uuids().size(); ++i) {
         const std::string& uuid = nvml->uuids()[i];
         const auto device = recorder.deviceOf(uuid);
-        // The trace's number where CUDA has told it; whoever puts traces together can still do it by the UUID.
+        // Use the trace's device number if CUDA has reported it; otherwise, trace merging can still match the UUID.
         const std::string gpu = device ? "GPU " + std::to_string(device->value) : uuid;
         const GpuState state = nvml->state(i);
         putIf(gpu + " utilisation", "share", now, state.utilization);
@@ -182,7 +182,7 @@ std::unique_ptr<SystemSampler> SystemSampler::start(Recorder& recorder, const Sy
 {
     std::unique_ptr<SystemSampler> sampler(new SystemSampler);
     sampler->m = std::make_unique<State>(recorder, options);
-    // Signals are for the program's own threads: this one inherits a mask that blocks all.
+    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);

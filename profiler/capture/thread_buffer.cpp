@@ -11,10 +11,10 @@ namespace profiler::capture {
 
 namespace {
 
-/// What corrections of the line may take back is far less.
+/// Far more than corrections of the clock can ever take back.
 constexpr std::int64_t kMostAhead = 1'000'000;
 
-/// One thread writes the number, others look: no need for a locked instruction.
+/// One thread writes the number, others only read it, so no locked instruction is needed.
 void increment(std::uint64_t& number)
 {
     std::atomic_ref shared(number);
@@ -40,8 +40,8 @@ std::int64_t ThreadBuffer::Impl::now()
     if (another)
         clock.renew();
     const std::int64_t read = clock.isUsable() ? clock.nowNs() : toNs(TraceClock::now());
-    // The counter may run on while the machine sleeps, which the clock does not: until the line was corrected the lane
-    // was ahead, and would stand still for as long as the sleep was.
+    // The counter may keep running while the machine is suspended, but the clock does not. Until the correction, the
+    // buffer's time was ahead; it would otherwise stand still for as long as the suspension lasted.
     if (another && lastNow - read > kMostAhead) {
         lastNow = read;
         for (std::size_t i = 0; i < depth; ++i)
@@ -106,7 +106,7 @@ bool ThreadBuffer::Impl::popOutOfOrder(std::uintptr_t owner, std::int64_t now)
             return true;
         }
         if (owner == kNobody && stack[place].owner == kOpen)
-            return false; // its push() was before the recording, or the open() around it ended
+            return false; // its push() came before the recording, or the open() around it has ended
     }
     return false;
 }
@@ -143,7 +143,7 @@ const ThreadBuffer::Impl::Cached& ThreadBuffer::Impl::cached(std::string_view te
     const std::size_t hash = std::hash<std::string_view>{}(text);
     Cached& first = cache[hash % kCachedStrings & ~std::size_t{1}];
     Cached& second = *(&first + 1);
-    // The text is compared too: two names of one hash must not be taken for each other.
+    // Compare the text too: two names may have the same hash.
     if (first.hash == hash && first.used && first.text == text)
         return first;
     if (second.hash == hash && second.used && second.text == text)
@@ -160,14 +160,15 @@ std::uint32_t ThreadBuffer::intern(std::string_view text)
 
 std::uint32_t ThreadBuffer::internAt(const char* text)
 {
-    // The text as a whole is compared, since an address may hold another one by now.
+    // Compare the whole text, because the address may hold a different text now.
     Impl::CachedAt& cached = m->byAddress[m->placeOf(text)];
     if (cached.address == text && std::strncmp(text, cached.text.data(), cached.text.size()) == 0 &&
         text[cached.text.size()] == '\0')
         return cached.id;
-    const Impl::Cached& interned = m->cached(text); // most new texts at an address are old ones elsewhere
+    const Impl::Cached& interned = m->cached(text); // most texts that are new at an address are known from another
+                                                    // address
     const std::size_t length = std::min(interned.text.size(), cached.start.size());
-    cached = {text, (2U << length) - 1, interned.id, {}, interned.text}; // with the zero behind it
+    cached = {text, (2U << length) - 1, interned.id, {}, interned.text}; // including the terminating zero
     std::copy_n(interned.text.begin(), length, cached.start.begin());
     return interned.id;
 }
@@ -225,7 +226,7 @@ Nanoseconds ThreadBuffer::close(std::int64_t bytes)
 {
     const std::int64_t now = m->now();
     Impl::Range* range = m->end();
-    // A push() whose pop() never came must not shift all that follows.
+    // A push() without its pop() must not affect later ranges.
     while (range && range->owner != Impl::kOpen) {
         m->countUnmatched();
         range = m->end();
@@ -237,8 +238,8 @@ Nanoseconds ThreadBuffer::close(std::int64_t bytes)
     return Nanoseconds{now - range->begin};
 }
 
-void ThreadBuffer::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags, std::uint32_t detail,
-                    std::uint32_t types, const void* owner)
+void ThreadBuffer::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags,
+                        std::uint32_t detail, std::uint32_t types, const void* owner)
 {
     if (m->elsewhere.told() != m->toldElsewhere)
         m->endWhatEndedElsewhere();
@@ -273,7 +274,7 @@ void ThreadBuffer::pop()
 bool ThreadBuffer::popOwned(const void* owner)
 {
     const std::int64_t now = m->now();
-    if (m->tooDeep > 0) { // what is innermost is not on the stack
+    if (m->tooDeep > 0) { // the innermost range is not on the stack
         --m->tooDeep;
         return true;
     }
@@ -281,7 +282,7 @@ bool ThreadBuffer::popOwned(const void* owner)
 }
 
 void ThreadBuffer::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,
-                        std::int64_t bytes, std::uint8_t flags)
+                            std::int64_t bytes, std::uint8_t flags)
 {
     m->put({headWord(wire::EventType::Slice, kind, m->shownDepth(), flags, name), toNs(begin), toNs(end), link,
             tailWord(saturated(bytes), 0)});

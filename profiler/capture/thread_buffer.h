@@ -9,55 +9,55 @@
 
 namespace profiler::capture {
 
-/// One thread's way into the trace: a ring in shared memory, one producer (the thread), one consumer (the writer
-/// thread). Nothing here locks, allocates or does I/O, intern() excepted on the first sight of a string.
+/// A thread's buffer for trace events: a ring in shared memory with one producer (the thread) and one consumer (the
+/// writer thread). Its functions do not lock, allocate or do I/O, except that intern() does for new strings.
 class ThreadBuffer {
 public:
-    /// Content-interned id, from a cache of this lane; `text` need not outlive the call.
+    /// Content-interned id, from a cache of this buffer; `text` may be freed after the call.
     std::uint32_t intern(std::string_view text);
-    /// The same for a text that is most often found at the same address, as literals are: no hash is taken then, but
-    /// the text is compared, since an address may hold another one by now.
+    /// The same for a text that usually has the same address, like a literal: this avoids hashing. The text is still
+    /// compared, because the address may hold a different text now.
     std::uint32_t internAt(const char* text);
 
-    /// From now on the nesting is found from the intervals by whoever reads: for a track on which ranges are told after
-    /// what they contain. open() and close() still pair.
+    /// From now on, readers infer the nesting from the intervals: for a track on which ranges are reported after the
+    /// ranges they contain. open() and close() still pair.
     void nestByIntervals();
 
-    /// A range that is shown as open while it lasts (step, phase, wait). Nest properly; end with close().
+    /// Starts a range that is shown as open while it lasts (step, phase, wait). Such ranges must nest properly; end
+    /// them with close().
     void open(ActivityKind kind, std::uint32_t name, std::int64_t value = 0);
-    /// Where the thread is, by its open ranges: the outermost operator, the innermost phase and step.
+    /// Where the thread is, according to its open ranges: the outermost operator, the innermost phase and step.
     struct Place {
-        std::uint32_t op = 0, phase = 0; ///< names; 0: outside of all
-        std::int64_t step = -1;          ///< −1: outside of all
+        std::uint32_t op = 0, phase = 0; ///< names; 0 if outside of any
+        std::int64_t step = -1;          ///< −1 if outside of any
     };
     [[nodiscard]] Place place() const;
-    /// The same for other threads, without the operator: those that work for this one are in its phase and step.
+    /// The same for other threads, without the operator: threads that work for this one are in its phase and step.
     [[nodiscard]] Place publishScope() const;
-    /// Ends the innermost open(); returns its duration.
+    /// Ends the innermost open() and returns its duration.
     Nanoseconds close(std::int64_t bytes = 0);
 
-    /// Cheaper: nothing is written until the end: pop() writes one record.
-    /// @param detail, types  string ids, 0: none (see wire::EventRecord::detail; types are an operator's only)
-    /// @param owner  of a range that may end on another thread: an address that is no other range's while it lasts.
-    /// Null:
-    ///               pop() ends the innermost one of those
+    /// Cheaper than open(): nothing is written until pop(), which writes one record.
+    /// @param detail, types  string ids, 0 for none (see wire::EventRecord::detail; only operators have types)
+    /// @param owner  for a range that may end on another thread: an address that no other range uses while it lasts. If
+    ///               null, pop() ends the innermost range without an owner
     void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0,
               std::uint32_t detail = 0, std::uint32_t types = 0, const void* owner = nullptr);
     void pop();
-    /// Ends the range of that owner. @return false: it did not begin here, or not in this recording
-    /// (Recorder::endCrossThread)
+    /// Ends the range with that owner.
+    /// @return false if it did not start here, or not in this recording (see Recorder::endCrossThread)
     bool popOwned(const void* owner);
-    /// Something that takes no time: a slice of length 0 at the current nesting.
+    /// Records an instant: a slice of length 0 at the current nesting depth.
     void mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail = 0);
 
-    /// A whole slice whose times are known. Depth is the current nesting.
+    /// Records a complete slice with known times, at the current nesting depth.
     void complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link = 0,
                   std::int64_t bytes = 0, std::uint8_t flags = 0);
-    /// A sample of a counter (Recorder::addCounter).
+    /// Records a sample of a counter (see Recorder::addCounter).
     void sample(std::uint32_t counter, TraceTime time, double value);
 
     struct Impl;
-    /// For who has the most ranges: the same calls, inlined (thread_buffer_impl.h).
+    /// The same calls, inlined, for callers with very many ranges (thread_buffer_impl.h).
     [[nodiscard]] Impl& inlined() const { return *m; }
 
 private:
@@ -66,7 +66,7 @@ private:
     Impl* m;
 };
 
-/// open() … close() for a scope.
+/// Calls open() and close() for a scope.
 class OpenRange {
 public:
     OpenRange(ThreadBuffer* lane, ActivityKind kind, std::uint32_t name, std::int64_t value = 0) : m_lane(lane)
@@ -83,7 +83,7 @@ public:
     OpenRange& operator=(const OpenRange&) = delete;
 
 private:
-    ThreadBuffer* m_lane; ///< null: not recording
+    ThreadBuffer* m_lane; ///< null if not recording
 };
 
 } // namespace profiler::capture

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/capture/fast_clock.h"
-#include "profiler/capture/thread_buffer.h"
 #include "profiler/capture/cross_thread_ranges.h"
+#include "profiler/capture/fast_clock.h"
 #include "profiler/capture/string_table.h"
+#include "profiler/capture/thread_buffer.h"
 #include "profiler/io/wire/ring_file_live.h"
 
 #include <algorithm>
@@ -17,26 +17,29 @@
 
 namespace profiler::capture {
 
-/// Ranges nested deeper than this are counted as dropped. Depth 255 has a meaning of its own in records.
+/// Ranges nested deeper than this are counted as dropped. In records, depth 255 has a special meaning.
 inline constexpr std::size_t kMaxNesting = 255;
 
-/// What a lane is behind its handle. All of it belongs to the recording thread, the atomics of the header excepted.
+/// Implementation of a thread buffer. Everything in it belongs to the recording thread, except the atomics in the
+/// header.
 struct ThreadBuffer::Impl {
-    /// A record as the words it is written in. What is stored in small pieces and loaded in larger ones right after
-    /// waits until the pieces have left the store buffer, longer than all else that a range costs.
+    /// A record as the machine words in which it is written. If data is stored in small pieces and then loaded in a
+    /// larger one, the load waits until the pieces have left the store buffer, which takes longer than everything else
+    /// in recording a range.
     struct Words {
         std::uint64_t head; ///< type, kind, depth, flags, name
         std::int64_t begin, end, link;
         std::uint64_t tail; ///< bytes, detail
     };
     static_assert(sizeof(Words) == sizeof(wire::EventRecord));
-    /// A range that has not ended: its record but for what the end adds. Not in the order of the record: the compiler
-    /// would join words of it to larger ones.
+    /// A range that has not ended: its record except for what the end adds. The order of the fields differs from the
+    /// record's, so that the compiler does not merge them into larger stores.
     struct Range {
         std::uint64_t tail;
         std::int64_t link, begin;
         std::uint64_t head;
-        std::uintptr_t owner; ///< kNobody: pop() ends it; kOpen: by open(), with a Begin record; else push()'s owner
+        std::uintptr_t owner; ///< kNobody: pop() ends it; kOpen: started by open(), with a Begin record; otherwise the
+                              ///< owner passed to push()
 
         [[nodiscard]] ActivityKind kind() const { return static_cast<ActivityKind>(head >> 8 & 0xFF); }
         [[nodiscard]] std::uint32_t name() const { return static_cast<std::uint32_t>(head >> 32); }
@@ -44,9 +47,10 @@ struct ThreadBuffer::Impl {
     static constexpr std::uintptr_t kNobody = 0, kOpen = 1;
     struct alignas(64) CachedAt {
         const char* address = nullptr;
-        std::uint32_t wanted = 0; ///< bits of the bytes of `start` that must agree; more than it has for longer texts
+        std::uint32_t wanted = 0; ///< mask of the bytes of `start` that must match; for longer texts, it has more bits
+                                  ///< than `start` has bytes
         std::uint32_t id = 0;
-        alignas(16) std::array<char, 16> start{}; ///< of the text, zeros behind its end
+        alignas(16) std::array<char, 16> start{}; ///< first bytes of the text, padded with zeros
         std::string_view text;                    ///< the table's own copy
     };
     struct Cached {
@@ -56,61 +60,62 @@ struct ThreadBuffer::Impl {
         bool used = false;
     };
 
-    /// @param lane  null header: a lane without a ring, which drops and counts
+    /// @param lane  with a null header: a buffer without a ring, which drops events and counts them
     Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane lane, std::uint32_t capacity);
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
-    // The ways that most ranges go, to be inlined where they begin and end. They do nothing and return false (0) where
-    // anything is not as it most often is: the calls of ThreadBuffer do what is due then.
-    // `counter`: the time-stamp counter, read first. A processor reads it when all before is done, and begins what is
-    // behind it when it is read; reading it last in a push, or in the middle of a pop, was not faster (measured).
+    // Fast paths for most ranges, inlined where the ranges start and end. In any unusual situation they do nothing and
+    // return false (0), and the caller must call the function of ThreadBuffer instead.
+    // `counter`: the time-stamp counter, read before anything else. A processor reads it when all earlier instructions
+    // are done, and starts later instructions once it is read; reading it at the end of a push, or in the middle of a
+    // pop, was not faster (measured).
     bool tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail,
                  std::uint8_t flags = 0, const void* owner = nullptr);
     bool tryPop(std::uint64_t counter, const void* owner = nullptr);
-    /// Id of the text that was at this address the last time, if it still is.
+    /// Id of the text that was last seen at this address, if it is still there.
     [[nodiscard]] std::uint32_t known(const char* text) const;
 
-    /// The text's place in the cache, interned if it was not there. Good until the next call.
+    /// Cache entry for the text, which is interned if it is new. Valid until the next call.
     const Cached& cached(std::string_view text);
 
-    /// Trace time in ns; never runs backwards on a lane, unless it was wrong by more than a millisecond.
+    /// Trace time in ns. Never goes back within a buffer, unless it was wrong by more than a millisecond.
     std::int64_t now();
     void put(const Words& record);
-    /// Place for a range that begins; null when they nest too deep, counted.
+    /// Stack entry for a range that starts; null (and counted) if ranges nest too deep.
     Range* begin();
-    /// Ends the innermost range; null when it is not there, counted.
+    /// Ends the innermost range; null (and counted) if there is none.
     Range* end();
-    /// Puts the record of a range that has ended.
+    /// Writes the record of a range that has ended.
     void write(const Range& range, std::int64_t end, std::int64_t bytes);
     void countUnmatched();
-    /// Ends the innermost range of an owner, wherever it lies; what is above it stays.
+    /// Ends the innermost range with that owner, wherever it is on the stack; ranges above it stay.
     bool popOutOfOrder(std::uintptr_t owner, std::int64_t now);
     /// Ends the ranges that other threads have ended since the last call.
     void endWhatEndedElsewhere();
     void takeOut(std::size_t place, std::int64_t end);
-    /// A new thread takes the lane: nothing is nested.
+    /// Called when a new thread takes over the buffer: clears the nesting.
     void reset();
 
     StringTable& strings;
     CrossThreadRanges& elsewhere;
-    std::uint64_t toldElsewhere = 0; ///< CrossThreadRanges::told() as last looked at
-    wire::LaneHeader ownHeader{};    ///< of a lane without a ring
+    std::uint64_t toldElsewhere = 0; ///< CrossThreadRanges::endCount() at the last check
+    wire::LaneHeader ownHeader{};    ///< for a buffer without a ring
     wire::LaneHeader* header;
     wire::EventRecord* records;
     std::uint64_t capacity; ///< a power of two, or 0
     std::uint64_t written = 0;
-    std::uint64_t readSeen = 0; ///< the reader's index as last looked at: saves its cache line
+    std::uint64_t readSeen = 0; ///< the reader's index at the last check; avoids loading its cache line
     FastClock::Copy clock;
     std::int64_t lastNow = 0;
     std::size_t depth = 0;
-    std::uint64_t tooDeep = 0;  ///< ranges open beyond the stack, which is full then
+    std::uint64_t tooDeep = 0;  ///< open ranges that did not fit on the full stack
     std::uint8_t depthBits = 0; ///< kDepthByIntervals, or 0
-    /// What a record says of its nesting.
+    /// The depth to write into records.
     [[nodiscard]] std::uint8_t shownDepth() const { return static_cast<std::uint8_t>(depth | depthBits); }
     static constexpr std::uint8_t kDepthByIntervals = 255;
 
-    /// Of the innermost phase and step, for other threads.
+    /// The innermost phase and step, for other threads.
     std::atomic<std::uint32_t> phase{0};
     std::atomic<std::int64_t> step{-1};
     void publishPlace(ActivityKind changed);
@@ -118,7 +123,7 @@ struct ThreadBuffer::Impl {
 
     std::array<Range, kMaxNesting> stack;
 
-    // A few hundred names of operators fit; two places for each hash, the newer first.
+    // Large enough for a few hundred operator names; two entries per hash, the newer one first.
     static constexpr std::size_t kCachedStrings = 2048;
     std::array<Cached, kCachedStrings> cache;
     static constexpr std::size_t kCachedAddresses = 512;
@@ -145,8 +150,8 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
     return bytes | std::uint64_t{detail} << 32;
 }
 
-/// The writer thread's core has these lines: asked for early, and to be written to, they are back when their turn
-/// comes. (__builtin_prefetch asks for them to be read on processors that may be older.)
+/// These cache lines are in the cache of the writer thread's core. Prefetching them early, for writing, makes them
+/// available in time. (__builtin_prefetch prefetches only for reading if the target may be an older processor.)
 [[gnu::always_inline]] inline void ThreadBuffer::Impl::expectWrite(const void* address)
 {
 #if defined(__x86_64__)
@@ -156,11 +161,11 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
 #endif
 }
 
-/// Into a ring that has room.
+/// Writes a record to the ring, which must have room.
 [[gnu::always_inline]] inline void ThreadBuffer::Impl::putInto(const Words& record)
 {
     constexpr std::uint64_t kAhead = 8; // records
-    // Word by word, for the same reason (see Words): a copy of the whole goes by larger pieces.
+    // Copy word by word for the reason given at Words: copying the whole record would use larger pieces.
     char* const to = reinterpret_cast<char*>(&records[written & (capacity - 1)]);
     std::memcpy(to, &record.head, sizeof record.head);
     std::memcpy(to + offsetof(Words, begin), &record.begin, sizeof record.begin);
@@ -169,13 +174,14 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
     std::memcpy(to + offsetof(Words, tail), &record.tail, sizeof record.tail);
     ++written;
     expectWrite(&records[(written + kAhead) & (capacity - 1)]);
-    // The record before the index, for the writer thread as for whoever opens the file after a kill.
+    // Publish the record before the index, for the writer thread and for readers of the file after a kill.
     std::atomic_ref(header->written).store(written, std::memory_order_release);
 }
 
-[[gnu::always_inline]] inline bool ThreadBuffer::Impl::tryPush(std::uint64_t counter, ActivityKind kind, std::uint32_t name,
-                                                           std::int64_t link, std::uint32_t detail, std::uint8_t flags,
-                                                           const void* owner)
+[[gnu::always_inline]] inline bool ThreadBuffer::Impl::tryPush(std::uint64_t counter, ActivityKind kind,
+                                                               std::uint32_t name, std::int64_t link,
+                                                               std::uint32_t detail, std::uint8_t flags,
+                                                               const void* owner)
 {
     if (!clock.isCurrent() || depth == kMaxNesting) [[unlikely]]
         return false;
@@ -194,7 +200,7 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
 
 [[gnu::always_inline]] inline bool ThreadBuffer::Impl::tryPop(std::uint64_t counter, const void* owner)
 {
-    // Neither nothing to pop nor a full stack, beyond which there may be more.
+    // The stack is neither empty nor full (if it is full, more ranges may be open beyond it).
     if (!clock.isCurrent() || depth - 1 >= kMaxNesting - 1 || written - readSeen >= capacity) [[unlikely]]
         return false;
     const Range& range = stack[depth - 1];
@@ -206,7 +212,7 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
     return true;
 }
 
-/// Literals lie at least some bytes apart; the low bits tell little.
+/// Literals are at least several bytes apart, so the lowest bits of their addresses carry little information.
 inline std::size_t ThreadBuffer::Impl::placeOf(const char* text) const
 {
     const auto address = reinterpret_cast<std::uintptr_t>(text);
@@ -216,7 +222,8 @@ inline std::size_t ThreadBuffer::Impl::placeOf(const char* text) const
 [[gnu::always_inline]] inline std::uint32_t ThreadBuffer::Impl::known(const char* text) const
 {
 #if defined(__SSE2__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    // Sixteen bytes at once, those behind the text's end not looked at: they are there as long as the page goes on.
+    // Compare sixteen bytes at once, ignoring those after the end of the text: they can be read as long as they are on
+    // the same page.
     constexpr std::uintptr_t kPage = 4096, kAtOnce = 16;
     const CachedAt& cached = byAddress[placeOf(text)];
     if (cached.address != text || (reinterpret_cast<std::uintptr_t>(text) & (kPage - 1)) > kPage - kAtOnce)

@@ -16,7 +16,7 @@ using wire::FrameType;
 
 namespace {
 
-// With the longest string behind it a frame is far below what readers take.
+// Even with the longest string appended, a frame stays far below the limit of readers.
 constexpr std::size_t kStringFrame = 1 << 20;
 
 /// Whether the link of an event is a correlation id.
@@ -161,7 +161,7 @@ TraceMerger::KnownTrack& TraceMerger::track(std::uint32_t number)
     return at->second;
 }
 
-/// CUPTI counts from 1 in each process: the process stands above an id's 32 bits.
+/// CUPTI counts from 1 in each process, so the process number is added above the id's 32 bits.
 std::int64_t TraceMerger::correlation(std::int64_t id)
 {
     if (id <= 0)
@@ -199,7 +199,7 @@ Result<void> TraceMerger::take(FrameType type, std::span<const std::byte> payloa
     case FrameType::Loss:
         takeRaw(payload, m_loss); // totals: the last one counts
         return {};
-    case FrameType::Events: // version 1's: no part has them
+    case FrameType::Events: // version 1 only: parts do not contain them
     case FrameType::End:
         return {};
     }
@@ -221,7 +221,8 @@ Result<void> TraceMerger::writeTrack(const KnownTrack& known)
 {
     wire::TrackEntry entry = known.entry;
     entry.track = known.number;
-    // Who samples the GPUs knows their UUIDs; the program's own numbers are another process's to tell.
+    // The process that samples the GPUs names them by UUID; the numbers that the program uses come from other
+    // processes.
     entry.name = entry.kind == static_cast<std::uint32_t>(TrackKind::Counter)
                      ? m_trace.string(m_trace.withGpuNumber(m_texts[entry.name]))
                      : string(entry.name);
@@ -255,11 +256,11 @@ Result<void> TraceMerger::takeDevice(std::span<const std::byte> payload)
     m_devices[wanted] = entry.device;
     wire::DeviceFacts facts{};
     takeRaw(payload, facts);
-    wire::Payload told;
-    wire::appendDevice(told, entry, facts);
-    if (auto written = m_trace.write(FrameType::Device, told); !written)
+    wire::Payload deviceEntry;
+    wire::appendDevice(deviceEntry, entry, facts);
+    if (auto written = m_trace.write(FrameType::Device, deviceEntry); !written)
         return written;
-    // Its streams may have been told before it.
+    // Tracks of its streams may have been written before it.
     for (const auto& [number, known] : m_tracks)
         if (wanted != entry.device && known.entry.device == wanted)
             if (auto written = writeTrack(known); !written)
@@ -280,7 +281,7 @@ Result<void> TraceMerger::takePacked(std::span<const std::byte> payload)
 Result<void> TraceMerger::takeBatch(const wire::EventBatch& batch, std::vector<EventRecord>& records)
 {
     KnownTrack& known = track(batch.track);
-    std::size_t skip = 0; // what a frame and the ring both hold
+    std::size_t skip = 0; // number of records that are in both a frame and the ring
     if (batch.firstIndex != wire::kNotFromRing) {
         skip = std::min<std::uint64_t>(known.taken > batch.firstIndex ? known.taken - batch.firstIndex : 0,
                                        records.size());

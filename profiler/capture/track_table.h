@@ -14,28 +14,28 @@
 
 namespace profiler::capture {
 
-/// The tracks of a run and who has which. Thread-safe.
+/// The tracks of a run and their owners. Thread-safe.
 class TrackTable {
 public:
-    /// @param ring  keeps the entries for recovery after a kill; outlives the table
+    /// @param ring  stores the entries for recovery after a kill; must outlive the table
     explicit TrackTable(wire::LiveRing& ring) : m_ring(ring) {}
 
-    /// A thread's track for a lane. Takes over the one that threadTrack() made for `tid`; else makes one.
-    /// @param tid  0: not known
+    /// The track for a thread's buffer. Reuses the track that threadTrack() created for `tid`, or creates a new one.
+    /// @param tid  0 if unknown
     std::uint32_t laneTrack(std::uint32_t name, TrackKind kind, std::int64_t tid);
-    /// A further thread writes to a track of which the first one has ended.
+    /// Another thread starts to write to the track of a thread that has ended.
     void joinThread(std::uint32_t track, std::int64_t tid);
     void rename(std::uint32_t track, std::uint32_t name, TrackKind kind);
 
     std::optional<std::uint32_t> findThread(std::int64_t tid);
     std::optional<std::uint32_t> findStream(DeviceId device, StreamId stream);
-    /// A host thread's track, which a lane may take over.
+    /// A host thread's track, which a thread buffer may take over.
     std::uint32_t threadTrack(std::int64_t tid, std::uint32_t name);
     std::uint32_t streamTrack(DeviceId device, StreamId stream, std::uint32_t name);
     std::uint32_t counterTrack(std::uint32_t name, std::uint32_t unit);
     std::uint32_t namedTrack(std::uint32_t name, TrackKind kind);
 
-    /// Payloads of frames of type Tracks with what was made or changed since the last call.
+    /// Payloads of Tracks frames with the tracks created or changed since the last call.
     std::vector<wire::Payload> takeNew();
 
 private:
