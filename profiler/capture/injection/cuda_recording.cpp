@@ -15,12 +15,12 @@ namespace {
 
 struct CudaRecording {
     std::unique_ptr<CuptiSource> source;
-    std::uint64_t generation = 0; ///< a forked child cannot use its parent's CUDA, nor end its CUPTI
+    std::uint64_t generation = 0; ///< a forked child can neither use its parent's CUDA nor end its CUPTI
 };
 
 CudaRecording& cuda()
 {
-    static CudaRecording* s_cuda = new CudaRecording; // CUPTI may call until the process is gone
+    static CudaRecording* s_cuda = new CudaRecording; // never destroyed: CUPTI may call back until the process ends
     return *s_cuda;
 }
 
@@ -36,19 +36,19 @@ void startCupti(Recorder& recorder)
         recorder.setMetadata("gpu.note", profiler::messageLine(api.error().asMessage()));
         return;
     }
-    auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()}); // what fails is in the trace
+    auto source = CuptiSource::start(recorder, **api, {.level = wantedLevel()}); // failures are noted in the trace
     if (!source)
         return;
     cuda() = {std::move(*source), g_generation.load()};
-    // What is registered last is done first. CUPTI's own end, and that of its table of functions, were registered after
-    // ours, when this library was loaded.
+    // Exit handlers run in reverse order of registration. Those of CUPTI and of its function table were registered
+    // after ours (which was registered when this library was loaded), so register ours again.
     std::atexit(end);
 }
 
 void stopCupti()
 {
     if (cuda().source && cuda().generation == g_generation.load())
-        static_cast<void>(cuda().source->stop()); // what failed is in the trace's notes
+        static_cast<void>(cuda().source->stop()); // failures are in the trace's notes
 }
 
 } // namespace
@@ -64,7 +64,7 @@ void recordCuda()
     } else if (isWaiting() && s_waits != getpid()) {
         s_waits = getpid();
         atStart([](Recorder& begun) {
-            if (s_waits == getpid()) // a child by fork cannot use CUDA
+            if (s_waits == getpid()) // a forked child cannot use CUDA
                 startCupti(begun);
         });
         atEnd(stopCupti);

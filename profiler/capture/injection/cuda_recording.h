@@ -2,8 +2,8 @@
 
 namespace profiler::capture::injection {
 
-/// Starts CUPTI for this process, at the level that the variable asks for. Called by the CUDA driver before the
-/// program's first CUDA call has an effect; once a process.
+/// Starts CUPTI for this process at the level given by the environment variable. Called by the CUDA driver, once per
+/// process, before the program's first CUDA call takes effect.
 void recordCuda();
 
 } // namespace profiler::capture::injection

@@ -6,8 +6,8 @@
 
 #include <cstdlib>
 
-/// All that the library shows: the entry points that NVTX and the CUDA driver call, and C functions for the Python
-/// module. None throws, not even where memory runs out; each does nothing in a process that is not recorded.
+/// Everything that the library exports: the entry points that NVTX and the CUDA driver call, and C functions for the
+/// Python module. None of them throws, even if memory runs out; in a process that is not recorded, they do nothing.
 #define STEPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace profiler;
@@ -23,13 +23,13 @@ __attribute__((constructor)) void whenLoaded()
 
 } // namespace
 
-/// Called by NVTX, for NVTX_INJECTION64_PATH.
+/// Called by NVTX, see NVTX_INJECTION64_PATH.
 STEPSCOPE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t exportTable)
 {
     return injection::unlessMemoryLacks([&] { return injection::attachNvtx(exportTable) ? 1 : 0; });
 }
 
-/// Called by the CUDA driver when a program initialises it, for CUDA_INJECTION64_PATH.
+/// Called by the CUDA driver when a program initializes it, see CUDA_INJECTION64_PATH.
 STEPSCOPE_EXPORT int InitializeInjection(void)
 {
     return injection::unlessMemoryLacks([&] {
@@ -38,20 +38,20 @@ STEPSCOPE_EXPORT int InitializeInjection(void)
     });
 }
 
-/// Opens this process's part of the trace, if that was not done. @return 1 when the process is recorded, or will be
-/// once the recording's window begins
+/// Opens this process's part of the trace if it is not open yet.
+/// @return 1 if the process is recorded, or will be when the recording window starts
 STEPSCOPE_EXPORT int stepscope_start(void)
 {
     return injection::unlessMemoryLacks([&] { return injection::recorder() || injection::isWaiting() ? 1 : 0; });
 }
 
-/// Lets a process that ended its part begin another one, with the variables that are in force now.
+/// Lets a process that has ended its part start another one, with the current values of the variables.
 STEPSCOPE_EXPORT void stepscope_restart(void)
 {
     injection::restart();
 }
 
-/// Ends this process's part of the trace well; for processes that leave by _exit.
+/// Ends this process's part of the trace properly; for processes that exit with _exit.
 STEPSCOPE_EXPORT void stepscope_end(void)
 {
     injection::end();
@@ -63,7 +63,8 @@ STEPSCOPE_EXPORT std::int64_t stepscope_now(void)
     return toNs(TraceClock::now());
 }
 
-/// @param name  as profiler::activityName() has it: "step", "phase", "loader_stage". @return −1: there is no such kind
+/// @param name  as returned by profiler::activityName(): "step", "phase", "loader_stage"
+/// @return −1 if there is no such kind
 STEPSCOPE_EXPORT int stepscope_kind(const char* name)
 {
     return injection::unlessMemoryLacks([&] {
@@ -72,14 +73,14 @@ STEPSCOPE_EXPORT int stepscope_kind(const char* name)
     });
 }
 
-/// A track of this process; the same one for the same name.
+/// A track of this process; returns the same track for the same name.
 /// @param kind  0: a thread; 1: the main thread; 2: a loader worker
 STEPSCOPE_EXPORT int stepscope_lane(const char* name, int kind)
 {
     return injection::unlessMemoryLacks([&] { return injection::namedLanes().lane(name ? name : "", kind); });
 }
 
-/// Begins a range on a track, which is shown as open while it lasts.
+/// Starts a range on a track; it is shown as open while it lasts.
 STEPSCOPE_EXPORT void stepscope_open(int lane, int kind, const char* name, std::int64_t value)
 {
     injection::unlessMemoryLacks([&] { injection::namedLanes().open(lane, kind, name ? name : "", value); });
@@ -91,7 +92,7 @@ STEPSCOPE_EXPORT void stepscope_close(int lane)
     injection::unlessMemoryLacks([&] { injection::namedLanes().close(lane); });
 }
 
-/// A loader begins to make a batch, to put its samples together, and has made it.
+/// A loader starts to fetch a batch, starts to collate its samples, and has finished.
 STEPSCOPE_EXPORT void stepscope_fetch_begins(int lane)
 {
     injection::unlessMemoryLacks([&] { injection::namedLanes().fetchBegins(lane); });
@@ -105,7 +106,7 @@ STEPSCOPE_EXPORT void stepscope_fetch_ends(int lane)
     injection::unlessMemoryLacks([&] { injection::namedLanes().fetchEnds(lane); });
 }
 
-/// A whole range, begin and end in trace time.
+/// Records a complete range; start and end are trace times.
 STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, std::int64_t begin, std::int64_t end,
                                          std::int64_t value)
 {
@@ -114,7 +115,7 @@ STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, s
     });
 }
 
-/// A fact about the run: "versions.torch" → "2.11.0".
+/// Adds metadata about the run: "versions.torch" → "2.11.0".
 STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
 {
     injection::unlessMemoryLacks([&] {
@@ -123,23 +124,23 @@ STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
     });
 }
 
-/// A sample of a counter, at a trace time in ns.
+/// Records a sample of a counter, at a trace time in ns.
 STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* unit, double value, std::int64_t time)
 {
     injection::unlessMemoryLacks(
         [&] { injection::namedLanes().sample(lane, name ? name : "", unit ? unit : "", value, traceTime(time)); });
 }
 
-/// Whether ranges of NVTX's default domain are LibTorch's operators from now on.
+/// From now on, whether ranges of NVTX's default domain are LibTorch operators.
 STEPSCOPE_EXPORT void stepscope_operators(int on)
 {
     injection::takeOperatorsFromNvtx(on != 0);
 }
 
-/// An operator of the process's LibTorch begins on the calling thread.
-/// @param flags  1: a backward node; 2: a range that the program names itself; 4: it may end on any thread
-/// @param shapes, types  of its inputs; null: not asked for
-/// @param owner  an address that no other operator has until it ends
+/// An operator of the process's LibTorch starts on the calling thread.
+/// @param flags  1: a backward node; 2: a range named by the program; 4: it may end on any thread
+/// @param shapes, types  of the inputs; null if not requested
+/// @param owner  an address that no other operator uses until this one ends
 STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence, int flags, const char* shapes,
                                          const char* types, const void* owner)
 {
@@ -155,7 +156,7 @@ STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence
     });
 }
 
-/// The operator of that owner ends, on whichever thread it began.
+/// The operator with that owner ends, on whichever thread it started.
 STEPSCOPE_EXPORT void stepscope_op_end(const void* owner)
 {
     injection::unlessMemoryLacks([&] { injection::endOp(owner); });

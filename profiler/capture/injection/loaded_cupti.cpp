@@ -41,16 +41,15 @@ Result<const CuptiApi*> load()
 {
     void* const library = openCupti();
     if (!library)
-        return fail<"cupti.not_found", "the GPU's work is not recorded: CUPTI was not found">(
-            Error::Code::Unavailable, "libcupti.so.13",
-            "put its folder (cuda/extras/CUPTI/lib64) into LD_LIBRARY_PATH");
+        return fail<"cupti.not_found", "GPU work is not recorded: CUPTI not found">(
+            Error::Code::Unavailable, "libcupti.so.13", "add its folder (cuda/extras/CUPTI/lib64) to LD_LIBRARY_PATH");
     static CuptiApi s_api;
     Symbols symbols(library);
     symbols.get(s_api.subscribe, "cuptiSubscribe_v2");
-    const bool tellsOthers = symbols.missing() == nullptr;
+    const bool namesOtherTool = symbols.missing() == nullptr;
     symbols = Symbols(library);
-    if (!tellsOthers) {
-        // Before 12.6: it cannot name another tool, but is the same call else.
+    if (!namesOtherTool) {
+        // Before 12.6: the same call, but it does not report the name of another tool.
         std::function<CUptiResult(CUpti_SubscriberHandle*, CUpti_CallbackFunc, void*)> subscribe;
         symbols.get(subscribe, "cuptiSubscribe");
         s_api.subscribe = [subscribe](CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* data,
@@ -73,10 +72,10 @@ Result<const CuptiApi*> load()
     symbols.get(s_api.getResultString, "cuptiGetResultString");
     symbols.get(s_api.getVersion, "cuptiGetVersion");
     if (symbols.missing())
-        return fail<"cupti.too_old", "the GPU's work is not recorded: this CUPTI lacks {function}">(
+        return fail<"cupti.too_old", "GPU work is not recorded: this version of CUPTI lacks {function}">(
             Error::Code::Unsupported, "libcupti", "use CUDA 12.0 or later", {{"function", symbols.missing()}});
     symbols.get(s_api.enableAllSyncRecords, "cuptiActivityEnableAllSyncRecords");
-    if (symbols.missing()) // newer than some of version 12: all synchronization records come then
+    if (symbols.missing()) // missing in some versions of 12, which then record all synchronizations
         s_api.enableAllSyncRecords = [](std::uint8_t) { return CUPTI_SUCCESS; };
     s_api.callDriver = callLoadedDriver;
     return &s_api;

@@ -5,9 +5,9 @@
 
 namespace profiler::capture::injection {
 
-/// The CUPTI of the program: the copy that it has loaded already (PyTorch's), else one that the loader finds; version
-/// 13 before 12. A second copy beside the program's would be another CUPTI, which sees nothing.
-/// Fails where there is none, or it lacks a function that is needed. The result lives as long as the process.
+/// The program's CUPTI: the copy that it has already loaded (PyTorch's), or else one that the dynamic loader finds;
+/// version 13 is preferred to 12. A second copy in the process would be a separate CUPTI that sees nothing. Fails if
+/// there is no CUPTI, or if it lacks a required function. The result is valid as long as the process runs.
 const Result<const CuptiApi*>& loadedCupti();
 
 } // namespace profiler::capture::injection

@@ -63,7 +63,7 @@ void NamedLanes::close(int lane)
 {
     const std::lock_guard lock(m_mutex);
     Named* const to = find(lane);
-    if (!to || (to->open == 0 && beganLate())) // it began before the window
+    if (!to || (to->open == 0 && beganLate())) // it started before the window
         return;
     to->lane->close();
     to->open = std::max(0, to->open - 1);
@@ -87,7 +87,7 @@ void NamedLanes::fetchEnds(int lane)
 {
     const std::lock_guard lock(m_mutex);
     Named* const to = find(lane);
-    if (!to || to->fetches.empty()) // it began before the window
+    if (!to || to->fetches.empty()) // it started before the window
         return;
     const TraceTime now = TraceClock::now();
     const Named::Fetch fetch = to->fetches.back();
@@ -97,7 +97,7 @@ void NamedLanes::fetchEnds(int lane)
     };
     if (to->kind == TrackKind::LoaderWorker && to->fetched && to->fetches.empty())
         put(ActivityKind::LoaderWait, "wait", *to->fetched, fetch.began);
-    // Python's data sets read, decode and augment in one call: it cannot be told apart from outside.
+    // Python datasets read, decode and augment in one call, which cannot be divided from outside.
     put(ActivityKind::LoaderStage, "read", fetch.began, std::min(fetch.collating, now));
     if (fetch.collating < now)
         put(ActivityKind::LoaderStage, "collate", fetch.collating, now);
@@ -122,7 +122,7 @@ void NamedLanes::sample(int lane, std::string_view counter, std::string_view uni
 NamedLanes& namedLanes()
 {
     static NamedLanes* s_lanes = [] {
-        auto* lanes = new NamedLanes; // outlives every thread
+        auto* lanes = new NamedLanes; // never destroyed: outlives every thread
         pthread_atfork([] { namedLanes().lock(); }, [] { namedLanes().unlock(); }, [] { namedLanes().unlock(); });
         return lanes;
     }();

@@ -12,16 +12,17 @@
 
 namespace profiler::capture::injection {
 
-/// Tracks that are known by their names, for the Python module: numbers that stay good over a fork, and calls from any
-/// thread (each takes a lock; Python's own is the usual one).
+/// Thread buffers identified by name, for the Python module: their numbers remain valid after a fork, and any thread
+/// may use them (each call takes a lock; usually, Python's own lock is held as well).
 class NamedLanes {
 public:
-    /// @param kind  TrackKind::Thread, MainThread or LoaderWorker as a number; others are Thread
+    /// Number of the buffer with this name and kind, which is created on first use.
+    /// @param kind  TrackKind::Thread, MainThread or LoaderWorker as a number; other values mean Thread
     int lane(std::string_view name, int kind);
     void open(int lane, int kind, std::string_view name, std::int64_t value);
     void close(int lane);
-    /// Loader stages of one batch: reading its samples, putting it together from where collateBegins() comes, and, on
-    /// the track of a worker, the wait for it since the batch before. They nest.
+    /// Record the loader stages of one batch: reading its samples, collating them from the call of collateBegins() on,
+    /// and, on a worker's track, the wait since the previous batch. They nest.
     void fetchBegins(int lane);
     void collateBegins(int lane);
     void fetchEnds(int lane);
@@ -36,24 +37,25 @@ private:
         std::string name;
         TrackKind kind;
         std::uint64_t generation = 0;
-        Recorder* recorder = nullptr; ///< whose the lane is; it may have ended
+        Recorder* recorder = nullptr; ///< recorder of the buffer; it may have ended
         ThreadBuffer* lane = nullptr;
         int open = 0; ///< ranges of this recording that have not ended
         struct Fetch {
             TraceTime began, collating;
         };
-        std::vector<Fetch> fetches{};       ///< that have not ended
-        std::optional<TraceTime> fetched{}; ///< when the one before ended
+        std::vector<Fetch> fetches{};       ///< fetches that have not ended
+        std::optional<TraceTime> fetched{}; ///< when the previous fetch ended
         std::int64_t batch = 0;
     };
-    /// Made anew in a forked child. Null: not recording, or no such number. The lock is held.
+    /// Creates the buffer again in a forked child. Null if not recording, or if there is no such number. Requires the
+    /// lock.
     Named* find(int lane);
 
-    std::mutex m_mutex; ///< held over a fork
+    std::mutex m_mutex; ///< held during a fork
     std::deque<Named> m_lanes;
 };
 
-/// The process's: the C functions carry nothing but numbers.
+/// The instance of this process; the C functions have only numbers to pass.
 NamedLanes& namedLanes();
 
 } // namespace profiler::capture::injection

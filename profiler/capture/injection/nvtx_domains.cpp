@@ -64,7 +64,7 @@ std::optional<StartedRange> NvtxRegistry::end(nvtxRangeId_t id)
 
 NvtxRegistry& nvtxRegistry()
 {
-    static NvtxRegistry* s_registry = new NvtxRegistry; // outlives every thread
+    static NvtxRegistry* s_registry = new NvtxRegistry; // never destroyed: outlives every thread
     return *s_registry;
 }
 

@@ -15,10 +15,10 @@
 
 namespace profiler::capture::injection {
 
-/// A text that a program registered: what a nvtxStringHandle_t of ours points to. Lives as long as the process.
+/// A string that a program registered; our nvtxStringHandle_t points to it. Never destroyed.
 struct RegisteredString {
     explicit RegisteredString(std::string from) : text(std::move(from)) {}
-    /// Its id in the recording of this generation; interned anew after a fork.
+    /// Its id in the recording of this generation; interned again after a fork.
     std::uint32_t id(ThreadBuffer& lane, std::uint64_t generation)
     {
         const std::uint64_t known = m_idOfGeneration.load(std::memory_order_relaxed);
@@ -33,13 +33,13 @@ private:
     std::atomic<std::uint64_t> m_idOfGeneration{0}; ///< generation and id, 32 bits each
 };
 
-/// A domain: what a nvtxDomainHandle_t of ours points to. Lives as long as the process.
+/// A domain; our nvtxDomainHandle_t points to it. Never destroyed.
 struct NvtxDomain {
-    std::string name;        ///< empty: NVTX's default domain
-    std::uint32_t index = 0; ///< 0: the default domain
+    std::string name;        ///< empty for NVTX's default domain
+    std::uint32_t index = 0; ///< 0 for the default domain
 };
 
-/// A range between its start and its end, which may come from another thread.
+/// A range that has started but not ended; another thread may end it.
 struct StartedRange {
     std::string track;
     std::uint32_t name = 0, detail = 0;
@@ -47,11 +47,11 @@ struct StartedRange {
     std::uint64_t generation = 0;
 };
 
-/// Domains, registered strings, names of categories and started ranges of the process. Thread-safe. Its lock is held
-/// for look-ups and insertions only, and over a fork.
+/// Domains, registered strings, category names and started ranges of the process. Thread-safe. The lock is held only
+/// for look-ups and insertions, and during a fork.
 class NvtxRegistry {
 public:
-    /// The same one for the same name.
+    /// Returns the same domain for the same name.
     NvtxDomain& domain(std::string_view name);
     RegisteredString& string(std::string_view text);
     void nameCategory(const NvtxDomain& domain, std::uint32_t category, std::string_view name);
@@ -72,7 +72,7 @@ private:
     nvtxRangeId_t m_lastId = 0;
 };
 
-/// The process's. NVTX's handlers carry nothing but handles.
+/// The instance of this process; NVTX's handlers have only handles to pass.
 NvtxRegistry& nvtxRegistry();
 
 } // namespace profiler::capture::injection

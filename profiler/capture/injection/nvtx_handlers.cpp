@@ -1,15 +1,15 @@
 #include "profiler/capture/injection/nvtx_handlers.h"
 
-#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/injection/nvtx_domains.h"
 #include "profiler/capture/injection/nvtx_text.h"
+#include "profiler/capture/thread_buffer_impl.h"
 
 #include <cstring>
 #include <pthread.h>
 #include <unistd.h>
 
-/// What NVTX calls in place of its empty functions. Ranges of the default domain nest on their thread's track with all
-/// else that the thread does; other domains nest on their own, so each has a track beside each thread's.
+/// The functions that NVTX calls instead of its empty ones. Ranges of the default domain nest with everything else on
+/// their thread's track. Ranges of other domains nest separately, so for each thread they have an additional track.
 namespace profiler::capture::injection {
 
 namespace {
@@ -32,7 +32,7 @@ const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
     return place;
 }
 
-/// The calling thread's place in a domain other than the default one.
+/// The calling thread's state for a domain other than the default one.
 inline ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domain)
 {
     if (domain.index < thread.domains.size() && thread.domains[domain.index].lane) [[likely]]
@@ -49,8 +49,8 @@ void pushOperator(ThreadBuffer& lane, const char* text)
               op.shapes.empty() ? 0 : lane.intern(op.shapes));
 }
 
-/// Where the thread's state, its clock or the text is not as at the last call: rare, and kept apart, so that the usual
-/// way has nothing to save.
+/// Slow path, used if the thread's state, its clock or the text has changed since the last call. Not inlined, so that
+/// the fast path does not have to save registers.
 [[gnu::noinline]] int pushNewText(const char* text)
 {
     ThreadState& thread = thisThread();
@@ -102,8 +102,8 @@ int push(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
 int popFrom(ThreadBuffer& lane, std::uint64_t counter, int& depth)
 {
     if (depth == 0) {
-        if (!beganLate()) // else it began before the recording's window
-            lane.pop();   // counts an end without a begin
+        if (!beganLate()) // otherwise, it started before the recording window
+            lane.pop();   // counts an end without a start
         return 0;
     }
     if (!lane.inlined().tryPop(counter))
@@ -149,7 +149,7 @@ wire::EventRecord recordOf(const StartedRange& range, wire::EventType type, std:
     wire::EventRecord record{};
     record.type = type;
     record.kind = ActivityKind::Nvtx;
-    record.depth = 255; // ranges of this kind overlap as they like
+    record.depth = 255; // ranges of this kind may overlap
     record.name = range.name;
     record.begin = range.begin;
     record.end = end;
@@ -158,7 +158,8 @@ wire::EventRecord recordOf(const StartedRange& range, wire::EventType type, std:
     return record;
 }
 
-/// These may end on another thread, so they go past the rings; a kill loses what the writer thread has not taken.
+/// These ranges may end on another thread, so they bypass the rings; a kill loses those that the writer thread has not
+/// collected.
 nvtxRangeId_t start(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
 {
     ThreadState& thread = thisThread();
@@ -193,7 +194,7 @@ void end(nvtxRangeId_t id)
     to->addBatch(to->namedTrack(range->track, TrackKind::NvtxDomain), {&whole, 1});
 }
 
-/// Attributes that say only a text.
+/// Attributes with only a text.
 class TextOnly {
 public:
     explicit TextOnly(const char* text)
@@ -225,7 +226,7 @@ const char* orEmpty(const char* text)
     return text ? text : "";
 }
 
-/// The name of a thread that is not the calling one cannot be given to its lane, which is its own.
+/// Only the calling thread can be named, because each thread owns its buffer.
 void nameThread(std::uint32_t tid, std::string_view name)
 {
     const ThreadState& thread = thisThread();
@@ -243,7 +244,7 @@ nvtxStringHandle_t makeString(std::string_view text)
     return reinterpret_cast<nvtxStringHandle_t>(&nvtxRegistry().string(text));
 }
 
-/// A plain function that calls a lambda without captures.
+/// Converts a lambda without captures to a plain function that calls it.
 template <class Handler, class Answer, class... Arguments>
 NvtxFunctionPointer plainFunction(Answer (Handler::*)(Arguments...) const)
 {
@@ -266,7 +267,7 @@ struct Handler {
 void attach(NvtxFunctionTable table, unsigned size, std::initializer_list<Handler> handlers)
 {
     for (const Handler& handler : handlers)
-        if (handler.id < size && table[handler.id]) // a program may carry an older NVTX, with fewer functions
+        if (handler.id < size && table[handler.id]) // the program may contain an older NVTX with fewer functions
             *table[handler.id] = handler.function;
 }
 
@@ -326,7 +327,7 @@ void attachCore2(NvtxFunctionTable table, unsigned size)
              pointerTo([](nvtxDomainHandle_t, const wchar_t* text) { return makeString(utf8(text)); })},
             {NVTX_CBID_CORE2_DomainCreateA, pointerTo([](const char* name) { return makeDomain(orEmpty(name)); })},
             {NVTX_CBID_CORE2_DomainCreateW, pointerTo([](const wchar_t* name) { return makeDomain(utf8(name)); })},
-            // A program may make a domain again, and its ranges may still be open: domains stay.
+            // A program may create a domain again, and its ranges may still be open, so domains are never destroyed.
             {NVTX_CBID_CORE2_DomainDestroy, pointerTo([](nvtxDomainHandle_t) {})}});
 }
 

@@ -4,11 +4,11 @@
 
 namespace profiler::capture::injection {
 
-/// Puts our handlers into the tables of an NVTX that a program carries; once for each copy of NVTX in a process.
-/// @return whether there were tables to put them into
+/// Puts our handlers into the function tables of the NVTX in a program; once for each copy of NVTX in a process.
+/// @return false if there are no such tables
 bool attachNvtx(NvtxGetExportTableFunc_t exportTable);
 
-/// Ranges of NVTX's default domain whose names are LibTorch's operators become operators.
+/// If enabled, ranges of NVTX's default domain whose names are LibTorch operators are recorded as operators.
 void takeOperatorsFromNvtx(bool take);
 
 } // namespace profiler::capture::injection

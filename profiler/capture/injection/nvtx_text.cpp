@@ -13,8 +13,8 @@ namespace profiler::capture::injection {
 namespace {
 
 constexpr std::string_view kUnnamed = "(unnamed)";
-// Payloads that are no whole numbers become texts: so many different ones are kept, that a loss of every step cannot
-// fill the string table.
+// Payloads that are not integers become strings. Their number is limited, so that the loss of every step cannot fill
+// the string table.
 constexpr std::uint32_t kMostPayloadTexts = 4096;
 std::atomic<std::uint32_t> g_payloadTexts{0};
 
@@ -37,7 +37,7 @@ std::string looks(const NvtxDomain& domain, const nvtxEventAttributes_t& attribu
     return text;
 }
 
-/// Payloads with a fraction; empty for whole numbers, which have a field of their own.
+/// Text for a floating-point payload; empty for integers, which have a separate field.
 std::string fraction(const nvtxEventAttributes_t& attributes)
 {
     double value = 0;
@@ -48,7 +48,7 @@ std::string fraction(const nvtxEventAttributes_t& attributes)
     else
         return {};
     if (g_payloadTexts.fetch_add(1, std::memory_order_relaxed) >= kMostPayloadTexts)
-        return "payload not kept: there were too many";
+        return "payload not recorded: too many different values";
     char digits[32];
     const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
     return "payload " + std::string(digits, end);
@@ -133,7 +133,7 @@ void appendUtf8(std::string& text, std::uint32_t letter)
     }
 }
 
-/// The value behind `key` up to the next field.
+/// The text after `key`.
 std::string_view field(std::string_view text, std::string_view key)
 {
     const std::size_t at = text.find(key);
@@ -161,7 +161,7 @@ NvtxText readAttributes(ThreadState& thread, const NvtxDomain& domain, const nvt
     };
     if (attributes && attributes->size >= sizeof *attributes) [[likely]]
         return read(*attributes);
-    // What an older header did not have is zero: of no type.
+    // Fields that an older header did not have are zero, which means "no type".
     nvtxEventAttributes_t known{};
     if (attributes)
         std::memcpy(&known, attributes, std::min<std::size_t>(attributes->size, sizeof known));
@@ -180,12 +180,12 @@ NvtxOperator parseOperator(std::string_view text)
     std::from_chars(sequence.data(), sequence.data() + sequence.size(), found.sequence);
     found.shapes = field(fields, ", sizes = ");
     found.shapes = found.shapes.substr(0, found.shapes.find(", input_op_ids"));
-    // Autograd's nodes are called AddmmBackward0, ReluBackward0…
+    // Autograd nodes have names like AddmmBackward0, ReluBackward0…
     const std::size_t backward = found.name.rfind("Backward");
     found.backward =
         backward != std::string_view::npos &&
         found.name.find_first_not_of("0123456789", backward + std::strlen("Backward")) == std::string_view::npos;
-    // A range that the program named through LibTorch (record_function) is most often no word:
+    // A range that the program named through LibTorch (record_function) is usually not a single word:
     // "Optimizer.step#SGD.step".
     found.isOperator = found.backward || found.sequence >= 0 || found.name.find("::") != std::string_view::npos ||
                        std::all_of(found.name.begin(), found.name.end(),

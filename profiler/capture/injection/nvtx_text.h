@@ -9,24 +9,24 @@
 
 namespace profiler::capture::injection {
 
-/// What a record keeps of the attributes of a range or mark.
+/// What a record stores of the attributes of a range or mark.
 struct NvtxText {
     std::uint32_t name = 0, detail = 0;
-    std::int64_t value = 0; ///< payload, where it is a whole number
+    std::int64_t value = 0; ///< payload, if it is an integer
 };
 
-/// @param attributes  as a program gave them: null, or of an older version and shorter
+/// @param attributes  as passed by a program: null, or shorter (from an older version)
 NvtxText readAttributes(ThreadState& thread, const NvtxDomain& domain, const nvtxEventAttributes_t* attributes);
-/// UTF-8 of a wide string; null gives "".
+/// Converts a wide string to UTF-8; null becomes "".
 std::string utf8(const wchar_t* text);
 
-/// An operator in the name that LibTorch's NVTX ranges have: "aten::mm, seq = 5, op_id = 7, sizes = [[2, 3]]".
+/// An operator, parsed from the name of a LibTorch NVTX range: "aten::mm, seq = 5, op_id = 7, sizes = [[2, 3]]".
 struct NvtxOperator {
     std::string_view name; ///< "aten::mm"
     std::int64_t sequence = -1;
-    std::string_view shapes; ///< "[[2, 3]]", empty where not recorded
+    std::string_view shapes; ///< "[[2, 3]]", empty if not recorded
     bool backward = false;   ///< a node of the backward pass
-    bool isOperator = false; ///< false: a range that the program itself has named, or no name of LibTorch's
+    bool isOperator = false; ///< false for a range named by the program, or a name that is not LibTorch's
 };
 NvtxOperator parseOperator(std::string_view text);
 

@@ -1,7 +1,7 @@
 #include "profiler/capture/injection/op_ranges.h"
 
-#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/injection/process_recording.h"
+#include "profiler/capture/thread_buffer_impl.h"
 
 namespace profiler::capture::injection {
 
@@ -30,7 +30,7 @@ void endOp(const void* owner)
     ThreadState& thread = thisThread();
     if (!thread.lane || thread.lane->inlined().tryPop(counter, owner) || thread.lane->popOwned(owner))
         return;
-    // It began on another thread, or before the recording's window.
+    // It started on another thread, or before the recording window.
     if (Recorder* const to = recorder())
         to->endCrossThread(owner);
 }

@@ -4,22 +4,23 @@
 
 namespace profiler::capture::injection {
 
-/// What LibTorch tells of an operator when it begins (trainer/hooks/op_callbacks.h).
+/// What LibTorch reports when an operator starts (trainer/hooks/op_callbacks.h).
 struct OpBegin {
-    const char* name; ///< interned by content; need not outlive the call
+    const char* name; ///< interned by content; may be freed after the call
     std::int64_t sequence;
     bool backward;
-    bool annotation;    ///< a range that the program names itself, no operator
-    bool async;         ///< it is known to end on whichever thread
-    const char* shapes; ///< of the inputs; null: not asked for
-    const char* types;  ///< the same
-    const void* owner;  ///< what its end has too
+    bool annotation;    ///< a range named by the program, not an operator
+    bool async;         ///< known to end on any thread
+    const char* shapes; ///< shapes of the inputs; null if not requested
+    const char* types;  ///< types of the inputs; null if not requested
+    const void* owner;  ///< address that is passed again at the end
 };
 
-/// Operators of the LibTorch that the process has loaded, as its callbacks tell of them (trainer/hooks/python_ops.cpp,
-/// which calls these through C functions). They nest with NVTX's ranges on their thread's track. Any thread.
+/// Records the operators of the LibTorch that the process has loaded, as reported by its callbacks
+/// (trainer/hooks/python_ops.cpp, which calls these through C functions). Operators nest with NVTX ranges on their
+/// thread's track. Thread-safe.
 void beginOp(const OpBegin& op);
-/// Ends the operator of that owner, wherever it began.
+/// Ends the operator with that owner, on whichever thread it started.
 void endOp(const void* owner);
 
 } // namespace profiler::capture::injection

@@ -1,11 +1,11 @@
-// libstepscope_preload.so: `stepscope-cli record` and experiments have the dynamic linker load it into every process of
-// their command (LD_PRELOAD). In a Python interpreter it puts the folder of Stepscope's hooks in front of PYTHONPATH, before
-// the interpreter reads its environment: so the hooks are found although the command sets PYTHONPATH itself (`env
-// PYTHONPATH=. python train.py`), as wrapper scripts and parents of child processes do, too. An interpreter that was
-// told to ignore PYTHONPATH, or not to import `site`, says that its hooks are missing.
+// libstepscope_preload.so: `stepscope-cli record` and experiments make the dynamic linker load it into every process of
+// their command (LD_PRELOAD). In a Python interpreter, it prepends the folder of Stepscope's hooks to PYTHONPATH before
+// the interpreter reads its environment. This way the hooks are found even if the command itself sets PYTHONPATH (`env
+// PYTHONPATH=. python train.py`), which wrapper scripts and parents of child processes do, too. If the interpreter was
+// started with an option to ignore PYTHONPATH, or not to import `site`, it reports that the hooks are missing.
 //
-// In other processes it does nothing. It is linked with no library, so that it loads beside any libc; what it calls is
-// in the libc of the process.
+// In other processes it does nothing. It is not linked with any library, so that it can be loaded with any libc; the
+// functions it calls are in the libc of the process.
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-constexpr int kMostArguments = 4096; ///< bytes of the command line that are looked at: the options come first
+constexpr int kMostArguments = 4096; ///< bytes of the command line to examine: the options come first
 
 const char* baseName(const char* path)
 {
@@ -30,11 +30,11 @@ bool isPython()
         return false;
     program[length] = 0;
     const char* name = baseName(program);
-    // python, python3, python3.12, python3.12d, pypy3.10; not python3-config, which is a script anyway.
+    // python, python3, python3.12, python3.12d, pypy3.10; but not python3-config, which is a script anyway.
     return (strncmp(name, "python", 6) == 0 || strncmp(name, "pypy", 4) == 0) && !strchr(name, '-');
 }
 
-/// The first of the options I, E and S among the interpreter's own; 0 without them.
+/// The first of the options I, E and S among the interpreter's own options; 0 if there is none.
 char keepsHooksOut()
 {
     char line[kMostArguments];
@@ -50,7 +50,7 @@ char keepsHooksOut()
     for (const char* word = line + strlen(line) + 1; word < end; word += strlen(word) + 1) {
         if (word[0] != '-' || word[1] == 0 || word[1] == '-') {
             if (strcmp(word, "--check-hash-based-pycs") != 0)
-                return 0; // the script, or an option that ends the interpreter at once
+                return 0; // the script, or an option that makes the interpreter exit at once
             word += strlen(word) + 1;
             continue;
         }
@@ -58,7 +58,7 @@ char keepsHooksOut()
             if (*letter == 'I' || *letter == 'E' || *letter == 'S')
                 return *letter;
             if (*letter == 'c' || *letter == 'm')
-                return 0; // what follows is the program's
+                return 0; // everything after it belongs to the program
             if (*letter == 'W' || *letter == 'X') {
                 if (letter[1] == 0)
                     word += strlen(word) + 1; // its value is the next word
@@ -74,7 +74,7 @@ char keepsHooksOut()
 void writeAll(int file, const char* text, size_t length)
 {
     if (write(file, text, length) < 0)
-        return; // there is nobody else to tell
+        return; // the error cannot be reported anywhere
 }
 
 /// To the recording's notes, as profiler::messageLine() writes a message; to standard error where there are none. Tools
@@ -82,8 +82,8 @@ void writeAll(int file, const char* text, size_t length)
 /// process that trains is meant.
 void reportMissingHooks(char option)
 {
-    char text[] = "Python was started with -?, which keeps Stepscope's hooks out: its loader waits, steps and phases are "
-                  "not recorded. Start it without that option.\x1frecord.hooks_kept_out\n";
+    char text[] = "Python was started with -?, which prevents loading of Stepscope's hooks: its loader waits, steps and "
+                  "phases are not recorded. Start it without this option.\x1frecord.hooks_kept_out\n";
     *strchr(text, '?') = option;
     const char* notes = getenv("STEPSCOPE_NOTES");
     // One write per line: O_APPEND keeps the lines of several processes apart.

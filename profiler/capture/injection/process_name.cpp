@@ -38,7 +38,7 @@ std::string processNameOf(std::string_view commandLine)
     std::replace_if(
         line.begin(), line.end(), [](unsigned char c) { return c < ' '; }, ' ');
     if (line.size() > kLongest) {
-        // Not in the middle of a UTF-8 letter.
+        // Do not cut in the middle of a UTF-8 character.
         std::size_t end = kLongest;
         while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80)
             --end;

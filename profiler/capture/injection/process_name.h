@@ -5,7 +5,7 @@
 
 namespace profiler::capture::injection {
 
-/// What this process is called: its program without the folder, and its arguments, cut where they get long.
+/// Display name of this process: its program without the folder, and its arguments, truncated if they are long.
 std::string processName();
 /// @param commandLine  as /proc/PID/cmdline has it. A process that Python's multiprocessing spawned is called that, since
 /// its command line is Python's own.

@@ -23,7 +23,7 @@ thread_local constinit Known t_known __attribute__((tls_model("initial-exec"))){
 
 namespace {
 
-// A foreign program may have many threads: each lane is as small as a second of busy NVTX use needs.
+// The program may have many threads, so each ring only holds about a second of busy NVTX use.
 constexpr std::size_t kRingEvents = 1 << 15;
 constexpr int kMaxLanes = 256;
 
@@ -32,12 +32,12 @@ enum class State { NotAsked, Waiting, Recording, Failed, Ended };
 struct Process {
     std::mutex mutex; ///< held while the recording is opened or ended
     State state = State::NotAsked;
-    // Never destroyed: a thread may be in a call when the process exits, and a forked child must leave its parent's
-    // alone.
+    // Never destroyed: a thread may be in a call when the process exits, and a forked child must not touch its parent's
+    // recorder.
     Recorder* recorder = nullptr;
     std::vector<void (*)(Recorder&)> atStart;
     std::vector<void (*)()> atEnd;
-    std::vector<std::pair<std::string, std::string>> told; ///< while waiting
+    std::vector<std::pair<std::string, std::string>> told; ///< set while waiting for the window
 };
 
 Process& process()
@@ -47,11 +47,11 @@ Process& process()
 }
 
 std::atomic<Recorder*> g_recorder{nullptr};
-std::atomic<bool> g_open{false}; ///< opening was tried, with whatever result
-std::atomic<bool> g_late{false}; ///< opened when its window began, not with the first event
+std::atomic<bool> g_open{false}; ///< an attempt to open the recording was made, successful or not
+std::atomic<bool> g_late{false}; ///< opened when its window started, not with the first event
 
 thread_local constinit bool t_ending = false;
-ThreadState s_none; ///< of threads whose own state is gone: has no lane, and is never written to
+ThreadState s_none; ///< for threads whose own state has been destroyed: has no buffer, and is never written to
 
 struct OwnState {
     std::unique_ptr<ThreadState> state = std::make_unique<ThreadState>();
@@ -66,7 +66,7 @@ struct OwnState {
 };
 thread_local OwnState t_owned;
 
-/// A forked child leaves its parent's recording alone, and has one of its own only once it does something.
+/// A forked child does not touch its parent's recording, and gets its own only when it records something.
 void afterForkInChild()
 {
     Process& self = process();
@@ -84,18 +84,18 @@ void afterForkInChild()
     FastClock::reset();
 }
 
-/// The process's mutex is held.
+/// Requires the process's mutex.
 void open(Process& self)
 {
     const std::string trace = setting(variable::kTrace);
     if (trace.empty())
         return;
-    self.state = State::Failed; // also where memory runs out
+    self.state = State::Failed; // applies also if memory runs out
     auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
     if (!made) {
         const std::string line =
             "stepscope: process " + std::to_string(getpid()) + " is not recorded: " + made.error().message() + "\n";
-        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size())); // there is nobody else to tell
+        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size())); // a failed write cannot be reported
         return;
     }
     self.state = State::Recording;
@@ -121,7 +121,7 @@ void endRecording()
         unlessMemoryLacks(what);
     g_recorder.store(nullptr);
     g_generation.fetch_add(
-        1); // threads that come from here on find no recorder; one that is in a call may still finish it
+        1); // from here on, threads find no recorder, but a thread that is in a call may still complete it
     if (const auto finished = self.recorder->finish(); !finished) {
         const std::string line = "stepscope: the trace of process " + std::to_string(getpid()) +
                                  " is not complete: " + finished.error().message() + "\n";
@@ -129,7 +129,7 @@ void endRecording()
     }
 }
 
-/// The window begins: threads look again, and the first that records something opens the recording.
+/// Starts the window: threads refresh their state, and the first one that records something opens the recording.
 void beginWindow()
 {
     Process& self = process();
@@ -145,7 +145,7 @@ void beginWindow()
     recorder();
 }
 
-/// Opens the recording now or when its window begins. The process's mutex is held.
+/// Opens the recording now or when its window starts. Requires the process's mutex.
 void openInWindow(Process& self)
 {
     const RecordedWindow window = recordedWindow();
@@ -229,9 +229,9 @@ void stopForLackOfMemory() noexcept
     if (Recorder* const to = g_recorder.load(std::memory_order_acquire))
         return to->stopForLackOfMemory();
     static std::atomic<bool> s_isReported{false};
-    constexpr std::string_view kLine = "stepscope: memory ran out: a process is not recorded\n";
+    constexpr std::string_view kLine = "stepscope: out of memory: a process is not recorded\n";
     if (!s_isReported.exchange(true))
-        static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size())); // there is nobody else to tell
+        static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size())); // a failed write cannot be reported
 }
 
 void restart()
@@ -269,7 +269,7 @@ ThreadState& detail::refreshedThread()
         return s_none;
     ThreadState& state = *t_owned.state;
     state = {};
-    // Before the recorder: what ends or begins between the two is looked at again.
+    // Read this before the recorder: if the recording starts or ends in between, the state is refreshed again.
     state.generation = g_generation.load();
     Recorder* const made = recorder();
     state.lane = made ? &made->thisThread() : nullptr;

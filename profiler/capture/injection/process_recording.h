@@ -10,52 +10,53 @@
 #include <string_view>
 #include <vector>
 
-/// The recording of the process that the injection library was loaded into. There is one a process: the entry points
-/// are plain C functions that carry nothing, so what they need is global here, and only here.
+/// The recording of the process into which the injection library was loaded. There is only one per process: the entry
+/// points are plain C functions without context, so their state must be global, and it is all here.
 namespace profiler::capture::injection {
 
-/// What a thread knows of the recording. Its own; no other thread touches it.
+/// A thread's state of the recording. No other thread accesses it.
 struct ThreadState {
     struct Domain {
         ThreadBuffer* lane = nullptr;
         int depth = 0;
     };
     std::uint64_t generation = 0;
-    ThreadBuffer* lane = nullptr; ///< null: this process is not recorded
-    /// Whose the lane is, as long as there is one. It is never destroyed; once it has ended it takes what a call that
-    /// began before still has to say, and writes nothing of it.
+    ThreadBuffer* lane = nullptr; ///< null if this process is not recorded
+    /// The recorder of the buffer, as long as there is one. It is never destroyed; after its end, it accepts events of
+    /// calls that started before, but does not write them.
     Recorder* recorder = nullptr;
     int depth = 0;               ///< open ranges of NVTX's default domain
-    std::vector<Domain> domains; ///< by Domain::index
+    std::vector<Domain> domains; ///< indexed by NvtxDomain::index
     struct {
-        std::uint64_t key = 0; ///< what the text was made of; 0: nothing yet
+        std::uint64_t key = 0; ///< what the text was built from; 0 if there is no text yet
         std::uint32_t text = 0;
-    } lastDetail; ///< category and colour are most often those of the call before
+    } lastDetail; ///< category and colour are usually the same as in the previous call
 };
 
-/// Goes up whenever what threads know is no longer so: at the beginning, after a fork, at the end.
+/// Increases whenever the cached state of threads becomes invalid: at the start, after a fork, at the end.
 extern std::atomic<std::uint64_t> g_generation;
 
 namespace detail {
-/// What the calling thread knows, without a pointer to follow on the way to its lane.
+/// The calling thread's cached state, with a direct pointer to its buffer.
 struct Known {
     std::uint64_t generation = 0;
-    ThreadBuffer::Impl* lane = nullptr; ///< of state->lane; null without one
+    ThreadBuffer::Impl* lane = nullptr; ///< buffer of `state`; null without one
     ThreadState* state = nullptr;
 };
-// Read at each call: initial-exec spares the call that a library's thread-local variables cost else. 24 bytes.
+// Read in each call: the initial-exec model avoids the function call that thread-local variables of a library usually
+// need. 24 bytes.
 extern thread_local constinit Known t_known __attribute__((tls_model("initial-exec")));
 ThreadState& refreshedThread();
 } // namespace detail
 
-/// The calling thread's lane and state as they were at its last call; null when they are no longer good.
+/// The calling thread's state as of its last call; null if it is no longer valid.
 inline const detail::Known* knownThread()
 {
     const detail::Known& known = detail::t_known;
     return known.lane && known.generation == g_generation.load(std::memory_order_relaxed) ? &known : nullptr;
 }
 
-/// The calling thread's state. Opens the process's trace file on first use, in a forked child its own.
+/// The calling thread's state. Opens the process's trace file on first use; a forked child opens its own.
 inline ThreadState& thisThread()
 {
     const detail::Known& known = detail::t_known;
@@ -63,28 +64,30 @@ inline ThreadState& thisThread()
                                                                                            : detail::refreshedThread();
 }
 
-/// The process's recorder, opened on first use. Null: no variable asks for a recording, it could not be made (said once
-/// on stderr), or it has ended: by another thread at any moment, so whoever holds one goes on with that one.
+/// The process's recorder, opened on first use. Null if no variable requests a recording, if it could not be created
+/// (reported once on stderr), or if it has ended. Another thread may end it at any moment, but a pointer that a caller
+/// holds stays valid.
 Recorder* recorder();
-/// True while the recording is asked for and its window has not begun: recorder() is null until then.
+/// True if a recording is requested but its window has not started yet: until then, recorder() is null.
 bool isWaiting();
-/// True where the recording began at a time of its own: what ends then may have begun before, unseen.
+/// True if the recording started with its window: ranges that end now may have started before it, unseen.
 bool beganLate();
-/// A fact for the trace; kept for it while isWaiting(). Nothing where nothing is recorded.
+/// Adds metadata to the trace; while isWaiting(), it is stored until the trace is opened. Does nothing if nothing is
+/// recorded.
 void tell(std::string_view key, std::string_view value);
-/// Has forked children leave the parent's recording alone. Once, when the library is loaded.
+/// Makes forked children leave the parent's recording alone. Called once, when the library is loaded.
 void followForks();
-/// True after a recording was made and has not ended, without making one.
+/// True if a recording is open; does not open one.
 bool isRecording();
-/// The variable as it was when the library was loaded; empty where there is none.
+/// Value of the environment variable; empty if it is not set.
 std::string setting(const char* variable);
-/// Ends the trace file well. What the program does later is not recorded. Called at exit; more than once does no harm.
+/// Ends the trace file properly; later events are not recorded. Called at exit; may be called more than once.
 void end();
-/// Call where memory ran out: this process is not recorded any further, and the program goes on.
+/// Call if memory runs out: recording of this process stops, but the program continues.
 void stopForLackOfMemory() noexcept;
 
-/// Runs `call`, which a function of the program, NVTX or CUDA has asked for, and returns what it returns. Where memory
-/// runs out in it, the recording stops and a zero is returned: none of their callers expects an exception.
+/// Runs `call` on behalf of a function of the program, NVTX or CUDA, and returns its result. If memory runs out, the
+/// recording stops and zero is returned, because none of these callers expects an exception.
 template <class Call>
 auto unlessMemoryLacks(Call&& call) noexcept -> decltype(call())
 {
@@ -96,12 +99,13 @@ auto unlessMemoryLacks(Call&& call) noexcept -> decltype(call())
     return decltype(call())();
 }
 
-/// After end(): the next event opens another part, with the variables that are in force then. Does nothing while the
-/// process is recorded.
+/// After end(): the next event opens another part, with the current values of the variables. Does nothing while the
+/// process is being recorded.
 void restart();
-/// `what` is done once a recorder was made, before its first event (CUPTI, metadata); in a forked child again.
+/// Calls `what` when a recorder has been created, before its first event (for CUPTI and metadata); again in a forked
+/// child.
 void atStart(void (*what)(Recorder&));
-/// `what` is done before the recorder ends.
+/// Calls `what` before the recorder ends.
 void atEnd(void (*what)());
 
 } // namespace profiler::capture::injection

@@ -51,7 +51,7 @@ bool callAt(TraceTime time, std::function<void()> then)
             sleepUntil(time);
             unlessMemoryLacks(then);
         }).detach();
-    } catch (const std::system_error&) { // what the standard library has for "no more threads"
+    } catch (const std::system_error&) { // thrown by the standard library if no more threads can be created
         made = false;
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -6,18 +6,18 @@
 
 namespace profiler::capture::injection {
 
-/// The part of a run that is recorded, in trace time, which all processes of a machine share.
+/// The part of a run that is recorded, in trace time, which is the same for all processes of a machine.
 struct RecordedWindow {
-    TraceTime from{};                   ///< long ago: from the process's first event on
-    TraceTime until = TraceTime::max(); ///< never: to the process's end
+    TraceTime from{};                   ///< default: from the process's first event
+    TraceTime until = TraceTime::max(); ///< default: until the process ends
 };
 
-/// What STEPSCOPE_FROM and STEPSCOPE_UNTIL say; a text that is no number says nothing.
+/// The window given by STEPSCOPE_FROM and STEPSCOPE_UNTIL; values that are not numbers are ignored.
 RecordedWindow recordedWindow();
 
-/// Calls `then` at that time on a thread of its own, which takes no signals of the program's. A process that ends
-/// before does not wait for it, and a forked child has no such thread.
-/// @return false: no thread could be made
+/// Calls `then` at that time on a separate thread, which does not receive the program's signals. A process that ends
+/// earlier does not wait for it, and a forked child has no such thread.
+/// @return false if the thread could not be created
 bool callAt(TraceTime time, std::function<void()> then);
 
 } // namespace profiler::capture::injection
