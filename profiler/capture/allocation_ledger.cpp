@@ -25,7 +25,7 @@ void AllocationLedger::release(const Block& block)
     m_bytes -= block.bytes;
 }
 
-void AllocationLedger::taken(const void* at, std::int64_t bytes, const AllocationOrigin& by)
+void AllocationLedger::allocated(const void* at, std::int64_t bytes, const AllocationOrigin& by)
 {
     const std::lock_guard lock(m_mutex);
     const auto [block, isNew] = m_blocks.try_emplace(at, Block{bytes, by});
@@ -45,7 +45,7 @@ void AllocationLedger::taken(const void* at, std::int64_t bytes, const Allocatio
     }
 }
 
-void AllocationLedger::given(const void* at)
+void AllocationLedger::freed(const void* at)
 {
     const std::lock_guard lock(m_mutex);
     const auto block = m_blocks.find(at);

@@ -18,9 +18,9 @@ struct AllocationOrigin {
 /// Memory allocated on one device, by origin, now and at the peak. Thread-safe; holds one lock for each look-up.
 class AllocationLedger {
 public:
-    void taken(const void* at, std::int64_t bytes, const AllocationOrigin& by);
+    void allocated(const void* at, std::int64_t bytes, const AllocationOrigin& by);
     /// Ignores memory that was allocated before the recording started.
-    void given(const void* at);
+    void freed(const void* at);
 
     /// Allocations of one origin that were alive at the same time.
     struct Alive {

@@ -28,7 +28,7 @@ std::optional<CrossThreadRanges::Whole> CrossThreadRanges::end(const void* owner
     if (m_ended.size() == kMaxWaiting)
         m_ended.erase(m_ended.begin());
     m_ended.push_back({owner, time});
-    m_told.fetch_add(1, std::memory_order_release);
+    m_endCount.fetch_add(1, std::memory_order_release);
     return std::nullopt;
 }
 

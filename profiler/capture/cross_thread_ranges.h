@@ -28,7 +28,7 @@ public:
     std::optional<Whole> end(const void* owner, std::int64_t time);
 
     /// Increases with each end that waits to be collected.
-    [[nodiscard]] std::uint64_t told() const { return m_told.load(std::memory_order_acquire); }
+    [[nodiscard]] std::uint64_t endCount() const { return m_endCount.load(std::memory_order_acquire); }
     /// End time of a range that started in a thread buffer. An end before `begin` belongs to an earlier range with the
     /// same address.
     std::optional<std::int64_t> takeEnd(const void* owner, std::int64_t begin);
@@ -38,7 +38,7 @@ private:
         const void* owner;
         std::int64_t time;
     };
-    std::atomic<std::uint64_t> m_told{0};
+    std::atomic<std::uint64_t> m_endCount{0};
     std::mutex m_mutex;
     std::map<const void*, Whole> m_begun;
     std::vector<End> m_ended;

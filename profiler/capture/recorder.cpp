@@ -83,39 +83,39 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
     return recorder;
 }
 
-ThreadBuffer& Recorder::addLane(std::string_view name, TrackKind kind)
+ThreadBuffer& Recorder::addBuffer(std::string_view name, TrackKind kind)
 {
-    return m->acquireLane(name, kind, 0).lane;
+    return m->acquireBuffer(name, kind, 0).buffer;
 }
 
 ThreadBuffer& Recorder::thisThread()
 {
-    if (ThreadBuffer* lane = laneOfThisThread(m->instance))
-        return *lane;
+    if (ThreadBuffer* buffer = bufferOfThisThread(m->instance))
+        return *buffer;
     return nameThisThread("thread " + std::to_string(gettid()), TrackKind::Thread);
 }
 
 ThreadBuffer& Recorder::nameThisThread(std::string_view name, TrackKind kind)
 {
-    if (ThreadBuffer* lane = laneOfThisThread(m->instance)) {
+    if (ThreadBuffer* buffer = bufferOfThisThread(m->instance)) {
         const std::uint32_t id = intern(name);
-        const std::lock_guard lock(m->lanesMutex);
-        State::LaneSlot* slot = m->slotOf(lane);
+        const std::lock_guard lock(m->buffersMutex);
+        State::BufferSlot* slot = m->slotOf(buffer);
         slot->name = id;
         slot->kind = kind;
         m->tracks.rename(slot->track, id, kind);
-        return *lane;
+        return *buffer;
     }
-    ThreadBuffer& lane = m->acquireLane(name, kind, gettid()).lane;
-    setLaneOfThisThread(m->instance, &lane, m->released);
-    return lane;
+    ThreadBuffer& buffer = m->acquireBuffer(name, kind, gettid()).buffer;
+    setBufferOfThisThread(m->instance, &buffer, m->released);
+    return buffer;
 }
 
-ThreadBuffer& Recorder::addLaneOfThisThread(std::string_view name, TrackKind kind)
+ThreadBuffer& Recorder::addBufferOfThisThread(std::string_view name, TrackKind kind)
 {
-    ThreadBuffer& lane = m->acquireLane(name, kind, 0).lane;
-    keepLaneForThisThread(m->instance, &lane, m->released);
-    return lane;
+    ThreadBuffer& buffer = m->acquireBuffer(name, kind, 0).buffer;
+    keepBufferForThisThread(m->instance, &buffer, m->released);
+    return buffer;
 }
 
 std::uint32_t Recorder::intern(std::string_view text)
@@ -209,12 +209,12 @@ void Recorder::beginCrossThread(const void* owner, ActivityKind kind, std::uint3
     begin.link = link;
     const std::uint32_t track = namedTrack("asynchronous operators", TrackKind::Thread);
     addBatch(track, {&begin, 1});
-    m->elsewhere.begin(owner, track, begin);
+    m->crossThreadRanges.begin(owner, track, begin);
 }
 
 void Recorder::endCrossThread(const void* owner)
 {
-    if (const auto whole = m->elsewhere.end(owner, toNs(TraceClock::now())))
+    if (const auto whole = m->crossThreadRanges.end(owner, toNs(TraceClock::now())))
         addBatch(whole->track, {&whole->record, 1});
 }
 

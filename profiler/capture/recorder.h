@@ -45,14 +45,14 @@ public:
 
     /// Creates a thread buffer (a track). A buffer belongs to the thread that writes to it, and exists as long as the
     /// recorder. If maxThreads are in use, returns a buffer that drops events and counts them.
-    ThreadBuffer& addLane(std::string_view name, TrackKind kind);
+    ThreadBuffer& addBuffer(std::string_view name, TrackKind kind);
     /// The buffer of the calling thread, created on first use ("thread <tid>" unless nameThisThread was called).
     ThreadBuffer& thisThread();
     /// Sets the name and kind of the calling thread's buffer; call it before the first event.
     ThreadBuffer& nameThisThread(std::string_view name, TrackKind kind);
 
     /// An additional buffer for the calling thread, which a later thread may reuse when this one has ended.
-    ThreadBuffer& addLaneOfThisThread(std::string_view name, TrackKind kind);
+    ThreadBuffer& addBufferOfThisThread(std::string_view name, TrackKind kind);
 
     /// Id of a string, valid as long as the run. Interns by content; takes a lock, so keep the id.
     std::uint32_t intern(std::string_view text);

@@ -177,18 +177,18 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
         taken.swap(batches);
         pendingRecords = 0;
     }
-    const std::lock_guard lock(lanesMutex);
-    for (LaneSlot& slot : lanes) {
-        const ThreadBuffer::Impl& lane = slot.impl;
-        const std::uint64_t end = std::atomic_ref(lane.header->written).load(std::memory_order_acquire);
-        std::uint64_t at = std::atomic_ref(lane.header->read).load(std::memory_order_relaxed);
+    const std::lock_guard lock(buffersMutex);
+    for (BufferSlot& slot : buffers) {
+        const ThreadBuffer::Impl& buffer = slot.impl;
+        const std::uint64_t end = std::atomic_ref(buffer.header->written).load(std::memory_order_acquire);
+        std::uint64_t at = std::atomic_ref(buffer.header->read).load(std::memory_order_relaxed);
         while (at < end) {
             const std::uint64_t count = std::min<std::uint64_t>(end - at, wire::kMaxPackedRecords);
-            const std::uint64_t first = at & (lane.capacity - 1);
-            const std::uint64_t upToEnd = std::min(count, lane.capacity - first);
+            const std::uint64_t first = at & (buffer.capacity - 1);
+            const std::uint64_t upToEnd = std::min(count, buffer.capacity - first);
             events.push_back({wire::FrameType::PackedEvents,
-                              eventPayload(slot.track, at - slot.trackBegin, {lane.records + first, upToEnd},
-                                           {lane.records, count - upToEnd}),
+                              eventPayload(slot.track, at - slot.trackBegin, {buffer.records + first, upToEnd},
+                                           {buffer.records, count - upToEnd}),
                               &slot, at + count});
             at += count;
         }
@@ -209,8 +209,8 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
 wire::LossEntry Recorder::State::losses()
 {
     wire::LossEntry sum{};
-    const std::lock_guard lock(lanesMutex);
-    for (const LaneSlot& slot : lanes) {
+    const std::lock_guard lock(buffersMutex);
+    for (const BufferSlot& slot : buffers) {
         sum.dropped += std::atomic_ref(slot.impl.header->dropped).load(std::memory_order_relaxed);
         sum.unmatched += std::atomic_ref(slot.impl.header->unmatched).load(std::memory_order_relaxed);
     }

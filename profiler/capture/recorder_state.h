@@ -1,9 +1,9 @@
 #pragma once
 
-#include "profiler/capture/lane_pool.h"
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/string_table.h"
 #include "profiler/capture/thread_buffer_impl.h"
+#include "profiler/capture/thread_buffer_pool.h"
 #include "profiler/capture/track_table.h"
 #include "profiler/io/wire/frame.h"
 #include "profiler/io/wire/frame_writer.h"
@@ -22,9 +22,10 @@ namespace profiler::capture {
 
 /// Locks must be taken in this order: draining, buffers, pending; the locks of the tables come last.
 struct Recorder::State {
-    struct LaneSlot {
-        LaneSlot(StringTable& strings, CrossThreadRanges& elsewhere, wire::LiveRing::Lane ring, std::uint32_t capacity)
-            : impl(strings, elsewhere, ring, capacity), lane(&impl)
+    struct BufferSlot {
+        BufferSlot(StringTable& strings, CrossThreadRanges& crossThreadRanges, wire::LiveRing::Lane ring,
+                   std::uint32_t capacity)
+            : impl(strings, crossThreadRanges, ring, capacity), buffer(&impl)
         {
         }
         [[nodiscard]] bool isDrained()
@@ -32,7 +33,7 @@ struct Recorder::State {
             return std::atomic_ref(impl.header->read).load(std::memory_order_acquire) == impl.written;
         }
         ThreadBuffer::Impl impl;
-        ThreadBuffer lane;
+        ThreadBuffer buffer;
         std::uint32_t name = 0;
         TrackKind kind = TrackKind::Thread;
         std::uint32_t track = 0;
@@ -43,7 +44,7 @@ struct Recorder::State {
     struct Frame {
         wire::FrameType type;
         wire::Payload payload;
-        LaneSlot* slot = nullptr;
+        BufferSlot* slot = nullptr;
         std::uint64_t drained = 0; ///< read index of the slot after this frame has been written
     };
     struct Batch {
@@ -54,18 +55,18 @@ struct Recorder::State {
     State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
           std::unique_ptr<wire::FrameWriter> file);
 
-    LaneSlot& acquireLane(std::string_view name, TrackKind kind, std::int64_t tid);
+    BufferSlot& acquireBuffer(std::string_view name, TrackKind kind, std::int64_t tid);
     /// Which buffers of ended threads may be reused.
     enum class Reuse {
         SameName, ///< one with the same name and a ring
         WithRing, ///< any drained one with a ring
         WithoutRing
     };
-    LaneSlot* reuseLane(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which);
+    BufferSlot* reuseBuffer(std::uint32_t name, TrackKind kind, std::int64_t tid, Reuse which);
     bool anyReleasedRing();
-    LaneSlot& newLane(std::uint32_t name, TrackKind kind, std::int64_t tid);
-    void noteLaneWithoutRing(const Message& why);
-    LaneSlot* slotOf(const ThreadBuffer* lane);
+    BufferSlot& newBuffer(std::uint32_t name, TrackKind kind, std::int64_t tid);
+    void noteBufferWithoutRing(const Message& why);
+    BufferSlot* slotOf(const ThreadBuffer* buffer);
 
     Result<void> startThread();
     void run();
@@ -90,8 +91,8 @@ struct Recorder::State {
     std::unique_ptr<wire::LiveRing> ring;
     StringTable strings;
     TrackTable tracks;
-    CrossThreadRanges elsewhere;
-    std::shared_ptr<ReleasedLanes> released = std::make_shared<ReleasedLanes>();
+    CrossThreadRanges crossThreadRanges;
+    std::shared_ptr<ReleasedBuffers> released = std::make_shared<ReleasedBuffers>();
 
     std::mutex draining; ///< held while the file is written; guards what follows
     std::unique_ptr<wire::FrameWriter> writer;
@@ -101,8 +102,8 @@ struct Recorder::State {
     wire::LossEntry lastLoss{};
     bool finished = false;
 
-    std::mutex lanesMutex;
-    std::deque<LaneSlot> lanes;
+    std::mutex buffersMutex;
+    std::deque<BufferSlot> buffers;
     bool ringsUsedUp = false;
 
     std::mutex pendingMutex;

@@ -53,7 +53,7 @@ struct SystemSampler::State {
 
     Recorder& recorder;
     SystemSamplerOptions options;
-    ThreadBuffer* lane = nullptr; ///< buffer of the sampling thread
+    ThreadBuffer* buffer = nullptr; ///< buffer of the sampling thread
     std::optional<Nvml> nvml;
     std::vector<CoreTimes> cores;
     std::optional<std::pair<TraceTime, ProcessUse>> process;
@@ -67,7 +67,7 @@ struct SystemSampler::State {
 
 void SystemSampler::State::put(const std::string& counter, std::string_view unit, TraceTime now, double value)
 {
-    lane->sample(recorder.addCounter(counter, unit), now, value);
+    buffer->sample(recorder.addCounter(counter, unit), now, value);
 }
 
 void SystemSampler::State::putIf(const std::string& counter, std::string_view unit, TraceTime now,
@@ -150,7 +150,7 @@ void SystemSampler::State::run()
 
 void SystemSampler::State::record()
 {
-    lane = &recorder.nameThisThread("system sampler", TrackKind::Thread);
+    buffer = &recorder.nameThisThread("system sampler", TrackKind::Thread);
     if (options.gpu) {
         if (auto opened = Nvml::open()) {
             nvml.emplace(std::move(*opened));

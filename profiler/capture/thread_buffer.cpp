@@ -28,9 +28,10 @@ std::uint32_t saturated(std::int64_t bytes)
 
 } // namespace
 
-ThreadBuffer::Impl::Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane lane, std::uint32_t events)
-    : strings(table), elsewhere(others), header(lane.header ? lane.header : &ownHeader), records(lane.records),
-      capacity(lane.header ? events : 0)
+ThreadBuffer::Impl::Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane ringLane,
+                         std::uint32_t events)
+    : strings(table), crossThreadRanges(others), header(ringLane.header ? ringLane.header : &ownHeader),
+      records(ringLane.records), capacity(ringLane.header ? events : 0)
 {
 }
 
@@ -120,12 +121,12 @@ void ThreadBuffer::Impl::takeOut(std::size_t place, std::int64_t end)
     put({range.head, range.begin, end, range.link, range.tail});
 }
 
-void ThreadBuffer::Impl::endWhatEndedElsewhere()
+void ThreadBuffer::Impl::endCrossThreadRanges()
 {
-    toldElsewhere = elsewhere.told();
+    endsSeen = crossThreadRanges.endCount();
     for (std::size_t place = depth; place-- > 0;)
         if (const std::uintptr_t owner = stack[place].owner; owner != kNobody && owner != kOpen)
-            if (const auto end = elsewhere.takeEnd(reinterpret_cast<const void*>(owner), stack[place].begin))
+            if (const auto end = crossThreadRanges.takeEnd(reinterpret_cast<const void*>(owner), stack[place].begin))
                 takeOut(place, *end);
 }
 
@@ -241,8 +242,8 @@ Nanoseconds ThreadBuffer::close(std::int64_t bytes)
 void ThreadBuffer::push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags,
                         std::uint32_t detail, std::uint32_t types, const void* owner)
 {
-    if (m->elsewhere.told() != m->toldElsewhere)
-        m->endWhatEndedElsewhere();
+    if (m->crossThreadRanges.endCount() != m->endsSeen)
+        m->endCrossThreadRanges();
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
         range->head = headWord(wire::EventType::Slice, kind, depth, flags, name);

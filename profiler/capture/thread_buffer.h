@@ -69,21 +69,21 @@ private:
 /// Calls open() and close() for a scope.
 class OpenRange {
 public:
-    OpenRange(ThreadBuffer* lane, ActivityKind kind, std::uint32_t name, std::int64_t value = 0) : m_lane(lane)
+    OpenRange(ThreadBuffer* buffer, ActivityKind kind, std::uint32_t name, std::int64_t value = 0) : m_buffer(buffer)
     {
-        if (m_lane)
-            m_lane->open(kind, name, value);
+        if (m_buffer)
+            m_buffer->open(kind, name, value);
     }
     ~OpenRange()
     {
-        if (m_lane)
-            m_lane->close();
+        if (m_buffer)
+            m_buffer->close();
     }
     OpenRange(const OpenRange&) = delete;
     OpenRange& operator=(const OpenRange&) = delete;
 
 private:
-    ThreadBuffer* m_lane; ///< null if not recording
+    ThreadBuffer* m_buffer; ///< null if not recording
 };
 
 } // namespace profiler::capture

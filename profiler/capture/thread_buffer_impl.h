@@ -60,8 +60,8 @@ struct ThreadBuffer::Impl {
         bool used = false;
     };
 
-    /// @param lane  with a null header: a buffer without a ring, which drops events and counts them
-    Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane lane, std::uint32_t capacity);
+    /// @param ringLane  with a null header: a buffer without a ring, which drops events and counts them
+    Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane ringLane, std::uint32_t capacity);
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
@@ -92,15 +92,15 @@ struct ThreadBuffer::Impl {
     /// Ends the innermost range with that owner, wherever it is on the stack; ranges above it stay.
     bool popOutOfOrder(std::uintptr_t owner, std::int64_t now);
     /// Ends the ranges that other threads have ended since the last call.
-    void endWhatEndedElsewhere();
+    void endCrossThreadRanges();
     void takeOut(std::size_t place, std::int64_t end);
     /// Called when a new thread takes over the buffer: clears the nesting.
     void reset();
 
     StringTable& strings;
-    CrossThreadRanges& elsewhere;
-    std::uint64_t toldElsewhere = 0; ///< CrossThreadRanges::endCount() at the last check
-    wire::LaneHeader ownHeader{};    ///< for a buffer without a ring
+    CrossThreadRanges& crossThreadRanges;
+    std::uint64_t endsSeen = 0;   ///< CrossThreadRanges::endCount() at the last check
+    wire::LaneHeader ownHeader{}; ///< for a buffer without a ring
     wire::LaneHeader* header;
     wire::EventRecord* records;
     std::uint64_t capacity; ///< a power of two, or 0
@@ -185,7 +185,7 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
 {
     if (!clock.isCurrent() || depth == kMaxNesting) [[unlikely]]
         return false;
-    if (owner && elsewhere.told() != toldElsewhere) [[unlikely]]
+    if (owner && crossThreadRanges.endCount() != endsSeen) [[unlikely]]
         return false;
     Range& range = stack[depth];
     range.head = headWord(wire::EventType::Slice, kind, shownDepth(), flags, name);

@@ -326,9 +326,9 @@ Result<void> TraceMerger::take(const wire::RecoveredEvents& leftovers)
         if (auto written = writeTrack(known); !written)
             return written;
     }
-    for (const auto& lane : leftovers.lanes) {
-        std::vector<EventRecord> records = lane.events;
-        const wire::EventBatch batch{lane.track.track, static_cast<std::uint32_t>(records.size()), lane.firstIndex};
+    for (const auto& thread : leftovers.lanes) {
+        std::vector<EventRecord> records = thread.events;
+        const wire::EventBatch batch{thread.track.track, static_cast<std::uint32_t>(records.size()), thread.firstIndex};
         if (auto taken = takeBatch(batch, records); !taken)
             return taken;
     }

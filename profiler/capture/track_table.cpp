@@ -10,21 +10,21 @@ std::uint32_t TrackTable::add(wire::TrackEntry entry, TrackKind kind)
     entry.kind = static_cast<std::uint32_t>(kind);
     entry.pid = getpid();
     m_tracks.push_back(entry);
-    m_hasLane.push_back(false);
+    m_hasBuffer.push_back(false);
     m_changed.push_back(entry.track);
     m_ring.putTrack(entry);
     return entry.track;
 }
 
-std::uint32_t TrackTable::laneTrack(std::uint32_t name, TrackKind kind, std::int64_t tid)
+std::uint32_t TrackTable::bufferTrack(std::uint32_t name, TrackKind kind, std::int64_t tid)
 {
     const std::lock_guard lock(m_mutex);
     const auto known = tid != 0 ? m_byThread.find(tid) : m_byThread.end();
-    if (known != m_byThread.end() && !m_hasLane[known->second]) {
+    if (known != m_byThread.end() && !m_hasBuffer[known->second]) {
         wire::TrackEntry& entry = m_tracks[known->second];
         entry.name = name;
         entry.kind = static_cast<std::uint32_t>(kind);
-        m_hasLane[entry.track] = true;
+        m_hasBuffer[entry.track] = true;
         m_changed.push_back(entry.track);
         m_ring.putTrack(entry);
         return entry.track;
@@ -33,7 +33,7 @@ std::uint32_t TrackTable::laneTrack(std::uint32_t name, TrackKind kind, std::int
     entry.name = name;
     entry.tid = tid;
     const std::uint32_t track = add(entry, kind);
-    m_hasLane[track] = true;
+    m_hasBuffer[track] = true;
     if (tid != 0)
         m_byThread[tid] = track;
     return track;

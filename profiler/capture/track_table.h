@@ -22,7 +22,7 @@ public:
 
     /// The track for a thread's buffer. Reuses the track that threadTrack() created for `tid`, or creates a new one.
     /// @param tid  0 if unknown
-    std::uint32_t laneTrack(std::uint32_t name, TrackKind kind, std::int64_t tid);
+    std::uint32_t bufferTrack(std::uint32_t name, TrackKind kind, std::int64_t tid);
     /// Another thread starts to write to the track of a thread that has ended.
     void joinThread(std::uint32_t track, std::int64_t tid);
     void rename(std::uint32_t track, std::uint32_t name, TrackKind kind);
@@ -44,7 +44,7 @@ private:
     std::mutex m_mutex; ///< held for a look-up or an insertion; never while the trace file is written
     wire::LiveRing& m_ring;
     std::vector<wire::TrackEntry> m_tracks;
-    std::vector<bool> m_hasLane;
+    std::vector<bool> m_hasBuffer;
     std::vector<std::uint32_t> m_changed;
     std::map<std::int64_t, std::uint32_t> m_byThread;
     std::map<std::pair<DeviceId, StreamId>, std::uint32_t> m_byStream;

@@ -31,12 +31,12 @@ auto is(const AllocationOrigin& origin, std::int64_t bytes, std::int64_t blocks)
 TEST(AllocationLedger, ThePeakSaysWhatWasAliveThen)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 100, by(7));
-    ledger.taken(at(2), 300, by(8));
-    ledger.given(at(2));
-    ledger.taken(at(3), 250, by(7));
-    ledger.taken(at(4), 60, by(9));
-    ledger.given(at(3));
+    ledger.allocated(at(1), 100, by(7));
+    ledger.allocated(at(2), 300, by(8));
+    ledger.freed(at(2));
+    ledger.allocated(at(3), 250, by(7));
+    ledger.allocated(at(4), 60, by(9));
+    ledger.freed(at(3));
     EXPECT_EQ(ledger.bytes(), 160);
     const auto peak = ledger.peak();
     EXPECT_EQ(peak.bytes, 410);
@@ -47,10 +47,10 @@ TEST(AllocationLedger, ThePeakSaysWhatWasAliveThen)
 TEST(AllocationLedger, StepsAndPhasesAreToldApart)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 100, {.op = 7, .phase = 1, .step = 3});
-    ledger.taken(at(2), 100, {.op = 7, .phase = 2, .step = 3});
-    ledger.taken(at(3), 100, {.op = 7, .phase = 1, .step = 4});
-    ledger.taken(at(4), 5, {});
+    ledger.allocated(at(1), 100, {.op = 7, .phase = 1, .step = 3});
+    ledger.allocated(at(2), 100, {.op = 7, .phase = 2, .step = 3});
+    ledger.allocated(at(3), 100, {.op = 7, .phase = 1, .step = 4});
+    ledger.allocated(at(4), 5, {});
     EXPECT_THAT(ledger.peak().alive,
                 ElementsAre(is({7, 1, 3}, 100, 1), is({7, 2, 3}, 100, 1), is({7, 1, 4}, 100, 1), is({}, 5, 1)));
 }
@@ -59,8 +59,8 @@ TEST(AllocationLedger, OfStepsThatReachTheSamePeakTheLatestIsTold)
 {
     AllocationLedger ledger;
     for (std::int64_t step = 0; step < 3; ++step) {
-        ledger.taken(at(1), 100, {.op = 7, .phase = 1, .step = step});
-        ledger.given(at(1));
+        ledger.allocated(at(1), 100, {.op = 7, .phase = 1, .step = step});
+        ledger.freed(at(1));
     }
     EXPECT_THAT(ledger.peak().alive, ElementsAre(is({7, 1, 2}, 100, 1)));
 }
@@ -68,8 +68,8 @@ TEST(AllocationLedger, OfStepsThatReachTheSamePeakTheLatestIsTold)
 TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 1000, by(7));
-    ledger.taken(at(2), 9, by(8));
+    ledger.allocated(at(1), 1000, by(7));
+    ledger.allocated(at(2), 9, by(8));
     const auto peak = ledger.peak();
     EXPECT_EQ(peak.bytes, 1009);
     EXPECT_EQ(peak.notedBytes, 1000);
@@ -79,7 +79,7 @@ TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
 TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
 {
     AllocationLedger ledger;
-    ledger.given(at(5));
+    ledger.freed(at(5));
     EXPECT_EQ(ledger.bytes(), 0);
     EXPECT_TRUE(ledger.peak().alive.empty());
 }
@@ -87,8 +87,8 @@ TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
 TEST(AllocationLedger, AnAddressThatIsTakenAgainCountsOnce)
 {
     AllocationLedger ledger;
-    ledger.taken(at(1), 100, by(7));
-    ledger.taken(at(1), 40, by(8));
+    ledger.allocated(at(1), 100, by(7));
+    ledger.allocated(at(1), 40, by(8));
     EXPECT_EQ(ledger.bytes(), 40);
     EXPECT_THAT(ledger.now().alive, ElementsAre(is(by(8), 40, 1)));
 }
@@ -100,9 +100,9 @@ TEST(AllocationLedger, ThreadsMayTakeAndGiveAtOnce)
     for (std::uintptr_t thread = 0; thread < 4; ++thread)
         threads.emplace_back([&, thread] {
             for (std::uintptr_t i = 1; i <= 2000; ++i) {
-                ledger.taken(at(thread << 32 | i), 16, by(static_cast<std::uint32_t>(thread)));
+                ledger.allocated(at(thread << 32 | i), 16, by(static_cast<std::uint32_t>(thread)));
                 if (i % 2 == 0)
-                    ledger.given(at(thread << 32 | i));
+                    ledger.freed(at(thread << 32 | i));
             }
         });
     for (std::thread& thread : threads)

@@ -75,7 +75,7 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhatElseOfTheGpuItLacks)
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
                 ElementsAre(hasPart("doing", "zeroing"), hasPart("doing", "overheads"),
-                            hasPart("doing", "stop recording"), hasPart("doing", "let go of CUPTI")));
+                            hasPart("doing", "stop recording"), hasPart("doing", "unsubscribe from CUPTI")));
 }
 
 // This machine's own CUPTI, with a driver or without: either it starts, or it says why not.
@@ -222,7 +222,7 @@ TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
-                ElementsAre(hasPart("doing", "go on recording the GPU"), hasId("cupti.state")));
+                ElementsAre(hasPart("doing", "continue recording the GPU"), hasId("cupti.state")));
 }
 
 TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)

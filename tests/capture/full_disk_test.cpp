@@ -97,7 +97,7 @@ TEST(FullDisk, TheRunGoesOnCountsAndSaysSo)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
     const auto record = [&](int count) {
         for (int i = 0; i < count; ++i)
             lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
@@ -131,7 +131,7 @@ TEST(FullDisk, SpaceThatComesBackIsUsed)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
     ASSERT_TRUE((*recorder)->flush());
     const FileSizeLimit limit(std::filesystem::file_size(path) + 100);
     for (int i = 0; i < 20; ++i)
@@ -190,7 +190,7 @@ Outcome secondThreadOnFullDisk(const std::filesystem::path& folder)
     if (!recorder)
         return kDidNotStart;
     for (const char* name : {"first", "second", "third"})
-        (*recorder)->addLane(name, TrackKind::Thread).complete(ActivityKind::CpuOp, 0, traceTime(0), traceTime(1));
+        (*recorder)->addBuffer(name, TrackKind::Thread).complete(ActivityKind::CpuOp, 0, traceTime(0), traceTime(1));
     if ((*recorder)->stats().dropped == 0)
         return kNotDropped;
     const auto error = (*recorder)->error();

@@ -55,7 +55,7 @@ TEST(LackOfMemory, OfTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .drainEvery = 1ms});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
     record(lane, 10);
     ASSERT_TRUE((*recorder)->flush());
     {
@@ -90,7 +90,7 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
         const auto path = folder / "a.sstrace";
         auto recorder = Recorder::start({.path = path, .drainEvery = 1h});
         ASSERT_TRUE(recorder);
-        ThreadBuffer& lane = (*recorder)->addLane("main thread", TrackKind::MainThread);
+        ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
         lane.complete(ActivityKind::CpuOp, lane.intern("aten::mm"), traceTime(0), traceTime(1));
         (*recorder)->setMetadata("versions.torch", "2.11.0");
         wire::EventRecord work{};

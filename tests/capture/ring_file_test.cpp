@@ -31,7 +31,7 @@ protected:
         auto started = Recorder::start({.path = path, .ringEvents = kRing, .maxThreads = 2, .drainEvery = 1h});
         ASSERT_TRUE(started) << started.error().message();
         recorder = std::move(*started);
-        lane = &recorder->addLane("main thread", TrackKind::MainThread);
+        lane = &recorder->addBuffer("main thread", TrackKind::MainThread);
         runId = parseTrace(path).runId;
     }
     void record(int from, int to)

@@ -1,6 +1,6 @@
 #include "profiler/capture/clock_alignment.h"
-#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/recorder.h"
+#include "profiler/capture/thread_buffer_impl.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 
@@ -27,7 +27,7 @@ ParsedTrace recorded(const std::function<void(ThreadBuffer&, Recorder&)>& record
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .ringEvents = ringEvents});
     EXPECT_TRUE(recorder) << recorder.error().message();
-    record((*recorder)->addLane("main", TrackKind::MainThread), **recorder);
+    record((*recorder)->addBuffer("main", TrackKind::MainThread), **recorder);
     EXPECT_TRUE((*recorder)->finish());
     return parseTrace(folder / "a.sstrace");
 }
@@ -65,7 +65,7 @@ TEST(ThreadBuffer, AClockThatRanAheadWhileTheMachineSleptDoesNotStopIt)
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .drainEvery = std::chrono::hours(1)});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addLane("main", TrackKind::MainThread);
+    ThreadBuffer& lane = (*recorder)->addBuffer("main", TrackKind::MainThread);
     FastClock::reset();
     wire::ClockTriple clocks = readClocks();
     clocks.monotonicNs += 3'600'000'000'000;
@@ -178,7 +178,7 @@ TEST(ThreadBuffer, InternsByContentAndKeepsNoPointer)
         EXPECT_NE(add, mul);
         EXPECT_EQ(lane.intern("aten::add"), add);
         EXPECT_EQ(recorder.intern("aten::mul"), mul);
-        EXPECT_EQ(recorder.addLane("other", TrackKind::Thread).intern("aten::add"), add);
+        EXPECT_EQ(recorder.addBuffer("other", TrackKind::Thread).intern("aten::add"), add);
         EXPECT_EQ(lane.intern(""), 0U);
     });
     EXPECT_EQ(trace.strings.at(0), "");

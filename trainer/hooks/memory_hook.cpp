@@ -90,9 +90,9 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
     });
     capture::ThreadBuffer& lane = recorder.thisThread();
     if (bytes >= 0)
-        to.ledger.taken(at, bytes, originOn(lane));
+        to.ledger.allocated(at, bytes, originOn(lane));
     else
-        to.ledger.given(at);
+        to.ledger.freed(at);
     const TraceTime now = TraceClock::now();
     // The CPU's allocator does not always know its total; ours begins with the recording.
     lane.sample(to.allocated, now,

@@ -1,5 +1,5 @@
 #include "profiler/capture/injection/cuda_recording.h"
-#include "profiler/capture/injection/named_lanes.h"
+#include "profiler/capture/injection/named_buffers.h"
 #include "profiler/capture/injection/nvtx_handlers.h"
 #include "profiler/capture/injection/op_ranges.h"
 #include "profiler/capture/injection/process_recording.h"
@@ -15,9 +15,9 @@ using namespace profiler::capture;
 
 namespace {
 
-__attribute__((constructor)) void whenLoaded()
+__attribute__((constructor)) void onLoad()
 {
-    injection::unlessMemoryLacks(injection::followForks);
+    injection::stopOnBadAlloc(injection::followForks);
     std::atexit(injection::end);
 }
 
@@ -26,13 +26,13 @@ __attribute__((constructor)) void whenLoaded()
 /// Called by NVTX, see NVTX_INJECTION64_PATH.
 STEPSCOPE_EXPORT int InitializeInjectionNvtx2(NvtxGetExportTableFunc_t exportTable)
 {
-    return injection::unlessMemoryLacks([&] { return injection::attachNvtx(exportTable) ? 1 : 0; });
+    return injection::stopOnBadAlloc([&] { return injection::attachNvtx(exportTable) ? 1 : 0; });
 }
 
 /// Called by the CUDA driver when a program initializes it, see CUDA_INJECTION64_PATH.
 STEPSCOPE_EXPORT int InitializeInjection(void)
 {
-    return injection::unlessMemoryLacks([&] {
+    return injection::stopOnBadAlloc([&] {
         injection::recordCuda();
         return 1;
     });
@@ -42,7 +42,7 @@ STEPSCOPE_EXPORT int InitializeInjection(void)
 /// @return 1 if the process is recorded, or will be when the recording window starts
 STEPSCOPE_EXPORT int stepscope_start(void)
 {
-    return injection::unlessMemoryLacks([&] { return injection::recorder() || injection::isWaiting() ? 1 : 0; });
+    return injection::stopOnBadAlloc([&] { return injection::recorder() || injection::isWaiting() ? 1 : 0; });
 }
 
 /// Lets a process that has ended its part start another one, with the current values of the variables.
@@ -67,7 +67,7 @@ STEPSCOPE_EXPORT std::int64_t stepscope_now(void)
 /// @return −1 if there is no such kind
 STEPSCOPE_EXPORT int stepscope_kind(const char* name)
 {
-    return injection::unlessMemoryLacks([&] {
+    return injection::stopOnBadAlloc([&] {
         const auto kind = activityFromName(name ? name : "");
         return kind ? static_cast<int>(*kind) : -1;
     });
@@ -77,58 +77,58 @@ STEPSCOPE_EXPORT int stepscope_kind(const char* name)
 /// @param kind  0: a thread; 1: the main thread; 2: a loader worker
 STEPSCOPE_EXPORT int stepscope_lane(const char* name, int kind)
 {
-    return injection::unlessMemoryLacks([&] { return injection::namedLanes().lane(name ? name : "", kind); });
+    return injection::stopOnBadAlloc([&] { return injection::namedBuffers().buffer(name ? name : "", kind); });
 }
 
 /// Starts a range on a track; it is shown as open while it lasts.
-STEPSCOPE_EXPORT void stepscope_open(int lane, int kind, const char* name, std::int64_t value)
+STEPSCOPE_EXPORT void stepscope_open(int track, int kind, const char* name, std::int64_t value)
 {
-    injection::unlessMemoryLacks([&] { injection::namedLanes().open(lane, kind, name ? name : "", value); });
+    injection::stopOnBadAlloc([&] { injection::namedBuffers().open(track, kind, name ? name : "", value); });
 }
 
 /// Ends the innermost open range of a track.
-STEPSCOPE_EXPORT void stepscope_close(int lane)
+STEPSCOPE_EXPORT void stepscope_close(int track)
 {
-    injection::unlessMemoryLacks([&] { injection::namedLanes().close(lane); });
+    injection::stopOnBadAlloc([&] { injection::namedBuffers().close(track); });
 }
 
 /// A loader starts to fetch a batch, starts to collate its samples, and has finished.
-STEPSCOPE_EXPORT void stepscope_fetch_begins(int lane)
+STEPSCOPE_EXPORT void stepscope_fetch_begins(int track)
 {
-    injection::unlessMemoryLacks([&] { injection::namedLanes().fetchBegins(lane); });
+    injection::stopOnBadAlloc([&] { injection::namedBuffers().fetchBegins(track); });
 }
-STEPSCOPE_EXPORT void stepscope_collate_begins(int lane)
+STEPSCOPE_EXPORT void stepscope_collate_begins(int track)
 {
-    injection::unlessMemoryLacks([&] { injection::namedLanes().collateBegins(lane); });
+    injection::stopOnBadAlloc([&] { injection::namedBuffers().collateBegins(track); });
 }
-STEPSCOPE_EXPORT void stepscope_fetch_ends(int lane)
+STEPSCOPE_EXPORT void stepscope_fetch_ends(int track)
 {
-    injection::unlessMemoryLacks([&] { injection::namedLanes().fetchEnds(lane); });
+    injection::stopOnBadAlloc([&] { injection::namedBuffers().fetchEnds(track); });
 }
 
 /// Records a complete range; start and end are trace times.
-STEPSCOPE_EXPORT void stepscope_complete(int lane, int kind, const char* name, std::int64_t begin, std::int64_t end,
+STEPSCOPE_EXPORT void stepscope_complete(int track, int kind, const char* name, std::int64_t begin, std::int64_t end,
                                          std::int64_t value)
 {
-    injection::unlessMemoryLacks([&] {
-        injection::namedLanes().complete(lane, kind, name ? name : "", {traceTime(begin), traceTime(end)}, value);
+    injection::stopOnBadAlloc([&] {
+        injection::namedBuffers().complete(track, kind, name ? name : "", {traceTime(begin), traceTime(end)}, value);
     });
 }
 
 /// Adds metadata about the run: "versions.torch" → "2.11.0".
 STEPSCOPE_EXPORT void stepscope_metadata(const char* key, const char* value)
 {
-    injection::unlessMemoryLacks([&] {
+    injection::stopOnBadAlloc([&] {
         if (key && value)
-            injection::tell(key, value);
+            injection::addMetadata(key, value);
     });
 }
 
 /// Records a sample of a counter, at a trace time in ns.
-STEPSCOPE_EXPORT void stepscope_counter(int lane, const char* name, const char* unit, double value, std::int64_t time)
+STEPSCOPE_EXPORT void stepscope_counter(int track, const char* name, const char* unit, double value, std::int64_t time)
 {
-    injection::unlessMemoryLacks(
-        [&] { injection::namedLanes().sample(lane, name ? name : "", unit ? unit : "", value, traceTime(time)); });
+    injection::stopOnBadAlloc(
+        [&] { injection::namedBuffers().sample(track, name ? name : "", unit ? unit : "", value, traceTime(time)); });
 }
 
 /// From now on, whether ranges of NVTX's default domain are LibTorch operators.
@@ -144,7 +144,7 @@ STEPSCOPE_EXPORT void stepscope_operators(int on)
 STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence, int flags, const char* shapes,
                                          const char* types, const void* owner)
 {
-    injection::unlessMemoryLacks([&] {
+    injection::stopOnBadAlloc([&] {
         injection::beginOp({.name = name,
                             .sequence = sequence,
                             .backward = (flags & 1) != 0,
@@ -159,5 +159,5 @@ STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence
 /// The operator with that owner ends, on whichever thread it started.
 STEPSCOPE_EXPORT void stepscope_op_end(const void* owner)
 {
-    injection::unlessMemoryLacks([&] { injection::endOp(owner); });
+    injection::stopOnBadAlloc([&] { injection::endOp(owner); });
 }

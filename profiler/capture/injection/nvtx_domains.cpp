@@ -4,9 +4,9 @@
 
 namespace profiler::capture::injection {
 
-std::uint32_t RegisteredString::newId(ThreadBuffer& lane, std::uint64_t generation)
+std::uint32_t RegisteredString::newId(ThreadBuffer& buffer, std::uint64_t generation)
 {
-    const std::uint32_t id = lane.intern(text);
+    const std::uint32_t id = buffer.intern(text);
     m_idOfGeneration.store(generation << 32 | id, std::memory_order_relaxed);
     return id;
 }

@@ -19,16 +19,16 @@ namespace profiler::capture::injection {
 struct RegisteredString {
     explicit RegisteredString(std::string from) : text(std::move(from)) {}
     /// Its id in the recording of this generation; interned again after a fork.
-    std::uint32_t id(ThreadBuffer& lane, std::uint64_t generation)
+    std::uint32_t id(ThreadBuffer& buffer, std::uint64_t generation)
     {
         const std::uint64_t known = m_idOfGeneration.load(std::memory_order_relaxed);
-        return known >> 32 == (generation & 0xFFFFFFFF) ? static_cast<std::uint32_t>(known) : newId(lane, generation);
+        return known >> 32 == (generation & 0xFFFFFFFF) ? static_cast<std::uint32_t>(known) : newId(buffer, generation);
     }
 
     const std::string text;
 
 private:
-    std::uint32_t newId(ThreadBuffer& lane, std::uint64_t generation);
+    std::uint32_t newId(ThreadBuffer& buffer, std::uint64_t generation);
 
     std::atomic<std::uint64_t> m_idOfGeneration{0}; ///< generation and id, 32 bits each
 };

@@ -22,31 +22,31 @@ const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
     return handle ? *reinterpret_cast<const NvtxDomain*>(handle) : kDefault;
 }
 
-[[gnu::noinline]] ThreadState::Domain& newPlaceIn(ThreadState& thread, const NvtxDomain& domain)
+[[gnu::noinline]] ThreadState::Domain& newDomainState(ThreadState& thread, const NvtxDomain& domain)
 {
     if (thread.domains.size() <= domain.index)
         thread.domains.resize(domain.index + 1);
     ThreadState::Domain& place = thread.domains[domain.index];
-    place.lane = &thread.recorder->addLaneOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
-                                                       TrackKind::NvtxDomain);
+    place.buffer = &thread.recorder->addBufferOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
+                                                           TrackKind::NvtxDomain);
     return place;
 }
 
 /// The calling thread's state for a domain other than the default one.
-inline ThreadState::Domain& placeIn(ThreadState& thread, const NvtxDomain& domain)
+inline ThreadState::Domain& domainState(ThreadState& thread, const NvtxDomain& domain)
 {
-    if (domain.index < thread.domains.size() && thread.domains[domain.index].lane) [[likely]]
+    if (domain.index < thread.domains.size() && thread.domains[domain.index].buffer) [[likely]]
         return thread.domains[domain.index];
-    return newPlaceIn(thread, domain);
+    return newDomainState(thread, domain);
 }
 
-void pushOperator(ThreadBuffer& lane, const char* text)
+void pushOperator(ThreadBuffer& buffer, const char* text)
 {
     const NvtxOperator op = parseOperator(text);
     if (!op.isOperator)
-        return lane.push(ActivityKind::Nvtx, lane.intern(op.name), 0);
-    lane.push(ActivityKind::CpuOp, lane.intern(op.name), op.sequence, op.backward ? slice_flag::kBackward : 0,
-              op.shapes.empty() ? 0 : lane.intern(op.shapes));
+        return buffer.push(ActivityKind::Nvtx, buffer.intern(op.name), 0);
+    buffer.push(ActivityKind::CpuOp, buffer.intern(op.name), op.sequence, op.backward ? slice_flag::kBackward : 0,
+                op.shapes.empty() ? 0 : buffer.intern(op.shapes));
 }
 
 /// Slow path, used if the thread's state, its clock or the text has changed since the last call. Not inlined, so that
@@ -54,60 +54,60 @@ void pushOperator(ThreadBuffer& lane, const char* text)
 [[gnu::noinline]] int pushNewText(const char* text)
 {
     ThreadState& thread = thisThread();
-    if (!thread.lane)
+    if (!thread.buffer)
         return NVTX_NO_PUSH_POP_TRACKING;
     const char* const name = text ? text : "";
     if (g_operators.load(std::memory_order_relaxed))
-        pushOperator(*thread.lane, name);
+        pushOperator(*thread.buffer, name);
     else
-        thread.lane->push(ActivityKind::Nvtx, thread.lane->internAt(name), 0);
+        thread.buffer->push(ActivityKind::Nvtx, thread.buffer->internAt(name), 0);
     return thread.depth++;
 }
 
 int pushText(const char* text)
 {
     const std::uint64_t counter = timeStampCounter();
-    const detail::Known* const thread = knownThread();
+    const detail::CachedThread* const thread = cachedThread();
     if (thread && text && !g_operators.load(std::memory_order_relaxed)) [[likely]] {
-        const std::uint32_t name = thread->lane->known(text);
-        if (name != 0 && thread->lane->tryPush(counter, ActivityKind::Nvtx, name, 0, 0)) [[likely]]
+        const std::uint32_t name = thread->buffer->known(text);
+        if (name != 0 && thread->buffer->tryPush(counter, ActivityKind::Nvtx, name, 0, 0)) [[likely]]
             return thread->state->depth++;
     }
     return pushNewText(text);
 }
 
-void pushTo(ThreadBuffer& lane, std::uint64_t counter, const NvtxText& text)
+void pushTo(ThreadBuffer& buffer, std::uint64_t counter, const NvtxText& text)
 {
-    if (!lane.inlined().tryPush(counter, ActivityKind::Nvtx, text.name, text.value, text.detail))
-        lane.push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
+    if (!buffer.inlined().tryPush(counter, ActivityKind::Nvtx, text.name, text.value, text.detail))
+        buffer.push(ActivityKind::Nvtx, text.name, text.value, 0, text.detail);
 }
 
 int push(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
 {
     const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
-    if (!thread.lane)
+    if (!thread.buffer)
         return NVTX_NO_PUSH_POP_TRACKING;
     const NvtxDomain& domain = domainOf(handle);
     const NvtxText text = readAttributes(thread, domain, attributes);
     if (domain.index == 0) {
-        pushTo(*thread.lane, counter, text);
+        pushTo(*thread.buffer, counter, text);
         return thread.depth++;
     }
-    ThreadState::Domain& place = placeIn(thread, domain);
-    pushTo(*place.lane, counter, text);
+    ThreadState::Domain& place = domainState(thread, domain);
+    pushTo(*place.buffer, counter, text);
     return place.depth++;
 }
 
-int popFrom(ThreadBuffer& lane, std::uint64_t counter, int& depth)
+int popFrom(ThreadBuffer& buffer, std::uint64_t counter, int& depth)
 {
     if (depth == 0) {
         if (!beganLate()) // otherwise, it started before the recording window
-            lane.pop();   // counts an end without a start
+            buffer.pop(); // counts an end without a start
         return 0;
     }
-    if (!lane.inlined().tryPop(counter))
-        lane.pop();
+    if (!buffer.inlined().tryPop(counter))
+        buffer.pop();
     return --depth;
 }
 
@@ -115,20 +115,20 @@ int popFrom(ThreadBuffer& lane, std::uint64_t counter, int& depth)
 {
     const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
-    if (!thread.lane)
+    if (!thread.buffer)
         return NVTX_NO_PUSH_POP_TRACKING;
     const NvtxDomain& domain = domainOf(handle);
     if (domain.index == 0)
-        return popFrom(*thread.lane, counter, thread.depth);
-    ThreadState::Domain& place = placeIn(thread, domain);
-    return popFrom(*place.lane, counter, place.depth);
+        return popFrom(*thread.buffer, counter, thread.depth);
+    ThreadState::Domain& place = domainState(thread, domain);
+    return popFrom(*place.buffer, counter, place.depth);
 }
 
 int popDefault()
 {
     const std::uint64_t counter = timeStampCounter();
-    const detail::Known* const thread = knownThread();
-    if (thread && thread->state->depth > 0 && thread->lane->tryPop(counter)) [[likely]]
+    const detail::CachedThread* const thread = cachedThread();
+    if (thread && thread->state->depth > 0 && thread->buffer->tryPop(counter)) [[likely]]
         return --thread->state->depth;
     return pop(nullptr);
 }
@@ -136,12 +136,12 @@ int popDefault()
 void mark(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
 {
     ThreadState& thread = thisThread();
-    if (!thread.lane)
+    if (!thread.buffer)
         return;
     const NvtxDomain& domain = domainOf(handle);
     const NvtxText text = readAttributes(thread, domain, attributes);
-    ThreadBuffer& lane = domain.index == 0 ? *thread.lane : *placeIn(thread, domain).lane;
-    lane.mark(ActivityKind::Nvtx, text.name, text.value, text.detail);
+    ThreadBuffer& buffer = domain.index == 0 ? *thread.buffer : *domainState(thread, domain).buffer;
+    buffer.mark(ActivityKind::Nvtx, text.name, text.value, text.detail);
 }
 
 wire::EventRecord recordOf(const StartedRange& range, wire::EventType type, std::int64_t end)
@@ -164,7 +164,7 @@ nvtxRangeId_t start(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attr
 {
     ThreadState& thread = thisThread();
     Recorder* const to = recorder();
-    if (!thread.lane || !to)
+    if (!thread.buffer || !to)
         return 0;
     const NvtxDomain& domain = domainOf(handle);
     const NvtxText text = readAttributes(thread, domain, attributes);
@@ -183,7 +183,7 @@ void end(nvtxRangeId_t id)
 {
     const ThreadState& thread = thisThread();
     Recorder* const to = recorder();
-    if (!thread.lane || !to)
+    if (!thread.buffer || !to)
         return;
     const auto range = nvtxRegistry().end(id);
     if (!range || range->generation != thread.generation) {
@@ -230,7 +230,7 @@ const char* orEmpty(const char* text)
 void nameThread(std::uint32_t tid, std::string_view name)
 {
     const ThreadState& thread = thisThread();
-    if (thread.lane && static_cast<pid_t>(tid) == gettid())
+    if (thread.buffer && static_cast<pid_t>(tid) == gettid())
         thread.recorder->nameThisThread(name, getpid() == gettid() ? TrackKind::MainThread : TrackKind::Thread);
 }
 
@@ -249,7 +249,7 @@ template <class Handler, class Answer, class... Arguments>
 NvtxFunctionPointer plainFunction(Answer (Handler::*)(Arguments...) const)
 {
     const auto call =
-        +[](Arguments... arguments) -> Answer { return unlessMemoryLacks([&] { return Handler{}(arguments...); }); };
+        +[](Arguments... arguments) -> Answer { return stopOnBadAlloc([&] { return Handler{}(arguments...); }); };
     return reinterpret_cast<NvtxFunctionPointer>(call);
 }
 

@@ -25,7 +25,7 @@ void appendHex(std::string& text, std::uint32_t number, int digits)
 }
 
 /// "category io · colour #ff8800"
-std::string looks(const NvtxDomain& domain, const nvtxEventAttributes_t& attributes)
+std::string categoryAndColour(const NvtxDomain& domain, const nvtxEventAttributes_t& attributes)
 {
     std::string text;
     if (attributes.category != 0)
@@ -38,7 +38,7 @@ std::string looks(const NvtxDomain& domain, const nvtxEventAttributes_t& attribu
 }
 
 /// Text for a floating-point payload; empty for integers, which have a separate field.
-std::string fraction(const nvtxEventAttributes_t& attributes)
+std::string fractionalPayload(const nvtxEventAttributes_t& attributes)
 {
     double value = 0;
     if (attributes.payloadType == NVTX_PAYLOAD_TYPE_DOUBLE)
@@ -72,22 +72,22 @@ std::int64_t wholePayload(const nvtxEventAttributes_t& attributes)
 
 std::uint32_t messageId(ThreadState& thread, const nvtxEventAttributes_t& attributes)
 {
-    ThreadBuffer& lane = *thread.lane;
+    ThreadBuffer& buffer = *thread.buffer;
     switch (attributes.messageType) {
     case NVTX_MESSAGE_TYPE_ASCII:
         if (!attributes.message.ascii)
-            return lane.intern(kUnnamed);
-        if (const std::uint32_t known = lane.inlined().known(attributes.message.ascii))
+            return buffer.intern(kUnnamed);
+        if (const std::uint32_t known = buffer.inlined().known(attributes.message.ascii))
             return known;
-        return lane.internAt(attributes.message.ascii);
+        return buffer.internAt(attributes.message.ascii);
     case NVTX_MESSAGE_TYPE_UNICODE:
-        return lane.intern(utf8(attributes.message.unicode));
+        return buffer.intern(utf8(attributes.message.unicode));
     case NVTX_MESSAGE_TYPE_REGISTERED:
         if (auto* known = reinterpret_cast<RegisteredString*>(attributes.message.registered))
-            return known->id(lane, thread.generation);
+            return known->id(buffer, thread.generation);
         [[fallthrough]];
     default:
-        return lane.intern(kUnnamed);
+        return buffer.intern(kUnnamed);
     }
 }
 
@@ -95,7 +95,7 @@ std::uint32_t detailId(ThreadState& thread, const NvtxDomain& domain, const nvtx
 {
     const bool whole =
         attributes.payloadType != NVTX_PAYLOAD_TYPE_DOUBLE && attributes.payloadType != NVTX_PAYLOAD_TYPE_FLOAT;
-    const std::string number = whole ? std::string() : fraction(attributes);
+    const std::string number = whole ? std::string() : fractionalPayload(attributes);
     const bool coloured = attributes.colorType == NVTX_COLOR_ARGB;
     if (number.empty() && !coloured && attributes.category == 0)
         return 0;
@@ -103,12 +103,12 @@ std::uint32_t detailId(ThreadState& thread, const NvtxDomain& domain, const nvtx
                               domain.index * 2 + (coloured ? 1 : 0) + 1;
     if (number.empty() && thread.lastDetail.key == key)
         return thread.lastDetail.text;
-    std::string text = looks(domain, attributes);
+    std::string text = categoryAndColour(domain, attributes);
     if (!number.empty()) {
         text += text.empty() ? number : " · " + number;
-        return thread.lane->intern(text);
+        return thread.buffer->intern(text);
     }
-    thread.lastDetail = {key, thread.lane->intern(text)};
+    thread.lastDetail = {key, thread.buffer->intern(text)};
     return thread.lastDetail.text;
 }
 

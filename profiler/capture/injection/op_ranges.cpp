@@ -8,27 +8,27 @@ namespace profiler::capture::injection {
 void beginOp(const OpBegin& op)
 {
     ThreadState& thread = thisThread();
-    if (!thread.lane)
+    if (!thread.buffer)
         return;
-    ThreadBuffer& lane = *thread.lane;
+    ThreadBuffer& buffer = *thread.buffer;
     const ActivityKind kind = op.annotation ? ActivityKind::UserAnnotation : ActivityKind::CpuOp;
     const std::uint8_t flags = op.backward ? slice_flag::kBackward : std::uint8_t{0};
-    const std::uint32_t name = lane.internAt(op.name ? op.name : "");
+    const std::uint32_t name = buffer.internAt(op.name ? op.name : "");
     if (op.async) {
         if (Recorder* const to = recorder())
             to->beginCrossThread(op.owner, kind, name, op.sequence);
         return;
     }
-    const std::uint32_t detail = op.shapes ? lane.intern(op.shapes) : 0;
-    if (op.types || !lane.inlined().tryPush(timeStampCounter(), kind, name, op.sequence, detail, flags, op.owner))
-        lane.push(kind, name, op.sequence, flags, detail, op.types ? lane.intern(op.types) : 0, op.owner);
+    const std::uint32_t detail = op.shapes ? buffer.intern(op.shapes) : 0;
+    if (op.types || !buffer.inlined().tryPush(timeStampCounter(), kind, name, op.sequence, detail, flags, op.owner))
+        buffer.push(kind, name, op.sequence, flags, detail, op.types ? buffer.intern(op.types) : 0, op.owner);
 }
 
 void endOp(const void* owner)
 {
     const std::uint64_t counter = timeStampCounter();
     ThreadState& thread = thisThread();
-    if (!thread.lane || thread.lane->inlined().tryPop(counter, owner) || thread.lane->popOwned(owner))
+    if (!thread.buffer || thread.buffer->inlined().tryPop(counter, owner) || thread.buffer->popOwned(owner))
         return;
     // It started on another thread, or before the recording window.
     if (Recorder* const to = recorder())

@@ -35,7 +35,7 @@ bool isPython()
 }
 
 /// The first of the options I, E and S among the interpreter's own options; 0 if there is none.
-char keepsHooksOut()
+char optionBlockingHooks()
 {
     char line[kMostArguments];
     const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
@@ -98,7 +98,7 @@ void reportMissingHooks(char option)
     writeAll(STDERR_FILENO, "\n", 1);
 }
 
-void putHooksInFront(const char* hooks)
+void prependHooks(const char* hooks)
 {
     const char* before = getenv("PYTHONPATH");
     const size_t length = strlen(hooks);
@@ -125,7 +125,7 @@ bool isSet(const char* variable)
     return value && *value;
 }
 
-__attribute__((constructor)) void whenLoaded()
+__attribute__((constructor)) void onLoad()
 {
     if (!isPython())
         return;
@@ -135,7 +135,7 @@ __attribute__((constructor)) void whenLoaded()
     if (const char option = keepsHooksOut())
         reportMissingHooks(option);
     else
-        putHooksInFront(hooks);
+        prependHooks(hooks);
 }
 
 } // namespace

@@ -4,8 +4,8 @@
 #include "profiler/capture/injection/process_name.h"
 #include "profiler/capture/injection/recorded_window.h"
 #include "profiler/capture/injection/variables.h"
-#include "profiler/capture/lane_pool.h"
 #include "profiler/capture/part_recording.h"
+#include "profiler/capture/thread_buffer_pool.h"
 
 #include <cstdlib>
 #include <mutex>
@@ -18,14 +18,14 @@ namespace profiler::capture::injection {
 std::atomic<std::uint64_t> g_generation{1};
 
 namespace detail {
-thread_local constinit Known t_known __attribute__((tls_model("initial-exec"))){};
+thread_local constinit CachedThread t_cached __attribute__((tls_model("initial-exec"))){};
 }
 
 namespace {
 
 // The program may have many threads, so each ring only holds about a second of busy NVTX use.
 constexpr std::size_t kRingEvents = 1 << 15;
-constexpr int kMaxLanes = 256;
+constexpr int kMaxThreads = 256;
 
 enum class State { NotAsked, Waiting, Recording, Failed, Ended };
 
@@ -37,7 +37,7 @@ struct Process {
     Recorder* recorder = nullptr;
     std::vector<void (*)(Recorder&)> atStart;
     std::vector<void (*)()> atEnd;
-    std::vector<std::pair<std::string, std::string>> told; ///< set while waiting for the window
+    std::vector<std::pair<std::string, std::string>> pendingMetadata; ///< set while waiting for the window
 };
 
 Process& process()
@@ -61,7 +61,7 @@ struct OwnState {
     ~OwnState()
     {
         t_ending = true;
-        detail::t_known = {};
+        detail::t_cached = {};
     }
 };
 thread_local OwnState t_owned;
@@ -76,11 +76,11 @@ void afterForkInChild()
     self.state = State::NotAsked;
     self.recorder = nullptr;
     g_recorder.store(nullptr);
-    self.told.clear();
+    self.pendingMetadata.clear();
     g_late.store(false);
     g_open.store(false);
     g_generation.fetch_add(1);
-    forgetLanesOfThisThread();
+    forgetBuffersOfThisThread();
     FastClock::reset();
 }
 
@@ -91,7 +91,7 @@ void open(Process& self)
     if (trace.empty())
         return;
     self.state = State::Failed; // applies also if memory runs out
-    auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxLanes});
+    auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxThreads});
     if (!made) {
         const std::string line =
             "stepscope: process " + std::to_string(getpid()) + " is not recorded: " + made.error().message() + "\n";
@@ -101,9 +101,9 @@ void open(Process& self)
     self.state = State::Recording;
     self.recorder = made->recorder.release();
     self.recorder->nameProcess(processName());
-    for (const auto& [key, value] : self.told)
+    for (const auto& [key, value] : self.pendingMetadata)
         self.recorder->setMetadata(key, value);
-    self.told.clear();
+    self.pendingMetadata.clear();
     for (const auto what : self.atStart)
         what(*self.recorder);
 }
@@ -118,7 +118,7 @@ void endRecording()
     if (!recording)
         return;
     for (const auto what : self.atEnd)
-        unlessMemoryLacks(what);
+        stopOnBadAlloc(what);
     g_recorder.store(nullptr);
     g_generation.fetch_add(
         1); // from here on, threads find no recorder, but a thread that is in a call may still complete it
@@ -209,19 +209,19 @@ bool beganLate()
     return g_late.load(std::memory_order_relaxed);
 }
 
-void tell(std::string_view key, std::string_view value)
+void addMetadata(std::string_view key, std::string_view value)
 {
     if (Recorder* const to = recorder())
         return to->setMetadata(key, value);
     Process& self = process();
     const std::lock_guard lock(self.mutex);
     if (self.state == State::Waiting)
-        self.told.emplace_back(key, value);
+        self.pendingMetadata.emplace_back(key, value);
 }
 
 void end()
 {
-    unlessMemoryLacks(endRecording);
+    stopOnBadAlloc(endRecording);
 }
 
 void stopForLackOfMemory() noexcept
@@ -272,9 +272,9 @@ ThreadState& detail::refreshedThread()
     // Read this before the recorder: if the recording starts or ends in between, the state is refreshed again.
     state.generation = g_generation.load();
     Recorder* const made = recorder();
-    state.lane = made ? &made->thisThread() : nullptr;
+    state.buffer = made ? &made->thisThread() : nullptr;
     state.recorder = made;
-    t_known = {state.generation, state.lane ? &state.lane->inlined() : nullptr, &state};
+    t_cached = {state.generation, state.buffer ? &state.buffer->inlined() : nullptr, &state};
     return state;
 }
 

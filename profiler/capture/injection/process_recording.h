@@ -17,11 +17,11 @@ namespace profiler::capture::injection {
 /// A thread's state of the recording. No other thread accesses it.
 struct ThreadState {
     struct Domain {
-        ThreadBuffer* lane = nullptr;
+        ThreadBuffer* buffer = nullptr;
         int depth = 0;
     };
     std::uint64_t generation = 0;
-    ThreadBuffer* lane = nullptr; ///< null if this process is not recorded
+    ThreadBuffer* buffer = nullptr; ///< null if this process is not recorded
     /// The recorder of the buffer, as long as there is one. It is never destroyed; after its end, it accepts events of
     /// calls that started before, but does not write them.
     Recorder* recorder = nullptr;
@@ -38,28 +38,28 @@ extern std::atomic<std::uint64_t> g_generation;
 
 namespace detail {
 /// The calling thread's cached state, with a direct pointer to its buffer.
-struct Known {
+struct CachedThread {
     std::uint64_t generation = 0;
-    ThreadBuffer::Impl* lane = nullptr; ///< buffer of `state`; null without one
+    ThreadBuffer::Impl* buffer = nullptr; ///< buffer of `state`; null without one
     ThreadState* state = nullptr;
 };
 // Read in each call: the initial-exec model avoids the function call that thread-local variables of a library usually
 // need. 24 bytes.
-extern thread_local constinit Known t_known __attribute__((tls_model("initial-exec")));
+extern thread_local constinit CachedThread t_cached __attribute__((tls_model("initial-exec")));
 ThreadState& refreshedThread();
 } // namespace detail
 
 /// The calling thread's state as of its last call; null if it is no longer valid.
-inline const detail::Known* knownThread()
+inline const detail::CachedThread* cachedThread()
 {
-    const detail::Known& known = detail::t_known;
-    return known.lane && known.generation == g_generation.load(std::memory_order_relaxed) ? &known : nullptr;
+    const detail::CachedThread& known = detail::t_cached;
+    return known.buffer && known.generation == g_generation.load(std::memory_order_relaxed) ? &known : nullptr;
 }
 
 /// The calling thread's state. Opens the process's trace file on first use; a forked child opens its own.
 inline ThreadState& thisThread()
 {
-    const detail::Known& known = detail::t_known;
+    const detail::CachedThread& known = detail::t_cached;
     return known.state && known.generation == g_generation.load(std::memory_order_relaxed) ? *known.state
                                                                                            : detail::refreshedThread();
 }
@@ -74,7 +74,7 @@ bool isWaiting();
 bool beganLate();
 /// Adds metadata to the trace; while isWaiting(), it is stored until the trace is opened. Does nothing if nothing is
 /// recorded.
-void tell(std::string_view key, std::string_view value);
+void addMetadata(std::string_view key, std::string_view value);
 /// Makes forked children leave the parent's recording alone. Called once, when the library is loaded.
 void followForks();
 /// True if a recording is open; does not open one.
@@ -89,7 +89,7 @@ void stopForLackOfMemory() noexcept;
 /// Runs `call` on behalf of a function of the program, NVTX or CUDA, and returns its result. If memory runs out, the
 /// recording stops and zero is returned, because none of these callers expects an exception.
 template <class Call>
-auto unlessMemoryLacks(Call&& call) noexcept -> decltype(call())
+auto stopOnBadAlloc(Call&& call) noexcept -> decltype(call())
 {
     try {
         return call();

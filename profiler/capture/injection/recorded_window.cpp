@@ -49,7 +49,7 @@ bool callAt(TraceTime time, std::function<void()> then)
     try {
         std::thread([time, then = std::move(then)] {
             sleepUntil(time);
-            unlessMemoryLacks(then);
+            stopOnBadAlloc(then);
         }).detach();
     } catch (const std::system_error&) { // thrown by the standard library if no more threads can be created
         made = false;

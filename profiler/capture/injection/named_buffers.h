@@ -14,20 +14,20 @@ namespace profiler::capture::injection {
 
 /// Thread buffers identified by name, for the Python module: their numbers remain valid after a fork, and any thread
 /// may use them (each call takes a lock; usually, Python's own lock is held as well).
-class NamedLanes {
+class NamedBuffers {
 public:
     /// Number of the buffer with this name and kind, which is created on first use.
     /// @param kind  TrackKind::Thread, MainThread or LoaderWorker as a number; other values mean Thread
-    int lane(std::string_view name, int kind);
-    void open(int lane, int kind, std::string_view name, std::int64_t value);
-    void close(int lane);
+    int buffer(std::string_view name, int kind);
+    void open(int buffer, int kind, std::string_view name, std::int64_t value);
+    void close(int buffer);
     /// Record the loader stages of one batch: reading its samples, collating them from the call of collateBegins() on,
     /// and, on a worker's track, the wait since the previous batch. They nest.
-    void fetchBegins(int lane);
-    void collateBegins(int lane);
-    void fetchEnds(int lane);
-    void complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value);
-    void sample(int lane, std::string_view counter, std::string_view unit, double value, TraceTime time);
+    void fetchBegins(int buffer);
+    void collateBegins(int buffer);
+    void fetchEnds(int buffer);
+    void complete(int buffer, int kind, std::string_view name, TimeRange range, std::int64_t value);
+    void sample(int buffer, std::string_view counter, std::string_view unit, double value, TraceTime time);
 
     void lock() { m_mutex.lock(); }
     void unlock() { m_mutex.unlock(); }
@@ -38,7 +38,7 @@ private:
         TrackKind kind;
         std::uint64_t generation = 0;
         Recorder* recorder = nullptr; ///< recorder of the buffer; it may have ended
-        ThreadBuffer* lane = nullptr;
+        ThreadBuffer* buffer = nullptr;
         int open = 0; ///< ranges of this recording that have not ended
         struct Fetch {
             TraceTime began, collating;
@@ -49,13 +49,13 @@ private:
     };
     /// Creates the buffer again in a forked child. Null if not recording, or if there is no such number. Requires the
     /// lock.
-    Named* find(int lane);
+    Named* find(int buffer);
 
     std::mutex m_mutex; ///< held during a fork
-    std::deque<Named> m_lanes;
+    std::deque<Named> m_buffers;
 };
 
 /// The instance of this process; the C functions have only numbers to pass.
-NamedLanes& namedLanes();
+NamedBuffers& namedBuffers();
 
 } // namespace profiler::capture::injection

@@ -1,4 +1,4 @@
-#include "profiler/capture/injection/named_lanes.h"
+#include "profiler/capture/injection/named_buffers.h"
 
 #include <algorithm>
 #include <pthread.h>
@@ -14,33 +14,33 @@ ActivityKind kindOf(int kind)
 
 } // namespace
 
-int NamedLanes::lane(std::string_view name, int kind)
+int NamedBuffers::buffer(std::string_view name, int kind)
 {
     const std::lock_guard lock(m_mutex);
     const bool known =
         kind == static_cast<int>(TrackKind::MainThread) || kind == static_cast<int>(TrackKind::LoaderWorker);
     const TrackKind wanted = known ? static_cast<TrackKind>(kind) : TrackKind::Thread;
-    const auto at = std::find_if(m_lanes.begin(), m_lanes.end(),
-                                 [&](const Named& lane) { return lane.name == name && lane.kind == wanted; });
-    if (at != m_lanes.end())
-        return static_cast<int>(at - m_lanes.begin());
-    m_lanes.push_back({std::string(name), wanted});
-    return static_cast<int>(m_lanes.size()) - 1;
+    const auto at = std::find_if(m_buffers.begin(), m_buffers.end(),
+                                 [&](const Named& buffer) { return buffer.name == name && buffer.kind == wanted; });
+    if (at != m_buffers.end())
+        return static_cast<int>(at - m_buffers.begin());
+    m_buffers.push_back({std::string(name), wanted});
+    return static_cast<int>(m_buffers.size()) - 1;
 }
 
-NamedLanes::Named* NamedLanes::find(int lane)
+NamedBuffers::Named* NamedBuffers::find(int buffer)
 {
-    if (lane < 0 || lane >= std::ssize(m_lanes))
+    if (buffer < 0 || buffer >= std::ssize(m_buffers))
         return nullptr;
     Recorder* const to = recorder();
     if (!to)
         return nullptr;
-    Named& named = m_lanes[static_cast<std::size_t>(lane)];
+    Named& named = m_buffers[static_cast<std::size_t>(buffer)];
     const std::uint64_t generation = g_generation.load();
     if (named.generation != generation || named.recorder != to) {
         named.recorder = to;
-        named.lane = &to->addLane(named.name, named.kind);
-        named.lane->nestByIntervals();
+        named.buffer = &to->addBuffer(named.name, named.kind);
+        named.buffer->nestByIntervals();
         named.generation = generation;
         named.open = 0;
         named.fetches.clear();
@@ -50,50 +50,50 @@ NamedLanes::Named* NamedLanes::find(int lane)
     return &named;
 }
 
-void NamedLanes::open(int lane, int kind, std::string_view name, std::int64_t value)
+void NamedBuffers::open(int buffer, int kind, std::string_view name, std::int64_t value)
 {
     const std::lock_guard lock(m_mutex);
-    if (Named* const to = find(lane)) {
-        to->lane->open(kindOf(kind), to->lane->intern(name), value);
+    if (Named* const to = find(buffer)) {
+        to->buffer->open(kindOf(kind), to->buffer->intern(name), value);
         ++to->open;
     }
 }
 
-void NamedLanes::close(int lane)
+void NamedBuffers::close(int buffer)
 {
     const std::lock_guard lock(m_mutex);
-    Named* const to = find(lane);
+    Named* const to = find(buffer);
     if (!to || (to->open == 0 && beganLate())) // it started before the window
         return;
-    to->lane->close();
+    to->buffer->close();
     to->open = std::max(0, to->open - 1);
 }
 
-void NamedLanes::fetchBegins(int lane)
+void NamedBuffers::fetchBegins(int buffer)
 {
     const std::lock_guard lock(m_mutex);
-    if (Named* const to = find(lane))
+    if (Named* const to = find(buffer))
         to->fetches.push_back({TraceClock::now(), TraceTime::max()});
 }
 
-void NamedLanes::collateBegins(int lane)
+void NamedBuffers::collateBegins(int buffer)
 {
     const std::lock_guard lock(m_mutex);
-    if (Named* const to = find(lane); to && !to->fetches.empty())
+    if (Named* const to = find(buffer); to && !to->fetches.empty())
         to->fetches.back().collating = TraceClock::now();
 }
 
-void NamedLanes::fetchEnds(int lane)
+void NamedBuffers::fetchEnds(int buffer)
 {
     const std::lock_guard lock(m_mutex);
-    Named* const to = find(lane);
+    Named* const to = find(buffer);
     if (!to || to->fetches.empty()) // it started before the window
         return;
     const TraceTime now = TraceClock::now();
     const Named::Fetch fetch = to->fetches.back();
     to->fetches.pop_back();
     const auto put = [&](ActivityKind kind, std::string_view name, TraceTime begin, TraceTime end) {
-        to->lane->complete(kind, to->lane->intern(name), begin, end, to->batch);
+        to->buffer->complete(kind, to->buffer->intern(name), begin, end, to->batch);
     };
     if (to->kind == TrackKind::LoaderWorker && to->fetched && to->fetches.empty())
         put(ActivityKind::LoaderWait, "wait", *to->fetched, fetch.began);
@@ -105,28 +105,28 @@ void NamedLanes::fetchEnds(int lane)
     ++to->batch;
 }
 
-void NamedLanes::complete(int lane, int kind, std::string_view name, TimeRange range, std::int64_t value)
+void NamedBuffers::complete(int buffer, int kind, std::string_view name, TimeRange range, std::int64_t value)
 {
     const std::lock_guard lock(m_mutex);
-    if (Named* const to = find(lane))
-        to->lane->complete(kindOf(kind), to->lane->intern(name), range.begin, range.end, value);
+    if (Named* const to = find(buffer))
+        to->buffer->complete(kindOf(kind), to->buffer->intern(name), range.begin, range.end, value);
 }
 
-void NamedLanes::sample(int lane, std::string_view counter, std::string_view unit, double value, TraceTime time)
+void NamedBuffers::sample(int buffer, std::string_view counter, std::string_view unit, double value, TraceTime time)
 {
     const std::lock_guard lock(m_mutex);
-    if (Named* const to = find(lane))
-        to->lane->sample(to->recorder->addCounter(counter, unit), time, value);
+    if (Named* const to = find(buffer))
+        to->buffer->sample(to->recorder->addCounter(counter, unit), time, value);
 }
 
-NamedLanes& namedLanes()
+NamedBuffers& namedBuffers()
 {
-    static NamedLanes* s_lanes = [] {
-        auto* lanes = new NamedLanes; // never destroyed: outlives every thread
-        pthread_atfork([] { namedLanes().lock(); }, [] { namedLanes().unlock(); }, [] { namedLanes().unlock(); });
-        return lanes;
+    static NamedBuffers* s_buffers = [] {
+        auto* buffers = new NamedBuffers; // never destroyed: outlives every thread
+        pthread_atfork([] { namedBuffers().lock(); }, [] { namedBuffers().unlock(); }, [] { namedBuffers().unlock(); });
+        return buffers;
     }();
-    return *s_lanes;
+    return *s_buffers;
 }
 
 } // namespace profiler::capture::injection
