@@ -28,7 +28,7 @@ auto is(const AllocationOrigin& origin, std::int64_t bytes, std::int64_t blocks)
 }
 } // namespace
 
-TEST(AllocationLedger, ThePeakSaysWhatWasAliveThen)
+TEST(AllocationLedger, ThePeakListsTheAllocationsThatWereAlive)
 {
     AllocationLedger ledger;
     ledger.allocated(at(1), 100, by(7));
@@ -44,7 +44,7 @@ TEST(AllocationLedger, ThePeakSaysWhatWasAliveThen)
     EXPECT_THAT(ledger.now().alive, ElementsAre(is(by(7), 100, 1), is(by(9), 60, 1)));
 }
 
-TEST(AllocationLedger, StepsAndPhasesAreToldApart)
+TEST(AllocationLedger, StepsAndPhasesAreSeparateOrigins)
 {
     AllocationLedger ledger;
     ledger.allocated(at(1), 100, {.op = 7, .phase = 1, .step = 3});
@@ -55,7 +55,7 @@ TEST(AllocationLedger, StepsAndPhasesAreToldApart)
                 ElementsAre(is({7, 1, 3}, 100, 1), is({7, 2, 3}, 100, 1), is({7, 1, 4}, 100, 1), is({}, 5, 1)));
 }
 
-TEST(AllocationLedger, OfStepsThatReachTheSamePeakTheLatestIsTold)
+TEST(AllocationLedger, OfStepsWithTheSamePeakTheLatestIsReported)
 {
     AllocationLedger ledger;
     for (std::int64_t step = 0; step < 3; ++step) {
@@ -65,7 +65,7 @@ TEST(AllocationLedger, OfStepsThatReachTheSamePeakTheLatestIsTold)
     EXPECT_THAT(ledger.peak().alive, ElementsAre(is({7, 1, 2}, 100, 1)));
 }
 
-TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
+TEST(AllocationLedger, APeakWithinOnePercentReportsTheSumOfItsList)
 {
     AllocationLedger ledger;
     ledger.allocated(at(1), 1000, by(7));
@@ -76,7 +76,7 @@ TEST(AllocationLedger, APeakWithinAHundredthSaysWhatItsListSumsTo)
     EXPECT_THAT(peak.alive, ElementsAre(is(by(7), 1000, 1)));
 }
 
-TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
+TEST(AllocationLedger, MemoryAllocatedBeforeTheRecordingIsIgnored)
 {
     AllocationLedger ledger;
     ledger.freed(at(5));
@@ -84,7 +84,7 @@ TEST(AllocationLedger, MemoryFromBeforeTheRecordingChangesNothing)
     EXPECT_TRUE(ledger.peak().alive.empty());
 }
 
-TEST(AllocationLedger, AnAddressThatIsTakenAgainCountsOnce)
+TEST(AllocationLedger, AReusedAddressCountsOnce)
 {
     AllocationLedger ledger;
     ledger.allocated(at(1), 100, by(7));
@@ -93,7 +93,7 @@ TEST(AllocationLedger, AnAddressThatIsTakenAgainCountsOnce)
     EXPECT_THAT(ledger.now().alive, ElementsAre(is(by(8), 40, 1)));
 }
 
-TEST(AllocationLedger, ThreadsMayTakeAndGiveAtOnce)
+TEST(AllocationLedger, ThreadsMayAllocateAndFreeConcurrently)
 {
     AllocationLedger ledger;
     std::vector<std::thread> threads;

@@ -46,7 +46,7 @@ std::shared_ptr<const profiler::Trace> traced(const TestFolder& folder, const st
 
 } // namespace
 
-TEST(CaptureLevel, FullHasShapesAndAllocations)
+TEST(CaptureLevel, FullRecordsShapesAndAllocations)
 {
     const TestFolder folder;
     const auto trace = traced(folder, "full");
@@ -56,7 +56,7 @@ TEST(CaptureLevel, FullHasShapesAndAllocations)
     EXPECT_GT(std::stoll(trace->metadata().at("memory.peak.cpu")), 0);
 }
 
-TEST(CaptureLevel, ThePeakSaysWhichAllocationsWereAlive)
+TEST(CaptureLevel, ThePeakListsTheAllocationsThatWereAlive)
 {
     const TestFolder folder;
     const auto trace = traced(folder, "full");
@@ -79,11 +79,11 @@ TEST(CaptureLevel, ThePeakSaysWhichAllocationsWereAlive)
     }
     EXPECT_LE(sum, peak);
     EXPECT_GE(static_cast<double>(sum), 0.99 * static_cast<double>(peak));
-    EXPECT_THAT(phases, testing::IsSupersetOf({"forward", "backward"})) << "activations, and gradients";
-    EXPECT_THAT(operators, testing::Contains(testing::StartsWith("aten::"))) << "what the layers called";
+    EXPECT_THAT(phases, testing::IsSupersetOf({"forward", "backward"})) << "activations and gradients";
+    EXPECT_THAT(operators, testing::Contains(testing::StartsWith("aten::"))) << "operators that the layers called";
 }
 
-TEST(CaptureLevel, StandardHasOperatorsWithoutThem)
+TEST(CaptureLevel, StandardRecordsOperatorsWithoutShapesAndAllocations)
 {
     const TestFolder folder;
     const auto trace = traced(folder, "standard");
@@ -92,7 +92,7 @@ TEST(CaptureLevel, StandardHasOperatorsWithoutThem)
     EXPECT_EQ(samplesOf(*trace, "CPU memory allocated"), 0U);
 }
 
-TEST(CaptureLevel, AlwaysHasNoOperators)
+TEST(CaptureLevel, AlwaysRecordsNoOperators)
 {
     const TestFolder folder;
     const auto trace = traced(folder, "always");

@@ -15,9 +15,9 @@ namespace {
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr std::int64_t kEpoch = 1'750'000'000 * kSecond;
 
-/// Clocks of a made-up machine: REALTIME drifts against MONOTONIC, the TSC ticks at 2.4 GHz.
+/// Clocks of a simulated machine: REALTIME drifts relative to MONOTONIC, the TSC ticks at 2.4 GHz.
 struct Machine {
-    double realtimeDrift = 0; ///< parts of one
+    double realtimeDrift = 0; ///< as a fraction of 1
     [[nodiscard]] std::int64_t realtime(std::int64_t monotonic) const
     {
         return kEpoch + monotonic + std::llround(static_cast<double>(monotonic) * realtimeDrift);
@@ -41,7 +41,7 @@ std::int64_t error(TraceTime got, std::int64_t wanted)
 
 TEST(ClockAlignment, FollowsADriftingRealtimeClock)
 {
-    const Machine machine{.realtimeDrift = 50e-6}; // 50 µs a second: what NTP may slew is ten times that
+    const Machine machine{.realtimeDrift = 50e-6}; // 50 µs per second; NTP may slew ten times as fast
     ClockAlignment clocks;
     for (int second = 0; second <= 60; ++second)
         clocks.add(machine.at(second * kSecond));
@@ -57,13 +57,13 @@ TEST(ClockAlignment, ConvertsTheTsc)
 {
     const Machine machine;
     ClockAlignment clocks;
-    for (const int second : {30, 10, 20}) // in any order
+    for (const int second : {30, 10, 20}) // in arbitrary order
         clocks.add(machine.at(second * kSecond));
     for (const std::int64_t ns : {5 * kSecond, 10 * kSecond, 17 * kSecond + 3, 30 * kSecond, 45 * kSecond})
         EXPECT_LE(error(clocks.fromTsc(Machine::tsc(ns)), ns), 10) << ns;
 }
 
-TEST(ClockAlignment, AStepOfRealtimeStaysInItsGap)
+TEST(ClockAlignment, AStepOfRealtimeOnlyAffectsItsGap)
 {
     constexpr std::int64_t kStep = 3600 * kSecond; // an administrator set the clock
     ClockAlignment clocks;
@@ -74,7 +74,7 @@ TEST(ClockAlignment, AStepOfRealtimeStaysInItsGap)
     EXPECT_LE(error(clocks.fromRealtime(kEpoch + kStep + 8 * kSecond + 500), 8 * kSecond + 500), 1);
 }
 
-TEST(ClockAlignment, AStepBackPrefersNoImpossiblePair)
+TEST(ClockAlignment, AfterAStepBackTheFirstPairAroundATimeIsUsed)
 {
     ClockAlignment clocks;
     for (int second = 0; second < 10; ++second)
@@ -84,7 +84,7 @@ TEST(ClockAlignment, AStepBackPrefersNoImpossiblePair)
     EXPECT_LE(error(clocks.fromRealtime(kEpoch + 2 * kSecond + 250), 2 * kSecond + 250), 1);
 }
 
-TEST(ClockAlignment, LeavesOutTriplesThatRunBackwards)
+TEST(ClockAlignment, IgnoresTriplesThatRunBackwards)
 {
     const Machine machine;
     ClockAlignment clocks;
@@ -96,7 +96,7 @@ TEST(ClockAlignment, LeavesOutTriplesThatRunBackwards)
     EXPECT_LE(error(clocks.fromTsc(Machine::tsc(16 * kSecond)), 16 * kSecond), 10);
 }
 
-TEST(ClockAlignment, WithoutTriplesNumbersPassUnchanged)
+TEST(ClockAlignment, WithoutTriplesTimesAreUnchanged)
 {
     const ClockAlignment clocks;
     EXPECT_TRUE(clocks.empty());

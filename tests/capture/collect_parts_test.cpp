@@ -25,7 +25,7 @@ wire::EventRecord correlated(wire::EventType type, ActivityKind kind, std::uint3
     return record;
 }
 
-/// A process that launched one kernel on a GPU of its own, and the step in which it did.
+/// A process that launched one kernel on its own GPU, and the step in which it did so.
 void writeLauncher(const std::filesystem::path& path, std::uint32_t device, std::int64_t begin)
 {
     auto recorder = Recorder::start({.path = path});
@@ -46,7 +46,7 @@ void writeLauncher(const std::filesystem::path& path, std::uint32_t device, std:
 
 } // namespace
 
-TEST(CollectParts, ALaunchLeadsToTheWorkOfItsOwnProcess)
+TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
 {
     const TemporaryFolder folder;
     writeLauncher(folder / "t.sstrace.11", 0, 1000);
@@ -66,13 +66,13 @@ TEST(CollectParts, ALaunchLeadsToTheWorkOfItsOwnProcess)
     }
     for (const Slice& step : (*trace)->ofKind(ActivityKind::Step)) {
         ++steps;
-        EXPECT_EQ(step.args.value, 7) << "a step's number is no correlation id";
+        EXPECT_EQ(step.args.value, 7) << "a step index is not a correlation id";
     }
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(steps, 2);
 }
 
-TEST(CollectParts, TheProcessThatTrainedDescribesTheProgram)
+TEST(CollectParts, TheProcessWithMostStepsDescribesTheProgram)
 {
     const TemporaryFolder folder;
     const auto write = [&](const char* name, const std::map<std::string, std::string>& facts) {
@@ -97,7 +97,7 @@ TEST(CollectParts, TheProcessThatTrainedDescribesTheProgram)
     };
     EXPECT_EQ(value("program"), "trains");
     EXPECT_EQ(value("program.steps"), "30");
-    EXPECT_EQ(value("program.note"), "") << "is of another process than the document";
+    EXPECT_EQ(value("program.note"), "") << "belongs to a process other than the chosen one";
     EXPECT_EQ(value("host.cpu"), "one");
     EXPECT_EQ(value("programs"), "another key");
 }

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 
 namespace {
 
-using Owners = std::array<char, 4>; ///< addresses
+using Owners = std::array<char, 4>; ///< used for their addresses
 
 class Wandering : public testing::Test {
 protected:
@@ -30,7 +30,7 @@ protected:
     {
         m_lane->push(ActivityKind::CpuOp, m_lane->intern(name), 0, 0, 0, 0, owner);
     }
-    /// As a callback does it on whichever thread it comes.
+    /// Ends a range as a callback does, on an arbitrary thread.
     void end(const void* owner)
     {
         if (!m_recorder->thisThread().popOwned(owner))
@@ -61,7 +61,7 @@ protected:
 
 } // namespace
 
-TEST_F(Wandering, WhatIsKnownToEndAnywhereHasATrackOfItsOwn)
+TEST_F(Wandering, RangesKnownToCrossThreadsHaveASeparateTrack)
 {
     push("outer", &m_owners[0]);
     m_recorder->beginCrossThread(&m_owners[1], ActivityKind::UserAnnotation, m_lane->intern("gloo:all_reduce"), 5);
@@ -73,7 +73,7 @@ TEST_F(Wandering, WhatIsKnownToEndAnywhereHasATrackOfItsOwn)
     EXPECT_THAT(names(trace, "main"), ElementsAre("inner", "outer"));
     EXPECT_EQ(trace.of("main").front().record.depth, 1);
     const auto wandering = trace.of("asynchronous operators");
-    ASSERT_EQ(wandering.size(), 2U) << "its begin, so that one that never ends is seen, and the whole";
+    ASSERT_EQ(wandering.size(), 2U) << "its start, so that a range without an end is visible, and the complete range";
     EXPECT_EQ(wandering[0].record.type, wire::EventType::Begin);
     EXPECT_EQ(wandering[1].record.type, wire::EventType::Slice);
     EXPECT_EQ(wandering[1].record.begin, wandering[0].record.begin);
@@ -83,7 +83,7 @@ TEST_F(Wandering, WhatIsKnownToEndAnywhereHasATrackOfItsOwn)
     EXPECT_EQ(trace.loss.unmatched, 0U);
 }
 
-TEST_F(Wandering, AnEndOnAnotherThreadEndsTheRangeWhereItBegan)
+TEST_F(Wandering, AnEndOnAnotherThreadEndsTheRangeOnItsStartThread)
 {
     push("outer", &m_owners[0]);
     push("wanders", &m_owners[1]);
@@ -94,13 +94,13 @@ TEST_F(Wandering, AnEndOnAnotherThreadEndsTheRangeWhereItBegan)
     const ParsedTrace trace = finished();
     ASSERT_THAT(names(trace, "main"), ElementsAre("wanders", "next", "outer"));
     const auto events = trace.of("main");
-    EXPECT_LE(events[0].record.end, events[1].record.begin) << "it ended when the other thread said so";
-    EXPECT_EQ(events[1].record.depth, 1) << "the next one is beside it, not in it";
+    EXPECT_LE(events[0].record.end, events[1].record.begin) << "it ended when the other thread ended it";
+    EXPECT_EQ(events[1].record.depth, 1) << "the next one follows it and is not nested in it";
     EXPECT_EQ(trace.loss.unmatched, 0U);
-    EXPECT_EQ(trace.events.size(), 3U) << "the other thread's own track has nothing of it";
+    EXPECT_EQ(trace.events.size(), 3U) << "nothing is on the other thread's track";
 }
 
-TEST_F(Wandering, ManyOfThemLeaveTheNestingAsItWas)
+TEST_F(Wandering, ManyCrossThreadRangesDoNotChangeTheNesting)
 {
     push("outer", &m_owners[0]);
     for (int i = 0; i < 1000; ++i) {
@@ -117,7 +117,7 @@ TEST_F(Wandering, ManyOfThemLeaveTheNestingAsItWas)
     EXPECT_EQ(trace.loss.dropped, 0U);
 }
 
-TEST_F(Wandering, RangesThatEndInAnotherOrderAreEachTheirOwn)
+TEST_F(Wandering, RangesMayEndInAnyOrder)
 {
     push("first", &m_owners[0]);
     push("second", &m_owners[1]);
@@ -133,16 +133,16 @@ TEST_F(Wandering, RangesThatEndInAnotherOrderAreEachTheirOwn)
     EXPECT_EQ(trace.loss.unmatched, 0U);
 }
 
-TEST_F(Wandering, AnEndThatBelongsToNobodyEndsNoLaterRangeOfItsAddress)
+TEST_F(Wandering, AnUnmatchedEndDoesNotEndALaterRangeWithTheSameAddress)
 {
-    end(&m_owners[0]); // begun before the recording
+    end(&m_owners[0]); // started before the recording
     push("later", &m_owners[0]);
     push("inner", &m_owners[1]);
     end(&m_owners[1]);
     end(&m_owners[0]);
     const ParsedTrace trace = finished();
     ASSERT_THAT(names(trace, "main"), ElementsAre("inner", "later"));
-    EXPECT_EQ(trace.of("main").front().record.depth, 1) << "the outer one was open until its own end";
+    EXPECT_EQ(trace.of("main").front().record.depth, 1) << "the outer range stayed open until its own end";
 }
 
 } // namespace capture_test

@@ -8,10 +8,10 @@
 
 namespace capture_test {
 
-/// A buffer of CUPTI records made by hand, as CUPTI packs them.
+/// A buffer of CUPTI records built by a test, with the layout that CUPTI uses.
 class CuptiBuffer {
 public:
-    /// A record of zeros; fill it in before the next is added.
+    /// Adds a zeroed record; fill it in before adding the next one.
     template <class Record>
     Record& add(CUpti_ActivityKind kind)
     {

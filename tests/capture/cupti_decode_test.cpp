@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// The real cuptiActivityGetNextRecord and cuptiGetCallbackName read these buffers: neither needs a driver.
+// These buffers are read by the real cuptiActivityGetNextRecord and cuptiGetCallbackName, which need no driver.
 namespace capture_test {
 
 using namespace profiler;
@@ -33,7 +33,7 @@ protected:
 
 } // namespace
 
-TEST_F(CuptiDecode, Kernels)
+TEST_F(CuptiDecode, KernelsAreDecoded)
 {
     auto& kernel = buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1200, 1400, 5);
     kernel.name = "_Z9my_kernelIfEvPT_";
@@ -73,7 +73,7 @@ TEST_F(CuptiDecode, KernelsWithoutAUsableNameAreKept)
     EXPECT_EQ(records.work[2].event.name, records.work[1].event.name);
 }
 
-TEST_F(CuptiDecode, Copies)
+TEST_F(CuptiDecode, CopiesAreDecoded)
 {
     auto& up = buffer.timed<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, 10, 20, 6);
     up.bytes = std::uint64_t{6} << 30;
@@ -100,7 +100,7 @@ TEST_F(CuptiDecode, Copies)
     EXPECT_EQ(records.work[1].extra.dst, MemoryKind::Pinned);
 }
 
-TEST_F(CuptiDecode, CopiesBetweenGpus)
+TEST_F(CuptiDecode, CopiesBetweenGpusAreDecoded)
 {
     auto& copy = buffer.timed<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 10, 20, 8);
     copy.bytes = 1000;
@@ -114,7 +114,7 @@ TEST_F(CuptiDecode, CopiesBetweenGpus)
     EXPECT_EQ(name(records.work[0].event), "Memcpy PtoP (Device -> Device)");
 }
 
-TEST_F(CuptiDecode, EveryCopyKindHasOneOfOurs)
+TEST_F(CuptiDecode, EveryCopyKindIsMapped)
 {
     EXPECT_EQ(copyKind(CUPTI_ACTIVITY_MEMCPY_KIND_HTOA), CopyKind::HtoD);
     EXPECT_EQ(copyKind(CUPTI_ACTIVITY_MEMCPY_KIND_ATOH), CopyKind::DtoH);
@@ -129,7 +129,7 @@ TEST_F(CuptiDecode, EveryCopyKindHasOneOfOurs)
     EXPECT_EQ(memoryKind(77), MemoryKind::Unknown);
 }
 
-TEST_F(CuptiDecode, Memsets)
+TEST_F(CuptiDecode, MemsetsAreDecoded)
 {
     auto& memset = buffer.timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 10, 11, 9);
     memset.bytes = 512;
@@ -143,7 +143,7 @@ TEST_F(CuptiDecode, Memsets)
     EXPECT_EQ(records.work[0].event.flags, slice_flag::kAsync);
 }
 
-TEST_F(CuptiDecode, RuntimeAndDriverCallsHaveTheirNames)
+TEST_F(CuptiDecode, RuntimeAndDriverCallsAreNamed)
 {
     for (int i = 0; i < 2; ++i) {
         auto& launch = buffer.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, 1000, 1500, 5);
@@ -156,28 +156,28 @@ TEST_F(CuptiDecode, RuntimeAndDriverCallsHaveTheirNames)
     ASSERT_EQ(records.host.size(), 4U);
     EXPECT_EQ(name(records.host[0].event), "cudaLaunchKernel");
     EXPECT_EQ(records.host[0].event.kind, ActivityKind::CudaRuntime);
-    EXPECT_EQ(records.host[0].event.depth, 255) << "the nesting is found later";
+    EXPECT_EQ(records.host[0].event.depth, 255) << "the nesting is inferred later";
     EXPECT_EQ(records.host[0].event.link, 5);
     EXPECT_EQ(records.host[0].tid, 4711);
-    EXPECT_EQ(records.host[1].event.name, records.host[0].event.name) << "asked once";
+    EXPECT_EQ(records.host[1].event.name, records.host[0].event.name) << "the name is looked up once";
     EXPECT_EQ(name(records.host[2].event), "cuLaunchKernel");
     EXPECT_EQ(records.host[2].event.kind, ActivityKind::CudaDriver);
     EXPECT_EQ(name(records.host[3].event), "CUDA call 999999");
 }
 
-TEST_F(CuptiDecode, AnOverheadWithoutTimesIsNoLoss)
+TEST_F(CuptiDecode, AnOverheadWithoutTimesIsNotALoss)
 {
     buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 0, 0);
     EXPECT_EQ(decode().damaged, 0U);
     buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 20, 10);
-    EXPECT_EQ(decode().damaged, 1U) << "it ends before it begins";
+    EXPECT_EQ(decode().damaged, 1U) << "it ends before it starts";
 }
 
 TEST_F(CuptiDecode, TheLastRecordOfANewerLibraryMayBeLonger)
 {
     auto& call = buffer.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, 1000, 1500, 5);
     call.cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
-    std::vector<std::uint64_t> longer(buffer.size() / 8 + 2); // two fields that we do not know
+    std::vector<std::uint64_t> longer(buffer.size() / 8 + 2); // two additional fields that we do not know
     std::memcpy(longer.data(), buffer.data(), buffer.size());
     const auto decodeAs = [&](std::uint32_t version) {
         CuptiApi api = systemCupti();
@@ -185,7 +185,7 @@ TEST_F(CuptiDecode, TheLastRecordOfANewerLibraryMayBeLonger)
             *to = version;
             return CUPTI_SUCCESS;
         };
-        // The library's own walk: one record, then the end.
+        // The library's own iteration: one record, then the end.
         api.getNextRecord = [](std::uint8_t* begin, size_t, CUpti_Activity** record) {
             if (*record)
                 return CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -198,7 +198,7 @@ TEST_F(CuptiDecode, TheLastRecordOfANewerLibraryMayBeLonger)
     const CuptiRecords records = decodeAs(CUPTI_API_VERSION + 100);
     EXPECT_EQ(records.host.size(), 1U);
     EXPECT_EQ(records.damaged, 0U);
-    EXPECT_EQ(decodeAs(CUPTI_API_VERSION).damaged, 1U) << "of our own version these bytes are no record";
+    EXPECT_EQ(decodeAs(CUPTI_API_VERSION).damaged, 1U) << "in our own version, these bytes are not a record";
 }
 
 TEST(CallWithoutVersion, KeepsWhatBelongsToTheName)
@@ -211,7 +211,7 @@ TEST(CallWithoutVersion, KeepsWhatBelongsToTheName)
     EXPECT_EQ(callWithoutVersion(""), "");
 }
 
-TEST_F(CuptiDecode, WaitsOfHostAndOfStreams)
+TEST_F(CuptiDecode, WaitsOfTheHostAndOfStreamsAreDecoded)
 {
     auto& host = buffer.timed<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 3000, 3500, 12);
     host.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE;
@@ -237,7 +237,7 @@ TEST_F(CuptiDecode, WaitsOfHostAndOfStreams)
     EXPECT_EQ(records.damaged, 0U);
 }
 
-TEST_F(CuptiDecode, OverheadsOfThreadsAndOthers)
+TEST_F(CuptiDecode, OverheadsOfThreadsAndOfTheProcessAreDecoded)
 {
     auto& loading = buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9);
     loading.overheadKind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;
@@ -250,10 +250,10 @@ TEST_F(CuptiDecode, OverheadsOfThreadsAndOthers)
     EXPECT_EQ(name(records.host[0].event), "lazy function loading");
     EXPECT_EQ(records.host[0].event.kind, ActivityKind::Overhead);
     EXPECT_EQ(records.host[0].tid, 31);
-    EXPECT_EQ(records.host[1].tid, 0) << "of no thread";
+    EXPECT_EQ(records.host[1].tid, 0) << "belongs to no thread";
 }
 
-TEST_F(CuptiDecode, WhatIsTheClientsToFreeIsListedAndLeftAlone)
+TEST_F(CuptiDecode, MemoryThatTheClientMustFreeIsListedButNotFreed)
 {
     char name[] = "Some GPU", details[] = "of one overhead";
     buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9).overheadData = details;
@@ -265,7 +265,7 @@ TEST_F(CuptiDecode, WhatIsTheClientsToFreeIsListedAndLeftAlone)
     EXPECT_STREQ(name, "Some GPU");
 }
 
-TEST_F(CuptiDecode, Version12SharesTheNamesOfDevices)
+TEST_F(CuptiDecode, InVersion12DeviceNamesAreNotFreed)
 {
     CuptiApi twelve = systemCupti();
     twelve.getVersion = [](std::uint32_t* version) {
@@ -278,7 +278,7 @@ TEST_F(CuptiDecode, Version12SharesTheNamesOfDevices)
     EXPECT_TRUE(older.decode(buffer.data(), buffer.size()).toFree.empty());
 }
 
-TEST_F(CuptiDecode, ExternalIdsAndDevices)
+TEST_F(CuptiDecode, ExternalIdsAndDevicesAreDecoded)
 {
     auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
     external.externalId = 77;
@@ -298,7 +298,7 @@ TEST_F(CuptiDecode, ExternalIdsAndDevices)
     EXPECT_EQ(records.devices[0].uuid, "GPU-00112233-4455-6677-8899-aabbccddeeff");
 }
 
-TEST_F(CuptiDecode, UnknownKindsAreCountedAndPassed)
+TEST_F(CuptiDecode, UnknownKindsAreCountedAndSkipped)
 {
     buffer.add<CUpti_ActivityMarkerData2>(CUPTI_ACTIVITY_KIND_MARKER_DATA);
     buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2);
@@ -309,7 +309,7 @@ TEST_F(CuptiDecode, UnknownKindsAreCountedAndPassed)
     EXPECT_EQ(records.damaged, 0U);
 }
 
-TEST_F(CuptiDecode, RecordsWithoutTimesAreDamaged)
+TEST_F(CuptiDecode, RecordsWithoutTimesCountAsDamaged)
 {
     buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 0, 0);
     buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 5, 4);
@@ -325,7 +325,7 @@ TEST_F(CuptiDecode, RecordsWithoutTimesAreDamaged)
     EXPECT_TRUE(records.host.empty());
 }
 
-TEST_F(CuptiDecode, ATruncatedBufferGivesItsWholeRecords)
+TEST_F(CuptiDecode, ATruncatedBufferYieldsItsCompleteRecords)
 {
     for (int i = 1; i <= 3; ++i)
         buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2).name = "k";
@@ -337,7 +337,7 @@ TEST_F(CuptiDecode, ATruncatedBufferGivesItsWholeRecords)
     EXPECT_EQ(decode().damaged, 0U);
 }
 
-TEST_F(CuptiDecode, GarbageAndZerosAreALossAndNoCrash)
+TEST_F(CuptiDecode, GarbageAndZerosAreALossButNoCrash)
 {
     std::vector<std::uint64_t> garbage(512, 0x5a5a5a5a5a5a5a5a), zeros(512);
     EXPECT_EQ(decoder.decode(reinterpret_cast<std::uint8_t*>(garbage.data()), 4096).damaged, 1U);
@@ -349,7 +349,7 @@ TEST_F(CuptiDecode, GarbageAndZerosAreALossAndNoCrash)
     EXPECT_EQ(records.damaged, 1U);
 }
 
-TEST_F(CuptiDecode, AnEmptyBufferIsNoLoss)
+TEST_F(CuptiDecode, AnEmptyBufferIsNotALoss)
 {
     const CuptiRecords records = decode();
     EXPECT_EQ(records.damaged, 0U);

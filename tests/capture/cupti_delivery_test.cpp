@@ -13,7 +13,7 @@ using namespace profiler::capture;
 
 namespace {
 
-/// What buffers become in a trace that is read back.
+/// Delivers buffers to a recorder and reads back the resulting trace.
 class CuptiDeliveryTest : public testing::Test {
 protected:
     void SetUp() override
@@ -69,7 +69,7 @@ std::vector<double> samples(const Trace& trace, std::string_view counter)
 
 } // namespace
 
-/// A runtime call from 100 to 200 and what the driver does inside it, in the order in which CUPTI writes them.
+/// A runtime call from 100 to 200 and the driver calls inside it, in the order in which CUPTI writes them.
 class NestedCalls : public CuptiDeliveryTest {
 protected:
     static void addDriver(CuptiBuffer& buffer, CUpti_CallbackId id, std::uint64_t start, std::uint32_t correlation)
@@ -85,13 +85,13 @@ protected:
     }
 };
 
-TEST_F(NestedCalls, ALaunchOfTheRuntimeIsOneCall)
+TEST_F(NestedCalls, ARuntimeLaunchIsOneCall)
 {
     CuptiBuffer buffer;
     addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuModuleLoad, 110, 1);
     addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 150, 1);
     addLaunch(buffer, 1);
-    addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 300, 2); // by a library, without the runtime
+    addDriver(buffer, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 300, 2); // called directly by a library
     deliver(buffer);
     const auto read = trace();
     ASSERT_TRUE(read);
@@ -101,10 +101,10 @@ TEST_F(NestedCalls, ALaunchOfTheRuntimeIsOneCall)
     EXPECT_EQ(launches[0].correlation.value, 2U);
     const auto modules = named(*read, ActivityKind::CudaDriver, "cuModuleLoad");
     ASSERT_EQ(modules.size(), 1U);
-    EXPECT_EQ(modules[0].correlation.value, 0U) << "it launched nothing";
+    EXPECT_EQ(modules[0].correlation.value, 0U) << "it has launched nothing";
 }
 
-TEST_F(NestedCalls, TheTwoRecordsOfALaunchMayBeInTwoBuffers)
+TEST_F(NestedCalls, TheRecordsOfALaunchMayBeInDifferentBuffers)
 {
     CuptiBuffer first, second, kernels;
     addDriver(first, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 150, 1);
@@ -112,7 +112,7 @@ TEST_F(NestedCalls, TheTwoRecordsOfALaunchMayBeInTwoBuffers)
     kernels.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 300, 400, 1);
     deliver(kernels);
     addLaunch(second, 1);
-    addDriver(second, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 500, 7); // the last: nothing follows it
+    addDriver(second, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 500, 7); // the last record: nothing follows it
     deliver(second);
     const auto read = trace();
     ASSERT_TRUE(read);
@@ -122,7 +122,7 @@ TEST_F(NestedCalls, TheTwoRecordsOfALaunchMayBeInTwoBuffers)
     EXPECT_EQ(launches[0].correlation.value, 7U);
 }
 
-TEST_F(CuptiDeliveryTest, AStreamThatWaitsForAnEventHasAnArrowFromItsRecording)
+TEST_F(CuptiDeliveryTest, AStreamWaitHasAnArrowFromTheRecordingOfItsEvent)
 {
     CuptiBuffer first, second;
     addCall(first, CUPTI_RUNTIME_TRACE_CBID_cudaEventRecord_v3020, 1000, 1);
@@ -134,7 +134,7 @@ TEST_F(CuptiDeliveryTest, AStreamThatWaitsForAnEventHasAnArrowFromItsRecording)
     wait.type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT;
     wait.correlationId = 2;
     wait.cudaEventSyncId = 44;
-    addCall(second, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, 2000, 2); // its call comes in a later buffer
+    addCall(second, CUPTI_RUNTIME_TRACE_CBID_cudaStreamWaitEvent_v3020, 2000, 2); // its call arrives in a later buffer
     deliver(first);
     deliver(second);
     const auto read = trace();
@@ -149,7 +149,7 @@ TEST_F(CuptiDeliveryTest, AStreamThatWaitsForAnEventHasAnArrowFromItsRecording)
     EXPECT_EQ(read->captureStats().unmatched, 0U);
 }
 
-TEST_F(CuptiDeliveryTest, CallsCarryTheProgramsOwnNumbers)
+TEST_F(CuptiDeliveryTest, CallsHaveTheirExternalCorrelationIds)
 {
     CuptiBuffer buffer;
     auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
@@ -166,7 +166,7 @@ TEST_F(CuptiDeliveryTest, CallsCarryTheProgramsOwnNumbers)
     EXPECT_EQ(calls[0].args.bytes, 0);
 }
 
-TEST_F(CuptiDeliveryTest, AGraphsLaunchHasItsWork)
+TEST_F(CuptiDeliveryTest, AGraphLaunchIsLinkedToItsWork)
 {
     CuptiBuffer buffer;
     addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, 10, 5);
@@ -181,7 +181,7 @@ TEST_F(CuptiDeliveryTest, AGraphsLaunchHasItsWork)
     EXPECT_EQ(flows[0].kind, FlowKind::Launch);
 }
 
-TEST_F(CuptiDeliveryTest, MemoryIsACounterByDevice)
+TEST_F(CuptiDeliveryTest, MemoryIsACounterPerDevice)
 {
     CuptiBuffer buffer;
     for (const auto& [bytes, release] : {std::pair(100, false), {50, false}, {100, true}, {900, true}}) {
@@ -196,7 +196,7 @@ TEST_F(CuptiDeliveryTest, MemoryIsACounterByDevice)
     EXPECT_THAT(samples(*trace(), "GPU 0 memory taken"), testing::ElementsAre(100, 150, 50, 0));
 }
 
-TEST_F(CuptiDeliveryTest, MarkersPairAndOthersAreCounted)
+TEST_F(CuptiDeliveryTest, MarkersArePairedAndOthersAreCountedAsUnmatched)
 {
     CuptiBuffer buffer;
     const auto add = [&](CUpti_ActivityFlag flag, std::uint64_t time, std::uint32_t id) {
@@ -220,8 +220,8 @@ TEST_F(CuptiDeliveryTest, MarkersPairAndOthersAreCounted)
     EXPECT_EQ(read->captureStats().unmatched, 2U);
 }
 
-// CUPTI tells of each query that found its work done as of a wait; the calls are left out.
-TEST_F(CuptiDeliveryTest, QueriesAreNoLossAndTakeNoPlaceOfOthers)
+// CUPTI reports each query that found its work done as a wait; the calls are not recorded.
+TEST_F(CuptiDeliveryTest, QueriesAreNotALossAndDoNotDisplaceOtherWaits)
 {
     CuptiBuffer first, queries, last;
     auto& start = first.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
@@ -238,7 +238,7 @@ TEST_F(CuptiDeliveryTest, QueriesAreNoLossAndTakeNoPlaceOfOthers)
     end.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
     end.id = 1;
     end.timestamp = 9000;
-    addCall(last, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, 6018, 6099); // of the last wait
+    addCall(last, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, 6018, 6099); // the call of the last wait
     deliver(last);
     const auto read = trace();
     EXPECT_EQ(named(*read, ActivityKind::Nvtx, "range").size(), 1U);
@@ -246,7 +246,7 @@ TEST_F(CuptiDeliveryTest, QueriesAreNoLossAndTakeNoPlaceOfOthers)
     EXPECT_EQ(read->captureStats().unmatched, 0U);
 }
 
-TEST_F(CuptiDeliveryTest, DevicesHaveTheirFacts)
+TEST_F(CuptiDeliveryTest, DevicePropertiesAreRecorded)
 {
     CuptiBuffer buffer;
     auto& device = buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);

@@ -16,8 +16,8 @@ using profiler::test::hasIdAndPart;
 using profiler::test::hasPart;
 using testing::HasSubstr;
 
-// The states of a machine that a user meets: each has words of its own.
-TEST(CuptiError, EachStateOfAMachineHasItsSentence)
+// States of a machine that users run into: each has its own message.
+TEST(CuptiError, EachStateOfAMachineHasItsOwnMessage)
 {
     std::set<std::string> ids;
     for (const int status : {33, 35, 39, 40, 41, 42, 43, 44, 45, 46, 999}) {
@@ -29,7 +29,7 @@ TEST(CuptiError, EachStateOfAMachineHasItsSentence)
     }
 }
 
-TEST(CuptiError, NamesTheToolThatIsInTheWay)
+TEST(CuptiError, NamesTheToolThatUsesCupti)
 {
     const Error error = cuptiError(systemCupti(), CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED, "start GPU tracing",
                                    "Nsight Systems");
@@ -37,7 +37,7 @@ TEST(CuptiError, NamesTheToolThatIsInTheWay)
     EXPECT_THAT(error.what, hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems"));
 }
 
-TEST(CuptiError, OtherStatusesCarryCuptisOwnWords)
+TEST(CuptiError, OtherStatusesUseCuptisDescription)
 {
     EXPECT_THAT(cuptiError(systemCupti(), CUPTI_ERROR_INVALID_PARAMETER, "flush").what,
                 hasIdAndPart("cupti.other", "why", "CUPTI_ERROR_INVALID_PARAMETER"));

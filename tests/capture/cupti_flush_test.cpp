@@ -10,15 +10,15 @@
 #include <system_error>
 #include <thread>
 
-// When buffers are handed over, and what becomes of them.
+// When buffers are returned, and what becomes of them.
 namespace capture_test {
 
 using profiler::test::hasId;
 using profiler::test::hasPart;
 using testing::ElementsAre;
 
-// CUPTI of itself hands over full buffers only, even where it is told a period.
-TEST_F(CuptiSourceTest, BuffersThatAreNotFullAreHandedOverRegularly)
+// CUPTI by itself returns only full buffers, even if a flush period is set.
+TEST_F(CuptiSourceTest, PartlyFilledBuffersAreFlushedRegularly)
 {
     startFlushing({.flushEvery = std::chrono::milliseconds(5)});
     for (std::uint32_t round = 1; round <= 2; ++round) {
@@ -29,22 +29,22 @@ TEST_F(CuptiSourceTest, BuffersThatAreNotFullAreHandedOverRegularly)
         const auto isThere = [&] { return !parseTrace(path).of(track).empty(); };
         for (int tries = 0; tries < 2000 && !isThere(); ++tries)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        EXPECT_TRUE(isThere()) << "while the recording goes on";
+        EXPECT_TRUE(isThere()) << "while recording";
     }
     cupti.dropped = 3;
     EXPECT_TRUE(source->stop());
-    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "no flush comes after the end";
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "there is no flush after the end";
     EXPECT_TRUE(source->notes().empty());
     EXPECT_EQ(finished().loss.dropped, 3U);
 }
 
-TEST_F(CuptiSourceTest, ARegularFlushThatFailsIsReportedOnceAndTriedAgain)
+TEST_F(CuptiSourceTest, AFailedRegularFlushIsReportedOnceAndRetried)
 {
     cupti.failures["flush 0"] = CUPTI_ERROR_UNKNOWN;
     startFlushing({.flushEvery = std::chrono::milliseconds(1)});
     for (int tries = 0; tries < 20'000 && cupti.flushes < 3; ++tries)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_TRUE(source->stop()) << "all comes at the end";
+    EXPECT_TRUE(source->stop()) << "everything arrives at the end";
     EXPECT_GE(std::count(cupti.calls.begin(), cupti.calls.end(), "flush 0"), 3);
     EXPECT_THAT(source->notes(), ElementsAre(hasPart("doing", "flush GPU records regularly")));
 }
@@ -58,7 +58,7 @@ TEST_F(CuptiSourceTest, AToolThatTakesOverCuptiIsReported)
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
     };
     waitForFlushes(8);
-    EXPECT_TRUE(source->notes().empty()) << "its own driver calls come back";
+    EXPECT_TRUE(source->notes().empty()) << "its own driver calls are recorded";
     cupti.takenOver = true;
     waitForFlushes(8);
     EXPECT_THAT(source->notes(), ElementsAre(hasId("cupti.taken_over")));
@@ -70,9 +70,9 @@ TEST_F(CuptiSourceTest, AToolThatTakesOverCuptiIsReported)
     EXPECT_EQ((*trace)->sliceCount(), 0U) << "the source's own calls are not in the trace";
 }
 
-TEST_F(CuptiSourceTest, WithoutAnAnsweredProbeNothingIsSaidOfAnotherTool)
+TEST_F(CuptiSourceTest, WithoutAnAnsweredProbeNoOtherToolIsReported)
 {
-    cupti.takenOver = true; // as without a driver: no driver call is ever recorded
+    cupti.takenOver = true; // as without a driver: driver calls are never recorded
     startFlushing({.flushEvery = std::chrono::milliseconds(1)});
     for (int tries = 0; tries < 20'000 && cupti.flushes < 10; ++tries)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -80,8 +80,8 @@ TEST_F(CuptiSourceTest, WithoutAnAnsweredProbeNothingIsSaidOfAnotherTool)
     EXPECT_TRUE(source->notes().empty());
 }
 
-// A buffer that is not full is handed over only when none of its records is incomplete.
-TEST_F(CuptiSourceTest, BuffersHoldFewRecordsUntilRecordsComeFast)
+// A buffer that is not full is returned only if all of its records are complete.
+TEST_F(CuptiSourceTest, BuffersHoldFewRecordsUntilRecordsArriveFast)
 {
     startFlushing({.flushEvery = std::chrono::hours(1)});
     const auto fill = [&] {
@@ -99,7 +99,7 @@ TEST_F(CuptiSourceTest, BuffersHoldFewRecordsUntilRecordsComeFast)
     EXPECT_EQ(fill(), 2 * first) << "it was full within a quarter of the flush period";
 }
 
-// Where no thread is to be had: one that asks for more than all of the address space for its stack gets none.
+// Makes thread creation fail: a stack larger than the address space cannot be allocated.
 class NoMoreThreads {
 public:
     NoMoreThreads()
@@ -117,7 +117,7 @@ private:
     pthread_attr_t m_before{};
 };
 
-TEST_F(CuptiSourceTest, WithoutAThreadToFlushRegularlyTheRecordingGoesOnAndSaysSo)
+TEST_F(CuptiSourceTest, WithoutAFlushThreadTheRecordingContinuesAndSaysSo)
 {
     {
         const NoMoreThreads none;
@@ -126,7 +126,7 @@ TEST_F(CuptiSourceTest, WithoutAThreadToFlushRegularlyTheRecordingGoesOnAndSaysS
     }
     sigset_t blocked;
     ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &blocked), 0);
-    EXPECT_EQ(sigismember(&blocked, SIGTERM), 0) << "the program's own signals still come";
+    EXPECT_EQ(sigismember(&blocked, SIGTERM), 0) << "the program still receives its signals";
     EXPECT_THAT(source->notes(), ElementsAre(hasId("cupti.no_thread")));
     CuptiBuffer buffer;
     addKernel(buffer, 7, 1);
@@ -135,11 +135,11 @@ TEST_F(CuptiSourceTest, WithoutAThreadToFlushRegularlyTheRecordingGoesOnAndSaysS
     EXPECT_TRUE(recorder->finish());
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
-    EXPECT_EQ((*trace)->sliceCount(), 1U) << "all comes at the end";
+    EXPECT_EQ((*trace)->sliceCount(), 1U) << "everything arrives at the end";
     EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(hasId("cupti.no_thread")));
 }
 
-TEST_F(CuptiSourceTest, StoppingForcesOutIncompleteBuffersThenLetsGo)
+TEST_F(CuptiSourceTest, StoppingFlushesIncompleteBuffersThenUnsubscribes)
 {
     start();
     CuptiBuffer buffer;
@@ -154,7 +154,7 @@ TEST_F(CuptiSourceTest, StoppingForcesOutIncompleteBuffersThenLetsGo)
     EXPECT_EQ(parseTrace(path).events.size(), 2U);
 }
 
-TEST_F(CuptiSourceTest, AFlushThatFailsIsAnErrorNowAndAtTheEnd)
+TEST_F(CuptiSourceTest, AFailedFlushIsAnErrorNowAndAtTheEnd)
 {
     start();
     cupti.failures["flush 0"] = CUPTI_ERROR_UNKNOWN;
@@ -162,16 +162,16 @@ TEST_F(CuptiSourceTest, AFlushThatFailsIsAnErrorNowAndAtTheEnd)
     EXPECT_FALSE(source->stop());
 }
 
-// Each error at the driver's edge is one clear line in the trace, and all that the host did is there.
-TEST_F(CuptiSourceTest, AStopWhoseFlushFailsIsSaidInTheTraceAndTheHostsPartStays)
+// Each driver error is one clear line in the trace, and all host events are still there.
+TEST_F(CuptiSourceTest, AFailedFinalFlushIsNotedInTheTraceAndHostEventsStay)
 {
     start();
     ThreadBuffer& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
     std::size_t size = 0;
-    EXPECT_NE(cupti.request(&size), nullptr) << "outstanding, and never handed over";
+    EXPECT_NE(cupti.request(&size), nullptr) << "requested but never returned";
     cupti.failures["flush 1"] = CUPTI_ERROR_UNKNOWN;
     EXPECT_FALSE(source->stop());
-    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "CUPTI is let go of all the same";
+    EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "CUPTI is unsubscribed anyway";
     lane.push(ActivityKind::Phase, lane.intern("forward"), 0);
     lane.pop();
     EXPECT_TRUE(recorder->finish());
@@ -181,7 +181,7 @@ TEST_F(CuptiSourceTest, AStopWhoseFlushFailsIsSaidInTheTraceAndTheHostsPartStays
     EXPECT_EQ((*trace)->sliceCount(), 1U);
 }
 
-// No buffer can be had: CUPTI gets none, drops, and says how many.
+// If no buffer is available, CUPTI gets none, drops records, and reports their number.
 TEST_F(CuptiSourceTest, WithoutBuffersRecordsAreDroppedAndCounted)
 {
     start({.buffers = 0, .maxBuffers = 0});
@@ -194,7 +194,7 @@ TEST_F(CuptiSourceTest, WithoutBuffersRecordsAreDroppedAndCounted)
     EXPECT_EQ(finished().loss.dropped, 12U);
 }
 
-TEST_F(CuptiSourceTest, BuffersAreZeroedAndUsedAgain)
+TEST_F(CuptiSourceTest, BuffersAreZeroedAndReused)
 {
     start({.bufferBytes = 8192, .buffers = 2, .maxBuffers = 3});
     for (int round = 0; round < 20; ++round) {
@@ -211,14 +211,14 @@ TEST_F(CuptiSourceTest, BuffersAreZeroedAndUsedAgain)
         EXPECT_EQ(size, 8192U);
         taken.push_back(buffer);
     }
-    EXPECT_EQ(taken.size(), 3U) << "then CUPTI drops, and counts";
+    EXPECT_EQ(taken.size(), 3U) << "beyond that, CUPTI drops records and counts them";
     for (std::uint8_t* buffer : taken)
         cupti.complete(buffer, size, 0);
     const ParsedTrace trace = finished();
     EXPECT_EQ(trace.events.size(), 80U);
 }
 
-TEST_F(CuptiSourceTest, BuffersThatComeAfterTheEndAreLeftAlone)
+TEST_F(CuptiSourceTest, BuffersReturnedAfterTheEndAreIgnored)
 {
     start();
     std::size_t size = 0;
@@ -228,11 +228,11 @@ TEST_F(CuptiSourceTest, BuffersThatComeAfterTheEndAreLeftAlone)
     source.reset();
     EXPECT_TRUE(recorder->finish());
     recorder.reset();
-    cupti.complete(buffer, size, 64); // the buffer still lives, the recorder does not
+    cupti.complete(buffer, size, 64); // the buffer still exists, the recorder does not
     EXPECT_EQ(cupti.request(&size), nullptr);
 }
 
-TEST_F(CuptiSourceTest, CuptisThreadsAndTheTrainingShareIt)
+TEST_F(CuptiSourceTest, CuptiThreadsAndTheTrainingMayUseItConcurrently)
 {
     start({.bufferBytes = 4096, .buffers = 1, .maxBuffers = 16});
     constexpr int kThreads = 3, kBuffers = 200;

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-// Memory that runs out on CUPTI's thread or on ours beside it.
+// Memory runs out on CUPTI's thread, or on the source's own thread.
 
 namespace capture_test {
 
@@ -26,7 +26,7 @@ protected:
     }
 };
 
-TEST_F(CuptiMemoryTest, OfTheFlushingThreadEndsTheRecordingNotTheProgram)
+TEST_F(CuptiMemoryTest, OnTheFlushThreadEndsTheRecordingNotTheProgram)
 {
     startFlushing({.flushEvery = 1ms});
     {
@@ -36,11 +36,12 @@ TEST_F(CuptiMemoryTest, OfTheFlushingThreadEndsTheRecordingNotTheProgram)
     }
     ASSERT_FALSE(recorder->error());
     EXPECT_THAT(recorder->error().error().what, hasId("recorder.memory"));
-    EXPECT_TRUE(source->setLevel(CuptiLevel::Full)) << "nobody makes the change any more, and nobody waits for it";
+    EXPECT_TRUE(source->setLevel(CuptiLevel::Full))
+        << "the change is no longer made, and the call does not wait for it";
     expectNoteInTrace();
 }
 
-TEST_F(CuptiMemoryTest, WhileABufferIsDecodedEndsTheRecordingAndGivesTheBufferBack)
+TEST_F(CuptiMemoryTest, WhileDecodingABufferEndsTheRecordingAndReturnsTheBuffer)
 {
     start({.buffers = 2, .maxBuffers = 2});
     CuptiBuffer records;
@@ -52,16 +53,16 @@ TEST_F(CuptiMemoryTest, WhileABufferIsDecodedEndsTheRecordingAndGivesTheBufferBa
     std::memcpy(buffer, records.data(), records.size());
     {
         const FailingMemory failing = FailingMemory::once(0);
-        cupti.complete(buffer, size, records.size()); // as CUPTI's thread, which must see no exception
+        cupti.complete(buffer, size, records.size()); // as CUPTI's thread, which must not see an exception
         EXPECT_EQ(FailingMemory::failures(), 1);
     }
     std::size_t free = 0;
     EXPECT_NE(cupti.request(&free), nullptr);
-    EXPECT_NE(cupti.request(&free), nullptr) << "the buffer came back";
+    EXPECT_NE(cupti.request(&free), nullptr) << "the buffer was returned";
     expectNoteInTrace();
 }
 
-TEST_F(CuptiMemoryTest, WhileAStateOfCuptiIsReported)
+TEST_F(CuptiMemoryTest, WhileCuptiReportsAStateEndsTheRecording)
 {
     start();
     {

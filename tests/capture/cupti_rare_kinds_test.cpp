@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Kinds of which a training has few, each valid, cut and damaged; and records of older CUPTIs.
+// Kinds that are rare in training, each valid, truncated and damaged; and records of older CUPTI versions.
 namespace capture_test {
 
 using namespace profiler;
@@ -30,7 +30,7 @@ protected:
                          }};
 };
 
-/// One record of each kind, with all that its decoding asks for.
+/// One record of each kind, with everything that its decoding needs.
 struct Sample {
     const char* kind;
     std::function<void(CuptiBuffer&)> add;
@@ -107,7 +107,7 @@ TEST_F(CuptiRareKinds, EveryKindIsDecoded)
     }
 }
 
-TEST_F(CuptiRareKinds, EveryKindIsCutAnywhereWithoutLosingTheOneBefore)
+TEST_F(CuptiRareKinds, ATruncatedRecordDoesNotAffectTheOneBefore)
 {
     for (const Sample& sample : samples()) {
         CuptiBuffer two;
@@ -123,9 +123,9 @@ TEST_F(CuptiRareKinds, EveryKindIsCutAnywhereWithoutLosingTheOneBefore)
     }
 }
 
-// Words of zeros, as a page that was never written leaves them. (Names are pointers: other damage of theirs is CUPTI's
-// own.)
-TEST_F(CuptiRareKinds, ZerosAnywhereAreALossAndNoCrash)
+// Zeroed words, as in a page that was never written. (Names are pointers, so any other damage to them would be CUPTI's
+// own fault.)
+TEST_F(CuptiRareKinds, ZerosAnywhereAreALossButNoCrash)
 {
     CuptiBuffer all;
     for (const Sample& sample : samples())
@@ -140,12 +140,12 @@ TEST_F(CuptiRareKinds, ZerosAnywhereAreALossAndNoCrash)
     }
 }
 
-TEST_F(CuptiRareKinds, MemoryIsTakenAndGivenBack)
+TEST_F(CuptiRareKinds, AllocationsAndFreesAreDecoded)
 {
     addAllocation(buffer, 1 << 20);
     addAllocation(buffer, 1 << 20, true);
     addAllocation(buffer, 64).memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_MANAGED;
-    addAllocation(buffer, 64).memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED; // the host's
+    addAllocation(buffer, 64).memoryKind = CUPTI_ACTIVITY_MEMORY_KIND_PINNED; // host memory
     addAllocation(buffer, 64).timestamp = 0;
     addAllocation(buffer, ~std::uint64_t{0});
     addAllocation(buffer, 64).memoryOperationType = CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_INVALID;
@@ -159,7 +159,7 @@ TEST_F(CuptiRareKinds, MemoryIsTakenAndGivenBack)
     EXPECT_EQ(records.damaged, 3U);
 }
 
-TEST_F(CuptiRareKinds, PoolsGraphsAndContexts)
+TEST_F(CuptiRareKinds, PoolsGraphsAndContextsAreDecoded)
 {
     auto& pool = buffer.add<CUpti_ActivityMemoryPool3>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
     pool.timestamp = 70;
@@ -188,7 +188,7 @@ TEST_F(CuptiRareKinds, PoolsGraphsAndContexts)
     EXPECT_EQ(records.contexts[0].defaultStream, StreamId{7});
 }
 
-TEST_F(CuptiRareKinds, MarkersAndCompilations)
+TEST_F(CuptiRareKinds, MarkersAndCompilationsAreDecoded)
 {
     addMarker(buffer, CUPTI_ACTIVITY_FLAG_MARKER_START, 10, "forward");
     addMarker(buffer, CUPTI_ACTIVITY_FLAG_MARKER_END, 20, nullptr);
@@ -210,7 +210,7 @@ TEST_F(CuptiRareKinds, MarkersAndCompilations)
     EXPECT_EQ(records.host[0].tid, 31);
 }
 
-TEST(CuptiLayout, ShorterRecordsOfVersion12AreMadeWhole)
+TEST(CuptiLayout, ShorterRecordsOfVersion12AreExtended)
 {
     CUpti_ActivityKernel10 kernel{};
     kernel.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
@@ -219,7 +219,7 @@ TEST(CuptiLayout, ShorterRecordsOfVersion12AreMadeWhole)
     const auto& record = reinterpret_cast<const CUpti_Activity&>(kernel);
     CuptiRecordSpace space;
     constexpr std::uint32_t kVersion12 = 26, kVersion13 = 130'001;
-    EXPECT_EQ(wholeCuptiRecord(record, sizeof kernel, kVersion12, space), &record) << "nothing to be done";
+    EXPECT_EQ(wholeCuptiRecord(record, sizeof kernel, kVersion12, space), &record) << "there is nothing to do";
     const CUpti_Activity* const whole = wholeCuptiRecord(record, sizeof(CUpti_ActivityKernel9), kVersion12, space);
     ASSERT_NE(whole, nullptr);
     EXPECT_EQ(reinterpret_cast<const CUpti_ActivityKernel10*>(whole)->start, 5U);
@@ -228,7 +228,7 @@ TEST(CuptiLayout, ShorterRecordsOfVersion12AreMadeWhole)
     EXPECT_EQ(wholeCuptiRecord(record, sizeof(CUpti_ActivityKernel9), kVersion13, space), nullptr) << "cut";
 }
 
-TEST(CuptiLayout, FieldsThatVersion12HasLieWhereOursLie)
+TEST(CuptiLayout, FieldsOfVersion12HaveTheSameOffsetsAsOurs)
 {
     EXPECT_EQ(offsetof(CUpti_ActivityKernel9, graphId), offsetof(CUpti_ActivityKernel10, graphId));
     EXPECT_EQ(offsetof(CUpti_ActivityKernel9, name), offsetof(CUpti_ActivityKernel10, name));

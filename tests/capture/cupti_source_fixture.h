@@ -13,7 +13,7 @@ namespace capture_test {
 using namespace profiler;
 using namespace profiler::capture;
 
-/// A source that records from a CUPTI without a GPU.
+/// A source that records from a fake CUPTI without a GPU.
 class CuptiSourceTest : public testing::Test {
 protected:
     void SetUp() override
@@ -22,7 +22,7 @@ protected:
         ASSERT_TRUE(started) << started.error().message();
         recorder = std::move(*started);
     }
-    /// Without regular flushes: what is handed over is the test's to say.
+    /// Without regular flushes: the test decides when buffers are returned.
     void start(CuptiOptions options = {})
     {
         options.flushEvery = Nanoseconds{0};
@@ -51,7 +51,8 @@ protected:
     std::filesystem::path path = folder / "a.sstrace";
     FakeCupti cupti;
     std::unique_ptr<Recorder> recorder;
-    std::unique_ptr<CuptiSource> source; // before the recorder and the calls it uses
+    std::unique_ptr<CuptiSource> source; // declared after the recorder and the calls it uses, so that it is destroyed
+                                         // first
 };
 
 inline std::string enabling(CUpti_ActivityKind kind)

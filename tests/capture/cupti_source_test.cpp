@@ -29,7 +29,7 @@ TEST_F(CuptiSourceTest, SubscribesFirstAndSetsTheClockBeforeAnyKind)
         EXPECT_LT(positionOf(before), firstKind) << before;
     EXPECT_LT(positionOf("all syncs 0"), positionOf(enabling(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)));
     EXPECT_LT(positionOf(enabling(CUPTI_ACTIVITY_KIND_RUNTIME)), positionOf("filter runtime"))
-        << "the kind undoes filters";
+        << "enabling the kind resets the filters";
     const TraceTime before = TraceClock::now();
     const auto time = static_cast<std::int64_t>(cupti.clock());
     EXPECT_LE(toNs(before), time);
@@ -37,19 +37,19 @@ TEST_F(CuptiSourceTest, SubscribesFirstAndSetsTheClockBeforeAnyKind)
     EXPECT_TRUE(source->notes().empty());
 }
 
-TEST_F(CuptiSourceTest, NamesTheToolThatHoldsCupti)
+TEST_F(CuptiSourceTest, NamesTheToolThatUsesCupti)
 {
     cupti.failures["subscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     cupti.otherTool = "Nsight Systems";
     const auto started = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(started);
     EXPECT_THAT(started.error().what, hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems"));
-    EXPECT_THAT(cupti.calls, ElementsAre("subscribe")) << "nothing else is touched";
+    EXPECT_THAT(cupti.calls, ElementsAre("subscribe")) << "nothing else is called";
     cupti.failures.clear();
-    start(); // and it can be tried again
+    start(); // it can be started again
 }
 
-TEST_F(CuptiSourceTest, TheTraceSaysWhatKeptTheGpuFromBeingRecorded)
+TEST_F(CuptiSourceTest, TheTraceSaysWhyTheGpuWasNotRecorded)
 {
     cupti.failures["subscribe"] = CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     cupti.otherTool = "Nsight Systems";
@@ -62,14 +62,14 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhatKeptTheGpuFromBeingRecorded)
     EXPECT_FALSE((*trace)->metadata().at("versions.cupti").empty());
 }
 
-TEST_F(CuptiSourceTest, TheTraceSaysWhatElseOfTheGpuItLacks)
+TEST_F(CuptiSourceTest, TheTraceSaysWhichGpuRecordsAreMissing)
 {
     cupti.failures[enabling(CUPTI_ACTIVITY_KIND_OVERHEAD)] = CUPTI_ERROR_NOT_SUPPORTED;
     cupti.failures["attribute 5"] = CUPTI_ERROR_INVALID_PARAMETER;
     start();
     for (const char* call : {"disable 10", "unsubscribe"})
         cupti.failures[call] = CUPTI_ERROR_UNKNOWN;
-    EXPECT_TRUE(source->stop()) << "the recording can do without";
+    EXPECT_TRUE(source->stop()) << "the recording works without them";
     EXPECT_TRUE(recorder->finish());
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
@@ -78,7 +78,7 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhatElseOfTheGpuItLacks)
                             hasPart("doing", "stop recording"), hasPart("doing", "unsubscribe from CUPTI")));
 }
 
-// This machine's own CUPTI, with a driver or without: either it starts, or it says why not.
+// Uses this machine's CUPTI, with or without a driver: either it starts, or it says why not.
 TEST_F(CuptiSourceTest, TheRealLibraryStartsOrSaysWhyNot)
 {
     auto started = CuptiSource::start(*recorder, systemCupti(), {});
@@ -101,7 +101,7 @@ TEST_F(CuptiSourceTest, WithoutKernelsItDoesNotStartAndCleansUp)
     EXPECT_TRUE(cupti.enabled.empty());
 }
 
-TEST_F(CuptiSourceTest, WithoutTheClockOrCallbacksForBuffersItDoesNotStart)
+TEST_F(CuptiSourceTest, WithoutTheClockOrBufferCallbacksItDoesNotStart)
 {
     for (const char* call : {"clock", "callbacks"}) {
         cupti.failures = {{call, CUPTI_ERROR_NOT_INITIALIZED}};
@@ -111,7 +111,7 @@ TEST_F(CuptiSourceTest, WithoutTheClockOrCallbacksForBuffersItDoesNotStart)
     }
 }
 
-TEST_F(CuptiSourceTest, OtherKindsThatFailAreNotedAndTheRestIsRecorded)
+TEST_F(CuptiSourceTest, OtherKindsThatFailAreNotedAndEverythingElseIsRecorded)
 {
     cupti.failures[enabling(CUPTI_ACTIVITY_KIND_OVERHEAD)] = CUPTI_ERROR_NOT_SUPPORTED;
     cupti.failures["attribute 5"] = CUPTI_ERROR_INVALID_PARAMETER;
@@ -121,14 +121,14 @@ TEST_F(CuptiSourceTest, OtherKindsThatFailAreNotedAndTheRestIsRecorded)
     EXPECT_TRUE(source->stop());
 }
 
-TEST_F(CuptiSourceTest, OnlyOneAtATime)
+TEST_F(CuptiSourceTest, OnlyOneSourceMayExistAtATime)
 {
     start();
     const auto second = CuptiSource::start(*recorder, cupti.api, {});
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Error::Code::Unavailable);
     EXPECT_TRUE(source->stop());
-    EXPECT_TRUE(source->stop()) << "a second call changes nothing";
+    EXPECT_TRUE(source->stop()) << "a second call has no effect";
     start();
 }
 
@@ -151,7 +151,7 @@ TEST_F(CuptiSourceTest, LevelsEnableWhatTheyNeed)
           CUPTI_DRIVER_TRACE_CBID_cuMemsetD32Async, CUPTI_DRIVER_TRACE_CBID_cuMemsetD8_v2_ptds,
           CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize, CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize})
         EXPECT_THAT(cupti.calls, Contains("driver " + std::to_string(call) + " 1"));
-    EXPECT_EQ(cupti.calls.back(), "flush 0") << "the window before is handed over";
+    EXPECT_EQ(cupti.calls.back(), "flush 0") << "records of the previous window are flushed";
     ASSERT_TRUE(source->setLevel(CuptiLevel::Full));
     EXPECT_THAT(cupti.enabled, Contains(CUPTI_ACTIVITY_KIND_DRIVER));
     ASSERT_TRUE(source->setLevel(CuptiLevel::Always));
@@ -168,12 +168,12 @@ TEST_F(CuptiSourceTest, ALevelIsChangedByTheSourcesOwnThread)
         return plain(id, on);
     };
     startFlushing({.level = CuptiLevel::Always, .flushEvery = std::chrono::hours(1)});
-    onThisThread = false; // the start's own calls
+    onThisThread = false; // the calls made during start
     const int before = cupti.flushes;
     ASSERT_TRUE(source->setLevel(CuptiLevel::Standard));
     for (int tries = 0; tries < 2000 && cupti.flushes == before; ++tries)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    EXPECT_GT(cupti.flushes, before) << "without waiting for the next regular flush";
+    EXPECT_GT(cupti.flushes, before) << "it does not wait for the next regular flush";
     EXPECT_FALSE(onThisThread);
     EXPECT_TRUE(source->stop());
     EXPECT_THAT(cupti.calls, Contains(enabling(CUPTI_ACTIVITY_KIND_RUNTIME)));
@@ -188,7 +188,7 @@ TEST_F(CuptiSourceTest, AnErrorOfALevelChangeIsReportedAtTheEnd)
     EXPECT_THAT(source->notes(), ElementsAre(hasPart("doing", "record runtime calls")));
 }
 
-// libcupti 12 does not know the calls of CUDA 13, and may give their numbers to others.
+// libcupti 12 does not know the calls of CUDA 13, and may use their numbers for other calls.
 TEST_F(CuptiSourceTest, OnlyCallsThatTheLibraryKnowsByNumberAndNameAreFiltered)
 {
     cupti.api.getCallbackName = [plain = cupti.api.getCallbackName](CUpti_CallbackDomain domain, std::uint32_t id,
@@ -225,14 +225,14 @@ TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
                 ElementsAre(hasPart("doing", "continue recording the GPU"), hasId("cupti.state")));
 }
 
-TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)
+TEST_F(CuptiSourceTest, RecordsAreOnTheirTracks)
 {
     start();
     recorder->nameThisThread("main thread", TrackKind::MainThread);
     const auto self = static_cast<std::uint32_t>(gettid());
     CuptiBuffer buffer;
     auto& device = buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
-    device.name = strdup("Some GPU"); // freed by who gets the record
+    device.name = strdup("Some GPU"); // freed by the receiver of the record
     buffer.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 9).overheadData = std::malloc(16);
     addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, self, 1);
     addKernel(buffer, 7, 1);
@@ -256,7 +256,7 @@ TEST_F(CuptiSourceTest, RecordsLandOnTheirTracks)
     EXPECT_EQ(trace.loss.dropped, 0U);
 }
 
-TEST_F(CuptiSourceTest, AWaitIsPutOnTheThreadOfItsCall)
+TEST_F(CuptiSourceTest, AWaitIsOnTheThreadOfItsCall)
 {
     start();
     CuptiBuffer waits, calls;
@@ -270,10 +270,10 @@ TEST_F(CuptiSourceTest, AWaitIsPutOnTheThreadOfItsCall)
     const auto thread = trace.of("thread 501");
     ASSERT_EQ(thread.size(), 2U);
     EXPECT_EQ(thread[1].record.kind, ActivityKind::Sync);
-    EXPECT_EQ(trace.loss.unmatched, 0U) << "22 was a query, whose calls are left out";
+    EXPECT_EQ(trace.loss.unmatched, 0U) << "22 was a query, and calls of queries are not recorded";
 }
 
-TEST_F(CuptiSourceTest, WhatCuptiDroppedAndWhatCannotBeReadIsCounted)
+TEST_F(CuptiSourceTest, DroppedAndUnreadableRecordsAreCounted)
 {
     start();
     cupti.dropped = 40;

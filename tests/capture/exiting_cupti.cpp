@@ -2,8 +2,8 @@
 #include <cupti.h>
 #include <unistd.h>
 
-/// A library in CUPTI's place that has no GPU, and like the real one an end of its own when the program exits. On
-/// stderr it says how it was left, and each call that comes after its end.
+/// A library that replaces CUPTI. It has no GPU and, like the real one, an exit handler. It reports on stderr in what
+/// state it was at exit, and each call after that.
 
 namespace {
 
@@ -21,7 +21,7 @@ void say(const char* text)
 
 Library& library()
 {
-    static Library s_library; // not destroyed: it is asked after its end
+    static Library s_library; // never destroyed: it is used after its exit handler
     return s_library;
 }
 
@@ -33,15 +33,15 @@ struct End {
     {
         library().ended = true;
         say(library().use == Use::Never ? "CUPTI was not used\n"
-            : library().use == Use::On  ? "CUPTI ends in use\n"
-                                        : "CUPTI ends let go of\n");
+            : library().use == Use::On  ? "CUPTI is in use at exit\n"
+                                        : "CUPTI is unsubscribed at exit\n");
     }
 } s_end;
 
 CUptiResult called()
 {
     if (library().ended)
-        say("CUPTI is called after its end\n");
+        say("CUPTI is called after exit\n");
     return CUPTI_SUCCESS;
 }
 

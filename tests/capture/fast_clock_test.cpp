@@ -25,7 +25,7 @@ void settle()
     FastClock::adjust();
 }
 
-/// The smallest of many, since the thread may be taken off its core between two reads.
+/// The smallest of many measurements, because the thread may be descheduled between two reads.
 Nanoseconds smallestError()
 {
     Nanoseconds least = Nanoseconds::max();
@@ -36,7 +36,7 @@ Nanoseconds smallestError()
 
 } // namespace
 
-TEST(FastClock, IsTheSystemsClockUntilItIsAdjusted)
+TEST(FastClock, IsTheSystemClockUntilItIsAdjusted)
 {
     FastClock::reset();
     EXPECT_EQ(FastClock::error(), Nanoseconds{0});
@@ -46,7 +46,7 @@ TEST(FastClock, StaysCloseToTheMonotonicClock)
 {
     settle();
     EXPECT_LT(smallestError(), std::chrono::microseconds(2));
-    std::this_thread::sleep_for(milliseconds(100)); // no adjustment for as long as a writer may sleep
+    std::this_thread::sleep_for(milliseconds(100)); // as long as a writer may sleep without an adjustment
     EXPECT_LT(smallestError(), std::chrono::microseconds(20));
 }
 
@@ -76,7 +76,7 @@ TEST(FastClock, CanBeReadWhileItIsAdjusted)
     EXPECT_EQ(backwards, 0);
 }
 
-// A counter whose rate against the clock changes, as when the clock is slewed: 500 ppm, the most that NTP does.
+// A counter whose rate relative to the clock changes, as if the clock were slewed: by 500 ppm, NTP's maximum.
 TEST(FastClock, FollowsADriftingClock)
 {
     constexpr std::int64_t kTenth = 100'000'000;
@@ -93,7 +93,8 @@ TEST(FastClock, FollowsADriftingClock)
             ASSERT_TRUE(copy.isUsable());
             EXPECT_LE(std::abs(copy.atNs(static_cast<std::uint64_t>(tsc)) - ns), 1) << "at an adjustment";
             const std::int64_t before = copy.atNs(static_cast<std::uint64_t>(tsc + rate * kTenth / 2));
-            EXPECT_LE(std::abs(before - (ns + kTenth / 2)), i < 50 || i > 75 ? 100 : 30'000) << "between two, " << i;
+            EXPECT_LE(std::abs(before - (ns + kTenth / 2)), i < 50 || i > 75 ? 100 : 30'000)
+                << "between two adjustments, " << i;
         }
         tsc += rate * kTenth;
         ns += kTenth;
@@ -104,8 +105,8 @@ TEST(FastClock, FollowsADriftingClock)
     EXPECT_FALSE(copy.isUsable());
 }
 
-// The machine slept, or moved: the counter went on without the clock.
-TEST(FastClock, StartsAnewWhenTheCounterJumps)
+// The machine was suspended or migrated: the counter continued, the clock did not.
+TEST(FastClock, StartsOverWhenTheCounterJumps)
 {
     FastClock::reset();
     FastClock::Copy copy;

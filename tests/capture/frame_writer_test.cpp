@@ -19,7 +19,7 @@ using profiler::test::hasId;
 
 namespace {
 
-/// Under which number this process has a file open; −1: it has not.
+/// The descriptor under which this process has a file open; −1 if it is not open.
 int fileNumber(const std::filesystem::path& path)
 {
     for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -52,7 +52,7 @@ TEST(FrameWriter, WritesFramesThatCanBeReadWhileTheFileIsOpen)
     EXPECT_EQ((*writer)->bytesWritten(), std::filesystem::file_size(folder / "a.sstrace"));
 }
 
-TEST(FrameWriter, ReplacesAnOlderFileAndLeavesNothingBeside)
+TEST(FrameWriter, ReplacesAnOlderFileAndLeavesNoOtherFiles)
 {
     const TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
@@ -71,7 +71,7 @@ TEST(FrameWriter, NamesAMissingFolder)
     EXPECT_FALSE(writer.error().hint.empty());
 }
 
-TEST(FrameWriter, RefusesAFolderInPlaceOfAFile)
+TEST(FrameWriter, RefusesAFolderInsteadOfAFile)
 {
     const TemporaryFolder folder;
     const auto writer = FrameWriter::create(folder.path(), 1);
@@ -80,7 +80,7 @@ TEST(FrameWriter, RefusesAFolderInPlaceOfAFile)
     EXPECT_EQ(folder.files(), 0U);
 }
 
-TEST(FrameWriter, RefusesAFrameThatReadersWouldNotTake)
+TEST(FrameWriter, RefusesAFrameThatReadersWouldReject)
 {
     const TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);
@@ -90,8 +90,8 @@ TEST(FrameWriter, RefusesAFrameThatReadersWouldNotTake)
     EXPECT_TRUE(parseTrace(folder / "a.sstrace").ended);
 }
 
-// The superuser may write anywhere: the attempt is made by a process that is nobody.
-TEST(FrameWriter, KeepsAnExistingFileWhereItMayNotWrite)
+// The superuser may write anywhere, so a process of the user "nobody" tries it.
+TEST(FrameWriter, KeepsAnExistingFileWithoutWritePermission)
 {
     const TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
@@ -110,8 +110,8 @@ TEST(FrameWriter, KeepsAnExistingFileWhereItMayNotWrite)
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 3U);
 }
 
-// A program that makes a daemon of itself closes every file that it finds open.
-TEST(FrameWriter, AFileThatTheProgramHasClosedIsOpenedAnewAndAnothersIsLeftAlone)
+// A program that turns itself into a daemon closes all open files.
+TEST(FrameWriter, AFileClosedByTheProgramIsReopenedAndOtherFilesAreNotTouched)
 {
     const TemporaryFolder folder;
     {
@@ -122,10 +122,10 @@ TEST(FrameWriter, AFileThatTheProgramHasClosedIsOpenedAnewAndAnothersIsLeftAlone
         ASSERT_GE(ours, 0);
         close(ours);
         const int others = open((folder / "another").c_str(), O_CREAT | O_RDWR, 0600);
-        ASSERT_EQ(others, ours) << "the program's file has our number now";
+        ASSERT_EQ(others, ours) << "the program's file now has our descriptor";
         EXPECT_TRUE((*writer)->write(FrameType::End, {}));
         writer->reset();
-        EXPECT_EQ(write(others, "text", 4), 4) << "nor is it closed with the trace";
+        EXPECT_EQ(write(others, "text", 4), 4) << "it is not closed together with the trace either";
         close(others);
     }
     EXPECT_EQ(std::filesystem::file_size(folder / "another"), 4U);
@@ -134,7 +134,7 @@ TEST(FrameWriter, AFileThatTheProgramHasClosedIsOpenedAnewAndAnothersIsLeftAlone
     EXPECT_TRUE(trace.ended);
 }
 
-TEST(FrameWriter, AFileThatTheProgramHasClosedAndReplacedIsNotWrittenTo)
+TEST(FrameWriter, AFileClosedAndReplacedByTheProgramIsNotWrittenTo)
 {
     const TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);
@@ -146,7 +146,7 @@ TEST(FrameWriter, AFileThatTheProgramHasClosedAndReplacedIsNotWrittenTo)
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), 4U);
 }
 
-TEST(FrameWriter, AFileThatWasDeletedIsAnError)
+TEST(FrameWriter, ADeletedFileIsAnError)
 {
     const TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);

@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A limit on the size of files: a write across it is short, then fails, as on a disk that has just become full.
+/// Limits the size of files: a write beyond the limit is short and then fails, as on a disk that has just become full.
 class FileSizeLimit {
 public:
     explicit FileSizeLimit(std::uint64_t bytes) : m_handler(std::signal(SIGXFSZ, SIG_IGN))
@@ -54,7 +54,7 @@ private:
 
 } // namespace
 
-TEST(FullDisk, ATornFrameIsCutOffAndWritingGoesOnLater)
+TEST(FullDisk, APartialFrameIsCutOffAndWritingContinuesLater)
 {
     const TemporaryFolder folder;
     auto writer = wire::FrameWriter::create(folder / "a.sstrace", 1);
@@ -79,7 +79,7 @@ TEST(FullDisk, ATornFrameIsCutOffAndWritingGoesOnLater)
     EXPECT_TRUE(trace.problems.empty());
 }
 
-TEST(FullDisk, ARecordingDoesNotStartAndKeepsTheOldTrace)
+TEST(FullDisk, ARecordingThatCannotStartKeepsTheOldTrace)
 {
     const TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
@@ -91,7 +91,7 @@ TEST(FullDisk, ARecordingDoesNotStartAndKeepsTheOldTrace)
     EXPECT_EQ(folder.files(), 1U);
 }
 
-TEST(FullDisk, TheRunGoesOnCountsAndSaysSo)
+TEST(FullDisk, TheRunContinuesAndLossesAreCountedAndReported)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -115,7 +115,7 @@ TEST(FullDisk, TheRunGoesOnCountsAndSaysSo)
         EXPECT_EQ(finished.error().code, Error::Code::NoSpace);
     }
     EXPECT_EQ((*recorder)->error().error().code, Error::Code::NoSpace);
-    EXPECT_EQ((*recorder)->stats().dropped, 122U); // the ring's 128 are kept in its file
+    EXPECT_EQ((*recorder)->stats().dropped, 122U); // the 128 events in the ring stay in its file
     ParsedTrace trace = parseTrace(path);
     EXPECT_TRUE(trace.whole);
     EXPECT_FALSE(trace.ended);
@@ -125,7 +125,7 @@ TEST(FullDisk, TheRunGoesOnCountsAndSaysSo)
     EXPECT_EQ(trace.events.size(), 138U);
 }
 
-TEST(FullDisk, SpaceThatComesBackIsUsed)
+TEST(FullDisk, FreedSpaceIsUsed)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -138,7 +138,7 @@ TEST(FullDisk, SpaceThatComesBackIsUsed)
         lane.complete(ActivityKind::CpuOp, lane.intern("op"), traceTime(i), traceTime(i + 1));
     EXPECT_FALSE((*recorder)->flush());
     limit.lift();
-    EXPECT_FALSE((*recorder)->finish()) << "the first error is not forgotten";
+    EXPECT_FALSE((*recorder)->finish()) << "the first error is still reported";
     const ParsedTrace trace = parseTrace(path);
     EXPECT_TRUE(trace.ended);
     EXPECT_EQ(trace.events.size(), 20U);
@@ -148,10 +148,10 @@ TEST(FullDisk, SpaceThatComesBackIsUsed)
 
 namespace {
 
-/// What a child process says through its exit status.
+/// What a child process reports through its exit status.
 enum Outcome { kAsExpected, kNoSmallDisk, kStartedAnyway, kWrongError, kDidNotStart, kNotDropped };
 
-/// Whoever is not the superuser becomes it in a namespace of his own.
+/// A user who is not root becomes root in a new user namespace.
 bool ownMounts()
 {
     if (unshare(CLONE_NEWNS) == 0)
@@ -165,7 +165,7 @@ bool ownMounts()
     return true;
 }
 
-/// A file system in memory, of which nobody else sees anything.
+/// Mounts a file system in memory that other processes cannot see.
 bool mountSmallDisk(const std::filesystem::path& where, const char* size)
 {
     return ownMounts() && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
@@ -218,7 +218,7 @@ TEST(FullDisk, ARecordingDoesNotStartWithoutRoomForItsRing)
     EXPECT_EQ(outcome, kAsExpected);
 }
 
-TEST(FullDisk, AThreadWhoseRingHasNoRoomDropsAndSaysWhy)
+TEST(FullDisk, AThreadWithoutRoomForItsRingDropsEventsAndSaysWhy)
 {
     const TemporaryFolder folder;
     const int outcome = inChild([&] { return secondThreadOnFullDisk(folder.path()); });

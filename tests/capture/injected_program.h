@@ -10,18 +10,19 @@
 
 namespace capture_test {
 
-/// nvtx_program, run with the injection library as `stepscope-cli record` does it.
+/// Runs nvtx_program with the injection library, as `stepscope-cli record` does.
 struct InjectedRun {
-    /// @param what  the program's argument. @param trace  STEPSCOPE_RECORD, from inside the folder; empty: not set
+    /// @param what   the program's argument
+    /// @param trace  value of STEPSCOPE_RECORD, relative to the folder; not set if empty
     explicit InjectedRun(std::string_view what, std::string_view trace = "t");
 
-    /// The part of the program itself, whatever its number. Leftovers of its ring file are added where there is one.
+    /// The part of the program itself, whatever its pid, plus recovered events of its ring file if there is one.
     [[nodiscard]] ParsedTrace main() const;
-    /// Parts of its children.
+    /// Parts of its child processes.
     [[nodiscard]] std::vector<ParsedTrace> others() const;
 
     TemporaryFolder folder;
-    int status = 0; ///< as waitpid() has it
+    int status = 0; ///< as returned by waitpid()
     int pid = 0;
     std::string out, err;
 

@@ -16,7 +16,7 @@ using wire::EventType;
 
 namespace {
 
-/// "outer 0", "inner 1": names and nesting of whole slices of a track, in the order of their begins.
+/// "outer 0", "inner 1": names and depths of complete slices of a track, ordered by start.
 std::vector<std::string> nesting(const ParsedTrace& trace, const std::vector<ParsedTrace::Event>& events)
 {
     std::vector<ParsedTrace::Event> slices;
@@ -55,7 +55,7 @@ TEST(Injection, RangesOfTheDefaultDomainNestOnTheirThread)
     EXPECT_EQ(trace.processes.at(run.pid), "nvtx_program ranges");
 }
 
-TEST(Injection, AttributesAreKept)
+TEST(Injection, AttributesAreRecorded)
 {
     const InjectedRun run("attributes");
     const ParsedTrace trace = run.main();
@@ -72,7 +72,7 @@ TEST(Injection, AttributesAreKept)
     EXPECT_EQ(detail(3), "");
 }
 
-TEST(Injection, EachDomainNestsOnItsOwn)
+TEST(Injection, EachDomainNestsSeparately)
 {
     const InjectedRun run("domains");
     const ParsedTrace trace = run.main();
@@ -94,10 +94,10 @@ TEST(Injection, StartedRangesEndOnAnyThread)
         if (event.record.type == EventType::Begin)
             begun.push_back(trace.name(event));
     EXPECT_THAT(begun, testing::ElementsAre("first", "second", "left open"));
-    EXPECT_EQ(trace.loss.unmatched, 1U) << "a range that was ended twice";
+    EXPECT_EQ(trace.loss.unmatched, 1U) << "one range was ended twice";
 }
 
-TEST(Injection, ThreadsHaveTracksOfTheirOwnWithTheirNames)
+TEST(Injection, EachThreadHasItsOwnNamedTrack)
 {
     const InjectedRun run("threads");
     const ParsedTrace trace = run.main();
@@ -106,7 +106,7 @@ TEST(Injection, ThreadsHaveTracksOfTheirOwnWithTheirNames)
     EXPECT_EQ(trace.loss.dropped, 0U);
 }
 
-TEST(Injection, ThreadsMayComeAndGoWhileTheRecordingEnds)
+TEST(Injection, ThreadsMayStartAndEndWhileTheRecordingEnds)
 {
     for (int i = 0; i < 8; ++i) {
         const InjectedRun run("crowd");
@@ -115,21 +115,21 @@ TEST(Injection, ThreadsMayComeAndGoWhileTheRecordingEnds)
     }
 }
 
-TEST(Injection, MemoryThatRunsOutEndsTheRecordingNotTheProgram)
+TEST(Injection, RunningOutOfMemoryEndsTheRecordingNotTheProgram)
 {
     const InjectedRun run("memory");
     ASSERT_TRUE(WIFEXITED(run.status)) << "ended by signal " << WTERMSIG(run.status);
     EXPECT_EQ(WEXITSTATUS(run.status), 0);
-    EXPECT_EQ(run.out, "the program goes on\n");
+    EXPECT_EQ(run.out, "the program continues\n");
     const ParsedTrace trace = run.main();
-    EXPECT_FALSE(trace.ended) << "what the writer could no longer write is in the ring file";
+    EXPECT_FALSE(trace.ended) << "events that the writer could no longer write are in the ring file";
     EXPECT_EQ(profiler::messageOfLine(trace.metadata.at("memory.note")).id, "recorder.memory");
     EXPECT_EQ(std::count_if(trace.events.begin(), trace.events.end(),
                             [&](const auto& event) { return trace.name(event) == "before"; }),
               1);
 }
 
-TEST(Injection, AForkedChildHasATraceOfItsOwnOnceItDoesSomething)
+TEST(Injection, AForkedChildHasItsOwnTraceOnceItRecordsSomething)
 {
     const InjectedRun run("fork");
     const ParsedTrace parent = run.main();
@@ -144,7 +144,7 @@ TEST(Injection, AForkedChildHasATraceOfItsOwnOnceItDoesSomething)
         EXPECT_NE(track.pid, run.pid);
 }
 
-TEST(Injection, WhatWasRecordedSurvivesEveryEnd)
+TEST(Injection, RecordedEventsSurviveEveryKindOfExit)
 {
     for (const char* how : {"exit", "_exit", "crash", "terminated", "interrupted"}) {
         const InjectedRun run(how);
@@ -157,18 +157,18 @@ TEST(Injection, WhatWasRecordedSurvivesEveryEnd)
     EXPECT_EQ(WTERMSIG(InjectedRun("terminated").status), SIGTERM);
 }
 
-// What a library does at exit that was loaded later comes first: CUPTI's, which the recording opens itself.
-TEST(Injection, CuptiIsLetGoOfBeforeItsOwnEnd)
+// Exit handlers of libraries loaded later run first; this includes CUPTI, which the recording loads itself.
+TEST(Injection, CuptiIsUnsubscribedBeforeItsOwnExitHandler)
 {
     const InjectedRun run("cuda");
     ASSERT_TRUE(WIFEXITED(run.status)) << "ended by signal " << WTERMSIG(run.status);
-    EXPECT_EQ(run.err, "CUPTI ends let go of\n");
+    EXPECT_EQ(run.err, "CUPTI is unsubscribed at exit\n");
     const ParsedTrace trace = run.main();
     EXPECT_TRUE(trace.ended);
     EXPECT_THAT(nesting(trace, ofMainThread(run, trace)), testing::ElementsAre("after CUDA 0"));
 }
 
-TEST(Injection, ABurstThatOutrunsTheWriterIsCountedAndHoldsNothingUp)
+TEST(Injection, ABurstThatOutrunsTheWriterIsCountedAndBlocksNothing)
 {
     const InjectedRun run("burst");
     EXPECT_EQ(WEXITSTATUS(run.status), 0);
@@ -178,7 +178,7 @@ TEST(Injection, ABurstThatOutrunsTheWriterIsCountedAndHoldsNothingUp)
     EXPECT_GT(trace.loss.dropped, 0U) << "the writer kept up: the test shows nothing";
 }
 
-TEST(Injection, TheLibraryNeedsNothingButLibc)
+TEST(Injection, TheLibraryDependsOnlyOnLibc)
 {
     const std::unique_ptr<FILE, int (*)(FILE*)> listing(popen("ldd " INJECTION_LIBRARY, "r"), pclose);
     std::string text(4096, '\0');
@@ -188,15 +188,15 @@ TEST(Injection, TheLibraryNeedsNothingButLibc)
         EXPECT_THAT(text, testing::Not(testing::HasSubstr(other)));
 }
 
-TEST(Injection, WithoutTheVariableNothingIsWrittenOrSaid)
+TEST(Injection, WithoutTheVariableNothingIsWrittenOrPrinted)
 {
     const InjectedRun run("ranges", "");
-    EXPECT_EQ(run.out, "level -2\nlevel -2\nlevel -2\nlevel -2\n"); // NVTX's word for "nobody keeps count"
+    EXPECT_EQ(run.out, "level -2\nlevel -2\nlevel -2\nlevel -2\n"); // NVTX's code for "not tracked"
     EXPECT_EQ(run.err, "");
-    EXPECT_EQ(run.folder.files(), 2U); // what the program printed
+    EXPECT_EQ(run.folder.files(), 2U); // the program's output
 }
 
-TEST(Injection, AMissingFolderIsSaidOnceAndTheProgramGoesOn)
+TEST(Injection, AMissingFolderIsReportedOnceAndTheProgramContinues)
 {
     const InjectedRun run("threads", "no/such/folder/t");
     EXPECT_EQ(WEXITSTATUS(run.status), 0);

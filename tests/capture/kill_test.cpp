@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 
-// 200 rounds are in kill_soak_test.cpp.
-TEST(Kill, AtAnyMomentLosesNothingThatWasRecorded)
+// kill_soak_test.cpp runs 200 rounds.
+TEST(Kill, AtAnyMomentLosesNoRecordedEvent)
 {
     const KillLosses losses = killAtRandomMoments(5, 2024);
     EXPECT_EQ(losses.problem, "");
@@ -33,8 +33,8 @@ TEST(Kill, AtAnyMomentLosesNothingThatWasRecorded)
     EXPECT_GT(losses.fromRing, 0U) << "the rings were never needed: the test shows nothing";
 }
 
-// The program's own reader puts file and ring together.
-TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
+// The product's own reader combines file and ring.
+TEST(Kill, TheTraceOpensAndIsMarkedAsCut)
 {
     for (int round = 0; round < 4; ++round) {
         const TemporaryFolder folder;
@@ -45,7 +45,7 @@ TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
             recordUntilKilled(path, *progress);
         while (!progress->ready)
             std::this_thread::sleep_for(1ms);
-        // Until device work has been written: the writer wakes every 7 ms.
+        // Wait until device work has been written: the writer wakes every 7 ms.
         while (progress->gpuNs - progress->firstGpuNs < 100'000'000)
             std::this_thread::sleep_for(1ms + round * 5ms);
         kill(child, SIGKILL);
@@ -71,7 +71,7 @@ TEST(Kill, TheTraceOpensAndSaysThatItWasCut)
     }
 }
 
-TEST(Kill, AHangShowsWhatHadBegun)
+TEST(Kill, AHangShowsWhatHadStarted)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";

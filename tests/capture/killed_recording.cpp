@@ -26,7 +26,7 @@ void recordThread(Recorder& recorder, int thread, Progress& progress)
 {
     ThreadBuffer& lane = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
     for (std::int64_t i = 0;; ++i) {
-        // New names now and then: a record must never be there without its name.
+        // New names now and then: no record may exist without its name.
         lane.push(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i / 100)), i);
         lane.pop();
         progress.recorded[thread].store(i + 1, std::memory_order_release);
@@ -40,7 +40,7 @@ void recordThread(Recorder& recorder, int thread, Progress& progress)
     }
 }
 
-/// Device work as CUPTI hands it over: in batches, past the rings.
+/// Device work as CUPTI delivers it: in batches that bypass the rings.
 void recordGpu(Recorder& recorder, Progress& progress)
 {
     const std::uint32_t name = recorder.intern("kernel");
@@ -61,7 +61,7 @@ void recordGpu(Recorder& recorder, Progress& progress)
     }
 }
 
-/// Adds one killed child's losses.
+/// Adds the losses of one killed child.
 void judge(const ParsedTrace& trace, const Progress& progress, KillLosses& losses)
 {
     for (int thread = 0; thread < kKilledThreads; ++thread) {

@@ -12,27 +12,28 @@ namespace capture_test {
 
 inline constexpr int kKilledThreads = 2;
 
-/// What a recording child has surely done, in memory that outlives it.
+/// What a recording child has certainly recorded, in memory that outlives it.
 struct Progress {
     std::atomic<std::int64_t> recorded[kKilledThreads];
-    std::atomic<std::int64_t> firstGpuNs; ///< end of the first device work that was handed over; 0 before
-    std::atomic<std::int64_t> gpuNs;      ///< end of the last
-    std::atomic<bool> ready;              ///< set when every thread has recorded
+    std::atomic<std::int64_t> firstGpuNs; ///< end of the first device work that was added; 0 before that
+    std::atomic<std::int64_t> gpuNs;      ///< end of the last one
+    std::atomic<bool> ready;              ///< set when every thread has recorded something
 };
-/// A page of its own; release with munmap().
+/// A separate shared page; release it with munmap().
 Progress* sharedProgress();
 
-/// Records on two threads, and device work by a third, until it is killed. Never returns.
+/// Records on two threads, and device work on a third, until it is killed. Never returns.
 [[noreturn]] void recordUntilKilled(const std::filesystem::path& path, Progress& progress);
 
-/// What SIGKILL at random moments cost.
+/// The cost of SIGKILL at random moments.
 struct KillLosses {
-    int opened = 0;                             ///< traces that could be read, of so many rounds
-    std::uint64_t hostEvents = 0;               ///< that the children had surely recorded
-    std::uint64_t hostLost = 0;                 ///< of these, not in the trace
-    std::uint64_t fromRing = 0;                 ///< found in the ring files only
-    std::vector<profiler::Nanoseconds> gpuLost; ///< by round: from the last work in the trace (none: the first) to the last handed over
-    std::string problem; ///< the first thing that must not be: a name that is missing, an event twice
+    int opened = 0;                             ///< number of traces that could be read
+    std::uint64_t hostEvents = 0;               ///< number that the children had certainly recorded
+    std::uint64_t hostLost = 0;                 ///< number of these that are not in the trace
+    std::uint64_t fromRing = 0;                 ///< number found only in the ring files
+    std::vector<profiler::Nanoseconds> gpuLost; ///< by round: from the last work in the trace (or the first, if none)
+                                                ///< to the last work added
+    std::string problem; ///< the first inconsistency: a missing name, or an event that occurs twice
 };
 KillLosses killAtRandomMoments(int rounds, unsigned seed);
 

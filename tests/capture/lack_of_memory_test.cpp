@@ -11,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <thread>
 
-// Memory that runs out on a thread of the recording must not end the program that is recorded.
+// Running out of memory on a thread of the recording must not end the recorded program.
 
 namespace capture_test {
 
@@ -39,7 +39,7 @@ void record(ThreadBuffer& lane, int count)
         lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
 }
 
-/// The trace as readers show it, which takes what the ring file holds too.
+/// The trace as readers show it, including the contents of the ring file.
 std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
 {
     const auto trace = wire::readTrace(path);
@@ -49,7 +49,7 @@ std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
 
 } // namespace
 
-TEST(LackOfMemory, OfTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
+TEST(LackOfMemory, OnTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -65,11 +65,11 @@ TEST(LackOfMemory, OfTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
         EXPECT_GT(FailingMemory::failures(), 0);
     }
     EXPECT_THAT((*recorder)->error().error().what, hasId("recorder.memory"));
-    record(lane, 10); // the program goes on
+    record(lane, 10); // the program continues
     (*recorder)->setMetadata("versions.torch", "2.11.0");
     const wire::EventRecord work{};
     (*recorder)->addBatch(0, {&work, 1});
-    EXPECT_EQ((*recorder)->stats().dropped, 1U) << "device work has no ring that it could stay in";
+    EXPECT_EQ((*recorder)->stats().dropped, 1U) << "device work has no ring in which it could stay";
     const auto finished = (*recorder)->finish();
     ASSERT_FALSE(finished);
     EXPECT_THAT(finished.error().what, hasId("recorder.memory"));
@@ -80,8 +80,8 @@ TEST(LackOfMemory, OfTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
     EXPECT_THAT(trace->captureStats().notes, Contains(hasId("recorder.memory")));
 }
 
-// Whichever allocation it is that fails while the writer empties the rings: nothing that threads recorded is lost, and
-// the trace opens.
+// Whichever allocation fails while the writer empties the rings, no event recorded by a thread is lost, and the trace
+// opens.
 TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
 {
     int failures = 0;
@@ -118,7 +118,7 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
     EXPECT_GT(failures, 5);
 }
 
-TEST(LackOfMemory, OfTheSamplerStopsTheRecordingNotTheProgram)
+TEST(LackOfMemory, OnTheSamplerThreadStopsTheRecordingNotTheProgram)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";

@@ -13,7 +13,7 @@ using namespace profiler;
 using namespace profiler::capture;
 using namespace std::chrono_literals;
 
-// Every record is in the file, in order and whole, or counted as dropped, whatever the threads' timing.
+// Whatever the timing of the threads, every record is in the file, in order and complete, or counted as dropped.
 TEST(LaneStress, ProducersAndTheWriterShareRings)
 {
     constexpr int kThreads = 3;
@@ -30,7 +30,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
                 lane.complete(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i % 97)), traceTime(i),
                               traceTime(-i), i);
                 if (i % 5000 == 0)
-                    std::this_thread::sleep_for(1ms); // lets the writer take a turn, so that rings wrap around
+                    std::this_thread::sleep_for(1ms); // lets the writer run, so that rings wrap around
             }
         });
     std::thread device([&recorder] {
@@ -73,8 +73,8 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
     EXPECT_GT(host, 512U * kThreads);
 }
 
-// Threads come and go while the writer drains; no record may land on another's track.
-TEST(LaneStress, LanesChangeHandsWhileTheWriterDrains)
+// Threads start and end while the writer drains; no record may be on another thread's track.
+TEST(LaneStress, BuffersAreReusedWhileTheWriterDrains)
 {
     const TemporaryFolder folder;
     auto started =

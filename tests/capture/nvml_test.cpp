@@ -18,7 +18,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::capture;
 
-TEST(NvmlLink, IsTheGenerationAndTheWidthThatTheDriverTells)
+TEST(NvmlLink, HasTheGenerationAndWidthThatTheDriverReports)
 {
     setFakeGpus({{"GPU-a", 5, 16}, {"GPU-b", 3, 8}});
     const auto nvml = Nvml::open();
@@ -28,7 +28,7 @@ TEST(NvmlLink, IsTheGenerationAndTheWidthThatTheDriverTells)
     EXPECT_EQ(nvml->link(1), (PcieLink{3, 8}));
 }
 
-TEST(NvmlLink, IsNoneWhereTheDriverTellsNoneOrNonsense)
+TEST(NvmlLink, IsEmptyIfTheDriverReportsNoneOrNonsense)
 {
     setFakeGpus({{"GPU-a", std::nullopt, 16}, {"GPU-b", 4, std::nullopt}, {"GPU-c", 0, 16}, {"GPU-d", 5, 99}});
     const auto nvml = Nvml::open();
@@ -37,7 +37,7 @@ TEST(NvmlLink, IsNoneWhereTheDriverTellsNoneOrNonsense)
         EXPECT_FALSE(nvml->link(i)) << i;
 }
 
-TEST(NvmlLink, IsAFactOfTheTrace)
+TEST(NvmlLink, IsInTheMetadataOfTheTrace)
 {
     setFakeGpus({{"GPU-a", 4, 16}, {"GPU-b", std::nullopt, std::nullopt}});
     const TemporaryFolder folder;
@@ -50,7 +50,7 @@ TEST(NvmlLink, IsAFactOfTheTrace)
     EXPECT_FALSE(metadata.contains("link.GPU-b"));
 }
 
-TEST(NvmlThrottling, ReasonsComeFromTheNewerFunctionElseFromTheOlder)
+TEST(NvmlThrottling, ReasonsComeFromTheNewerFunctionOrElseTheOlderOne)
 {
     setFakeGpus({{.uuid = "GPU-a", .eventReasons = throttle::kHardwareThermal, .throttleReasons = throttle::kIdle},
                  {.uuid = "GPU-b", .throttleReasons = throttle::kPowerCap},
@@ -64,10 +64,10 @@ TEST(NvmlThrottling, ReasonsComeFromTheNewerFunctionElseFromTheOlder)
     EXPECT_EQ(nvml->state(3).throttling, std::nullopt);
 }
 
-TEST(NvmlThrottling, ReasonsAreACounterOfTheTrace)
+TEST(NvmlThrottling, ReasonsAreACounterInTheTrace)
 {
-    setFakeGpus({{.uuid = "GPU-a", .eventReasons = throttle::kSoftwareThermal | throttle::kPowerCap},
-                 {.uuid = "GPU-b"}});
+    setFakeGpus(
+        {{.uuid = "GPU-a", .eventReasons = throttle::kSoftwareThermal | throttle::kPowerCap}, {.uuid = "GPU-b"}});
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace"});
     ASSERT_TRUE(recorder);
@@ -77,8 +77,7 @@ TEST(NvmlThrottling, ReasonsAreACounterOfTheTrace)
     std::map<std::string, double> last;
     for (const auto& event : trace.events)
         if (event.record.type == wire::EventType::Counter)
-            last[trace.strings.at(trace.tracks.at(event.record.name).name)] =
-                std::bit_cast<double>(event.record.link);
+            last[trace.strings.at(trace.tracks.at(event.record.name).name)] = std::bit_cast<double>(event.record.link);
     EXPECT_EQ(last.at("GPU-a throttle reasons"), 0x24);
     EXPECT_EQ(last.at("GPU-a throttled"), 1);
     EXPECT_FALSE(last.contains("GPU-b throttle reasons"));

@@ -4,7 +4,7 @@
 #include <nvtx3/nvToolsExt.h>
 #include <string>
 
-// Writes each range that it hears of to standard output, one a line: "push <domain> <registered|text> <name>", "pop
+// Prints each range it receives to standard output, one per line: "push <domain> <registered|text> <name>", "pop
 // <domain>".
 namespace {
 
@@ -15,7 +15,7 @@ struct Domain {
 
 nvtxDomainHandle_t NVTX_API createDomain(const char* name)
 {
-    return reinterpret_cast<nvtxDomainHandle_t>(new Domain{name, {}}); // lives as long as the process
+    return reinterpret_cast<nvtxDomainHandle_t>(new Domain{name, {}}); // never destroyed
 }
 
 nvtxStringHandle_t NVTX_API registerString(nvtxDomainHandle_t, const char* text)

@@ -12,7 +12,8 @@
 #include <unistd.h>
 #include <vector>
 
-/// A program that uses NVTX and knows nothing of Stepscope: what a test records. Its argument chooses what it does.
+/// A program that uses NVTX and knows nothing about Stepscope, for recording by tests. Its argument selects what it
+/// does.
 
 namespace {
 
@@ -28,7 +29,7 @@ nvtxEventAttributes_t attributesOf(const char* text)
 
 void pushAndPop()
 {
-    char text[] = "outer"; // the same address holds another text later
+    char text[] = "outer"; // later, this address holds a different text
     std::printf("level %d\n", nvtxRangePushA(text));
     std::strcpy(text, "inner");
     std::printf("level %d\n", nvtxRangePushA(text));
@@ -37,7 +38,7 @@ void pushAndPop()
     nvtxRangePop();
     std::printf("level %d\n", nvtxRangePop());
     nvtxMarkA("here");
-    nvtxRangePop(); // one too many
+    nvtxRangePop(); // one pop too many
 }
 
 void attributes()
@@ -54,7 +55,7 @@ void attributes()
     event.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
     event.payload.dValue = 0.125;
     nvtxMarkEx(&event);
-    event.size = 8; // an older program's: category, but no colour, payload and message
+    event.size = 8; // size in an older program: has a category, but no colour, payload or message
     nvtxMarkEx(&event);
     nvtxMarkEx(nullptr);
 }
@@ -69,7 +70,7 @@ void domains()
     event.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
     event.message.registered = name;
     nvtxDomainRangePushEx(domain, &event);
-    nvtxRangePop(); // the program's, while the library's are open
+    nvtxRangePop(); // ends the program's range while the library's ranges are open
     nvtxDomainRangePop(domain);
     nvtxDomainRangePop(domain);
     nvtxDomainMarkEx(domain, &event);
@@ -85,7 +86,7 @@ void startAndEnd()
         nvtxRangeEnd(first);
     }).join();
     nvtxRangeEnd(second);
-    nvtxRangeEnd(second); // ended already
+    nvtxRangeEnd(second); // has already ended
     nvtxRangeStartA("left open");
 }
 
@@ -102,7 +103,7 @@ void threads()
     std::thread(work, "two").join();
 }
 
-/// Threads come and go, each with a range in a domain, while the program ends.
+/// Threads start and end, each with a range in a domain, while the program ends.
 void crowd()
 {
     const nvtxDomainHandle_t domain = nvtxDomainCreateA("library");
@@ -127,7 +128,7 @@ void burst()
     }
 }
 
-/// @param ranges  of a tenth of a second each
+/// @param ranges  number of ranges, which take a tenth of a second each
 void slowly(int ranges)
 {
     nvtxRangePushA("outer");
@@ -171,17 +172,17 @@ void endBadly(const std::string& how)
         raise(SIGINT);
 }
 
-/// Memory runs out, and comes back, while ranges with ever new names are recorded.
+/// Memory runs out, and becomes available again, while ranges with new names are recorded.
 void runOutOfMemory()
 {
     nvtxRangePushA("before");
     nvtxRangePop();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     std::vector<void*> all(1 << 20);
-    std::array<volatile char, 1 << 18> stack; // it cannot grow later
+    std::array<volatile char, 1 << 18> stack; // reserves the stack, which cannot grow later
     for (volatile char& byte : stack)
         byte = 1;
-    constexpr rlimit kLeast{1, RLIM_INFINITY}; // of address space: nothing more can be mapped
+    constexpr rlimit kLeast{1, RLIM_INFINITY}; // limit of the address space: nothing more can be mapped
     setrlimit(RLIMIT_AS, &kLeast);
     std::size_t count = 0;
     for (std::size_t bytes = 1 << 20; bytes >= 16 && count < all.size(); count += all[count] != nullptr)
@@ -197,10 +198,10 @@ void runOutOfMemory()
     setrlimit(RLIMIT_AS, &kAny);
     for (std::size_t i = 0; i < count; ++i)
         std::free(all[i]);
-    std::printf("the program goes on\n");
+    std::printf("the program continues\n");
 }
 
-/// What the CUDA driver does when a program initialises it.
+/// Does what the CUDA driver does when a program initializes it.
 void initialiseCuda()
 {
     void* const library = dlopen(std::getenv("NVTX_INJECTION64_PATH"), RTLD_NOW);

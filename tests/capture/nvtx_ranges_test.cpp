@@ -17,7 +17,7 @@ using namespace profiler::capture;
 
 namespace {
 
-/// What a child process prints while it does `what`, with a listener or without.
+/// What a child process prints while it runs `what`, with or without a listener.
 std::string printed(const char* listener, const std::function<void()>& what)
 {
     int ends[2];
@@ -62,7 +62,7 @@ void trainTwoSteps()
 
 } // namespace
 
-TEST(NvtxRanges, AToolHearsThePhasesInADomainOfOurOwn)
+TEST(NvtxRanges, AToolReceivesThePhasesInOurDomain)
 {
     const std::string step = "push stepscope text step\n"
                              "push stepscope registered forward\n"
@@ -86,7 +86,7 @@ TEST(NvtxRanges, EveryPhaseIsRegistered)
     EXPECT_THAT(heard, testing::HasSubstr("push stepscope registered start workers\n"));
 }
 
-TEST(NvtxRanges, WithoutAToolNothingHappens)
+TEST(NvtxRanges, WithoutAToolNothingIsPrinted)
 {
     EXPECT_EQ(printed(nullptr, trainTwoSteps), "");
 }

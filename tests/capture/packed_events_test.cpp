@@ -54,7 +54,7 @@ EventRecord anyRecord(std::mt19937_64& random)
 
 } // namespace
 
-TEST(PackedEvents, EveryFieldComesBack)
+TEST(PackedEvents, EveryFieldIsRestored)
 {
     std::mt19937_64 random(7);
     std::vector<EventRecord> records;
@@ -86,7 +86,7 @@ TEST(PackedEvents, EveryFieldComesBack)
     EXPECT_TRUE(bytes.empty());
 }
 
-TEST(PackedEvents, AnEventTakesFewerThan32Bytes)
+TEST(PackedEvents, AnEventTakesLessThan32Bytes)
 {
     std::vector<EventRecord> ops, kernels;
     for (int i = 0; i < 1'000; ++i) {
@@ -102,7 +102,7 @@ TEST(PackedEvents, AnEventTakesFewerThan32Bytes)
     EXPECT_LT(packed.size(), 1'000U * 32);
 }
 
-TEST(PackedEvents, CutOrDamagedBytesAreRefused)
+TEST(PackedEvents, TruncatedOrDamagedBytesAreRejected)
 {
     std::mt19937_64 random(8);
     std::vector<EventRecord> records;
@@ -121,12 +121,12 @@ TEST(PackedEvents, CutOrDamagedBytesAreRefused)
         Payload damaged = payload;
         damaged[random() % damaged.size()] = static_cast<std::byte>(random());
         std::span<const std::byte> bytes(damaged);
-        takePackedEvents(bytes, batch, back); // anything but a crash
+        takePackedEvents(bytes, batch, back); // it must not crash; the result does not matter
         EXPECT_LE(back.size(), damaged.size());
     }
 }
 
-TEST(PackedEvents, ACountBeyondTheBytesTakesNoMemory)
+TEST(PackedEvents, ACountBeyondTheBytesAllocatesNoMemory)
 {
     PackedBatch head{};
     head.count = std::numeric_limits<std::uint32_t>::max();

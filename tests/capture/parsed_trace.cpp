@@ -14,7 +14,7 @@ using namespace profiler::wire;
 
 namespace {
 
-/// Takes fixed-size pieces off the front of some bytes.
+/// Reads fixed-size items from the start of a byte range.
 class Bytes {
 public:
     explicit Bytes(std::string_view bytes) : m_rest(bytes) {}
@@ -53,7 +53,8 @@ void takeTracks(ParsedTrace& trace, Bytes bytes)
     TrackEntry entry{};
     while (bytes.take(entry)) {
         if (!trace.strings.contains(entry.name))
-            trace.problems.push_back("track " + std::to_string(entry.track) + " has a name that was not told before");
+            trace.problems.push_back("track " + std::to_string(entry.track) +
+                                     " has a name that was not defined before");
         trace.tracks[entry.track] = entry;
     }
 }
@@ -67,7 +68,7 @@ void takeBatch(ParsedTrace& trace, const EventBatch& batch, const std::vector<Ev
         const EventRecord& record = records[i];
         if (record.type != EventType::Extra && record.type != EventType::Counter && record.type != EventType::Flow &&
             !trace.strings.contains(record.name))
-            trace.problems.push_back("an event has a name that was not told before");
+            trace.problems.push_back("an event has a name that was not defined before");
         trace.events.push_back({batch.track, ring ? batch.firstIndex + i : kNotFromRing, record});
     }
     if (ring) {
@@ -84,7 +85,7 @@ void takePacked(ParsedTrace& trace, Bytes bytes)
     std::vector<EventRecord> records;
     while (!payload.empty()) {
         if (!takePackedEvents(payload, batch, records)) {
-            trace.problems.push_back("packed events that cannot be read");
+            trace.problems.push_back("packed events are unreadable");
             return;
         }
         takeBatch(trace, batch, records);
@@ -104,7 +105,7 @@ void takePayload(ParsedTrace& trace, FrameType type, Bytes bytes)
         takeTracks(trace, bytes);
         break;
     case FrameType::Events:
-        trace.problems.push_back("events as version 1 has them");
+        trace.problems.push_back("events in the layout of version 1");
         break;
     case FrameType::PackedEvents:
         takePacked(trace, bytes);

@@ -34,7 +34,7 @@ void mark(ThreadBuffer& lane, std::string_view name)
 
 } // namespace
 
-TEST(Recorder, WritesAFileThatEndsAndRemovesTheRing)
+TEST(Recorder, WritesACompleteFileAndRemovesTheRing)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
@@ -43,7 +43,7 @@ TEST(Recorder, WritesAFileThatEndsAndRemovesTheRing)
     recorder->addDevice(DeviceId{1}, "Some GPU", "GPU-1234");
     mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "op");
     ASSERT_TRUE(recorder->finish());
-    ASSERT_TRUE(recorder->finish()) << "a second call changes nothing";
+    ASSERT_TRUE(recorder->finish()) << "a second call has no effect";
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_TRUE(trace.ended);
     EXPECT_TRUE(trace.whole);
@@ -73,7 +73,7 @@ TEST(Recorder, FlushPutsEverythingRecordedIntoTheFile)
     EXPECT_FALSE(trace.ended);
 }
 
-TEST(Recorder, DrainsByItself)
+TEST(Recorder, DrainsOnItsOwn)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .drainEvery = 5ms});
@@ -83,14 +83,14 @@ TEST(Recorder, DrainsByItself)
     EXPECT_EQ(parseTrace(folder / "a.sstrace").events.size(), 1U);
 }
 
-TEST(Recorder, AFullRingDropsCountsAndKeepsTheOldest)
+TEST(Recorder, AFullRingKeepsTheOldestEventsAndCountsDroppedOnes)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 100, .drainEvery = 1h});
     ThreadBuffer& lane = recorder->thisThread();
     for (int i = 0; i < 200; ++i)
         lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
-    EXPECT_EQ(recorder->stats().dropped, 72U); // 100 became 128
+    EXPECT_EQ(recorder->stats().dropped, 72U); // 100 is rounded up to 128
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_EQ(trace.events.size(), 128U);
@@ -98,7 +98,7 @@ TEST(Recorder, AFullRingDropsCountsAndKeepsTheOldest)
     EXPECT_EQ(trace.loss.dropped, 72U);
 }
 
-TEST(Recorder, RingsWrapAroundWithoutLosingOrder)
+TEST(Recorder, RingsWrapAroundAndKeepTheOrder)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 64, .drainEvery = 1h});
@@ -118,7 +118,7 @@ TEST(Recorder, RingsWrapAroundWithoutLosingOrder)
     }
 }
 
-TEST(Recorder, ThreadsHaveTracksOfTheirOwn)
+TEST(Recorder, EachThreadHasItsOwnTrack)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
@@ -149,7 +149,7 @@ TEST(Recorder, ALaterNameRenamesTheTrack)
     EXPECT_EQ(trace.of("main thread").size(), 1U);
 }
 
-TEST(Recorder, WorkersMadeAnewStayOnTheirTrack)
+TEST(Recorder, RestartedWorkersStayOnTheirTrack)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 3});
@@ -157,7 +157,8 @@ TEST(Recorder, WorkersMadeAnewStayOnTheirTrack)
         for (const char* name : {"loader worker 0", "loader worker 1"})
             std::thread([&] {
                 ThreadBuffer& lane = recorder->nameThisThread(name, TrackKind::LoaderWorker);
-                lane.open(ActivityKind::LoaderWait, lane.intern("park")); // never closed: must not nest what follows
+                lane.open(ActivityKind::LoaderWait, lane.intern("park")); // never closed; must not affect the nesting
+                                                                          // of later ranges
             }).join();
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
@@ -167,7 +168,7 @@ TEST(Recorder, WorkersMadeAnewStayOnTheirTrack)
     EXPECT_EQ(trace.loss.dropped, 0U);
 }
 
-TEST(Recorder, LanesOfEndedThreadsServeOtherThreads)
+TEST(Recorder, BuffersOfEndedThreadsAreReused)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 2});
@@ -182,11 +183,11 @@ TEST(Recorder, LanesOfEndedThreadsServeOtherThreads)
     for (int i = 0; i < 30; ++i) {
         const auto events = trace.of("thread number " + std::to_string(i));
         ASSERT_EQ(events.size(), 1U) << i;
-        EXPECT_EQ(events[0].index, 0U) << "each track counts from 0";
+        EXPECT_EQ(events[0].index, 0U) << "indexes of each track start at 0";
     }
 }
 
-TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
+TEST(Recorder, EventsOfThreadsBeyondTheMaximumAreDroppedAndCounted)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
@@ -194,7 +195,7 @@ TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
     std::thread([&] { mark(recorder->thisThread(), "lost"); }).join();
     EXPECT_EQ(recorder->stats().dropped, 1U);
     EXPECT_THAT(recorder->stats().notes, testing::ElementsAre(hasId("ring.threads", {{"threads", 1}})));
-    EXPECT_TRUE(recorder->error()) << "all else is recorded";
+    EXPECT_TRUE(recorder->error()) << "everything else is recorded";
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_TRUE(trace.ended);
@@ -202,7 +203,7 @@ TEST(Recorder, ThreadsBeyondTheLastLaneDropAndCount)
     EXPECT_EQ(trace.tracks.size(), 2U);
 }
 
-TEST(Recorder, LanesWithoutRingsServeThreadsToCome)
+TEST(Recorder, BuffersWithoutRingsAreReused)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
@@ -214,13 +215,13 @@ TEST(Recorder, LanesWithoutRingsServeThreadsToCome)
             mark(lane, "lost");
             lanes.insert(&lane);
         }).join();
-    EXPECT_EQ(lanes.size(), 1U) << "each takes the lane that the one before left";
+    EXPECT_EQ(lanes.size(), 1U) << "each thread reuses the buffer of the previous one";
     EXPECT_EQ(recorder->stats().dropped, 20U);
     ASSERT_TRUE(recorder->finish());
     EXPECT_EQ(parseTrace(folder / "a.sstrace").of("thread " + std::to_string(gettid())).size(), 1U);
 }
 
-TEST(Recorder, AFreeRingIsTakenBeforeALaneOfTheSameNameWithoutOne)
+TEST(Recorder, AFreeRingIsPreferredToABufferOfTheSameNameWithoutARing)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
@@ -236,7 +237,7 @@ TEST(Recorder, AFreeRingIsTakenBeforeALaneOfTheSameNameWithoutOne)
     EXPECT_EQ(trace.loss.dropped, 1U);
 }
 
-TEST(Recorder, OneThreadWritesToSeveralRecorders)
+TEST(Recorder, OneThreadMayWriteToSeveralRecorders)
 {
     const TemporaryFolder folder;
     auto first = started({.path = folder / "a.sstrace"});
@@ -247,7 +248,7 @@ TEST(Recorder, OneThreadWritesToSeveralRecorders)
     }
     ASSERT_TRUE(first->finish());
     first.reset();
-    // A new recorder may lie where the destroyed one lay: its lane must not be taken for this one's.
+    // A new recorder may have the address of the destroyed one, but must not use its buffer.
     auto third = started({.path = folder / "c.sstrace"});
     mark(third->thisThread(), "c");
     ASSERT_TRUE(second->finish());
@@ -276,7 +277,7 @@ TEST(Recorder, AThreadMayOutliveTheRecorder)
     EXPECT_TRUE(parseTrace(folder / "a.sstrace").ended);
 }
 
-TEST(Recorder, BatchesGoToTheirTracks)
+TEST(Recorder, BatchesAreOnTheirTracks)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
@@ -303,7 +304,7 @@ TEST(Recorder, BatchesGoToTheirTracks)
     EXPECT_EQ(trace.loss.unmatched, 2U);
 }
 
-TEST(Recorder, ALaneTakesOverTheTrackOfItsThread)
+TEST(Recorder, ABufferTakesOverTheTrackOfItsThread)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
@@ -317,7 +318,7 @@ TEST(Recorder, ALaneTakesOverTheTrackOfItsThread)
     EXPECT_EQ(trace.of("main thread").size(), 1U);
 }
 
-TEST(Recorder, RefusesOptionsThatMakeNoSense)
+TEST(Recorder, RejectsInvalidOptions)
 {
     const TemporaryFolder folder;
     EXPECT_FALSE(Recorder::start({.path = folder / "a.sstrace", .maxThreads = 0}));
@@ -325,7 +326,7 @@ TEST(Recorder, RefusesOptionsThatMakeNoSense)
     EXPECT_EQ(folder.files(), 0U);
 }
 
-TEST(Recorder, LeavesNothingWhereItCannotStart)
+TEST(Recorder, LeavesNoFilesIfItCannotStart)
 {
     const TemporaryFolder folder;
     const auto missing = Recorder::start({.path = folder / "none/a.sstrace"});

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t kRing = 64;
 
-/// A recording that is never drained by itself, so that its ring file can be looked at as after a kill.
+/// A recording that is never drained automatically, so that its ring file can be examined as after a kill.
 class RingFile : public testing::Test {
 protected:
     void SetUp() override
@@ -40,14 +40,14 @@ protected:
             lane->complete(ActivityKind::CpuOp, lane->intern("op " + std::to_string(i)), traceTime(i), traceTime(i + 1),
                            i);
     }
-    /// All of it that is in use; the rest is room for strings to come.
+    /// The part of the file that is in use; the rest is room for more strings.
     [[nodiscard]] std::string ringBytes() const
     {
         std::string bytes(1 << 20, '\0');
         std::ifstream(wire::ringPath(path), std::ios::binary).read(bytes.data(), std::ssize(bytes));
         return bytes;
     }
-    /// The same ring file, changed, beside a trace of its own.
+    /// Recovers a modified copy of the ring file, next to its own trace.
     Result<wire::RecoveredEvents> recovered(const std::string& bytes) const
     {
         std::ofstream(wire::ringPath(copy), std::ios::binary | std::ios::trunc) << bytes;
@@ -82,7 +82,7 @@ std::string with(std::string bytes, std::size_t at, const T& value)
 
 } // namespace
 
-TEST_F(RingFile, HoldsWhatIsNotYetInTheTrace)
+TEST_F(RingFile, ContainsEventsThatAreNotYetInTheTrace)
 {
     record(0, 3);
     ASSERT_TRUE(recorder->flush());
@@ -116,8 +116,9 @@ TEST_F(RingFile, ReadsARingThatHasWrappedAround)
         EXPECT_EQ(left->lanes[0].events[i].link, static_cast<std::int64_t>(50 + i));
 }
 
-// Killed between the frame and the ring's index: each record is in both, and counts once.
-TEST_F(RingFile, WhatIsInTheTraceAlreadyCanBeTold)
+// After a kill between writing the frame and advancing the ring's index, each record is in both places, but counts
+// once.
+TEST_F(RingFile, EventsThatAreAlsoInTheTraceCountOnce)
 {
     record(0, 6);
     const std::string before = ringBytes();
@@ -130,7 +131,7 @@ TEST_F(RingFile, WhatIsInTheTraceAlreadyCanBeTold)
     EXPECT_EQ(trace.events.size(), 6U);
 }
 
-TEST_F(RingFile, AnotherRunsRingIsNotTaken)
+TEST_F(RingFile, TheRingOfAnotherRunIsRejected)
 {
     const auto left = recoverRing(path, runId + 1);
     ASSERT_FALSE(left);
@@ -138,8 +139,8 @@ TEST_F(RingFile, AnotherRunsRingIsNotTaken)
     EXPECT_EQ(recoverRing(folder / "none.sstrace", 1).error().code, Error::Code::NotFound);
 }
 
-// A header may claim lanes of gigabytes: memory is taken only for records that the file has.
-TEST_F(RingFile, ClaimsTakeNoMemory)
+// A header may claim thread buffers of gigabytes, but memory is allocated only for records that the file contains.
+TEST_F(RingFile, ClaimedSizesAllocateNoMemory)
 {
     record(0, 3);
     const std::string bytes = ringBytes();
@@ -160,10 +161,10 @@ TEST_F(RingFile, ClaimsTakeNoMemory)
     const auto left = recovered(changed);
     ASSERT_TRUE(left) << left.error().message();
     EXPECT_GE(left->damaged, 1U);
-    EXPECT_LT(peakKiB() - before, 100 << 10) << "the claim is 2.5 GiB";
+    EXPECT_LT(peakKiB() - before, 100 << 10) << "the claimed size is 2.5 GiB";
 }
 
-TEST_F(RingFile, SizesThatCannotBeAreRefused)
+TEST_F(RingFile, ImpossibleSizesAreRejected)
 {
     record(0, 4);
     const std::string good = ringBytes();
@@ -182,7 +183,7 @@ TEST_F(RingFile, SizesThatCannotBeAreRefused)
     EXPECT_EQ(lanes->lanes.size(), 1U);
 }
 
-TEST_F(RingFile, ADamagedPartCostsOnlyItself)
+TEST_F(RingFile, ADamagedPartDoesNotAffectTheRest)
 {
     record(0, 4);
     const std::string good = ringBytes();
@@ -206,7 +207,7 @@ TEST_F(RingFile, ADamagedPartCostsOnlyItself)
     EXPECT_EQ(string->lanes.at(0).events.size(), 4U);
 }
 
-TEST_F(RingFile, ATruncatedFileGivesWhatIsThere)
+TEST_F(RingFile, ATruncatedFileYieldsWhatItContains)
 {
     record(0, 4);
     const std::string good = ringBytes();
@@ -217,7 +218,7 @@ TEST_F(RingFile, ATruncatedFileGivesWhatIsThere)
     EXPECT_TRUE(left->lanes.empty());
 }
 
-// Whatever the bytes, the answer is an error or records within bounds; the sanitizers watch.
+// For arbitrary bytes, the result is an error or records within bounds; the sanitizers check this.
 TEST_F(RingFile, RandomDamageIsSurvived)
 {
     record(0, 40);

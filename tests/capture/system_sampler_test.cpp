@@ -21,7 +21,7 @@ using namespace profiler::capture;
 using profiler::test::hasId;
 using testing::SizeIs;
 
-TEST(SystemLoad, CoresComeFromTheirLines)
+TEST(SystemLoad, CoreTimesAreParsed)
 {
     const auto cores = parseCoreTimes("cpu  30 2 30 400 9 0 1 0 0 0\n"
                                       "cpu0 10 1 20 300 5 0 1 0 0 0\n"
@@ -33,20 +33,20 @@ TEST(SystemLoad, CoresComeFromTheirLines)
     EXPECT_EQ(cores[0].busy, 32U);
     EXPECT_EQ(cores[0].all, 337U);
     EXPECT_EQ(cores[1].core, 11);
-    EXPECT_EQ(cores[1].busy, 38U) << "guest time is in the user's already";
+    EXPECT_EQ(cores[1].busy, 38U) << "guest time is already included in user time";
     EXPECT_THAT(parseCoreTimes(""), SizeIs(0));
 }
 
-TEST(SystemLoad, LoadIsWhatACoreDidBetweenTwoReadings)
+TEST(SystemLoad, LoadIsTheBusyShareBetweenTwoReadings)
 {
     const CoreTimes before{0, 100, 1000};
     EXPECT_EQ(coreLoad(before, {0, 150, 1100}), 0.5);
     EXPECT_EQ(coreLoad(before, {0, 100, 1100}), 0.0);
-    EXPECT_EQ(coreLoad(before, before), std::nullopt) << "no time has gone by";
+    EXPECT_EQ(coreLoad(before, before), std::nullopt) << "no time has passed";
     EXPECT_EQ(coreLoad(before, {0, 90, 1100}), std::nullopt) << "the kernel's counters ran backwards";
 }
 
-TEST(SystemLoad, AProcessIsReadWhateverItIsCalled)
+TEST(SystemLoad, AProcessIsParsedWhateverItsName)
 {
     const ProcessUse use = parseProcessUse("77 (a) b (c) S 1 2 3 4 5 6 1234 8 56 10 11 12 13 14",
                                            "Name:\ta\nVmRSS:\t  2048 kB\nvoluntary_ctxt_switches:\t7\n"
@@ -61,7 +61,7 @@ TEST(SystemLoad, AProcessIsReadWhateverItIsCalled)
     EXPECT_EQ(parseProcessUse("", "", "").residentBytes, 0U);
 }
 
-TEST(SystemLoad, ThisProcessHasMemoryAndOneThatIsGoneHasNone)
+TEST(SystemLoad, ARunningProcessIsReadAndAnEndedOneIsNot)
 {
     const auto self = readProcessUse(getpid());
     ASSERT_TRUE(self);
@@ -70,7 +70,7 @@ TEST(SystemLoad, ThisProcessHasMemoryAndOneThatIsGoneHasNone)
     EXPECT_FALSE(readProcessUse(999'999'999));
 }
 
-TEST(SystemSampler, CountersAndItsOwnCostAreInTheTrace)
+TEST(SystemSampler, CountersAndTheCostOfSamplingAreInTheTrace)
 {
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace"});
@@ -107,14 +107,14 @@ TEST(Nvml, AMachineWithoutADriverSaysSo)
 {
     const auto nvml = Nvml::open();
     if (nvml)
-        GTEST_SKIP() << "there is a driver";
+        GTEST_SKIP() << "this machine has a driver";
     EXPECT_THAT(nvml.error().what, testing::AnyOf(hasId("nvml.no_driver"), hasId("nvml.no_device")));
 }
 
-TEST(Nvml, ReasonsForThrottlingAreWords)
+TEST(Nvml, ThrottleReasonsHaveNames)
 {
     EXPECT_EQ(throttle::text(0), "");
-    EXPECT_EQ(throttle::text(throttle::kIdle), "") << "an idle GPU is not held back";
+    EXPECT_EQ(throttle::text(throttle::kIdle), "") << "an idle GPU is not slowed down";
     EXPECT_EQ(throttle::text(throttle::kPowerCap | throttle::kSoftwareThermal), "power cap, heat");
 }
 

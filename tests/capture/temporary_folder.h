@@ -4,7 +4,7 @@
 
 namespace capture_test {
 
-/// A folder of a test's own, deleted with it.
+/// A folder for one test, deleted afterwards.
 class TemporaryFolder {
 public:
     TemporaryFolder();
@@ -13,7 +13,7 @@ public:
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     [[nodiscard]] std::filesystem::path operator/(const char* name) const { return m_path / name; }
-    /// How many files it holds.
+    /// Number of files in the folder.
     [[nodiscard]] std::size_t files() const;
 
 private:

@@ -21,7 +21,7 @@ using wire::EventType;
 
 namespace {
 
-/// What a recording on one lane leaves in the file.
+/// The parsed trace file after recording on one thread buffer.
 ParsedTrace recorded(const std::function<void(ThreadBuffer&, Recorder&)>& record, std::size_t ringEvents = 4096)
 {
     const TemporaryFolder folder;
@@ -34,7 +34,7 @@ ParsedTrace recorded(const std::function<void(ThreadBuffer&, Recorder&)>& record
 
 } // namespace
 
-TEST(ThreadBuffer, OpenIsThereAtOnceAndCloseCompletesIt)
+TEST(ThreadBuffer, OpenIsVisibleAtOnceAndCloseCompletesIt)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
         lane.open(ActivityKind::Step, lane.intern("step"), 7);
@@ -60,7 +60,7 @@ TEST(ThreadBuffer, OpenIsThereAtOnceAndCloseCompletesIt)
     EXPECT_LE(phaseEnd.end, stepEnd.end);
 }
 
-TEST(ThreadBuffer, AClockThatRanAheadWhileTheMachineSleptDoesNotStopIt)
+TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
 {
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .drainEvery = std::chrono::hours(1)});
@@ -86,7 +86,7 @@ TEST(ThreadBuffer, AClockThatRanAheadWhileTheMachineSleptDoesNotStopIt)
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     ASSERT_EQ(trace.events.size(), 3U);
     if (trace.events[0].record.begin <= now)
-        GTEST_SKIP() << "this processor has no counter that lanes read";
+        GTEST_SKIP() << "this processor has no usable time-stamp counter";
     for (std::size_t i : {1U, 2U}) {
         EXPECT_LE(trace.events[i].record.begin, trace.events[i].record.end) << i;
         EXPECT_LE(trace.events[i].record.end, now) << i;
@@ -114,7 +114,7 @@ TEST(ThreadBuffer, PushAndPopWriteOneRecordWithItsNesting)
     EXPECT_EQ(trace.events[2].record.depth, 0);
 }
 
-TEST(ThreadBuffer, SamplesCarryTheirCounter)
+TEST(ThreadBuffer, SamplesReferToTheirCounter)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder& recorder) {
         const std::uint32_t loss = recorder.addCounter("loss", "nats");
@@ -131,7 +131,7 @@ TEST(ThreadBuffer, SamplesCarryTheirCounter)
     EXPECT_EQ(trace.strings.at(track.unit), "nats");
 }
 
-TEST(ThreadBuffer, EndsWithoutABeginAreCountedAndShiftNothing)
+TEST(ThreadBuffer, EndsWithoutAStartAreCountedAndDoNotAffectOthers)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
         lane.pop();
@@ -139,7 +139,7 @@ TEST(ThreadBuffer, EndsWithoutABeginAreCountedAndShiftNothing)
         lane.open(ActivityKind::Phase, lane.intern("forward"));
         lane.pop(); // a pop must not end the phase
         lane.push(ActivityKind::CpuOp, lane.intern("left open"), 0);
-        lane.close(); // nor may a lost pop hold it open
+        lane.close(); // a missing pop must not keep it open either
         lane.open(ActivityKind::Phase, lane.intern("backward"));
         lane.close();
     });
@@ -151,7 +151,7 @@ TEST(ThreadBuffer, EndsWithoutABeginAreCountedAndShiftNothing)
     EXPECT_EQ(trace.events[3].record.depth, 0);
 }
 
-TEST(ThreadBuffer, DropsAndCountsWhatIsNestedTooDeeply)
+TEST(ThreadBuffer, DropsAndCountsRangesNestedTooDeeply)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
         for (int i = 0; i < 300; ++i)
@@ -168,7 +168,7 @@ TEST(ThreadBuffer, DropsAndCountsWhatIsNestedTooDeeply)
     EXPECT_EQ(trace.events.back().record.depth, 0);
 }
 
-TEST(ThreadBuffer, InternsByContentAndKeepsNoPointer)
+TEST(ThreadBuffer, InternsByContentAndStoresNoPointer)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder& recorder) {
         std::string text = "aten::add";
@@ -184,7 +184,7 @@ TEST(ThreadBuffer, InternsByContentAndKeepsNoPointer)
     EXPECT_EQ(trace.strings.at(0), "");
 }
 
-TEST(ThreadBuffer, ManyMoreNamesThanItsCacheHoldsKeepTheirIds)
+TEST(ThreadBuffer, NamesBeyondItsCacheSizeKeepTheirIds)
 {
     const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
         std::vector<std::uint32_t> ids;
@@ -193,7 +193,8 @@ TEST(ThreadBuffer, ManyMoreNamesThanItsCacheHoldsKeepTheirIds)
         for (int i = 0; i < 20'000; ++i)
             ASSERT_EQ(lane.intern("name " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
     });
-    EXPECT_EQ(trace.strings.size(), 20'000U + 4); // and "", the track's name, and the two of the note about memory
+    EXPECT_EQ(trace.strings.size(), 20'000U + 4); // also "", the track's name, and the two strings of the out-of-memory
+                                                  // note
 }
 
 TEST(ThreadBuffer, LargeByteCountsSaturate)
@@ -207,8 +208,8 @@ TEST(ThreadBuffer, LargeByteCountsSaturate)
     EXPECT_EQ(trace.events.at(1).record.bytes, 0U);
 }
 
-// What NVTX's handlers do where the last call was like this one.
-TEST(ThreadBuffer, TheShortWayWritesWhatTheLongOneDoes)
+// The path that NVTX's handlers take if the call resembles the previous one.
+TEST(ThreadBuffer, TheFastPathWritesTheSameAsTheSlowPath)
 {
     FastClock::reset();
     bool shortWay = false;
@@ -216,10 +217,10 @@ TEST(ThreadBuffer, TheShortWayWritesWhatTheLongOneDoes)
         ThreadBuffer::Impl& fast = lane.inlined();
         const std::uint32_t name = lane.intern("forward");
         EXPECT_FALSE(fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, 0))
-            << "the lane has not seen the clock yet";
+            << "the buffer has no copy of the clock yet";
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
-        FastClock::adjust(); // the second time: the start of the recorder was the first
-        // The writer thread may adjust the clock at any time: then the lane looks at it anew.
+        FastClock::adjust(); // the second adjustment; the first one was at the start of the recorder
+        // The writer thread may adjust the clock at any time; then the buffer renews its copy.
         const auto soon = [&](const std::function<bool()>& tried) {
             for (int i = 0; i < 1000; ++i)
                 if (tried())
@@ -229,7 +230,7 @@ TEST(ThreadBuffer, TheShortWayWritesWhatTheLongOneDoes)
             return false;
         };
         lane.open(ActivityKind::Step, lane.intern("step"), 7);
-        EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "not what a push has begun";
+        EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "not started by a push";
         lane.push(ActivityKind::Nvtx, name, 5, 0, name);
         lane.pop();
         shortWay = soon([&] { return fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, name); });
@@ -241,7 +242,7 @@ TEST(ThreadBuffer, TheShortWayWritesWhatTheLongOneDoes)
     });
     FastClock::reset();
     if (!shortWay)
-        GTEST_SKIP() << "this processor has no counter that keeps time";
+        GTEST_SKIP() << "this processor has no invariant time-stamp counter";
     ASSERT_EQ(trace.events.size(), 4U);
     const auto &slow = trace.events[1].record, &fast = trace.events[2].record;
     EXPECT_EQ(slow.type, fast.type);
@@ -256,7 +257,7 @@ TEST(ThreadBuffer, TheShortWayWritesWhatTheLongOneDoes)
     EXPECT_GE(fast.end, fast.begin);
 }
 
-TEST(ThreadBuffer, TheShortWayLeavesFullStacksAndRingsToTheLongOne)
+TEST(ThreadBuffer, TheFastPathLeavesFullStacksAndRingsToTheSlowPath)
 {
     const ParsedTrace trace = recorded(
         [](ThreadBuffer& lane, Recorder&) {
@@ -275,12 +276,12 @@ TEST(ThreadBuffer, TheShortWayLeavesFullStacksAndRingsToTheLongOne)
             pop(); // without a push
         },
         128);
-    EXPECT_GE(trace.loss.dropped, 5U) << "and what the ring had no room for";
+    EXPECT_GE(trace.loss.dropped, 5U) << "including events that did not fit into the ring";
     EXPECT_EQ(trace.events.size() + trace.loss.dropped, kMaxNesting + 5);
     EXPECT_EQ(trace.loss.unmatched, 1U);
 }
 
-TEST(ThreadBuffer, ATextIsKnownByItsPlaceAndItsLetters)
+TEST(ThreadBuffer, ATextIsKnownByItsAddressAndContent)
 {
     recorded([](ThreadBuffer& lane, Recorder& recorder) {
         const ThreadBuffer::Impl& fast = lane.inlined();
@@ -289,7 +290,7 @@ TEST(ThreadBuffer, ATextIsKnownByItsPlaceAndItsLetters)
         const auto known = [&](const char* text) {
             const std::uint32_t id = lane.internAt(text);
             EXPECT_EQ(recorder.text(id), text);
-            const std::uint32_t found = fast.known(text); // 0 where it has to be looked for
+            const std::uint32_t found = fast.known(text); // 0 if the slow path must look it up
             EXPECT_TRUE(found == 0 || found == id) << text;
             return found != 0;
         };
@@ -298,10 +299,10 @@ TEST(ThreadBuffer, ATextIsKnownByItsPlaceAndItsLetters)
         for (const char* other : {"forwarD", "forwar", "forward2", "f", "", "fifteen letters", "sixteen letters!",
                                   "sixteen letters! and more", "sixteen letters! and MORE", "forward"}) {
             std::strcpy(text, other);
-            EXPECT_EQ(fast.known(text), 0U) << "another text is here now: " << other;
+            EXPECT_EQ(fast.known(text), 0U) << "a different text is here now: " << other;
             EXPECT_EQ(known(text), quick && *other != '\0' && std::strlen(other) < 16) << other;
         }
-        // The last bytes of a page, behind which there may be none.
+        // The last bytes of a page; the memory after it may be inaccessible.
         char* const end = memory.data() + 2 * page - reinterpret_cast<std::uintptr_t>(memory.data()) % page;
         std::strcpy(end - 8, "forward");
         EXPECT_FALSE(known(end - 8));

@@ -27,7 +27,7 @@ using profiler::os::LockHolder;
 
 namespace {
 
-/// Puts another process's number into a trace file's header.
+/// Writes a process id into a trace file's header.
 void setPid(const std::filesystem::path& trace, std::int64_t pid)
 {
     const int file = open(trace.c_str(), O_WRONLY | O_CLOEXEC);
@@ -35,7 +35,7 @@ void setPid(const std::filesystem::path& trace, std::int64_t pid)
     close(file);
 }
 
-/// The number of a process that has just ended.
+/// The pid of a process that has just ended.
 pid_t endedProcess()
 {
     const pid_t child = fork();
@@ -52,7 +52,7 @@ void recordSomething(Recorder& recorder)
     static_cast<void>(recorder.flush());
 }
 
-/// Runs `what` in a process that says through a pipe when it is ready, and then waits to be killed.
+/// Runs `what` in a process that reports through a pipe when it is ready, and then waits to be killed.
 class Child {
 public:
     template <class What>
@@ -95,7 +95,7 @@ void startIn(const std::filesystem::path& path)
     if (!recorder)
         _exit(1);
     recordSomething(**recorder);
-    static_cast<void>(recorder->release()); // lives until the process is killed
+    static_cast<void>(recorder->release()); // stays alive until the process is killed
 }
 
 bool isLive(const std::filesystem::path& path)
@@ -107,14 +107,14 @@ bool isLive(const std::filesystem::path& path)
 
 } // namespace
 
-TEST(WriterLock, AFileWhoseProcessNumberIsAliveButThatNobodyLocksIsDead)
+TEST(WriterLock, AnUnlockedFileIsDeadEvenIfItsPidIsAlive)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     Child writer([&] { startIn(path); });
     EXPECT_TRUE(isLive(path));
     writer.kill();
-    setPid(path, getpid()); // as if the number had been used again
+    setPid(path, getpid()); // as if the pid had been reused
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace);
     EXPECT_FALSE((*trace)->captureStats().live);
@@ -122,7 +122,7 @@ TEST(WriterLock, AFileWhoseProcessNumberIsAliveButThatNobodyLocksIsDead)
     EXPECT_EQ((*trace)->sliceCount(), 1U);
 }
 
-TEST(WriterLock, ALockedFileWhoseProcessNumberIsNotToBeSeenIsAlive)
+TEST(WriterLock, ALockedFileIsAliveEvenIfItsPidIsNotVisible)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -132,12 +132,12 @@ TEST(WriterLock, ALockedFileWhoseProcessNumberIsNotToBeSeenIsAlive)
     setPid(path, endedProcess());
     EXPECT_TRUE(isLive(path));
     ASSERT_TRUE((*recorder)->finish());
-    EXPECT_EQ(os::lockHolder(path), LockHolder::Nobody) << "who has finished is no writer any more";
+    EXPECT_EQ(os::lockHolder(path), LockHolder::Nobody) << "a recorder that has finished is no longer a writer";
     EXPECT_FALSE(isLive(path));
 }
 
-// In a namespace of its own the writer is process 1, which is alive everywhere.
-TEST(WriterLock, AWriterInAnotherPidNamespaceIsJudgedByItsLock)
+// In a separate namespace the writer is process 1, and a process 1 is always alive.
+TEST(WriterLock, AWriterInAnotherPidNamespaceIsRecognizedByItsLock)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -173,14 +173,14 @@ TEST(WriterLock, AWriterInAnotherPidNamespaceIsJudgedByItsLock)
     close(file);
     EXPECT_EQ(pid, 1);
     EXPECT_TRUE(isLive(path));
-    kill(outer, SIGKILL); // and its child with it
+    kill(outer, SIGKILL); // its child is killed too
     waitpid(outer, nullptr, 0);
     for (int i = 0; i < 200 && os::lockHolder(path) == LockHolder::Somebody; ++i)
         std::this_thread::sleep_for(10ms);
-    EXPECT_FALSE(isLive(path)) << "process 1 is still alive, and did not write it";
+    EXPECT_FALSE(isLive(path)) << "process 1 is alive, but did not write it";
 }
 
-TEST(WriterLock, AChildByForkDoesNotKeepItsParentsTraceAlive)
+TEST(WriterLock, AForkedChildDoesNotKeepItsParentsTraceAlive)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
@@ -230,7 +230,7 @@ TEST(WriterLock, AProgramThatClosesAllItsFilesKeepsTheLock)
     EXPECT_TRUE(isLive(path));
 }
 
-TEST(WriterLock, OneOfTwoThatWantAFileGetsIt)
+TEST(WriterLock, OnlyOneOfTwoWritersGetsAFile)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.lock";
@@ -250,11 +250,11 @@ TEST(WriterLock, OneOfTwoThatWantAFileGetsIt)
     EXPECT_TRUE(LockFile::acquire(path));
 }
 
-TEST(PartRecording, AnotherProcessesPartIsNeverReplaced)
+TEST(PartRecording, ThePartOfAnotherProcessIsNeverReplaced)
 {
     const TemporaryFolder folder;
     const auto trace = folder / "a.sstrace";
-    // As of a process with the same number in another pid namespace, or before an exec.
+    // As written by a process with the same pid in another namespace, or before an exec.
     const std::filesystem::path taken = trace.string() + "." + std::to_string(getpid());
     ASSERT_TRUE(Recorder::start({.path = taken}));
     const auto size = std::filesystem::file_size(taken);
@@ -266,14 +266,14 @@ TEST(PartRecording, AnotherProcessesPartIsNeverReplaced)
     EXPECT_FALSE(startPart(folder / "no/a.sstrace", {.path = {}}));
 }
 
-// A reader that looks at any moment sees a track as it was defined at some time, never a mixture.
+// A reader always sees a track as it was defined at some time, never a mixture.
 TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
 {
     const TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 64, .maxThreads = 4, .drainEvery = 2ms});
     ASSERT_TRUE(recorder);
-    // The kind goes with the name.
+    // The kind changes together with the name.
     const std::string asThread(300, 't'), asMain(300, 'm');
     const std::uint32_t thread = (*recorder)->intern(asThread), main = (*recorder)->intern(asMain);
     ASSERT_TRUE((*recorder)->flush());
@@ -291,7 +291,7 @@ TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
             (*recorder)->nameThisThread(i % 2 ? asThread : asMain, i % 2 ? TrackKind::Thread : TrackKind::MainThread);
             if (i % 50 == 0) {
                 (*recorder)->addCounter("counter " + std::to_string(i / 50), "B");
-                std::this_thread::sleep_for(200us); // so that the reader looks in between, on one core as well
+                std::this_thread::sleep_for(200us); // lets the reader run in between, even on a single core
             }
         }
         stop = true;

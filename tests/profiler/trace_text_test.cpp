@@ -98,12 +98,12 @@ stream 0 7
 TEST(TraceTextDeathTest, NamesTheLineThatIsWrong)
 {
     EXPECT_DEATH(traceFromText("main\n  kernle a 0 1"), "line 2: 'kernle' is not known");
-    EXPECT_DEATH(traceFromText("op a 0 1"), "line 1: no track yet");
+    EXPECT_DEATH(traceFromText("op a 0 1"), "line 1: there is no track yet");
     EXPECT_DEATH(traceFromText("main\n\nop a 0 x"), "line 3: 'x' is not a time");
-    EXPECT_DEATH(traceFromText("main\nop a 0 1 sequence=2"), "'sequence=' means nothing here");
-    EXPECT_DEATH(traceFromText("main\nop a 0 1 2"), "'2' is one word too many");
+    EXPECT_DEATH(traceFromText("main\nop a 0 1 sequence=2"), "'sequence=' is not a valid option here");
+    EXPECT_DEATH(traceFromText("main\nop a 0 1 2"), "'2' is an extra word");
     EXPECT_DEATH(traceFromText("main\nop \"a 0 1"), "a quote is not closed");
-    EXPECT_DEATH(traceFromText("repeat 2 every 5\nmain"), "a repeat has no end");
+    EXPECT_DEATH(traceFromText("repeat 2 every 5\nmain"), "'repeat' without 'end'");
 }
 
 } // namespace

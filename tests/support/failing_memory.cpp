@@ -9,11 +9,11 @@
 
 namespace {
 
-constexpr std::size_t kNameBytes = 16; // what Linux keeps of a thread's name
+constexpr std::size_t kNameBytes = 16; // maximum length of a thread name in Linux
 
 std::atomic<bool> isThreadFailing = false;
-std::array<char, kNameBytes> failingThread{}; // written while isThreadFailing is false
-thread_local std::int64_t left = -1;          // allocations before the one that fails; -1: none fails
+std::array<char, kNameBytes> failingThread{}; // written only while isThreadFailing is false
+thread_local std::int64_t left = -1;          // number of allocations before the failing one; -1 for no failure
 std::atomic<int> failed = 0;
 
 bool fails()

@@ -3,21 +3,21 @@
 #include <cstdint>
 #include <string>
 
-/// Memory that runs out where a test says so. Linking it replaces operator new.
+/// Makes allocations fail where a test requests it. Linking this library replaces operator new.
 namespace test_support {
 
-/// Makes allocations of one thread fail for as long as it lives. One at a time.
+/// Makes allocations of one thread fail while this object exists. Only one may exist at a time.
 class FailingMemory {
 public:
-    /// @param thread  the thread's name as pthread_setname_np() gave it: all its allocations fail
+    /// @param thread  name of the thread, as passed to pthread_setname_np(): all its allocations fail
     explicit FailingMemory(const std::string& thread);
-    /// Of the calling thread, one allocation fails: the one that `before` others precede.
+    /// Makes one allocation of the calling thread fail: the one after `before` successful ones.
     static FailingMemory once(std::int64_t before);
     ~FailingMemory();
     FailingMemory(const FailingMemory&) = delete;
     FailingMemory& operator=(const FailingMemory&) = delete;
 
-    /// How many allocations have failed.
+    /// Number of allocations that have failed.
     [[nodiscard]] static int failures();
 
 private:

@@ -8,10 +8,10 @@
 #include <variant>
 #include <vector>
 
-/// Matchers of messages by id and parameters. The wording is the golden test's alone.
+/// Matchers of messages by id and parameters. Only the golden test of messages checks the wording.
 namespace profiler::test {
 
-/// A message with that id and, among others, these values.
+/// A message with that id which has at least these values.
 inline testing::Matcher<const Message&> hasId(const std::string& id,
                                               const std::vector<MessageParameter>& parameters = {})
 {
@@ -24,7 +24,7 @@ inline testing::Matcher<const Message&> hasId(const std::string& id,
     return testing::AllOfArray(all);
 }
 
-/// A message with a parameter of that name, whose text has `part` in it.
+/// A message with a parameter of that name whose text contains `part`.
 inline testing::Matcher<const Message&> hasPart(const std::string& name, const std::string& part)
 {
     return testing::Field(
@@ -53,13 +53,13 @@ inline std::vector<std::string> idsOf(const std::vector<Message>& messages)
 /// Matchers for messages. Tests check ids and values; only the golden test of messages checks texts.
 namespace test_support {
 
-/// Of that id.
+/// Has that id.
 inline auto HasId(const std::string& id)
 {
     return testing::Field("id", &profiler::Message::id, testing::StrEq(id));
 }
 
-/// Whose parameter `name` holds a number that matches. µs, bytes, shares in 0…1, counts.
+/// Has a parameter `name` with a number that matches: µs, bytes, fractions in 0…1, counts.
 MATCHER_P2(HasNumber, name, matcher, "has a parameter " + std::string(name) + " that matches")
 {
     const profiler::MessageParameter* parameter = arg.find(name);
@@ -80,7 +80,7 @@ MATCHER_P2(HasNumber, name, matcher, "has a parameter " + std::string(name) + " 
     return testing::ExplainMatchResult(testing::Matcher<double>(matcher), number, result_listener);
 }
 
-/// Whose parameter `name` reads so.
+/// Has a parameter `name` with a text that matches.
 MATCHER_P2(HasText, name, matcher, "has a parameter " + std::string(name) + " whose text matches")
 {
     const profiler::MessageParameter* parameter = arg.find(name);
@@ -91,7 +91,7 @@ MATCHER_P2(HasText, name, matcher, "has a parameter " + std::string(name) + " wh
     return testing::ExplainMatchResult(testing::Matcher<std::string>(matcher), parameter->text, result_listener);
 }
 
-/// Whose sentence matches: for messages without ids.
+/// Has a text that matches: for messages without ids.
 template <typename Matcher>
 auto TextIs(Matcher matcher)
 {

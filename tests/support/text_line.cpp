@@ -10,7 +10,7 @@
 namespace test_support {
 namespace {
 
-/// Reads a word or a quoted part of one from `at` on, up to a blank or `=`.
+/// Reads a word, or a quoted part of one, starting at `at`, up to a space or `=`.
 std::string readPart(std::string_view text, std::size_t& at, bool& closed)
 {
     std::string part;
@@ -54,13 +54,13 @@ TextLine::TextLine(std::string_view text, int number) : m_text(text), m_number(n
             fail("a quote is not closed");
     }
     if (m_words.empty() && !m_options.empty())
-        fail("a line begins with a word");
+        fail("a line must start with a word");
 }
 
 const std::string& TextLine::word(std::size_t index) const
 {
     if (index + 1 >= m_words.size())
-        fail(fmt::format("'{}' wants {} or more words after it", verb(), index + 1));
+        fail(fmt::format("'{}' must be followed by at least {} words", verb(), index + 1));
     return m_words[index + 1];
 }
 
@@ -130,14 +130,14 @@ void TextLine::fail(std::string_view what) const
 void TextLine::expect(std::size_t count, std::initializer_list<std::string_view> known) const
 {
     if (words() < count)
-        fail(fmt::format("'{}' wants {} words after it", verb(), count));
+        fail(fmt::format("'{}' must be followed by {} words", verb(), count));
     for (std::size_t i = count + 1; i < m_words.size(); ++i) {
         if (std::find(known.begin(), known.end(), m_words[i]) == known.end())
-            fail(fmt::format("'{}' is one word too many", m_words[i]));
+            fail(fmt::format("'{}' is an extra word", m_words[i]));
     }
     for (const Option& option : m_options) {
         if (std::find(known.begin(), known.end(), option.key) == known.end())
-            fail(fmt::format("'{}=' means nothing here", option.key));
+            fail(fmt::format("'{}=' is not a valid option here", option.key));
     }
 }
 

@@ -6,7 +6,7 @@
 
 namespace test_support {
 
-/// The verb that a kind has in a text.
+/// The verb for a kind in a text.
 std::string_view kindVerb(profiler::ActivityKind kind);
 
 namespace {
@@ -27,7 +27,7 @@ std::string quoted(std::string_view text)
     return out + '"';
 }
 
-/// µs, with as many of three decimals as it needs: 1, 0.5, -2.25.
+/// µs, with up to three decimals: 1, 0.5, -2.25.
 std::string micros(std::int64_t ns)
 {
     constexpr std::int64_t kPerMicrosecond = 1000;

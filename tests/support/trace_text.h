@@ -7,22 +7,22 @@
 #include <string>
 #include <string_view>
 
-/// Traces from text. One line says one thing; `#` starts a comment; a name with blanks stands in quotes ("data wait",
-/// with
-/// \" \\ \n inside). Indentation means nothing. Times are µs, or carry a unit: 5ns 5us 5ms 5s; 0.5 is 500 ns.
+/// Traces from text. Each line is one statement; `#` starts a comment; a name with spaces is quoted ("data wait", with
+/// \" \\ \n inside). Indentation has no meaning. Times are in µs unless they have a unit: 5ns 5us 5ms 5s; 0.5 is
+/// 500 ns.
 ///
-/// A track line makes a track (or goes back to it, when it was named before) and the slices below it lie on it:
+/// A track line creates a track, or selects it if it exists; the slices below belong to it:
 ///
 ///     main                              "main thread"
 ///     thread NAME
 ///     worker INDEX                      "loader worker INDEX"
 ///     stream DEVICE STREAM              "stream STREAM"
-///     annotations DEVICE STREAM         "annotations STREAM": ranges shown beside a stream
+///     annotations DEVICE STREAM         "annotations STREAM": ranges shown above a stream
 ///     domain NAME                       NVTX ranges of a domain
 ///     counter NAME
 ///   after each: name=N pid=N tid=N unit=TEXT process=NAME
 ///
-/// Slices: kind, name, begin, duration (or `open`: begun, never ended):
+/// Slices: kind, name, start, duration (or `open`: started, never ended):
 ///
 ///     step INDEX BEGIN DURATION         named "step", value=INDEX
 ///     phase NAME BEGIN DURATION         stage NAME …  (loader stage)     wait NAME …  (loader wait)
@@ -32,13 +32,13 @@
 ///     annotation NAME …                 gpu_annotation NAME …            overhead NAME …    other NAME …
 ///   after each: value=N bytes=N corr=N seq=N src=M dst=M (pageable pinned device array managed) depth=N async backward
 ///               name=N ext=N shapes=TEXT types=TEXT dev=N (its device) on=N (its stream)
-/// Without depth= the nesting is found from the intervals.
+/// Without depth=, the nesting is inferred from the intervals.
 ///
 /// Samples of the counter above:     sample TIME VALUE
 /// The trace itself:                 meta KEY REST OF LINE      device INDEX NAME [UUID]      format NAME
 ///                                   lost [dropped=N] [unmatched=N] [cut] [live] [note=TEXT]
-/// Repetition, not nested; the i-th time moves all times by i × PERIOD, adds i to step indexes and value=, and i × 1000
-/// to corr= and seq=:
+/// Repetition (cannot be nested). The i-th iteration adds i × PERIOD to all times, i to step indexes and value=, and i
+/// × 1000 to corr= and seq=:
 ///
 ///     repeat 20 every 100
 ///       main
@@ -47,17 +47,17 @@
 ///     end
 namespace test_support {
 
-/// The trace of a text. Prints the line and what is wrong with it, and aborts, when the text is not one.
+/// The trace described by a text. If the text is invalid, prints the line and the error, and aborts.
 std::shared_ptr<const profiler::Trace> traceFromText(std::string_view text);
 
-/// Feeds texts into a builder, for traces that grow: a later text finds the tracks of the earlier ones.
+/// Adds texts to a builder, for traces that grow: a later text may refer to the tracks of earlier ones.
 class TextFeeder {
 public:
     explicit TextFeeder(profiler::TraceBuilder& builder);
     ~TextFeeder();
     TextFeeder(const TextFeeder&) = delete;
     TextFeeder& operator=(const TextFeeder&) = delete;
-    /// Aborts as traceFromText does.
+    /// Aborts in the same cases as traceFromText.
     void feed(std::string_view text);
 
 private:
@@ -65,8 +65,8 @@ private:
     std::unique_ptr<State> m;
 };
 
-/// A trace as such a text, in one canonical form: to compare with a literal or a golden file, and to be read again.
-/// Slices by track, then begin; times in µs; depth= where it is not 0.
+/// Converts a trace to text in a canonical form that can be compared with a literal or a golden file, and parsed again.
+/// Slices are ordered by track, then start; times are in µs; depth= is written if it is not 0.
 std::string traceToText(const profiler::Trace& trace);
 
 } // namespace test_support

@@ -55,7 +55,7 @@ Enum named(const TextLine& line, std::string_view text, Enum last, Name nameOf)
         if (nameOf(static_cast<Enum>(i)) == text)
             return static_cast<Enum>(i);
     }
-    line.fail(fmt::format("'{}' is not known here", text));
+    line.fail(fmt::format("'{}' is not valid here", text));
 }
 
 MemoryKind memoryKind(const TextLine& line, std::string_view key)
@@ -64,7 +64,7 @@ MemoryKind memoryKind(const TextLine& line, std::string_view key)
     return text ? named(line, *text, MemoryKind::Managed, memoryKindName) : MemoryKind::Unknown;
 }
 
-/// How far a line that is repeated is moved.
+/// How an iteration of `repeat` changes a line.
 struct Turn {
     std::int64_t index = 0, shift = 0; ///< shift: ns
     static constexpr std::int64_t kLinkStride = 1000;
@@ -118,20 +118,20 @@ void TextFeeder::State::feed(std::string_view text)
             line(read, {});
     }
     if (repeat.open)
-        TextLine{"", number}.fail("a repeat has no end");
+        TextLine{"", number}.fail("'repeat' without 'end'");
 }
 
 bool TextFeeder::State::repeatLine(const TextLine& read, Repeat& repeat)
 {
     if (read.verb() == "repeat") {
         if (repeat.open || read.words() != 3 || read.word(1) != "every")
-            read.fail("write: repeat N every PERIOD, and not within another repeat");
+            read.fail("expected: repeat N every PERIOD, not within another repeat");
         repeat = {true, read.toNumber(read.word(0)), read.toTime(read.word(2)), {}};
         return true;
     }
     if (read.verb() == "end") {
         if (!repeat.open)
-            read.fail("nothing to end");
+            read.fail("'end' without 'repeat'");
         repeat.open = false;
         for (std::int64_t i = 0; i < repeat.count; ++i) {
             for (const TextLine& again : repeat.lines)
@@ -151,7 +151,7 @@ void TextFeeder::State::line(const TextLine& line, const Turn& turn)
     } else if (line.verb() == "sample") {
         line.expect(2, {});
         if (!current)
-            line.fail("no track yet");
+            line.fail("there is no track yet");
         builder.addSample(*current, {traceTime(line.toTime(line.word(0)) + turn.shift), line.toReal(line.word(1))});
     } else if (!trackLine(line)) {
         traceLine(line);
@@ -229,7 +229,7 @@ void TextFeeder::State::traceLine(const TextLine& line)
     } else if (line.verb() == "lost") {
         lost(line);
     } else {
-        line.fail(fmt::format("'{}' is not known", line.verb()));
+        line.fail(fmt::format("unknown verb '{}'", line.verb()));
     }
 }
 
@@ -278,7 +278,7 @@ void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const
     line.expect(3, {"value", "bytes", "corr", "seq", "src", "dst", "depth", "async", "backward", "name", "ext",
                     "shapes", "types", "dev", "on"});
     if (!current)
-        line.fail("no track yet: write main, thread, worker or stream before");
+        line.fail("there is no track yet: add a line with main, thread, worker or stream first");
     Slice slice;
     slice.kind = kind;
     slice.name = builder.intern(sliceName(line, slice, turn));
@@ -303,7 +303,7 @@ void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const
     }
     slice.duration = Nanoseconds{line.toTime(line.word(2))};
     if (slice.duration.count() < 0)
-        line.fail("a duration is not negative");
+        line.fail("a duration must not be negative");
     builder.add(*current, slice);
 }
 
