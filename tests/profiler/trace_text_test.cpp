@@ -97,7 +97,7 @@ stream 0 7
 
 TEST(TraceTextDeathTest, NamesTheLineThatIsWrong)
 {
-    EXPECT_DEATH(traceFromText("main\n  kernle a 0 1"), "line 2: 'kernle' is not known");
+    EXPECT_DEATH(traceFromText("main\n  kernle a 0 1"), "line 2: unknown verb 'kernle'");
     EXPECT_DEATH(traceFromText("op a 0 1"), "line 1: there is no track yet");
     EXPECT_DEATH(traceFromText("main\n\nop a 0 x"), "line 3: 'x' is not a time");
     EXPECT_DEATH(traceFromText("main\nop a 0 1 sequence=2"), "'sequence=' is not a valid option here");
