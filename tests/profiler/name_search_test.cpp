@@ -50,7 +50,7 @@ std::vector<std::string> walkBack(const NameSearch& search)
     return names;
 }
 
-TEST(NameSearch, FindsTextWhateverItsCaseInOrderOfTime)
+TEST(NameSearch, FindsTextInAnyCaseAndInOrderOfTime)
 {
     const auto search = searchOf(twoTracks(), {"LINEAR"});
     EXPECT_EQ(search.nameCount(), 3U);
@@ -59,14 +59,14 @@ TEST(NameSearch, FindsTextWhateverItsCaseInOrderOfTime)
     EXPECT_THAT(walkBack(search), ElementsAre("aten::linear", "gemm_linear", "aten::Linear"));
 }
 
-TEST(NameSearch, TextIsNoExpressionAndCaseCanMatter)
+TEST(NameSearch, TextIsNotAnExpressionAndCaseSensitivityIsOptional)
 {
     EXPECT_EQ(searchOf(twoTracks(), {"aten..linear"}).count(kBoth), 0U);
     EXPECT_EQ(searchOf(twoTracks(), {"linear", false, true}).count(kBoth), 2U);
     EXPECT_EQ(searchOf(twoTracks(), {""}).count(kBoth), 0U);
 }
 
-TEST(NameSearch, TakesExpressionsAndSaysWhatIsWrongWithThem)
+TEST(NameSearch, AcceptsExpressionsAndReportsTheirErrors)
 {
     EXPECT_THAT(walk(searchOf(twoTracks(), {"^aten::(re|add)", true})), ElementsAre("aten::addmm", "aten::relu"));
     const auto wrong = NameSearch::make(twoTracks(), {"relu(", true});
@@ -75,7 +75,7 @@ TEST(NameSearch, TakesExpressionsAndSaysWhatIsWrongWithThem)
     EXPECT_EQ(wrong.error().where, "character 6");
 }
 
-TEST(NameSearch, AnExpressionThatNeverEndsGivesUp)
+TEST(NameSearch, AnExpressionWithTooManyStepsGivesUp)
 {
     const auto trace = traceFromText("main\n op " + std::string(60, 'a') + " 0 1");
     const auto search = searchOf(trace, {"^(a+)+b$", true});
@@ -83,14 +83,14 @@ TEST(NameSearch, AnExpressionThatNeverEndsGivesUp)
     EXPECT_LE(search.undecidedNames(), 1U);
 }
 
-TEST(NameSearch, FindsOtherAlphabetsAndBytesThatAreNoText)
+TEST(NameSearch, FindsOtherAlphabetsAndInvalidUtf8)
 {
     const auto trace = traceFromText("main\n op ÉCOLE 0 1\n op \"bad\xff name\" 2 1");
     EXPECT_EQ(searchOf(trace, {"école"}).count(std::vector{TrackId{0}}), 1U);
     EXPECT_EQ(searchOf(trace, {"name"}).count(std::vector{TrackId{0}}), 1U);
 }
 
-TEST(NameSearch, RanksAndMarks)
+TEST(NameSearch, ReportsRanksAndMarks)
 {
     const auto trace = twoTracks();
     const auto search = searchOf(trace, {"linear"});

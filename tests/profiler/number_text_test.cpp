@@ -41,7 +41,7 @@ TEST(DurationText, HasThreeSignificantDigitsAndAUnit)
         EXPECT_EQ(timeText(row.value / 1000), row.text) << row.value << ", from µs";
     }
     EXPECT_EQ(timeText(0.0004), "0 ns") << "a mean may be less than a nanosecond";
-    EXPECT_EQ(timeText(0.9999), "1.00 µs") << "rounded before the unit is chosen";
+    EXPECT_EQ(timeText(0.9999), "1.00 µs") << "the value is rounded before the unit is chosen";
 }
 
 TEST(PositionText, HasEveryDigit)
@@ -62,13 +62,14 @@ TEST(PositionText, HasEveryDigit)
         EXPECT_EQ(positionText(Nanoseconds{ns}), text);
 }
 
-TEST(PositionText, HasAsManyDigitsAsAnAxisNeeds)
+TEST(PositionText, HasOnlyTheDigitsThatAnAxisNeeds)
 {
     constexpr Nanoseconds kTime{12'345'678'901};
     EXPECT_EQ(positionText(kTime, 0), "12 s");
     EXPECT_EQ(positionText(kTime, 1), "12.3 s");
     EXPECT_EQ(positionText(kTime, 3), "12.345 s");
-    EXPECT_EQ(positionText(kTime, 6), "12.345 678 s") << "cut off, not rounded: a later place is another";
+    EXPECT_EQ(positionText(kTime, 6), "12.345 678 s")
+        << "truncated, not rounded: rounding up would give a later position";
     EXPECT_EQ(positionText(kTime, 9), positionText(kTime));
     EXPECT_EQ(positionText(kTime, 12), positionText(kTime));
 }
@@ -123,7 +124,7 @@ TEST(CountText, GroupsThousands)
     EXPECT_EQ(fixedText(-0.001, 1), "0.0") << "not -0.0";
 }
 
-TEST(NumberText, SaysWhenThereIsNoNumber)
+TEST(NumberText, ShowsADashIfThereIsNoNumber)
 {
     for (const double none : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
         EXPECT_EQ(timeText(none), "–");

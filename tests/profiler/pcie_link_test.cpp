@@ -5,7 +5,7 @@
 namespace profiler {
 namespace {
 
-TEST(PcieLink, CarriesWhatTheSpecificationSays)
+TEST(PcieLink, HasTheBandwidthOfTheSpecification)
 {
     const std::pair<PcieLink, double> rates[] = {{{1, 16}, 4},      {{2, 8}, 4},       {{3, 16}, 15.754},
                                                  {{4, 16}, 31.508}, {{5, 16}, 63.015}, {{6, 1}, 7.375}};
@@ -13,7 +13,7 @@ TEST(PcieLink, CarriesWhatTheSpecificationSays)
         EXPECT_NEAR(link.gbPerSecond(), gbPerSecond, 0.001) << link.text();
 }
 
-TEST(PcieLink, IsReadFromItsText)
+TEST(PcieLink, IsParsedFromItsText)
 {
     EXPECT_EQ((PcieLink{5, 16}.text()), "PCIe 5.0 x16");
     EXPECT_EQ(PcieLink::fromText("PCIe 5.0 x16"), (PcieLink{5, 16}));

@@ -5,15 +5,15 @@
 #include <random>
 #include <vector>
 
-// Slices in bulk against the same slices one by one.
+// Compares slices added in bulk with the same slices added one by one.
 namespace {
 
 using namespace profiler;
 
 struct Shape {
     std::size_t slices;
-    int swaps;        ///< how far from sorted: pairs exchanged, in a hundred slices
-    bool overlapping; ///< not nested
+    int swaps;        ///< how far from sorted: pairs swapped per hundred slices
+    bool overlapping; ///< slices overlap without nesting
     std::size_t pieces;
     unsigned threads;
 };
@@ -57,7 +57,7 @@ std::vector<RawSlice> randomSlices(const Shape& shape, unsigned seed, std::uint3
 
 class TraceBulkProperty : public testing::TestWithParam<Shape> {};
 
-TEST_P(TraceBulkProperty, IsWhatOneByOneGives)
+TEST_P(TraceBulkProperty, EqualsAddingSlicesOneByOne)
 {
     const Shape shape = GetParam();
     for (unsigned seed = 0; seed < 3; ++seed) {
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TraceBulkProperty,
                                          Shape{5000, 400, false, 5, 3}, Shape{3000, 10, true, 2, 1},
                                          Shape{150'000, 1, false, 4, 2}, Shape{140'000, 0, true, 4, 2}));
 
-TEST(TraceBulk, TimesThatOverflowAreKeptInRange)
+TEST(TraceBulk, TimesThatOverflowAreClamped)
 {
     TraceBuilder builder;
     const TrackId track = builder.addTrack({});
@@ -130,7 +130,7 @@ TEST(TraceBulk, TimesThatOverflowAreKeptInRange)
     EXPECT_EQ(trace->slice({track, 0}).duration.count(), 0);
 }
 
-TEST(TraceBulk, DepthsOfTwoHundredAndMoreStayDistinctUpToTheLast)
+TEST(TraceBulk, DepthsAboveTwoHundredStayDistinctUpToTheMaximum)
 {
     TraceBuilder builder;
     const TrackId track = builder.addTrack({});

@@ -52,7 +52,7 @@ TEST(TraceBulk, AnyOrderIsSortedAndNested)
 )");
 }
 
-TEST(TraceBulk, GivenDepthsStand)
+TEST(TraceBulk, GivenDepthsAreKept)
 {
     TraceBuilder builder;
     const TrackId track = addMain(builder);
@@ -116,7 +116,7 @@ TEST(TraceBulk, DetailsAreReadFromTheirSource)
     EXPECT_EQ(trace->details({track, 1}).value(), SliceDetails{});
 }
 
-TEST(TraceBulk, ExplicitFlowsJoinTheInnermostSlicesAndRepeatNothing)
+TEST(TraceBulk, ExplicitFlowsConnectTheInnermostSlicesWithoutDuplicates)
 {
     TraceBuilder builder;
     const TrackId track = addMain(builder);
@@ -138,13 +138,13 @@ TEST(TraceBulk, ExplicitFlowsJoinTheInnermostSlicesAndRepeatNothing)
     EXPECT_EQ(flows[1].to, (SliceId{stream, 1}));
     EXPECT_EQ(trace->flowsOf({stream, 1}).size(), 1U);
     EXPECT_TRUE(trace->flowsOf({track, 0}).empty());
-    EXPECT_EQ(trace->captureStats().unmatched, 1U); // no slice is at 99
+    EXPECT_EQ(trace->captureStats().unmatched, 1U); // there is no slice at 99
     EXPECT_EQ(trace->captureStats().notes.size(), 1U);
 }
 
-TEST(TraceBulk, AFlowsEndMayBeOfTheNextSlice)
+TEST(TraceBulk, AFlowMayEndAtTheNextSlice)
 {
-    for (const int copies : {1, 40}) { // few are looked up, many found on a walk
+    for (const int copies : {1, 40}) { // a few are looked up; many are found by a walk
         TraceBuilder builder;
         const TrackId track = addMain(builder);
         builder.addMany(
@@ -165,7 +165,7 @@ TEST(TraceBulk, AFlowsEndMayBeOfTheNextSlice)
     }
 }
 
-TEST(TraceBulk, OverlapsAreCountedInTheOrderOfTime)
+TEST(TraceBulk, OverlapsAreCountedInOrderOfTime)
 {
     TraceBuilder builder;
     const TrackId track = addMain(builder);
@@ -174,7 +174,7 @@ TEST(TraceBulk, OverlapsAreCountedInTheOrderOfTime)
         slice.setSource(source);
         return slice;
     };
-    // Of [0, 10): 5 to 12 and 8 to 20 reach over its end, 2 to 4 does not.
+    // Of the slices within [0, 10), 5 to 12 and 8 to 20 end after it, 2 to 4 does not.
     builder.addMany(track, {at(8, 12, 70), at(0, 10, 60), at(5, 7, 80), at(2, 2, 50)}, Depth::Inferred);
     builder.seal(1);
     EXPECT_EQ(builder.overlaps(track).count, 2U);
@@ -182,7 +182,7 @@ TEST(TraceBulk, OverlapsAreCountedInTheOrderOfTime)
     EXPECT_EQ(builder.finish()->sliceCount(), 4U);
 }
 
-TEST(TraceBulk, ManyExplicitFlowsJoinTheInnermostSlicesToo)
+TEST(TraceBulk, ManyExplicitFlowsAlsoConnectTheInnermostSlices)
 {
     TraceBuilder builder;
     const TrackId tracks[] = {addMain(builder), builder.addTrack({})};
@@ -198,7 +198,8 @@ TEST(TraceBulk, ManyExplicitFlowsJoinTheInnermostSlicesToo)
         }
         builder.addMany(track, std::move(slices), Depth::Inferred);
     }
-    std::vector<std::pair<std::int64_t, std::int64_t>> given; // µs: on the edges of slices, within and between them
+    std::vector<std::pair<std::int64_t, std::int64_t>> given; // µs: on the edges of slices, within them and between
+                                                              // them
     for (int i = 0; i < 1000; ++i) {
         given.emplace_back(random() % 20'100, random() % 20'100);
         builder.addFlow(FlowKind::Async, {tracks[0], traceTime(1000 * given.back().first)},
@@ -224,7 +225,7 @@ TEST(TraceBulk, ManyExplicitFlowsJoinTheInnermostSlicesToo)
     EXPECT_EQ(joined, expected);
 }
 
-TEST(TraceBulk, BytesOfAnyFileCanBeSummed)
+TEST(TraceBulk, ByteCountsFromAnyFileCanBeSummed)
 {
     TraceBuilder builder;
     SliceArgs args;

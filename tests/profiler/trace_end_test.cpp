@@ -17,7 +17,7 @@ using test_support::TextFeeder;
 using test_support::traceFromText;
 using test_support::traceToText;
 
-TEST(TraceEnd, HoldsWhatOverlapsItAndAllElseOfTheTrace)
+TEST(TraceEnd, KeepsOverlappingSlicesAndEverythingElseOfTheTrace)
 {
     const auto whole = traceFromText(R"(
         meta workload toy
@@ -40,10 +40,10 @@ counter loss
 )");
     EXPECT_EQ(end->range().begin, traceTime(50'000));
     EXPECT_EQ(end->range().end, whole->range().end);
-    EXPECT_EQ(whole->sliceCount(), 4U) << "it is another trace";
+    EXPECT_EQ(whole->sliceCount(), 4U) << "the whole trace is unchanged";
 }
 
-TEST(TraceEnd, MayHoldNothingOrEverything)
+TEST(TraceEnd, MayContainNothingOrEverything)
 {
     const auto whole = traceFromText("main\n op a 10 10\n op b 20 10");
     EXPECT_EQ(TraceBuilder::endOf(*whole, traceTime(31'000))->sliceCount(), 0U);
@@ -85,7 +85,7 @@ TEST(TraceEnd, OfAGrowingTraceHasTheSameSlicesWithTheSameIds)
         slice.duration = Nanoseconds(20 + random() % 50);
         slice.name = inner;
         builder.add(track, slice);
-        if (i % 5 == 0) { // comes after what it holds
+        if (i % 5 == 0) { // arrives after the slices it contains
             slice.begin = traceTime(now - 5);
             slice.duration = Nanoseconds(120);
             slice.name = outer;

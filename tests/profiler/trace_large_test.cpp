@@ -12,14 +12,14 @@
 #include <tuple>
 #include <vector>
 
-// Tracks of several blocks against the same question answered by looking at every slice.
+// Compares queries on tracks of several blocks with the result of checking every slice.
 namespace {
 
 using namespace profiler;
 
 constexpr int kNames = 40;
 
-/// Bursts of back-to-back slices and long pauses, one long slice over some, on two tracks.
+/// Bursts of back-to-back slices and long pauses, with some long slices over others, on two tracks.
 std::shared_ptr<const Trace> bursts(std::size_t slices, bool live, std::mt19937& random)
 {
     const auto below = [&](std::int64_t limit) {
@@ -61,7 +61,7 @@ std::shared_ptr<const Trace> bursts(std::size_t slices, bool live, std::mt19937&
     return live ? builder.snapshot() : builder.finish(2);
 }
 
-/// How many slices of a kind a bucket must hold for answers by groups, which may be off by an eighth.
+/// From this many slices of a kind in a bucket on, results may come from groups and be off by an eighth.
 constexpr std::uint32_t kCounted = 240;
 
 struct Naive {
@@ -88,7 +88,7 @@ Naive lookAtEverySlice(const std::vector<Slice>& slices, int depth, TimeRange sp
 
 class LargeTrace : public testing::TestWithParam<bool> {};
 
-TEST_P(LargeTrace, BucketsAreThoseOfLookingAtEverySlice)
+TEST_P(LargeTrace, BucketsEqualCheckingEverySlice)
 {
     std::mt19937 random{11};
     const auto trace = bursts(300'000, GetParam(), random);
@@ -116,10 +116,10 @@ TEST_P(LargeTrace, BucketsAreThoseOfLookingAtEverySlice)
             }
         }
     }
-    EXPECT_GT(byGroups, 10U) << "or nothing was tried";
+    EXPECT_GT(byGroups, 10U) << "otherwise the test checks nothing";
 }
 
-TEST_P(LargeTrace, SearchFindsWhatLookingAtEverySliceDoes)
+TEST_P(LargeTrace, SearchEqualsCheckingEverySlice)
 {
     std::mt19937 random{12};
     const auto trace = bursts(160'000, GetParam(), random);
@@ -167,13 +167,13 @@ TEST_P(LargeTrace, SearchFindsWhatLookingAtEverySliceDoes)
 
 INSTANTIATE_TEST_SUITE_P(BulkAndLive, LargeTrace, testing::Bool());
 
-TEST(LargeTrace, SnapshotsOfAGrowingTraceRemakeLittle)
+TEST(LargeTrace, SnapshotsOfAGrowingTraceRebuildFewBlocks)
 {
     constexpr int kSlices = 300'000;
     constexpr int kStep = 1000;
     TrackStore store;
     std::set<const TrackBlock*> known;
-    std::vector<std::shared_ptr<const TrackBlock>> kept; // so that no address is used again
+    std::vector<std::shared_ptr<const TrackBlock>> kept; // so that no address is reused
     std::size_t remade = 0;
     for (int i = 0; i < kSlices; i += kStep) {
         for (int k = 0; k < kStep; ++k) {
@@ -190,7 +190,7 @@ TEST(LargeTrace, SnapshotsOfAGrowingTraceRemakeLittle)
             }
         }
     }
-    EXPECT_LE(remade, kSlices * 8U) << "each slice is copied a few times, however long the trace gets";
+    EXPECT_LE(remade, kSlices * 8U) << "each slice is copied a few times, however long the trace becomes";
 }
 
 } // namespace

@@ -12,14 +12,14 @@
 #include <unistd.h>
 #include <vector>
 
-// The mix of colours of a bucket: averages by time, in every path of the level-of-detail index.
+// The mix of colours in a bucket: averages over time, in every path of the level-of-detail index.
 
 namespace profiler {
 namespace {
 
 constexpr TrackId kTrack{0};
 
-/// Colours that tell each kind and name apart: of a name, its number in three digits to the base of seven.
+/// Distinct colours for each kind and name: for a name, the three digits of its number in base seven.
 class ByName : public SlicePalette {
 public:
     [[nodiscard]] MixedColor colorOf(ActivityKind kind, StringId name) const override
@@ -59,7 +59,7 @@ std::shared_ptr<const Trace> traceOf(const std::vector<Work>& works)
 
 struct Expected {
     double busy = 0;
-    ColorSum color; ///< over ns
+    ColorSum color; ///< weighted by ns
     double ns = 0;
 };
 
@@ -99,9 +99,9 @@ TimeRange spanOf(TimeRange window, std::size_t index, std::size_t count)
     return {edge(index), edge(index + 1)};
 }
 
-TEST(TraceMix, IsAnAverageByTime)
+TEST(TraceMix, IsATimeWeightedAverage)
 {
-    // Three buckets of 1000 ns: 30 % of one name; half and half of two kinds; one slice that covers the last.
+    // Three buckets of 1000 ns: 30 % of one name; half each of two kinds; one slice that covers the last bucket.
     const auto trace =
         traceOf({{100, 300, 1}, {1000, 500, 1}, {1500, 500, 2, ActivityKind::GpuMemcpy}, {2000, 1000, 3}});
     const ByName palette;
@@ -118,20 +118,20 @@ TEST(TraceMix, IsAnAverageByTime)
     EXPECT_LT(difference(buckets[2].color, palette.colorOf(ActivityKind::Kernel, {3})), 0.01);
 }
 
-TEST(TraceMix, TellsWhichBucketsBelongToOneSlice)
+TEST(TraceMix, MarksBucketsThatBelongToOneSlice)
 {
-    // A slice as long as a bucket, at 60 % of one and 40 % of the next; then one that is a little shorter.
+    // A slice as long as a bucket, with 60 % in one and 40 % in the next; then one that is slightly shorter.
     const auto trace = traceOf({{400, 1000, 1}, {1400, 600, 2}, {2000, 999, 3}});
     const auto buckets = bucketsOf(*trace, {traceTime(0), traceTime(3000)}, 3);
     EXPECT_TRUE(buckets[0].isOne);
-    EXPECT_FALSE(buckets[1].isOne) << "less than half of it is of the long one";
+    EXPECT_FALSE(buckets[1].isOne) << "the long slice covers less than half of it";
     EXPECT_FALSE(buckets[2].isOne) << "shorter than the bucket";
     const auto even = bucketsOf(*traceOf({{500, 1000, 1}, {1500, 500, 2}}), {traceTime(0), traceTime(2000)}, 2);
-    EXPECT_TRUE(even[0].isOne) << "half of it";
+    EXPECT_TRUE(even[0].isOne) << "it covers half of the bucket";
     EXPECT_TRUE(even[1].isOne);
 }
 
-/// Kernels of so many names, of 1 to 2000 ns with pauses, in stretches in which some names are common.
+/// Kernels with `names` names, of 1 to 2000 ns with pauses, in stretches in which some names are frequent.
 std::vector<Work> randomWork(std::size_t count, std::uint32_t names, unsigned seed)
 {
     std::mt19937 random(seed);
@@ -150,7 +150,7 @@ std::vector<Work> randomWork(std::size_t count, std::uint32_t names, unsigned se
     return works;
 }
 
-TEST(TraceMix, IsThatOfTheSlicesAtEveryScale)
+TEST(TraceMix, EqualsTheMixOfTheSlicesAtEveryScale)
 {
     const auto trace = traceOf(randomWork(300'000, 14, 1));
     const TimeRange all = trace->range();
@@ -168,7 +168,7 @@ TEST(TraceMix, IsThatOfTheSlicesAtEveryScale)
             worst = std::max(worst, off);
             mean += off / kCount;
         }
-        // Of 255: at the edges of a bucket with hundreds of slices a group of 16 is divided evenly.
+        // Out of 255: at the edges of a bucket with hundreds of slices, a group of 16 is divided evenly.
         EXPECT_LT(worst, 6) << share;
         EXPECT_LT(mean, 1.5) << share;
     }
@@ -176,8 +176,8 @@ TEST(TraceMix, IsThatOfTheSlicesAtEveryScale)
 
 TEST(TraceMix, ConservesTheTimeOfEachName)
 {
-    // The buckets together show what the whole does, however the window is divided; also with more names than a row
-    // keeps times of.
+    // However the window is divided, the buckets together show the same as the whole, even with more names than a row
+    // stores times for.
     for (const std::uint32_t names : {2U, 16U, 17U, 40U}) {
         const auto trace = traceOf(randomWork(150'000, names, names));
         const TimeRange all = trace->range();
@@ -198,7 +198,7 @@ TEST(TraceMix, ConservesTheTimeOfEachName)
     }
 }
 
-TEST(TraceMix, IsOfFilesToo)
+TEST(TraceMix, IsAvailableForFiles)
 {
     const auto trace = traceOf(randomWork(150'000, 30, 5));
     const auto path =
@@ -206,13 +206,14 @@ TEST(TraceMix, IsOfFilesToo)
     ASSERT_TRUE(packed::writePacked(*trace, path));
     const auto read = packed::readPacked(path);
     ASSERT_TRUE(read) << read.error().message();
-    std::filesystem::remove(path); // what is open can still be read
+    std::filesystem::remove(path); // an open file can still be read
     const auto before = bucketsOf(*trace, trace->range(), 120), after = bucketsOf(**read, trace->range(), 120);
     for (std::size_t i = 0; i < before.size(); ++i)
-        EXPECT_LT(difference(before[i].color, after[i].color), 4) << i << ": from groups of 64 slices, unread";
+        EXPECT_LT(difference(before[i].color, after[i].color), 4)
+            << i << ": from groups of 64 slices, without reading blocks";
 }
 
-TEST(TraceMix, HasColoursForSlicesThatTakeNoTime)
+TEST(TraceMix, HasColoursForSlicesWithoutDuration)
 {
     const ByName palette;
     const auto buckets = bucketsOf(*traceOf({{100, 0, 4}, {2000, 10, 1}}), {traceTime(0), traceTime(1000)}, 1);

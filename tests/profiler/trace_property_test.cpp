@@ -7,15 +7,15 @@
 #include <random>
 #include <vector>
 
-// Random traces against the same question answered by looking at every slice.
+// Compares queries on random traces with the result of checking every slice.
 namespace {
 
 using namespace profiler;
 
 struct Shape {
     int slices;
-    bool nested;   ///< proper nesting; else anything overlaps anything
-    bool inferred; ///< depths are found from the intervals
+    bool nested;   ///< properly nested; otherwise slices overlap arbitrarily
+    bool inferred; ///< depths are inferred from the intervals
     int snapshotEvery;
 };
 
@@ -31,7 +31,7 @@ public:
         while (static_cast<int>(m_slices.size()) < shape.slices && !shape.nested)
             add(between(0, shape.slices * 10), between(0, 60), static_cast<std::uint8_t>(between(0, 3)), shape);
         m_trace = m_builder.finish();
-        if (shape.inferred) { // what was found is checked apart
+        if (shape.inferred) { // inferred depths are checked separately
             for (Slice& slice : m_slices)
                 slice.depth = m_trace->slice(slice.id).depth;
         }
@@ -83,7 +83,7 @@ private:
     std::shared_ptr<const Trace> m_trace;
 };
 
-/// An empty slice lies where it begins.
+/// A slice of length zero is where it starts.
 bool lies(const Slice& slice, TimeRange window)
 {
     return slice.begin < window.end && (slice.end() > window.begin || slice.begin >= window.begin);
@@ -117,7 +117,7 @@ void checkBeginIn(RandomTrace& random, TimeRange window)
     ASSERT_EQ(random.trace().beginIn(random.track(), window, most), std::min(count, most));
 }
 
-/// From so many slices of a kind in a bucket on the index may answer by groups.
+/// From this many slices of a kind in a bucket on, the index may use groups.
 constexpr std::uint32_t kCounted = 240;
 
 void checkBucket(const RandomTrace& random, int depth, TimeRange span, const LodBucket& bucket)
@@ -190,7 +190,7 @@ void checkAt(RandomTrace& random, TraceTime time)
 
 class TraceProperty : public testing::TestWithParam<Shape> {};
 
-TEST_P(TraceProperty, AnswersAreThoseOfLookingAtEverySlice)
+TEST_P(TraceProperty, QueriesEqualCheckingEverySlice)
 {
     for (unsigned seed = 0; seed < 12; ++seed) {
         RandomTrace random{GetParam(), seed};
@@ -208,17 +208,17 @@ TEST_P(TraceProperty, AnswersAreThoseOfLookingAtEverySlice)
     }
 }
 
-TEST_P(TraceProperty, BucketsOfLessThanANanosecondAreOfOne)
+TEST_P(TraceProperty, BucketsShorterThanANanosecondCoverANanosecond)
 {
     RandomTrace random{GetParam(), 5};
     const TraceTime first = random.trace().range().begin;
-    for (int i = 0; i < 40; ++i) { // from where a row has nothing yet, too
+    for (int i = 0; i < 40; ++i) { // also from a time at which a row has no slice yet
         const TraceTime begin = i % 2 == 0 ? first : first + Nanoseconds{random.between(0, 500)};
         ASSERT_NO_FATAL_FAILURE(checkSummary(random, {begin, begin + Nanoseconds{random.between(1, 9)}}));
     }
 }
 
-TEST_P(TraceProperty, SortsAll)
+TEST_P(TraceProperty, SortsAllSlices)
 {
     RandomTrace random{GetParam(), 99};
     const auto sorted = random.trace().sorted(random.track());
@@ -251,7 +251,7 @@ TEST(TraceNestingProperty, SlicesOfAnInferredDepthDoNotOverlap)
     }
 }
 
-TEST(TraceMemory, IsAtMost64BytesASlice)
+TEST(TraceMemory, IsAtMost64BytesPerSlice)
 {
     for (const bool nested : {true, false}) {
         TraceBuilder builder;
@@ -264,14 +264,14 @@ TEST(TraceMemory, IsAtMost64BytesASlice)
             slice.duration = Nanoseconds{nested ? 20 + i % 4 * 20 : 90};
             slice.depth = static_cast<std::uint8_t>(nested ? 3 - i % 4 : 0);
             slice.kind = ActivityKind::CpuOp;
-            slice.sequence = i; // the dearest case: every slice is in the index of links
+            slice.sequence = i; // the worst case: every slice is in the link index
             builder.add(track, slice);
         }
         const auto live = builder.snapshot();
         EXPECT_LE(live->memoryBytes() / kSlices, 64U);
         const auto trace = builder.finish();
         EXPECT_LE(trace->memoryBytes() / kSlices, 64U);
-        EXPECT_GE(trace->memoryBytes() / kSlices, 8U) << "begin, duration and sequence number take that";
+        EXPECT_GE(trace->memoryBytes() / kSlices, 8U) << "start, duration and sequence number take that much";
     }
 }
 

@@ -45,7 +45,7 @@ worker 0
     EXPECT_EQ(early->slice(step->id).end(), traceTime(12'000)) << "an earlier snapshot does not change";
 }
 
-TEST(TraceSnapshot, EqualBeginsCompleteInnermostFirst)
+TEST(TraceSnapshot, OfEqualStartsTheInnermostIsCompletedFirst)
 {
     TraceBuilder builder;
     TextFeeder feeder{builder};
@@ -56,7 +56,7 @@ TEST(TraceSnapshot, EqualBeginsCompleteInnermostFirst)
     EXPECT_EQ(trace->sliceCount(), 2U);
 }
 
-TEST(TraceSnapshot, WhatStaysOpenIsOpenInTheFinishedTrace)
+TEST(TraceSnapshot, SlicesWithoutAnEndAreOpenInTheFinishedTrace)
 {
     TraceBuilder builder;
     TextFeeder{builder}.feed("main\n phase \"data wait\" 5 open\nworker 0\n stage read 0 9");
@@ -65,7 +65,7 @@ TEST(TraceSnapshot, WhatStaysOpenIsOpenInTheFinishedTrace)
     EXPECT_EQ(trace->slice({kFirst, 0}).duration, std::chrono::microseconds(4));
 }
 
-TEST(TraceSnapshot, DepthsFollowWhatComesLater)
+TEST(TraceSnapshot, DepthsAreUpdatedByLaterSlices)
 {
     TraceBuilder builder;
     TextFeeder feeder{builder};
@@ -80,7 +80,7 @@ TEST(TraceSnapshot, DepthsFollowWhatComesLater)
     EXPECT_EQ(late->depthCount(kFirst), 3);
 }
 
-TEST(TraceSnapshot, IdsStayWhileBlocksMerge)
+TEST(TraceSnapshot, IdsDoNotChangeWhenBlocksMerge)
 {
     TraceBuilder builder;
     const TrackId track = builder.addTrack({});
@@ -88,7 +88,7 @@ TEST(TraceSnapshot, IdsStayWhileBlocksMerge)
     std::vector<std::shared_ptr<const Trace>> snapshots;
     for (int i = 0; i < 3000; ++i) {
         Slice slice;
-        // Ends in order, as scopes do: each outer slice comes after its two inner ones.
+        // Slices arrive in order of their ends, as scopes do: each outer slice comes after its two inner ones.
         const int outer = i / 3 * 100;
         slice.begin = traceTime(i % 3 == 2 ? outer : outer + 10 + i % 3 * 40);
         slice.duration = Nanoseconds{i % 3 == 2 ? 95 : 30};
@@ -109,7 +109,7 @@ TEST(TraceSnapshot, IdsStayWhileBlocksMerge)
     }
 }
 
-TEST(TraceSnapshot, StringsAndCountersOfEarlierOnesStay)
+TEST(TraceSnapshot, StringsAndCountersOfEarlierSnapshotsDoNotChange)
 {
     TraceBuilder builder;
     TextFeeder feeder{builder};
@@ -149,12 +149,12 @@ TEST(TrackStore, SnapshotsShareTheirBlocks)
     feed(10);
     const BlockList after = store.blocks(0);
     ASSERT_EQ(after.size(), 2U);
-    EXPECT_EQ(after[0], before[0]) << "a large block is shared, not copied, when little came";
+    EXPECT_EQ(after[0], before[0]) << "a large block is shared, not copied, if few slices were added";
     store.seal();
-    EXPECT_EQ(store.blocks(0), after) << "nothing new, nothing made";
+    EXPECT_EQ(store.blocks(0), after) << "without new slices, no block is built";
 }
 
-TEST(TrackStore, BlocksAreFew)
+TEST(TrackStore, HasFewBlocks)
 {
     TrackStore store;
     std::size_t most = 0;
@@ -168,7 +168,7 @@ TEST(TrackStore, BlocksAreFew)
     EXPECT_EQ(store.blocks(0).size(), 1U);
 }
 
-TEST(TrackStore, SealsByItselfWhatNeedsNoInference)
+TEST(TrackStore, SealsAutomaticallyWithoutInferredDepths)
 {
     TrackStore store;
     for (std::uint32_t i = 0; i < TrackStore::kMergedSlices + 1; ++i)

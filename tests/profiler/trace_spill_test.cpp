@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// Traces that are larger than the memory they are given.
+// Traces that exceed their memory budget.
 namespace {
 
 using namespace profiler;
@@ -22,10 +22,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr std::size_t kPieces = 16, kInPiece = 5000; ///< of each of two tracks
+constexpr std::size_t kPieces = 16, kInPiece = 5000; ///< on each of two tracks
 
-/// Pieces of two tracks, each nearly in order and later than the one before by less than its own length; the depths of
-/// every other one are given.
+/// Pieces of two tracks. Each piece is almost sorted, and starts later than the previous one, but before its end; every
+/// other piece has given depths.
 void fill(TraceBuilder& builder)
 {
     const std::uint32_t name = builder.intern("aten::mm").value;
@@ -65,7 +65,7 @@ std::shared_ptr<SpillFile> spillFile()
     return file.value_or(nullptr);
 }
 
-TEST(Spill, GivesTheTraceThatMemoryWouldHaveHeld)
+TEST(Spill, YieldsTheSameTraceAsInMemory)
 {
     const auto expected = inMemory();
     TraceBuilder builder;
@@ -79,7 +79,7 @@ TEST(Spill, GivesTheTraceThatMemoryWouldHaveHeld)
         EXPECT_EQ(trace->slice({TrackId{0}, i}).source, expected->slice({TrackId{0}, i}).source);
 }
 
-TEST(Spill, WhatTheDiskDoesNotTakeStaysInMemory)
+TEST(Spill, SlicesThatCannotBeWrittenStayInMemory)
 {
     const auto expected = inMemory();
     TraceBuilder builder;
@@ -88,7 +88,7 @@ TEST(Spill, WhatTheDiskDoesNotTakeStaysInMemory)
     getrlimit(RLIMIT_FSIZE, &before);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     rlimit limit = before;
-    limit.rlim_cur = 700'000; // some runs, not all
+    limit.rlim_cur = 700'000; // room for some of the runs
     setrlimit(RLIMIT_FSIZE, &limit);
     fill(builder);
     const auto trace = builder.finish(2);
@@ -100,7 +100,7 @@ TEST(Spill, WhatTheDiskDoesNotTakeStaysInMemory)
     packed_test::expectSame(*trace, *expected);
 }
 
-TEST(Spill, AFolderThatIsNotThereIsNamed)
+TEST(Spill, AMissingFolderIsNamed)
 {
     const auto file = SpillFile::make("/nowhere/at/all", kBudget);
     ASSERT_FALSE(file);
@@ -108,7 +108,7 @@ TEST(Spill, AFolderThatIsNotThereIsNamed)
     EXPECT_EQ(file.error().where, "/nowhere/at/all");
 }
 
-TEST(Spill, AStoppedBuilderGivesNothing)
+TEST(Spill, AStoppedBuilderReturnsNoTrace)
 {
     TraceBuilder builder;
     fill(builder);
@@ -117,9 +117,9 @@ TEST(Spill, AStoppedBuilderGivesNothing)
     EXPECT_EQ(builder.finish(2, stop.get_token()), nullptr);
 }
 
-constexpr int kSamples = 60'000; ///< of each of three counters
+constexpr int kSamples = 60'000; ///< in each of three counters
 
-/// A counter in order, one that is not, and one of changes that is not; 3 × 0.96 MB.
+/// A sorted counter, an unsorted one, and an unsorted one of changes; 3 × 0.96 MB.
 void fillCounters(TraceBuilder& builder)
 {
     TrackId tracks[3];
@@ -165,11 +165,11 @@ std::shared_ptr<const Trace> countersInMemory()
 
 constexpr std::uint64_t kCounterBudget = 300'000;
 
-TEST(Spill, HoldsCountersToo)
+TEST(Spill, ContainsCountersToo)
 {
     const auto expected = countersInMemory();
     ASSERT_GE(expected->memoryBytes(), std::size_t{3} * kSamples * sizeof(CounterSample));
-    // Changes are sums: the last value is what all of them make.
+    // Changes are summed: the last value is the sum of all of them.
     double sum = 0;
     for (int i = 0; i < kSamples; ++i)
         sum += i % 7 - 3.0;
@@ -184,7 +184,7 @@ TEST(Spill, HoldsCountersToo)
     EXPECT_EQ(trace->unread().samples, 0U);
 }
 
-TEST(Spill, CountersThatTheDiskDoesNotTakeStayInMemory)
+TEST(Spill, CountersThatCannotBeWrittenStayInMemory)
 {
     const auto expected = countersInMemory();
     TraceBuilder builder;
@@ -193,7 +193,7 @@ TEST(Spill, CountersThatTheDiskDoesNotTakeStayInMemory)
     getrlimit(RLIMIT_FSIZE, &before);
     const auto handler = std::signal(SIGXFSZ, SIG_IGN);
     rlimit limit = before;
-    limit.rlim_cur = 60'000; // some runs, not all
+    limit.rlim_cur = 60'000; // room for some of the runs
     setrlimit(RLIMIT_FSIZE, &limit);
     fillCounters(builder);
     const auto trace = builder.finish();
@@ -203,7 +203,7 @@ TEST(Spill, CountersThatTheDiskDoesNotTakeStayInMemory)
     expectSameCounters(*trace, *expected);
 }
 
-/// Empties the spill file of this process, which has no name any more.
+/// Truncates the spill file of this process, which no longer has a name.
 void emptySpillFile()
 {
     int emptied = 0;
@@ -218,7 +218,7 @@ void emptySpillFile()
     ASSERT_EQ(emptied, 1);
 }
 
-TEST(Spill, WhatCannotBeReadLaterIsCounted)
+TEST(Spill, DataThatCannotBeReadBackIsCounted)
 {
     TraceBuilder builder;
     builder.setSpill(spillFile(), kBudget);
@@ -229,7 +229,7 @@ TEST(Spill, WhatCannotBeReadLaterIsCounted)
     EXPECT_EQ(trace->unread().slices, 0U);
     EXPECT_THAT(trace->losses().notes, IsEmpty());
     emptySpillFile();
-    for (int round = 0; round < 2; ++round) { // each of them once
+    for (int round = 0; round < 2; ++round) { // read each of them once
         std::size_t seen = 0, samples = 0;
         for (const Track& track : trace->tracks()) {
             seen += trace->sorted(track.id).size();
@@ -243,13 +243,13 @@ TEST(Spill, WhatCannotBeReadLaterIsCounted)
         EXPECT_THAT(missing.why, HasSubstr(std::filesystem::temp_directory_path().string()));
     }
     EXPECT_THAT(trace->losses().notes, ElementsAre(hasId("trace.unread_slices"), hasId("trace.unread_samples")));
-    EXPECT_THAT(trace->captureStats().notes, IsEmpty()) << "of the opening";
+    EXPECT_THAT(trace->captureStats().notes, IsEmpty()) << "there was no note when it was opened";
 }
 
-TEST(Spill, IsReadWithoutFurtherDescriptors)
+TEST(Spill, IsReadWithoutAdditionalDescriptors)
 {
 #ifdef __SANITIZE_ADDRESS__
-    GTEST_SKIP() << "the sanitizer looks at objects' types through a pipe, and needs descriptors itself";
+    GTEST_SKIP() << "the sanitizer checks object types through a pipe, and needs descriptors itself";
 #endif
     TraceBuilder builder;
     builder.setSpill(spillFile(), kBudget);

@@ -39,7 +39,7 @@ std::vector<std::string> visited(const Trace& trace, TimeRange window)
     return names(trace, slices);
 }
 
-TEST(Trace, EmptyOnesAnswerEveryQuestion)
+TEST(Trace, AnEmptyTraceAnswersEveryQuery)
 {
     const auto trace = traceFromText("main");
     EXPECT_TRUE(trace->range().empty());
@@ -76,7 +76,7 @@ TEST(Trace, VisitorsCanStop)
     EXPECT_EQ(seen, 2);
 }
 
-TEST(Trace, AtFindsTheSliceOfADepth)
+TEST(Trace, AtFindsTheSliceAtADepth)
 {
     const auto trace = traceFromText("main\n op outer 0 10\n op inner 2 3");
     const auto nameAt = [&](int depth, std::int64_t us) {
@@ -95,13 +95,13 @@ TEST(Trace, AtFindsTheSliceOfADepth)
 
 TEST(Trace, SortsOuterBeforeInner)
 {
-    // As a live trace has them: what is outside ends, and so comes, last.
+    // As in a live trace: outer slices end last, and therefore arrive last.
     const auto trace = traceFromText("main\n op inner 0 3\n op second 5 1\n op outer 0 10");
     EXPECT_THAT(names(*trace, trace->sorted(kFirst)), ElementsAre("outer", "inner", "second"));
     EXPECT_EQ(trace->depthCount(kFirst), 2);
 }
 
-TEST(Trace, FindsKindsOverAllTracks)
+TEST(Trace, FindsKindsOnAllTracks)
 {
     const auto trace = traceFromText(R"(
         stream 0 7
@@ -148,7 +148,7 @@ TEST(Trace, CountersAreSortedByTime)
     EXPECT_THAT(values, ElementsAre(2, 3, 1));
 }
 
-TEST(TraceFlows, JoinCallsAndDeviceWork)
+TEST(TraceFlows, ConnectCallsAndDeviceWork)
 {
     const auto trace = traceFromText(R"(
         main
@@ -173,7 +173,7 @@ TEST(TraceFlows, JoinCallsAndDeviceWork)
     EXPECT_THAT(trace->flowsOf({TrackId{1}, 3}), IsEmpty());
 }
 
-TEST(TraceFlows, BackwardNodesBelongToTheLatestForwardOpOfTheirNumber)
+TEST(TraceFlows, BackwardNodesBelongToTheLatestForwardOpWithTheirSequenceNumber)
 {
     const auto trace = traceFromText(R"(
         main
@@ -196,7 +196,7 @@ TEST(TraceFlows, BackwardNodesBelongToTheLatestForwardOpOfTheirNumber)
     EXPECT_THAT(trace->flowsOf({TrackId{1}, 2}), IsEmpty());
 }
 
-TEST(TraceNesting, ComesFromTheIntervals)
+TEST(TraceNesting, IsInferredFromTheIntervals)
 {
     const auto depths = [](const Trace& trace) {
         std::vector<int> found;
@@ -205,14 +205,14 @@ TEST(TraceNesting, ComesFromTheIntervals)
         return found;
     };
     EXPECT_THAT(depths(*traceFromText("main\n op a 0 10\n op b 0 10\n op c 9 1\n op d 10 1")), ElementsAre(0, 1, 2, 0));
-    // What only overlaps gets a free depth, and does not drift deeper and deeper.
+    // A slice that only overlaps another gets a free depth; depths do not keep growing.
     EXPECT_THAT(depths(*traceFromText("main\n op a 0 10\n op b 5 10\n op c 12 10\n op d 20 10")),
                 ElementsAre(0, 1, 0, 1));
-    // Known depths are kept, and hold what lies within.
+    // Known depths are kept, and contain the slices within them.
     EXPECT_THAT(depths(*traceFromText("main\n op a 0 10 depth=3\n call b 1 2\n call c 11 1")), ElementsAre(3, 4, 0));
 }
 
-TEST(TraceNesting, StopsAtTheDeepestLevel)
+TEST(TraceNesting, IsLimitedToTheMaximumDepth)
 {
     TraceBuilder builder;
     const TrackId track = builder.addTrack({});
@@ -226,7 +226,7 @@ TEST(TraceNesting, StopsAtTheDeepestLevel)
     EXPECT_EQ(builder.finish()->depthCount(track), 255);
 }
 
-TEST(TraceLod, TellsCountShareKindAndName)
+TEST(TraceLod, ReportsCountShareKindAndName)
 {
     const auto trace = traceFromText(R"(main
         op small 0 2
@@ -245,11 +245,11 @@ TEST(TraceLod, TellsCountShareKindAndName)
     EXPECT_EQ(buckets[2].kind, ActivityKind::CpuOp);
 }
 
-TEST(TraceLod, TakesAnyWindow)
+TEST(TraceLod, AcceptsAnyWindow)
 {
     const auto trace = traceFromText("main\n op a 1ns 2ns\n op b 5ns 0");
     std::vector<LodBucket> buckets(10);
-    trace->summarize(kFirst, 0, {traceTime(0), traceTime(3)}, buckets); // under a nanosecond each
+    trace->summarize(kFirst, 0, {traceTime(0), traceTime(3)}, buckets); // less than a nanosecond each
     EXPECT_EQ(buckets[0].count, 0U);
     EXPECT_EQ(buckets[9].count, 1U);
     EXPECT_FLOAT_EQ(buckets[9].busy, 1);
@@ -262,7 +262,7 @@ TEST(TraceLod, TakesAnyWindow)
     trace->summarize(kFirst, 0, trace->range(), {});
 }
 
-TEST(Trace, TakesTimesThatCannotBe)
+TEST(Trace, AcceptsImpossibleTimes)
 {
     TraceBuilder builder;
     const TrackId track = builder.addTrack({});
@@ -285,7 +285,7 @@ TEST(Trace, TakesTimesThatCannotBe)
     EXPECT_GT(buckets[3].count, 0U);
 }
 
-TEST(Trace, SequenceNumbersJoinOpsOfOneProcess)
+TEST(Trace, SequenceNumbersConnectOpsOfOneProcess)
 {
     const auto trace = traceFromText(R"(
         main pid=100 tid=100

@@ -35,10 +35,10 @@ counter loss unit=nats
   sample 20 0.25
 )";
 
-TEST(TraceText, SaysWhatItReads)
+TEST(TraceText, RoundTrips)
 {
     std::string expected = kEverything;
-    expected.replace(expected.find(" name=zero"), 10, ""); // a name that is the usual one is not repeated
+    expected.replace(expected.find(" name=zero"), 10, ""); // a default name is not written
     EXPECT_EQ(traceToText(*traceFromText(kEverything)), expected);
     EXPECT_EQ(traceToText(*traceFromText(expected)), expected);
 }
@@ -68,7 +68,7 @@ TEST(TraceText, EveryKindHasAVerb)
         EXPECT_EQ(slices[static_cast<std::size_t>(kind)].kind, static_cast<ActivityKind>(kind));
 }
 
-TEST(TraceText, RepeatMovesTimesAndNumbers)
+TEST(TraceText, RepeatShiftsTimesAndNumbers)
 {
     const auto trace = traceFromText(R"(
         repeat 3 every 1ms
@@ -95,7 +95,7 @@ stream 0 7
 )");
 }
 
-TEST(TraceTextDeathTest, NamesTheLineThatIsWrong)
+TEST(TraceTextDeathTest, NamesTheWrongLine)
 {
     EXPECT_DEATH(traceFromText("main\n  kernle a 0 1"), "line 2: unknown verb 'kernle'");
     EXPECT_DEATH(traceFromText("op a 0 1"), "line 1: there is no track yet");

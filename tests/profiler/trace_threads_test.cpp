@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-// Run under TSan: one thread feeds and takes snapshots, others ask.
+// Run under TSan: one thread adds slices and takes snapshots, others run queries.
 namespace {
 
 using namespace profiler;
@@ -31,9 +31,9 @@ std::size_t askEverything(const Trace& trace)
     return sum + trace.ofKind(ActivityKind::CpuOp).size();
 }
 
-TEST(TraceThreads, SnapshotsAreAskedWhileTheTraceGrows)
+TEST(TraceThreads, SnapshotsCanBeQueriedWhileTheTraceGrows)
 {
-    std::mutex mutex; // held only to hand a snapshot over
+    std::mutex mutex; // held only to pass a snapshot
     std::shared_ptr<const Trace> latest = std::make_shared<const Trace>();
     std::atomic<bool> done = false;
     std::atomic<int> asked = 0;

@@ -6,15 +6,14 @@
 #include <random>
 #include <vector>
 
-// The ways through a track of several blocks: which of them a window needs, and how far off the coarser walk may be.
+// How queries walk over a track of several blocks: which blocks a window needs, and how far off the coarse walk may be.
 namespace {
 
 using namespace profiler;
 
 constexpr TrackId kTrack{0};
 
-/// Slices in a row with a pause after each row, and one slice over the first thousand steps at a depth of its
-/// own.
+/// Consecutive slices with a pause after each group, and, at another depth, one slice over the first thousand steps.
 /// @param inARow  slices between two pauses
 std::shared_ptr<const Trace> steps(std::size_t slices, std::size_t inARow = 300)
 {
@@ -71,13 +70,13 @@ void compareSums(const Trace& trace)
 {
     const std::int64_t length = trace.range().duration().count();
     std::vector<LodBucket> fine(1730), coarse(1730);
-    for (const std::int64_t part : {1, 3, 7, 11, 40, 160}) { // 230 slices a bucket down to one
+    for (const std::int64_t part : {1, 3, 7, 11, 40, 160}) { // from 230 slices per bucket down to one
         const TimeRange window{traceTime(length / part / 2), traceTime(length / part / 2 + length / part)};
         trace.summarize(kTrack, 1, window, fine);
         trace.summarize(kTrack, 1, window, coarse, LodEdges::Coarse);
         const Sums exact = sums(fine, window), guessed = sums(coarse, window);
         EXPECT_NEAR(guessed.busyNs, exact.busyNs, exact.busyNs * 0.02) << part;
-        // Who counts slice by slice counts one twice that lies over an edge.
+        // In the exact count, a slice over an edge counts in both buckets.
         double least = 0;
         trace.forEach(kTrack, window, [&least](const Slice& slice) {
             least += slice.depth == 1;
@@ -85,11 +84,11 @@ void compareSums(const Trace& trace)
         });
         EXPECT_GT(guessed.count, least * 0.98) << part;
         EXPECT_LT(guessed.count, exact.count * 1.02) << part;
-        EXPECT_NEAR(guessed.filled, exact.filled, 1730 * 0.02) << part << ": pauses stay pauses";
+        EXPECT_NEAR(guessed.filled, exact.filled, 1730 * 0.02) << part << ": pauses remain visible";
     }
 }
 
-TEST(TraceWalk, SumsOfTheCoarseWalkAreThoseOfTheFineOne)
+TEST(TraceWalk, SumsOfTheCoarseWalkMatchTheFineWalk)
 {
     for (const std::size_t inARow : {37U, 300U}) {
         SCOPED_TRACE(inARow);
@@ -97,7 +96,7 @@ TEST(TraceWalk, SumsOfTheCoarseWalkAreThoseOfTheFineOne)
     }
 }
 
-TEST(TraceWalk, ABucketOfFewSlicesIsExactHoweverCoarse)
+TEST(TraceWalk, ABucketWithFewSlicesIsExactInTheCoarseWalk)
 {
     const auto trace = steps(100'000);
     const Slice from = trace->sorted(kTrack).at(50'000);
@@ -114,7 +113,7 @@ TEST(TraceWalk, ABucketOfFewSlicesIsExactHoweverCoarse)
     }
 }
 
-TEST(TraceWalk, ANarrowWindowLooksAtTheBlocksAroundItOnly)
+TEST(TraceWalk, ANarrowWindowUsesOnlyTheBlocksAroundIt)
 {
     const auto trace = steps(600'000);
     const TrackSlices& slices = trace->slicesOf(kTrack);
@@ -137,7 +136,7 @@ TEST(TraceWalk, ANarrowWindowLooksAtTheBlocksAroundItOnly)
     EXPECT_EQ(slices.around(0, 1).size(), 1U);
 }
 
-TEST(TraceWalk, ASliceOverManyBlocksIsFoundFromAnyOfThem)
+TEST(TraceWalk, ASliceOverManyBlocksIsFoundInEachOfThem)
 {
     const auto trace = steps(600'000);
     const auto whole = trace->at(kTrack, 0, traceTime(0));
@@ -155,10 +154,10 @@ TEST(TraceWalk, ASliceOverManyBlocksIsFoundFromAnyOfThem)
         EXPECT_TRUE(met) << tenth;
     }
     EXPECT_FALSE(trace->at(kTrack, 0, whole->end()));
-    EXPECT_FALSE(trace->at(kTrack, 0, TraceTime{Nanoseconds::max()})) << "no time is too late to ask for";
+    EXPECT_FALSE(trace->at(kTrack, 0, TraceTime{Nanoseconds::max()})) << "queries accept any time";
 }
 
-TEST(TraceWalk, CountsWhatBeginsOverManyBlocks)
+TEST(TraceWalk, CountsSlicesThatStartInManyBlocks)
 {
     const auto trace = steps(600'000);
     const auto sorted = trace->sorted(kTrack);
@@ -172,7 +171,7 @@ TEST(TraceWalk, CountsWhatBeginsOverManyBlocks)
     }
 }
 
-/// Work in batches of 97, each batch within a slice of its own: 1 of 98 slices of a block is at depth 0.
+/// Work in batches of 97, each batch within an outer slice: 1 of 98 slices of a block is at depth 0.
 std::shared_ptr<const Trace> batches(std::size_t batches)
 {
     std::mt19937 random{5};
@@ -205,7 +204,7 @@ std::shared_ptr<const Trace> batches(std::size_t batches)
     return builder.finish(2);
 }
 
-/// What lies at depth 0 in each of `count` equal spans, slice by slice.
+/// The slices at depth 0 in each of `count` equal spans, slice by slice.
 std::vector<LodBucket> spanBySpan(const Trace& trace, TimeRange window, std::size_t count)
 {
     std::vector<Slice> all;
@@ -235,12 +234,12 @@ std::vector<LodBucket> spanBySpan(const Trace& trace, TimeRange window, std::siz
     return buckets;
 }
 
-TEST(TraceWalk, WhatIsRareInItsBlocksIsSummedUpExactly)
+TEST(TraceWalk, RareSlicesAreSummedExactly)
 {
     const auto trace = batches(4'000); // six blocks
     ASSERT_GE(trace->slicesOf(kTrack).blocks.size(), 6U);
     constexpr std::size_t kBuckets = 400;
-    for (const std::int64_t width : {700, 9'000, 60'000}) { // down from eight slices a bucket
+    for (const std::int64_t width : {700, 9'000, 60'000}) { // from eight slices per bucket down
         const TimeRange window{traceTime(200'000), traceTime(200'000 + width * static_cast<std::int64_t>(kBuckets))};
         const auto wanted = spanBySpan(*trace, window, kBuckets);
         std::vector<LodBucket> buckets(kBuckets);
@@ -253,7 +252,7 @@ TEST(TraceWalk, WhatIsRareInItsBlocksIsSummedUpExactly)
     }
 }
 
-TEST(TraceWalk, WhatIsRareInItsBlocksIsFoundByTimeAndByWindow)
+TEST(TraceWalk, RareSlicesAreFoundByTimeAndByWindow)
 {
     const auto trace = batches(2'000);
     const auto sorted = trace->sorted(kTrack);
