@@ -24,11 +24,11 @@ protected:
         auto started = Recorder::start({.path = m_folder / "a.sstrace"});
         EXPECT_TRUE(started) << started.error().message();
         m_recorder = std::move(*started);
-        m_lane = &m_recorder->nameThisThread("main", TrackKind::MainThread);
+        m_buffer = &m_recorder->nameThisThread("main", TrackKind::MainThread);
     }
     void push(const char* name, const void* owner)
     {
-        m_lane->push(ActivityKind::CpuOp, m_lane->intern(name), 0, 0, 0, 0, owner);
+        m_buffer->push(ActivityKind::CpuOp, m_buffer->intern(name), 0, 0, 0, 0, owner);
     }
     /// Ends a range as a callback does, on an arbitrary thread.
     void end(const void* owner)
@@ -55,7 +55,7 @@ protected:
 
     TemporaryFolder m_folder;
     std::unique_ptr<Recorder> m_recorder;
-    ThreadBuffer* m_lane = nullptr;
+    ThreadBuffer* m_buffer = nullptr;
     Owners m_owners{};
 };
 
@@ -64,7 +64,7 @@ protected:
 TEST_F(Wandering, RangesKnownToCrossThreadsHaveASeparateTrack)
 {
     push("outer", &m_owners[0]);
-    m_recorder->beginCrossThread(&m_owners[1], ActivityKind::UserAnnotation, m_lane->intern("gloo:all_reduce"), 5);
+    m_recorder->beginCrossThread(&m_owners[1], ActivityKind::UserAnnotation, m_buffer->intern("gloo:all_reduce"), 5);
     push("inner", &m_owners[2]);
     endOnAnotherThread(&m_owners[1]);
     end(&m_owners[2]);
@@ -121,9 +121,9 @@ TEST_F(Wandering, RangesMayEndInAnyOrder)
 {
     push("first", &m_owners[0]);
     push("second", &m_owners[1]);
-    m_lane->push(ActivityKind::Nvtx, m_lane->intern("range"), 0);
+    m_buffer->push(ActivityKind::Nvtx, m_buffer->intern("range"), 0);
     end(&m_owners[0]);
-    m_lane->pop();
+    m_buffer->pop();
     end(&m_owners[1]);
     push("after", &m_owners[2]);
     end(&m_owners[2]);

@@ -166,14 +166,14 @@ TEST_F(CuptiSourceTest, AFailedFlushIsAnErrorNowAndAtTheEnd)
 TEST_F(CuptiSourceTest, AFailedFinalFlushIsNotedInTheTraceAndHostEventsStay)
 {
     start();
-    ThreadBuffer& lane = recorder->nameThisThread("main thread", TrackKind::MainThread);
+    ThreadBuffer& threadBuffer = recorder->nameThisThread("main thread", TrackKind::MainThread);
     std::size_t size = 0;
     EXPECT_NE(cupti.request(&size), nullptr) << "requested but never returned";
     cupti.failures["flush 1"] = CUPTI_ERROR_UNKNOWN;
     EXPECT_FALSE(source->stop());
     EXPECT_EQ(cupti.calls.back(), "unsubscribe") << "CUPTI is unsubscribed anyway";
-    lane.push(ActivityKind::Phase, lane.intern("forward"), 0);
-    lane.pop();
+    threadBuffer.push(ActivityKind::Phase, threadBuffer.intern("forward"), 0);
+    threadBuffer.pop();
     EXPECT_TRUE(recorder->finish());
     const auto trace = wire::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();

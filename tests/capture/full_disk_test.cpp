@@ -97,10 +97,10 @@ TEST(FullDisk, TheRunContinuesAndLossesAreCountedAndReported)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
+    ThreadBuffer& buffer = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
     const auto record = [&](int count) {
         for (int i = 0; i < count; ++i)
-            lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+            buffer.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
     };
     record(10);
     ASSERT_TRUE((*recorder)->flush());
@@ -131,11 +131,11 @@ TEST(FullDisk, FreedSpaceIsUsed)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
+    ThreadBuffer& buffer = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
     ASSERT_TRUE((*recorder)->flush());
     const FileSizeLimit limit(std::filesystem::file_size(path) + 100);
     for (int i = 0; i < 20; ++i)
-        lane.complete(ActivityKind::CpuOp, lane.intern("op"), traceTime(i), traceTime(i + 1));
+        buffer.complete(ActivityKind::CpuOp, buffer.intern("op"), traceTime(i), traceTime(i + 1));
     EXPECT_FALSE((*recorder)->flush());
     limit.lift();
     EXPECT_FALSE((*recorder)->finish()) << "the first error is still reported";

@@ -79,10 +79,10 @@ TEST(Kill, AHangShowsWhatHadStarted)
     const pid_t child = fork();
     if (child == 0) {
         auto recorder = Recorder::start({.path = path, .drainEvery = 1h});
-        ThreadBuffer& lane = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
-        lane.open(ActivityKind::Step, lane.intern("step"), 12);
-        lane.open(ActivityKind::Phase, lane.intern("data wait"), 12);
-        lane.sample((*recorder)->addCounter("loss", ""), traceTime(1), 0.5);
+        ThreadBuffer& buffer = (*recorder)->nameThisThread("main thread", TrackKind::MainThread);
+        buffer.open(ActivityKind::Step, buffer.intern("step"), 12);
+        buffer.open(ActivityKind::Phase, buffer.intern("data wait"), 12);
+        buffer.sample((*recorder)->addCounter("loss", ""), traceTime(1), 0.5);
         progress->ready = true;
         std::this_thread::sleep_for(1h);
         _exit(0);

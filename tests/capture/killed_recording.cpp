@@ -24,11 +24,11 @@ namespace {
 
 void recordThread(Recorder& recorder, int thread, Progress& progress)
 {
-    ThreadBuffer& lane = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
+    ThreadBuffer& buffer = recorder.nameThisThread("thread " + std::to_string(thread), TrackKind::Thread);
     for (std::int64_t i = 0;; ++i) {
         // New names now and then: no record may exist without its name.
-        lane.push(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i / 100)), i);
-        lane.pop();
+        buffer.push(ActivityKind::CpuOp, buffer.intern("op " + std::to_string(i / 100)), i);
+        buffer.pop();
         progress.recorded[thread].store(i + 1, std::memory_order_release);
         if (i == 0 && thread == 0) {
             while (progress.recorded[1] == 0 || progress.firstGpuNs == 0)

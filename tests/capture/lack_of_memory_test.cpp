@@ -33,10 +33,10 @@ bool waitForError(const Recorder& recorder)
     return false;
 }
 
-void record(ThreadBuffer& lane, int count)
+void record(ThreadBuffer& buffer, int count)
 {
     for (int i = 0; i < count; ++i)
-        lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+        buffer.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
 }
 
 /// The trace as readers show it, including the contents of the ring file.
@@ -55,17 +55,17 @@ TEST(LackOfMemory, OnTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .drainEvery = 1ms});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
-    record(lane, 10);
+    ThreadBuffer& buffer = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
+    record(buffer, 10);
     ASSERT_TRUE((*recorder)->flush());
     {
         const FailingMemory failing("trace writer");
-        record(lane, 10);
+        record(buffer, 10);
         ASSERT_TRUE(waitForError(**recorder));
         EXPECT_GT(FailingMemory::failures(), 0);
     }
     EXPECT_THAT((*recorder)->error().error().what, hasId("recorder.memory"));
-    record(lane, 10); // the program continues
+    record(buffer, 10); // the program continues
     (*recorder)->setMetadata("versions.torch", "2.11.0");
     const wire::EventRecord work{};
     (*recorder)->addBatch(0, {&work, 1});
@@ -90,8 +90,8 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
         const auto path = folder / "a.sstrace";
         auto recorder = Recorder::start({.path = path, .drainEvery = 1h});
         ASSERT_TRUE(recorder);
-        ThreadBuffer& lane = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
-        lane.complete(ActivityKind::CpuOp, lane.intern("aten::mm"), traceTime(0), traceTime(1));
+        ThreadBuffer& buffer = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
+        buffer.complete(ActivityKind::CpuOp, buffer.intern("aten::mm"), traceTime(0), traceTime(1));
         (*recorder)->setMetadata("versions.torch", "2.11.0");
         wire::EventRecord work{};
         work.type = wire::EventType::Slice;

@@ -25,10 +25,10 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t)
         threads.emplace_back([&recorder, t] {
-            ThreadBuffer& lane = recorder.nameThisThread("producer " + std::to_string(t), TrackKind::Thread);
+            ThreadBuffer& buffer = recorder.nameThisThread("producer " + std::to_string(t), TrackKind::Thread);
             for (std::int64_t i = 0; i < kRecords; ++i) {
-                lane.complete(ActivityKind::CpuOp, lane.intern("op " + std::to_string(i % 97)), traceTime(i),
-                              traceTime(-i), i);
+                buffer.complete(ActivityKind::CpuOp, buffer.intern("op " + std::to_string(i % 97)), traceTime(i),
+                                traceTime(-i), i);
                 if (i % 5000 == 0)
                     std::this_thread::sleep_for(1ms); // lets the writer run, so that rings wrap around
             }
@@ -85,9 +85,9 @@ TEST(LaneStress, BuffersAreReusedWhileTheWriterDrains)
         for (int i = 0; i < 60; ++i)
             std::thread([&, i] {
                 const std::string name = std::to_string(family) + "/" + std::to_string(i % 7);
-                ThreadBuffer& lane = recorder.nameThisThread(name, TrackKind::Thread);
+                ThreadBuffer& buffer = recorder.nameThisThread(name, TrackKind::Thread);
                 for (int k = 0; k < 10; ++k)
-                    lane.complete(ActivityKind::CpuOp, lane.intern(name), traceTime(k), traceTime(k));
+                    buffer.complete(ActivityKind::CpuOp, buffer.intern(name), traceTime(k), traceTime(k));
             }).join();
     };
     std::thread one(spawn, 1), two(spawn, 2);

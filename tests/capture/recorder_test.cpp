@@ -26,10 +26,10 @@ std::unique_ptr<Recorder> started(const RecorderOptions& options)
     return std::move(*recorder);
 }
 
-void mark(ThreadBuffer& lane, std::string_view name)
+void mark(ThreadBuffer& buffer, std::string_view name)
 {
-    lane.push(ActivityKind::CpuOp, lane.intern(name), 0);
-    lane.pop();
+    buffer.push(ActivityKind::CpuOp, buffer.intern(name), 0);
+    buffer.pop();
 }
 
 } // namespace
@@ -87,9 +87,9 @@ TEST(Recorder, AFullRingKeepsTheOldestEventsAndCountsDroppedOnes)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 100, .drainEvery = 1h});
-    ThreadBuffer& lane = recorder->thisThread();
+    ThreadBuffer& buffer = recorder->thisThread();
     for (int i = 0; i < 200; ++i)
-        lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+        buffer.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
     EXPECT_EQ(recorder->stats().dropped, 72U); // 100 is rounded up to 128
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
@@ -102,9 +102,9 @@ TEST(Recorder, RingsWrapAroundAndKeepTheOrder)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 64, .drainEvery = 1h});
-    ThreadBuffer& lane = recorder->thisThread();
+    ThreadBuffer& buffer = recorder->thisThread();
     for (int i = 0; i < 1000; ++i) {
-        lane.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
+        buffer.complete(ActivityKind::CpuOp, 0, traceTime(i), traceTime(i + 1));
         if (i % 37 == 0) {
             ASSERT_TRUE(recorder->flush());
         }
@@ -139,10 +139,10 @@ TEST(Recorder, ALaterNameRenamesTheTrack)
 {
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
-    ThreadBuffer& lane = recorder->thisThread();
+    ThreadBuffer& buffer = recorder->thisThread();
     ASSERT_TRUE(recorder->flush());
-    EXPECT_EQ(&recorder->nameThisThread("main thread", TrackKind::MainThread), &lane);
-    mark(lane, "a");
+    EXPECT_EQ(&recorder->nameThisThread("main thread", TrackKind::MainThread), &buffer);
+    mark(buffer, "a");
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_EQ(trace.tracks.size(), 1U);
@@ -156,9 +156,9 @@ TEST(Recorder, RestartedWorkersStayOnTheirTrack)
     for (int epoch = 0; epoch < 20; ++epoch)
         for (const char* name : {"loader worker 0", "loader worker 1"})
             std::thread([&] {
-                ThreadBuffer& lane = recorder->nameThisThread(name, TrackKind::LoaderWorker);
-                lane.open(ActivityKind::LoaderWait, lane.intern("park")); // never closed; must not affect the nesting
-                                                                          // of later ranges
+                ThreadBuffer& buffer = recorder->nameThisThread(name, TrackKind::LoaderWorker);
+                buffer.open(ActivityKind::LoaderWait, buffer.intern("park")); // never closed; must not affect the
+                                                                              // nesting of later ranges
             }).join();
     ASSERT_TRUE(recorder->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
@@ -208,14 +208,14 @@ TEST(Recorder, BuffersWithoutRingsAreReused)
     const TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
     mark(recorder->thisThread(), "op");
-    std::set<const ThreadBuffer*> lanes;
+    std::set<const ThreadBuffer*> buffers;
     for (int i = 0; i < 20; ++i)
         std::thread([&] {
-            ThreadBuffer& lane = recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread);
-            mark(lane, "lost");
-            lanes.insert(&lane);
+            ThreadBuffer& buffer = recorder->nameThisThread("thread number " + std::to_string(i), TrackKind::Thread);
+            mark(buffer, "lost");
+            buffers.insert(&buffer);
         }).join();
-    EXPECT_EQ(lanes.size(), 1U) << "each thread reuses the buffer of the previous one";
+    EXPECT_EQ(buffers.size(), 1U) << "each thread reuses the buffer of the previous one";
     EXPECT_EQ(recorder->stats().dropped, 20U);
     ASSERT_TRUE(recorder->finish());
     EXPECT_EQ(parseTrace(folder / "a.sstrace").of("thread " + std::to_string(gettid())).size(), 1U);

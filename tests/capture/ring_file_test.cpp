@@ -31,14 +31,14 @@ protected:
         auto started = Recorder::start({.path = path, .ringEvents = kRing, .maxThreads = 2, .drainEvery = 1h});
         ASSERT_TRUE(started) << started.error().message();
         recorder = std::move(*started);
-        lane = &recorder->addBuffer("main thread", TrackKind::MainThread);
+        buffer = &recorder->addBuffer("main thread", TrackKind::MainThread);
         runId = parseTrace(path).runId;
     }
     void record(int from, int to)
     {
         for (int i = from; i < to; ++i)
-            lane->complete(ActivityKind::CpuOp, lane->intern("op " + std::to_string(i)), traceTime(i), traceTime(i + 1),
-                           i);
+            buffer->complete(ActivityKind::CpuOp, buffer->intern("op " + std::to_string(i)), traceTime(i),
+                             traceTime(i + 1), i);
     }
     /// The part of the file that is in use; the rest is room for more strings.
     [[nodiscard]] std::string ringBytes() const
@@ -57,7 +57,7 @@ protected:
     TemporaryFolder folder;
     std::filesystem::path path = folder / "a.sstrace", copy = folder / "copy.sstrace";
     std::unique_ptr<Recorder> recorder;
-    ThreadBuffer* lane = nullptr;
+    ThreadBuffer* buffer = nullptr;
     std::uint64_t runId = 0;
 };
 

@@ -36,11 +36,11 @@ ParsedTrace recorded(const std::function<void(ThreadBuffer&, Recorder&)>& record
 
 TEST(ThreadBuffer, OpenIsVisibleAtOnceAndCloseCompletesIt)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
-        lane.open(ActivityKind::Step, lane.intern("step"), 7);
-        lane.open(ActivityKind::Phase, lane.intern("forward"), 8);
-        lane.close(4096);
-        EXPECT_GT(lane.close().count(), 0);
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
+        buffer.open(ActivityKind::Step, buffer.intern("step"), 7);
+        buffer.open(ActivityKind::Phase, buffer.intern("forward"), 8);
+        buffer.close(4096);
+        EXPECT_GT(buffer.close().count(), 0);
     });
     ASSERT_EQ(trace.events.size(), 4U);
     const auto &step = trace.events[0].record, &phase = trace.events[1].record;
@@ -65,7 +65,7 @@ TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
     const TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .drainEvery = std::chrono::hours(1)});
     ASSERT_TRUE(recorder);
-    ThreadBuffer& lane = (*recorder)->addBuffer("main", TrackKind::MainThread);
+    ThreadBuffer& buffer = (*recorder)->addBuffer("main", TrackKind::MainThread);
     FastClock::reset();
     wire::ClockTriple clocks = readClocks();
     clocks.monotonicNs += 3'600'000'000'000;
@@ -74,13 +74,13 @@ TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
     before.monotonicNs -= 40'000'000;
     FastClock::adjust(before);
     FastClock::adjust(clocks);
-    lane.push(ActivityKind::CpuOp, lane.intern("across"), 0);
-    lane.push(ActivityKind::CpuOp, lane.intern("ahead"), 0);
-    lane.pop();
+    buffer.push(ActivityKind::CpuOp, buffer.intern("across"), 0);
+    buffer.push(ActivityKind::CpuOp, buffer.intern("ahead"), 0);
+    buffer.pop();
     FastClock::reset();
-    lane.push(ActivityKind::CpuOp, lane.intern("after"), 0);
-    lane.pop();
-    lane.pop();
+    buffer.push(ActivityKind::CpuOp, buffer.intern("after"), 0);
+    buffer.pop();
+    buffer.pop();
     const std::int64_t now = toNs(TraceClock::now());
     ASSERT_TRUE((*recorder)->finish());
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
@@ -95,12 +95,12 @@ TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
 
 TEST(ThreadBuffer, PushAndPopWriteOneRecordWithItsNesting)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
-        lane.push(ActivityKind::CpuOp, lane.intern("outer"), 11);
-        lane.push(ActivityKind::CpuOp, lane.intern("inner"), 12, slice_flag::kBackward);
-        lane.pop();
-        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(5), traceTime(9), 3, 100);
-        lane.pop();
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
+        buffer.push(ActivityKind::CpuOp, buffer.intern("outer"), 11);
+        buffer.push(ActivityKind::CpuOp, buffer.intern("inner"), 12, slice_flag::kBackward);
+        buffer.pop();
+        buffer.complete(ActivityKind::LoaderStage, buffer.intern("read"), traceTime(5), traceTime(9), 3, 100);
+        buffer.pop();
     });
     ASSERT_EQ(trace.events.size(), 3U);
     EXPECT_EQ(trace.name(trace.events[0]), "inner");
@@ -116,10 +116,10 @@ TEST(ThreadBuffer, PushAndPopWriteOneRecordWithItsNesting)
 
 TEST(ThreadBuffer, SamplesReferToTheirCounter)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder& recorder) {
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder& recorder) {
         const std::uint32_t loss = recorder.addCounter("loss", "nats");
         EXPECT_EQ(recorder.addCounter("loss", "nats"), loss);
-        lane.sample(loss, traceTime(42), 0.25);
+        buffer.sample(loss, traceTime(42), 0.25);
     });
     ASSERT_EQ(trace.events.size(), 1U);
     const auto& sample = trace.events[0].record;
@@ -133,15 +133,15 @@ TEST(ThreadBuffer, SamplesReferToTheirCounter)
 
 TEST(ThreadBuffer, EndsWithoutAStartAreCountedAndDoNotAffectOthers)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
-        lane.pop();
-        lane.close();
-        lane.open(ActivityKind::Phase, lane.intern("forward"));
-        lane.pop(); // a pop must not end the phase
-        lane.push(ActivityKind::CpuOp, lane.intern("left open"), 0);
-        lane.close(); // a missing pop must not keep it open either
-        lane.open(ActivityKind::Phase, lane.intern("backward"));
-        lane.close();
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
+        buffer.pop();
+        buffer.close();
+        buffer.open(ActivityKind::Phase, buffer.intern("forward"));
+        buffer.pop(); // a pop must not end the phase
+        buffer.push(ActivityKind::CpuOp, buffer.intern("left open"), 0);
+        buffer.close(); // a missing pop must not keep it open either
+        buffer.open(ActivityKind::Phase, buffer.intern("backward"));
+        buffer.close();
     });
     EXPECT_EQ(trace.loss.unmatched, 4U);
     ASSERT_EQ(trace.events.size(), 4U);
@@ -153,13 +153,13 @@ TEST(ThreadBuffer, EndsWithoutAStartAreCountedAndDoNotAffectOthers)
 
 TEST(ThreadBuffer, DropsAndCountsRangesNestedTooDeeply)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
         for (int i = 0; i < 300; ++i)
-            lane.push(ActivityKind::CpuOp, lane.intern("recursion"), i);
+            buffer.push(ActivityKind::CpuOp, buffer.intern("recursion"), i);
         for (int i = 0; i < 300; ++i)
-            lane.pop();
-        lane.push(ActivityKind::CpuOp, lane.intern("after"), 0);
-        lane.pop();
+            buffer.pop();
+        buffer.push(ActivityKind::CpuOp, buffer.intern("after"), 0);
+        buffer.pop();
     });
     ASSERT_EQ(trace.events.size(), 256U);
     EXPECT_EQ(trace.loss.dropped, 45U);
@@ -170,28 +170,28 @@ TEST(ThreadBuffer, DropsAndCountsRangesNestedTooDeeply)
 
 TEST(ThreadBuffer, InternsByContentAndStoresNoPointer)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder& recorder) {
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder& recorder) {
         std::string text = "aten::add";
-        const std::uint32_t add = lane.intern(text);
+        const std::uint32_t add = buffer.intern(text);
         text = "aten::mul";
-        const std::uint32_t mul = lane.intern(text);
+        const std::uint32_t mul = buffer.intern(text);
         EXPECT_NE(add, mul);
-        EXPECT_EQ(lane.intern("aten::add"), add);
+        EXPECT_EQ(buffer.intern("aten::add"), add);
         EXPECT_EQ(recorder.intern("aten::mul"), mul);
         EXPECT_EQ(recorder.addBuffer("other", TrackKind::Thread).intern("aten::add"), add);
-        EXPECT_EQ(lane.intern(""), 0U);
+        EXPECT_EQ(buffer.intern(""), 0U);
     });
     EXPECT_EQ(trace.strings.at(0), "");
 }
 
 TEST(ThreadBuffer, NamesBeyondItsCacheSizeKeepTheirIds)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
         std::vector<std::uint32_t> ids;
         for (int i = 0; i < 20'000; ++i)
-            ids.push_back(lane.intern("name " + std::to_string(i)));
+            ids.push_back(buffer.intern("name " + std::to_string(i)));
         for (int i = 0; i < 20'000; ++i)
-            ASSERT_EQ(lane.intern("name " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
+            ASSERT_EQ(buffer.intern("name " + std::to_string(i)), ids[static_cast<std::size_t>(i)]);
     });
     EXPECT_EQ(trace.strings.size(), 20'000U + 4); // also "", the track's name, and the two strings of the out-of-memory
                                                   // note
@@ -199,10 +199,10 @@ TEST(ThreadBuffer, NamesBeyondItsCacheSizeKeepTheirIds)
 
 TEST(ThreadBuffer, LargeByteCountsSaturate)
 {
-    const ParsedTrace trace = recorded([](ThreadBuffer& lane, Recorder&) {
-        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(0), traceTime(1), 0,
-                      std::int64_t{1} << 40);
-        lane.complete(ActivityKind::LoaderStage, lane.intern("read"), traceTime(0), traceTime(1), 0, -1);
+    const ParsedTrace trace = recorded([](ThreadBuffer& buffer, Recorder&) {
+        buffer.complete(ActivityKind::LoaderStage, buffer.intern("read"), traceTime(0), traceTime(1), 0,
+                        std::int64_t{1} << 40);
+        buffer.complete(ActivityKind::LoaderStage, buffer.intern("read"), traceTime(0), traceTime(1), 0, -1);
     });
     EXPECT_EQ(trace.events.at(0).record.bytes, 0xffffffffU);
     EXPECT_EQ(trace.events.at(1).record.bytes, 0U);
@@ -213,9 +213,9 @@ TEST(ThreadBuffer, TheFastPathWritesTheSameAsTheSlowPath)
 {
     FastClock::reset();
     bool shortWay = false;
-    const ParsedTrace trace = recorded([&](ThreadBuffer& lane, Recorder&) {
-        ThreadBuffer::Impl& fast = lane.inlined();
-        const std::uint32_t name = lane.intern("forward");
+    const ParsedTrace trace = recorded([&](ThreadBuffer& buffer, Recorder&) {
+        ThreadBuffer::Impl& fast = buffer.inlined();
+        const std::uint32_t name = buffer.intern("forward");
         EXPECT_FALSE(fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, 0))
             << "the buffer has no copy of the clock yet";
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -229,15 +229,15 @@ TEST(ThreadBuffer, TheFastPathWritesTheSameAsTheSlowPath)
                     static_cast<void>(fast.now());
             return false;
         };
-        lane.open(ActivityKind::Step, lane.intern("step"), 7);
+        buffer.open(ActivityKind::Step, buffer.intern("step"), 7);
         EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "not started by a push";
-        lane.push(ActivityKind::Nvtx, name, 5, 0, name);
-        lane.pop();
+        buffer.push(ActivityKind::Nvtx, name, 5, 0, name);
+        buffer.pop();
         shortWay = soon([&] { return fast.tryPush(timeStampCounter(), ActivityKind::Nvtx, name, 5, name); });
         if (shortWay) {
             EXPECT_TRUE(soon([&] { return fast.tryPop(timeStampCounter()); }));
         }
-        lane.close();
+        buffer.close();
         EXPECT_FALSE(fast.tryPop(timeStampCounter())) << "nothing is open";
     });
     FastClock::reset();
@@ -260,14 +260,14 @@ TEST(ThreadBuffer, TheFastPathWritesTheSameAsTheSlowPath)
 TEST(ThreadBuffer, TheFastPathLeavesFullStacksAndRingsToTheSlowPath)
 {
     const ParsedTrace trace = recorded(
-        [](ThreadBuffer& lane, Recorder&) {
+        [](ThreadBuffer& buffer, Recorder&) {
             const auto push = [&] {
-                if (!lane.inlined().tryPush(timeStampCounter(), ActivityKind::Nvtx, 0, 0, 0))
-                    lane.push(ActivityKind::Nvtx, 0, 0);
+                if (!buffer.inlined().tryPush(timeStampCounter(), ActivityKind::Nvtx, 0, 0, 0))
+                    buffer.push(ActivityKind::Nvtx, 0, 0);
             };
             const auto pop = [&] {
-                if (!lane.inlined().tryPop(timeStampCounter()))
-                    lane.pop();
+                if (!buffer.inlined().tryPop(timeStampCounter()))
+                    buffer.pop();
             };
             for (std::size_t i = 0; i < kMaxNesting + 5; ++i)
                 push();
@@ -283,12 +283,12 @@ TEST(ThreadBuffer, TheFastPathLeavesFullStacksAndRingsToTheSlowPath)
 
 TEST(ThreadBuffer, ATextIsKnownByItsAddressAndContent)
 {
-    recorded([](ThreadBuffer& lane, Recorder& recorder) {
-        const ThreadBuffer::Impl& fast = lane.inlined();
+    recorded([](ThreadBuffer& buffer, Recorder& recorder) {
+        const ThreadBuffer::Impl& fast = buffer.inlined();
         const std::size_t page = 4096;
         std::vector<char> memory(3 * page, 'x');
         const auto known = [&](const char* text) {
-            const std::uint32_t id = lane.internAt(text);
+            const std::uint32_t id = buffer.internAt(text);
             EXPECT_EQ(recorder.text(id), text);
             const std::uint32_t found = fast.known(text); // 0 if the slow path must look it up
             EXPECT_TRUE(found == 0 || found == id) << text;

@@ -47,8 +47,8 @@ pid_t endedProcess()
 
 void recordSomething(Recorder& recorder)
 {
-    ThreadBuffer& lane = recorder.nameThisThread("main thread", TrackKind::MainThread);
-    lane.complete(ActivityKind::CpuOp, lane.intern("op"), traceTime(1), traceTime(2));
+    ThreadBuffer& buffer = recorder.nameThisThread("main thread", TrackKind::MainThread);
+    buffer.complete(ActivityKind::CpuOp, buffer.intern("op"), traceTime(1), traceTime(2));
     static_cast<void>(recorder.flush());
 }
 
