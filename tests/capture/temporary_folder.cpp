@@ -11,7 +11,7 @@ TemporaryFolder::TemporaryFolder()
 {
     std::string name = (std::filesystem::temp_directory_path() / "stepscope-capture-XXXXXX").string();
     if (!mkdtemp(name.data()))
-        throw std::runtime_error("no temporary folder at " + name);
+        throw std::runtime_error("cannot create a temporary folder at " + name);
     m_path = name;
 }
 
