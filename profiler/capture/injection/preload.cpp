@@ -132,7 +132,7 @@ __attribute__((constructor)) void onLoad()
     const char* hooks = getenv("STEPSCOPE_PYTHON");
     if (!hooks || !*hooks || (!isSet("STEPSCOPE_RECORD") && !isSet("STEPSCOPE_ARM")))
         return;
-    if (const char option = keepsHooksOut())
+    if (const char option = optionBlockingHooks())
         reportMissingHooks(option);
     else
         prependHooks(hooks);
