@@ -6,7 +6,7 @@ namespace profiler::formats {
 Format csv()
 {
     return {.title = "Comma-separated values",
-            .doc = "Every slice as a row, for spreadsheets and scripts; written only",
+            .doc = "Every slice as a row, for spreadsheets and scripts (export only)",
             .extensions = {".csv.gz", ".csv"},
             .write = writers::writeCsv};
 }

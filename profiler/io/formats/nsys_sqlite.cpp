@@ -20,7 +20,7 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path& pa
 Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
 {
     if (isReport(path))
-        return fail<"nsys.report", "a report of Nsight Systems can be read by NVIDIA's programs only">(
+        return fail<"nsys.report", "Stepscope cannot read Nsight Systems reports directly">(
             Error::Code::Unsupported, path.string(),
             "export it: nsys export --type sqlite " + path.filename().string());
     return nsys::readExport(path, options);

@@ -27,7 +27,7 @@ bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
 Result<void> write(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
     if (path.extension() == ".zst")
-        return fail<"json.no_zstd", "PyTorch JSON is not written with zstd">(
+        return fail<"json.no_zstd", "PyTorch JSON cannot be written with zstd compression">(
             Error::Code::Unsupported, path.string(), "end the name with .json.gz, which PyTorch's tools read too");
     return writers::writePytorchJson(trace, path, options);
 }

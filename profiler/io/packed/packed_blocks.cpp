@@ -14,14 +14,14 @@ Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, con
         return tl::unexpected(raw.error());
     auto decoded = decodeBlock(*raw, limits);
     if (!decoded || decoded->track != entry.track || decoded->slices.size() != entry.count)
-        return fail<"trace.bad_block", "a block of slices says what cannot be">(Error::Code::Malformed, place());
+        return fail<"trace.bad_block", "a block of slices contains invalid values">(Error::Code::Malformed, place());
     for (std::uint32_t i = 0; i < decoded->slices.size(); ++i)
         decoded->slices[i].ordinal = entry.firstOrdinal + i;
     auto block = TrackBlock::make(decoded->slices);
     // Queries go by the overview's rows: what is read must be what it promised.
     if (entry.summary && !sameBlock(*entry.summary, block->summary))
-        return fail<"trace.other_block", "a block of slices is not what the overview says">(Error::Code::Malformed,
-                                                                                            place());
+        return fail<"trace.other_block", "a block of slices does not match the overview of the file">(
+            Error::Code::Malformed, place());
     return block;
 }
 

@@ -93,7 +93,7 @@ void Reading::note(Message text)
     if (++m_notes <= kMaxNotes)
         stats.notes.push_back(std::move(text));
     else if (m_notes == kMaxNotes + 1)
-        stats.notes.push_back(message<"trace.more_notes", "and more of these">());
+        stats.notes.push_back(message<"trace.more_notes", "and more notes like these">());
 }
 
 std::uint64_t Reading::budget() const
@@ -123,7 +123,7 @@ Result<void> Reading::readMeta()
     m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
     if (at != m_header.headerBytes)
         note(message<"trace.names_copy",
-                     "the names and tracks at byte {byte} are damaged: their copy at byte {copy} was read">(
+                     "the names and tracks at byte {byte} are damaged; their copy at byte {copy} was used">(
             {{"byte", m_header.headerBytes}, {"copy", at}}));
     return {};
 }
@@ -153,8 +153,8 @@ void Reading::readDetailsIndex()
     if (!index) {
         m_builder.captureStats().cut = true;
         note(message<"trace.bad_index",
-                     "the index of details, at byte {byte}, is missing or damaged: what could be found is there">(
-            {{"byte", offset}}));
+                     "the index of slice details at byte {byte} is missing or damaged; only the details that could "
+                     "be found are available">({{"byte", offset}}));
         findDetails(m_header.overviewOffset);
         return;
     }
@@ -206,7 +206,7 @@ void Reading::scanBlocks(std::uint64_t offset)
             continue;
         }
         if (damagedFrom != 0)
-            note(message<"trace.damaged", "{bytes} bytes at byte {byte} are damaged and were left out">(
+            note(message<"trace.damaged", "{bytes} damaged bytes at byte {byte} were skipped">(
                 {{"bytes", offset - damagedFrom, countText(offset - damagedFrom)}, {"byte", damagedFrom}}));
         damagedFrom = 0;
         if (header->type == SectionType::Block) {
@@ -222,7 +222,7 @@ void Reading::scanBlocks(std::uint64_t offset)
             if (head.count > 0 && head.track < m_meta.limits.tracks)
                 m_entries.push_back({head.track, offset, head.count, head.firstOrdinal, {}});
             else
-                note(message<"trace.bad_block_left_out", "the block at byte {byte} is damaged and was left out">(
+                note(message<"trace.bad_block_left_out", "the damaged block at byte {byte} was skipped">(
                     {{"byte", offset}}));
         }
         if (header->type == SectionType::Details)
@@ -230,7 +230,7 @@ void Reading::scanBlocks(std::uint64_t offset)
         offset += sizeof(SectionHeader) + header->packedBytes;
     }
     if (damagedFrom != 0)
-        note(message<"trace.cut_block", "the last {bytes} bytes, from byte {byte}, are no whole block">(
+        note(message<"trace.cut_block", "the last {bytes} bytes, from byte {byte}, are not a complete block">(
             {{"bytes", m_file->size() - damagedFrom, countText(m_file->size() - damagedFrom)}, {"byte", damagedFrom}}));
     std::stable_sort(m_entries.begin(), m_entries.end(), [](const BlockEntry& a, const BlockEntry& b) {
         return std::pair{a.track, a.firstOrdinal} < std::pair{b.track, b.firstOrdinal};
@@ -348,15 +348,14 @@ Result<std::shared_ptr<const Trace>> Reading::read()
     if (auto meta = readMeta(); !meta)
         return tl::unexpected(meta.error());
     if (const auto left = leaveSamples(m_builder, m_file, m_metaEnd, m_meta.pieces, budget()); left > 0)
-        note(message<"trace.too_many_samples",
-                     "{count} values of counters are more than there is memory for and were left out">(
+        note(message<"trace.too_many_samples", "{count} counter values do not fit in memory and were left out">(
             {{"count", left, countText(left)}}));
     const bool overview = readOverview();
     if (!overview) {
         m_builder.captureStats().cut = true;
         note(message<"trace.no_overview",
-                     "the overview at the end of the file is missing or damaged: what blocks could be found are "
-                     "shown">());
+                     "the overview at the end of the file is missing or damaged; only the blocks that could be "
+                     "found are shown">());
         scanBlocks(m_metaEnd);
     } else {
         readDetailsIndex();

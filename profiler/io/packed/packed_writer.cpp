@@ -29,7 +29,7 @@ namespace {
 
 Error unreadable()
 {
-    return makeError<"save.unread_part", "a part of the trace cannot be read any more, so it cannot be copied">(
+    return makeError<"save.unread_part", "a part of the trace can no longer be read, so the trace cannot be copied">(
         Error::Code::Io, {}, "open the trace again");
 }
 

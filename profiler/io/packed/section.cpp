@@ -110,7 +110,7 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
             {{"bytes", raw.size(), countText(raw.size())},
              {"most", mostRawBytes(type), countText(mostRawBytes(type))}});
     const auto noMemory =
-        makeError<"save.no_memory", "there is no memory to compress a part of the trace">(Error::Code::NoSpace);
+        makeError<"save.no_memory", "not enough memory to compress a part of the trace">(Error::Code::NoSpace);
     if (!context)
         return tl::unexpected(noMemory);
     SectionHeader header{kSectionMagic, type, 0, raw.size(), 0};
@@ -155,7 +155,7 @@ Result<SectionFile> SectionFile::open(const std::filesystem::path& path)
     SectionFile file{descriptor, path};
     struct stat status {};
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-        return fail<"file.irregular", "this is no regular file">(Error::Code::Invalid, path.string());
+        return fail<"file.irregular", "this is not a regular file">(Error::Code::Invalid, path.string());
     return file;
 }
 
@@ -183,7 +183,7 @@ Result<SectionHeader> SectionFile::headerAt(std::uint64_t offset) const
     if (auto read = readAt(offset, std::as_writable_bytes(std::span{&header, 1})); !read)
         return tl::unexpected(std::move(read.error()));
     if (header.magic != kSectionMagic || !isPlausible(header, m_size - offset - sizeof header))
-        return damaged<"trace.no_part", "no part of the trace begins here">(m_path, offset);
+        return damaged<"trace.no_part", "no part of the trace starts here">(m_path, offset);
     return header;
 }
 
@@ -194,7 +194,7 @@ Result<Bytes> SectionFile::readPacked(std::uint64_t offset, SectionType type, Se
         return tl::unexpected(std::move(found.error()));
     header = *found;
     if (header.type != type)
-        return damaged<"trace.other_part", "another part of the trace lies here">(m_path, offset);
+        return damaged<"trace.other_part", "a different part of the trace was found here">(m_path, offset);
     Bytes packed(header.packedBytes);
     if (auto read = readAt(offset + sizeof header, packed); !read)
         return tl::unexpected(std::move(read.error()));

@@ -44,7 +44,9 @@ Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& 
     const int descriptor = mkostemp(name.data(), O_CLOEXEC);
     if (descriptor < 0)
         return tl::unexpected(
-            wire::fileError<"spill.make", "cannot make a file for what memory does not hold: {why}">(errno, folder));
+            wire::fileError<"spill.make",
+                            "cannot create a temporary file for trace data that does not fit in memory: {why}">(
+                errno, folder));
     unlink(name.c_str());
     return std::shared_ptr<SpillFile>{new SpillFile(descriptor, folder, cacheBudget)};
 }

@@ -51,9 +51,9 @@ Message deviceLoss(const Trace& trace)
     const auto first = std::min_element(lastOfDevice.begin(), lastOfDevice.end(),
                                         [](const auto& a, const auto& b) { return a.second < b.second; });
     const double ns = static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second));
-    return message<"trace.device_loss", "the GPU's work is there until {time} before the last event: what ran since "
-                                        "then the driver had not handed over">(
-        {{"time", ns / 1e3, timeText(ns / 1e3)}});
+    return message<"trace.device_loss",
+                   "GPU work is recorded only until {time} before the last event; the driver had not yet delivered "
+                   "the records of later work">({{"time", ns / 1e3, timeText(ns / 1e3)}});
 }
 
 } // namespace profiler::wire

@@ -23,10 +23,10 @@ constexpr std::uint64_t kMaxHashed = 64U << 20;
 Error readError(int number, const std::filesystem::path& path)
 {
     if (number == ENOENT || number == ENOTDIR)
-        return makeError<"trace.missing", "there is no such trace file">(Error::Code::NotFound, path.string(),
-                                                                         "check the path");
+        return makeError<"trace.missing", "the trace file does not exist">(Error::Code::NotFound, path.string(),
+                                                                           "check the path");
     if (number == EACCES || number == EPERM)
-        return makeError<"trace.no_permission", "the trace file may not be read">(
+        return makeError<"trace.no_permission", "no permission to read the trace file">(
             Error::Code::Permission, path.string(), "ask its owner for read permission");
     return makeError<"trace.unreadable", "cannot read the trace file: {why}">(
         Error::Code::Io, path.string(), {}, {{"why", std::generic_category().message(number)}});
@@ -96,7 +96,7 @@ Result<void> FrameScanner::refresh()
     if (!size)
         return tl::unexpected(size.error());
     if (*size < m_offset)
-        return fail<"trace.shorter", "the trace file became shorter while it was read: something else changed it">(
+        return fail<"trace.shorter", "the trace file was truncated by another program while it was being read">(
             Error::Code::Malformed, m_file.path().string(), "open it again");
     m_size = *size;
     m_hashed = 0;

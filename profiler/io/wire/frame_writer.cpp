@@ -99,7 +99,7 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
                                                          bool replace)
 {
     const auto failed = [&](int number) {
-        return tl::unexpected(fileError<"trace.make", "cannot make the trace file: {why}">(number, path));
+        return tl::unexpected(fileError<"trace.make", "cannot create the trace file: {why}">(number, path));
     };
     // rename() would put a file in the place of an empty folder's name only to fail; say so before.
     std::error_code ignored;
@@ -126,16 +126,16 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
 Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> payload)
 {
     if (payload.size() > kMaxPayloadBytes)
-        return fail<"trace.frame_size", "a frame of {bytes} bytes is larger than readers take">(
+        return fail<"trace.frame_size", "a frame of {bytes} bytes exceeds the size limit of the trace format">(
             Error::Code::Invalid, m->path.string(), {}, {{"bytes", payload.size()}});
     if (m->broken)
         m->cutOff();
     if (m->broken)
-        return fail<"trace.broken_end", "the end of the trace file could not be mended after a failed write">(
+        return fail<"trace.broken_end", "the end of the trace file could not be repaired after a failed write">(
             Error::Code::Io, m->path.string(), "check the disk; what was written before is readable");
     // Writing into a deleted file succeeds, and nobody would ever see it.
     if (m->file.number(m->path) >= 0 && m->file.isDeleted())
-        return fail<"trace.deleted", "the trace file was deleted while it was written">(
+        return fail<"trace.deleted", "the trace file was deleted during the recording">(
             Error::Code::NotFound, m->path.string(), "record anew; leave the folder alone meanwhile");
     const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
     if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))

@@ -156,8 +156,8 @@ Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uin
     if (!layout)
         return tl::unexpected(malformed);
     if (header.runId != runId)
-        return fail<"ring.other_run", "the ring file belongs to another run than the trace">(Error::Code::NotFound,
-                                                                                             path.string());
+        return fail<"ring.other_run", "the ring file belongs to a different run than the trace">(Error::Code::NotFound,
+                                                                                                 path.string());
 
     RecoveredEvents found;
     found.dropped = header.dropped;

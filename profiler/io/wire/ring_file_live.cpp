@@ -42,17 +42,20 @@ Result<std::unique_ptr<LiveRing>> LiveRing::create(const std::filesystem::path& 
     auto temporary = path;
     temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId);
     if (!ring->m_file.open(temporary, O_RDWR | O_CREAT | O_EXCL))
-        return tl::unexpected(fileError<"ring.make", "cannot make the ring file of the recording: {why}">(errno, path));
+        return tl::unexpected(
+            fileError<"ring.make", "cannot create the ring file of the recording: {why}">(errno, path));
     ring->m_temporary = temporary;
     const int file = ring->m_file.number(temporary);
     if (ftruncate(file, static_cast<off_t>(layout.fileBytes())) != 0)
-        return tl::unexpected(fileError<"ring.make", "cannot make the ring file of the recording: {why}">(errno, path));
+        return tl::unexpected(
+            fileError<"ring.make", "cannot create the ring file of the recording: {why}">(errno, path));
     // The first lane's space too: a recording without room for the main thread's events must not start.
     if (auto taken = ring->takeSpace(0, layout.laneAt(1)); !taken)
         return tl::unexpected(taken.error());
     void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (memory == MAP_FAILED)
-        return tl::unexpected(fileError<"ring.map", "cannot map the ring file of the recording: {why}">(errno, path));
+        return tl::unexpected(
+            fileError<"ring.map", "cannot map the ring file of the recording into memory: {why}">(errno, path));
     ring->m_memory = static_cast<std::byte*>(memory);
     fillHeader(ring->header(), layout, runId);
     return ring;
@@ -70,7 +73,7 @@ Result<void> LiveRing::publish()
 {
     if (rename(m_temporary.c_str(), m_path.c_str()) != 0)
         return tl::unexpected(
-            fileError<"ring.name", "cannot name the ring file of the recording: {why}">(errno, m_path));
+            fileError<"ring.name", "cannot rename the ring file of the recording: {why}">(errno, m_path));
     m_temporary.clear();
     return {};
 }
@@ -107,7 +110,7 @@ Result<LiveRing::Lane> LiveRing::addLane(std::uint32_t track)
     std::atomic_ref made(header().lanes);
     const std::uint32_t index = made.load(std::memory_order_relaxed);
     if (index >= m_layout.maxLanes)
-        return fail<"ring.threads", "{threads} threads are recorded, and there are more of them">(
+        return fail<"ring.threads", "only {threads} threads can be recorded, but the program has more">(
             Error::Code::Unavailable, m_path.string(), "what the others do is counted as lost", {{"threads", index}});
     if (auto taken = takeSpace(m_layout.laneAt(index), m_layout.laneBytes()); !taken)
         return tl::unexpected(taken.error());

@@ -98,10 +98,10 @@ Result<bool> TailingReader::State::advance(std::uint64_t bytes, bool last)
             const bool tail = scanned->offset + scanned->bytes == scanner.size();
             const MessageParameter size{"bytes", scanned->bytes, countText(scanned->bytes)};
             const MessageParameter place{"byte", scanned->offset};
-            note(tail ? message<"trace.cut_frame", "the last {bytes} bytes, from byte {byte}, are no whole frame">(
-                            {size, place})
-                      : message<"trace.damaged", "{bytes} bytes at byte {byte} are damaged and were left out">(
-                            {size, place}));
+            note(tail
+                     ? message<"trace.cut_frame", "the last {bytes} bytes, from byte {byte}, are not a complete frame">(
+                           {size, place})
+                     : message<"trace.damaged", "{bytes} damaged bytes at byte {byte} were skipped">({size, place}));
             afterDamage = true;
         }
     }
@@ -112,17 +112,17 @@ void TailingReader::State::takeFrame(const Scanned& frame)
 {
     const std::uint32_t sequence = frame.header.sequence;
     if (sequence < nextSequence) {
-        note(message<"trace.frame_twice", "the frame at byte {byte} comes a second time and was left out">(
+        note(message<"trace.frame_twice", "the frame at byte {byte} is a duplicate and was skipped">(
             {{"byte", frame.offset}}));
         return;
     }
     if (sequence > nextSequence && !afterDamage)
-        note(message<"trace.frames_missing", "{count} frames are missing before byte {byte}">(
+        note(message<"trace.frames_missing", "{count} frames before byte {byte} are missing">(
             {{"count", sequence - nextSequence, countText(sequence - nextSequence)}, {"byte", frame.offset}}));
     afterDamage = false;
     nextSequence = sequence + 1;
     if (const std::string fault = decoder.take(frame.header.type, frame.payload); !fault.empty())
-        note(message<"trace.frame_in_part", "the frame at byte {byte} was not taken wholly: {why}">(
+        note(message<"trace.frame_in_part", "the frame at byte {byte} was only partly read: {why}">(
             {{"byte", frame.offset}, {"why", fault}}));
     ended = frame.header.type == FrameType::End;
 }
@@ -131,19 +131,20 @@ void TailingReader::State::takeRecoveredEvents()
 {
     const auto leftovers = recoverRing(path, header.runId);
     if (!leftovers) {
-        note(message<"trace.last_moments_missing", "the last moments of the run are missing: {why}">(
+        note(message<"trace.last_moments_missing", "the last events before the run stopped are missing: {why}">(
             {{"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return;
     }
     const std::size_t events = decoder.takeRecoveredEvents(*leftovers);
-    note(message<"trace.last_moments", "{count} events of the threads' last moments were recovered from {file}{all}">(
+    note(message<"trace.last_moments",
+                 "{count} of the last events before the run stopped were recovered from {file}{all}">(
         {{"count", events, countText(events)},
          {"file", ringPath(path).filename().string()},
          {"all", leftovers->damaged == 0 ? ": none that had ended is missing" : ""}}));
     if (Message lost = deviceLoss(*builder.snapshot()); !lost.empty())
         note(std::move(lost));
     if (leftovers->damaged > 0)
-        note(message<"trace.ring_in_part", "{count} lists of the ring file could not be read to their end">(
+        note(message<"trace.ring_in_part", "{count} lists of the ring file could only be partly read">(
             {{"count", leftovers->damaged, countText(leftovers->damaged)}}));
 }
 
@@ -172,14 +173,14 @@ CaptureStats TailingReader::State::stats() const
     stats.notes = decoder.notes();
     stats.notes.insert(stats.notes.end(), notes.begin(), notes.end());
     if (moreNotes > 0)
-        stats.notes.push_back(message<"trace.many_more_notes", "and {count} more of these">(
+        stats.notes.push_back(message<"trace.many_more_notes", "and {count} more notes like these">(
             {{"count", moreNotes, countText(moreNotes)}}));
     if (decoder.missingEvents() > 0)
         stats.notes.push_back(
-            message<"trace.missing_events", "{count} events of host threads are missing from the file">(
+            message<"trace.missing_events", "{count} events of CPU threads are missing from the file">(
                 {{"count", decoder.missingEvents(), countText(decoder.missingEvents())}}));
     if (decoder.oddRecords() > 0)
-        stats.notes.push_back(message<"trace.odd_records", "{count} records say what cannot be">(
+        stats.notes.push_back(message<"trace.odd_records", "{count} records contain contradictory values">(
             {{"count", decoder.oddRecords(), countText(decoder.oddRecords())}}));
     return stats;
 }
@@ -234,9 +235,10 @@ void TailingReader::closeAsCut()
         return;
     m->latest.reset();
     m->note(m->scanner.file().lockHolder() == os::LockHolder::Unknown
-                ? message<"trace.no_end_no_locks", "the trace has no end; its file system has no locks, so the program "
-                                                   "may still be writing it">()
-                : message<"trace.cut_off", "the run was cut off: its trace has no end">());
+                ? message<"trace.no_end_no_locks",
+                          "the trace is not finished; its file system does not support file locks, so the program "
+                          "may still be writing it">()
+                : message<"trace.cut_off", "the trace is not finished, because the run stopped abruptly">());
     auto taken = m->scanner.refresh().and_then([this] { return m->advance(m->scanner.size(), true); });
     if (!taken)
         m->note(message<"trace.rest_not_read", "the rest of the file was not read: {why}">(

@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint64_t kSmallestPart = std::uint64_t{256} << 10, kUsualPart = std::uint64_t{4} << 20;
 constexpr unsigned kMostThreads = 16;
 constexpr auto kReport = std::chrono::milliseconds(25);
-constexpr double kScanShare = 0.9; ///< of the work; the rest is sealing
+constexpr double kScanShare = 0.9; ///< share of the work spent on scanning; the rest is sealing
 constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 
 class Scanning {
@@ -57,15 +57,15 @@ private:
     std::atomic<std::uint64_t> m_next{0};
     double m_reported = 0;
 
-    std::mutex m_mutex; ///< guards what follows; held for moments
+    std::mutex m_mutex; ///< guards the members below; held only briefly
     std::condition_variable m_changed;
     std::map<std::uint64_t, ScannedPart> m_done;
-    std::uint64_t m_taken = 0; ///< parts that were committed
-    unsigned m_working = 0;    ///< threads that may still bring parts
+    std::uint64_t m_taken = 0; ///< parts that have been committed
+    unsigned m_working = 0;    ///< threads that may still deliver parts
     bool m_outOfMemory = false;
 };
 
-/// A worker that runs out of memory ends the scan, not the program.
+/// If a worker runs out of memory, the scan ends; the program continues.
 void Scanning::work()
 {
     bool outOfMemory = false;
@@ -88,7 +88,7 @@ void Scanning::scanParts()
     while (!stop.stop_requested()) {
         const std::uint64_t part = m_next++;
         {
-            // What waits to be committed is bounded.
+            // Limits the number of parts that wait to be committed.
             std::unique_lock lock(m_mutex);
             m_changed.wait(lock, [&] { return part < m_taken + 2 * m_threads + 2 || stop.stop_requested(); });
         }
@@ -150,7 +150,7 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
 {
     const std::stop_callback chain(m_options.stop, [this] { m_stop.request_stop(); });
     std::vector<std::jthread> workers;
-    // However this function is left, the workers must be told to end before they are joined.
+    // Whichever way this function exits, the workers must be stopped before they are joined.
     const struct Ending {
         Scanning& scanning;
         ~Ending()
@@ -168,11 +168,11 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
             }
             workers.emplace_back([this] { work(); });
         }
-    } catch (const std::system_error&) { // no more threads: those that run do the work, or this one
+    } catch (const std::system_error&) { // no more threads: the running ones do the work, or else this thread does
         const std::scoped_lock lock(m_mutex);
         --m_working;
     }
-    std::optional<ChunkScan> own; // for parts whose beginning was guessed wrong
+    std::optional<ChunkScan> own; // rescans parts whose first event was guessed wrong
     std::uint64_t expected = m_begin;
     ArrayEnd end;
     for (std::uint64_t part = 0;; ++part) {
@@ -183,7 +183,7 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
             break;
         }
         if (scanned && expected >= limit)
-            continue; // an event of an earlier part reaches over this one
+            continue; // an event of an earlier part extends past the end of this part
         if (!scanned || scanned->begin != expected) {
             if (!own)
                 own.emplace(m_source, m_shared, m_manner);

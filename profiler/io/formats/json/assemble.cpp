@@ -33,14 +33,14 @@ void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint
         losses.add(Loss::FlowWithoutRow, source ? to.offset : from.offset);
 }
 
-/// @param points  of one id and category, in the order of time
+/// @param points  points with the same id and category, in time order
 void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint> points)
 {
     const FlowUse use = kCategories[points.front().category].flow;
     const FlowKind kind = use == FlowUse::Launch     ? FlowKind::Launch
                           : use == FlowUse::Backward ? FlowKind::ForwardBackward
                                                      : FlowKind::Async;
-    // Ids are used again: an end belongs to the last begin before it.
+    // Ids are reused: an end belongs to the last start before it.
     const FlowPoint* from = nullptr;
     bool used = false;
     for (const FlowPoint& point : points) {

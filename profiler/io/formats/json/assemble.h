@@ -8,10 +8,10 @@
 
 namespace profiler::formats::json {
 
-/// Takes over what a later part of the file holds, all but its rows, ends of ranges and samples.
+/// Appends what a later part of the file holds, except its rows, range ends and samples.
 void append(Harvest& whole, Harvest&& part);
 
-/// A process as rows show it; by its number in the file or the hash of its text, and which of them it is.
+/// A process as the rows show it, keyed by its number in the file or by the hash of its text (the bool tells which).
 struct Process {
     std::int64_t pid = 0;
     std::string name;
@@ -19,16 +19,16 @@ struct Process {
 };
 using Processes = std::map<std::pair<std::int64_t, bool>, Process>;
 
-// The builder gets what is known once the whole file was scanned. Losses go into `whole`. `values` are those of the
-// trace's outermost object: raw JSON by key.
+// These functions give the builder what is known only after the whole file was scanned. They add losses to `whole`.
+// `values` are the values of the trace's outermost object: raw JSON by key.
 
 void assembleFlows(SharedBuild& shared, Harvest& whole);
-/// Units of counters by their names, as our own files have them.
+/// Units of counters by counter name, as files written by Stepscope store them.
 std::map<std::string, std::string> counterUnits(const std::map<std::string, std::string>& values);
-/// @param losses  gets what the metadata events lack
-/// @return the processes of all rows, those of counters too
+/// @param losses  receives defects of the metadata events
+/// @return the processes of all rows, including the rows of counters
 Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses);
-/// Takes out what was noted of the trace that the file is a copy of and is as true of the file itself.
+/// Removes notes about the original trace that also apply to this copy.
 void dropNotesToldTwice(std::vector<Message>& notes);
 void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values);
 

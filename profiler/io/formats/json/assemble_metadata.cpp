@@ -6,14 +6,14 @@
 #include <set>
 #include <simdjson.h>
 
-// What the trace says of itself outside its events: devices, versions, ranks.
+// What the trace says about itself outside its events: devices, versions, ranks.
 namespace profiler::formats::json {
 
 namespace {
 
 using simdjson::SUCCESS;
 
-/// 12040 → "12.4", as CUDA numbers its versions.
+/// 12040 → "12.4", following CUDA's version numbering.
 std::string cudaVersion(std::int64_t number)
 {
     return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
@@ -68,9 +68,9 @@ void addDistributed(TraceBuilder& builder, std::string_view json)
         builder.setMetadata("versions.nccl", std::string(text));
 }
 
-constexpr std::string_view kOfCopy = "In what this file is a copy of: ";
+constexpr std::string_view kOfCopy = "In the original trace: ";
 
-/// A note without the place in the file, which differs between a file and its copy.
+/// The note without its byte position, which differs between a file and its copy.
 std::string_view withoutPlace(std::string_view note)
 {
     note = note.substr(0, std::min(note.rfind(" (byte "), note.rfind(" (the first at byte ")));
@@ -79,14 +79,14 @@ std::string_view withoutPlace(std::string_view note)
     return note;
 }
 
-/// A note of the trace that the file is a copy of; as it is where that was a copy itself.
+/// A note about the original trace. If that was a copy itself, the note is not prefixed twice.
 Message copiedNote(std::string_view note, std::string_view id)
 {
     note.remove_prefix(note.starts_with(kOfCopy) ? kOfCopy.size() : 0);
-    return message<"json.copied_note", "In what this file is a copy of: {note}">({{"note", note}, {"note_id", id}});
+    return message<"json.copied_note", "In the original trace: {note}">({{"note", note}, {"note_id", id}});
 }
 
-/// What the trace that the file is a copy of had lost.
+/// Adds the losses of the original trace.
 void addCapture(CaptureStats& stats, std::string_view json)
 {
     simdjson::dom::parser parser;
@@ -137,7 +137,7 @@ void addVersion(TraceBuilder& builder, const std::string& key, std::string_view 
     }
 }
 
-/// Scalars as people write them, arrays and objects as JSON.
+/// Scalars as readable text, arrays and objects as JSON.
 std::string plain(std::string_view raw)
 {
     return raw.size() >= 2 && raw.front() == '"' ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);

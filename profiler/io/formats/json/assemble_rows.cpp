@@ -10,12 +10,12 @@
 #include <simdjson.h>
 #include <utility>
 
-// Rows' names and kinds, by the metadata events and by what the rows hold.
+// Names and kinds of rows, from the metadata events and from the content of the rows.
 namespace profiler::formats::json {
 
 namespace {
 
-using ProcessKey = Processes::key_type; ///< number or hash of the text, and which
+using ProcessKey = Processes::key_type; ///< number or hash of the text, and which of the two it is
 struct Thread {
     ProcessKey process;
     std::int64_t thread;
@@ -26,13 +26,13 @@ struct Thread {
 struct Named {
     std::string name, labels;
     std::int32_t sortIndex = 0;
-    std::optional<TrackKind> kind; ///< of a thread, where the file is ours
+    std::optional<TrackKind> kind; ///< of a thread, if Stepscope wrote the file
 };
 
 struct NameTable {
     std::map<ProcessKey, Named> processes;
     std::map<Thread, Named> threads;
-    std::map<ProcessKey, std::int64_t> numbers; ///< of processes that the file calls by texts
+    std::map<ProcessKey, std::int64_t> numbers; ///< of processes that the file identifies by text
 };
 
 std::string trimmed(std::string_view text)
@@ -50,7 +50,7 @@ std::optional<TrackKind> kindFromName(std::string_view name)
     return std::nullopt;
 }
 
-/// The metadata event's only argument that counts, and our own.
+/// Reads the one relevant argument of the metadata event, and our own argument.
 void readInto(Named& named, const MetaEvent& event, std::string_view what, Losses& losses)
 {
     simdjson::dom::parser parser;
@@ -111,11 +111,11 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
     const bool onDevice = key.lane != Lane::Host;
     if (process != names.processes.end()) {
         const Named& named = process->second;
-        // A device's process has the program's name; its label says which device it is.
+        // The process of a device has the program's name; its label says which device it is.
         track.processName = onDevice && !named.labels.empty() ? named.labels : named.name;
         track.processSortIndex = named.sortIndex;
     }
-    // The thread of a device's lane is one that our writer made up, else 0.
+    // The thread of a device row is either an id that our writer made up or 0.
     const auto thread = names.threads.find({{key.process, key.processIsText},
                                             onDevice && key.thread == 0 ? key.stream : key.thread,
                                             !onDevice && key.threadIsText});
@@ -144,13 +144,13 @@ bool contains(const std::vector<bool>& lanes, std::uint32_t lane)
     return lane < lanes.size() && lanes[lane];
 }
 
-/// In a file merged from those of several processes, each of which calls its device 0, the rows of a device have a
-/// process that the merger made for them: devices of one number in several such processes are several devices. The
-/// first keeps its number, the others get the next free ones.
-/// @param calling  processes that launch work; a device's row in one of these is as our own writer addresses it
+/// In a file merged from several processes, each process calls its device 0, and the merger created a process for the
+/// rows of each device. Devices with the same number in several such processes are therefore different devices. The
+/// first keeps its number; the others get the next free numbers.
+/// @param calling  processes that launch work; a device row in one of these was written by our own writer
 void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
 {
-    std::map<std::int64_t, std::vector<ProcessKey>> rows; // by device number, in the order of the file
+    std::map<std::int64_t, std::vector<ProcessKey>> rows; // by device number, in file order
     std::int64_t next = 0;
     for (const LaneInfo& lane : shared.lanes)
         if (lane.key.lane == Lane::Device && lane.key.device >= 0) {
@@ -173,10 +173,10 @@ void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
         }
 }
 
-/// Merged files tell processes apart by texts; those of the program count as processes of their own.
+/// Merged files identify processes by text. Processes of the program get a made-up process number each.
 void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names)
 {
-    constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // behind the threads that the writer makes up
+    constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // after the thread ids that the writer makes up
     std::set<ProcessKey> calling;
     for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
         const LaneKey& key = shared.lanes[i].key;
@@ -188,9 +188,10 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
     }
     if (calling.size() > 1)
         shared.builder.captureStats().notes.push_back(
-            message<"json.several_processes",
-                    "{count} processes launch work in this file and may number it alike: an arrow may lead to the "
-                    "work of another process. Figures are reported for each process by itself.">(
+            message<
+                "json.several_processes",
+                "{count} processes launch work in this file and may use the same ids for it, so an arrow may lead to "
+                "work of another process. Figures are reported separately for each process.">(
                 {{"count", calling.size(), countText(calling.size())}}));
     if (calling.size() > 1)
         renumberDevices(shared, calling);
@@ -212,7 +213,7 @@ Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses
                                   Process{track.pid, track.processName, track.processSortIndex});
         if (!lane.track)
             continue;
-        // The thread that the steps are on; without steps the one whose number is its process's, as Linux has it.
+        // The thread that contains the steps. Without steps, the thread whose id equals its process id, as on Linux.
         const bool main = anySteps ? contains(whole.stepLanes, i)
                                    : contains(whole.opLanes, i) && track.pid == track.tid && track.pid != 0;
         if (lane.key.lane == Lane::Host && main)

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t kInflateBytes = std::size_t{1} << 20;
 
-/// A file without a name, gone when it is closed; −1: cannot be made.
+/// Opens an unnamed file that disappears when it is closed; −1 if none can be created.
 int makeSpill()
 {
     const char* wish = std::getenv("TMPDIR");
-    // /tmp is often memory, and what is inflated is large.
+    // /tmp is often in memory, and the decompressed text is large.
     for (const std::string& folder : {std::string(wish ? wish : ""), std::string("/var/tmp"), std::string("/tmp")}) {
         if (folder.empty())
             continue;
@@ -72,8 +72,8 @@ Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::filesystem::path
     std::shared_ptr<ByteSource> source(new ByteSource(std::move(*file), path));
     source->m_modified = modifiedNs(source->m_file.descriptor());
     if (compression != Compression::None && !source->startInflating(compression, std::move(stop)))
-        return fail<"json.no_temporary_file", "cannot make a temporary file for what the compressed trace holds">(
-            Error::Code::Io, path.string(), "set TMPDIR to a folder with room for it");
+        return fail<"json.no_temporary_file", "cannot create a temporary file for the decompressed trace">(
+            Error::Code::Io, path.string(), "set TMPDIR to a folder with enough free space");
     return source;
 }
 
@@ -113,8 +113,7 @@ void ByteSource::inflateAll(Compression compression, const std::stop_token& own,
         over = bytes < block.size();
         m_taken.store(stream.taken(), std::memory_order_relaxed);
         if (!writeAll(m_spill->descriptor(), offset, std::span{block}.first(bytes))) {
-            damage =
-                "no room for more than " + std::to_string(offset) + " bytes of inflated text in the temporary folder";
+            damage = "only " + std::to_string(offset) + " bytes of the decompressed text fit in the temporary folder";
             break;
         }
         offset += bytes;
@@ -151,7 +150,7 @@ std::size_t ByteSource::read(std::uint64_t offset, std::span<char> out)
     if (error != 0) {
         const std::scoped_lock lock(m_mutex);
         m_damage =
-            "cannot read on at byte " + std::to_string(offset + bytes) + ": " + std::generic_category().message(error);
+            "cannot read past byte " + std::to_string(offset + bytes) + ": " + std::generic_category().message(error);
     }
     return bytes;
 }

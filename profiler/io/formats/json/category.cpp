@@ -50,9 +50,9 @@ MemoryKind memoryFromName(std::string_view name)
     if (contains(name, "pinned"))
         return MemoryKind::Pinned;
     if (contains(name, "managed"))
-        return MemoryKind::Managed; // "Managed Static" too
+        return MemoryKind::Managed; // also "Managed Static"
     if (contains(name, "device"))
-        return MemoryKind::Device; // "Device Static" too
+        return MemoryKind::Device; // also "Device Static"
     return contains(name, "array") ? MemoryKind::Array : MemoryKind::Unknown;
 }
 

@@ -8,18 +8,18 @@
 
 namespace profiler::formats::json {
 
-/// Where events of a category are shown.
+/// The row on which events of a category are shown.
 enum class Lane : std::uint8_t {
     Host,       ///< the thread's row
     Device,     ///< the stream's row
-    Annotation, ///< beside the stream's row: ranges of the host, as their device work ran
-    Wait,       ///< beside the stream's row: waits for it
+    Annotation, ///< a separate row per stream: host ranges at the times of their device work
+    Wait,       ///< a separate row per stream: waits for the stream
 };
-/// What flow events of a category say.
+/// What flow events of a category mean.
 enum class FlowUse : std::uint8_t {
-    Explicit, ///< an arrow of its own
-    Launch,   ///< what correlation ids say too
-    Backward, ///< what sequence numbers say too
+    Explicit, ///< an arrow that nothing else in the file implies
+    Launch,   ///< redundant: correlation ids say the same
+    Backward, ///< redundant: sequence numbers say the same
 };
 
 struct Category {
@@ -29,10 +29,10 @@ struct Category {
     FlowUse flow = FlowUse::Explicit;
 };
 
-/// The process of device work in files of torch.autograd.profiler without Kineto: its threads are the devices.
+/// The process of device work in files of torch.autograd.profiler without Kineto. Its threads are the devices.
 inline constexpr std::string_view kCudaFunctions = "CUDA functions";
 
-/// The categories that PyTorch's profiler has used, old and new. The first is for all others.
+/// The categories that PyTorch's profiler uses or has used. The first entry stands for all others.
 inline constexpr Category kCategories[] = {
     {"", ActivityKind::Other},
     {"cpu_op", ActivityKind::CpuOp},
@@ -80,35 +80,36 @@ inline constexpr Category kCategories[] = {
     {"mtia_ccp_events", ActivityKind::Kernel, Lane::Device},
     {"xpu_op", ActivityKind::CpuOp},
     {"hpu_op", ActivityKind::CpuOp},
-    // What Stepscope writes for kinds that PyTorch has no word for.
+    // Categories that Stepscope writes for kinds without a PyTorch category.
     {"step", ActivityKind::Step},
     {"phase", ActivityKind::Phase},
     {"loader_stage", ActivityKind::LoaderStage},
     {"loader_wait", ActivityKind::LoaderWait},
     {kHostSync, ActivityKind::Sync},
-    // Before Kineto the process says it, see processCategory().
+    // Files from before Kineto give the category by process, see processCategory().
     {"CPU functions", ActivityKind::CpuOp},
     {kCudaFunctions, ActivityKind::Kernel, Lane::Device},
 };
 inline constexpr int kCategoryCount = sizeof kCategories / sizeof *kCategories;
 
-/// Index into kCategories; 0 for a category that it does not hold. Case does not matter. Of several, with commas
-/// between them, the first that it holds.
+/// Index into kCategories; 0 for an unknown category. Ignores case. For a comma-separated list, the first known one
+/// counts.
 std::uint8_t categoryIndex(std::string_view name);
 
-/// A category of operators: older profilers mark steps by one.
+/// True for categories of operators. Older profilers mark steps with one of them.
 inline bool isOperator(std::string_view category)
 {
     return kCategories[categoryIndex(category)].kind == ActivityKind::CpuOp;
 }
 
-/// The category that an event without one has by its process, a text as torch.autograd.profiler wrote it; else 0.
+/// The category of an event without one, from the process text that torch.autograd.profiler wrote; 0 if there is none.
 inline std::uint8_t processCategory(std::string_view process)
 {
     return process.ends_with(" functions") ? categoryIndex(process) : std::uint8_t{0};
 }
 
-/// A copy's kind and the memory at its ends, as its name says: "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice".
+/// A copy's kind and the kinds of memory at both ends, from its name: "Memcpy HtoD (Pageable -> Device)",
+/// "CopyHostToDevice".
 struct CopyName {
     CopyKind copy = CopyKind::Unknown;
     MemoryKind src = MemoryKind::Unknown, dst = MemoryKind::Unknown;

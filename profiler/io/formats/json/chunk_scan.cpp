@@ -14,7 +14,7 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// Of a broken event, what is looked at for the brackets that end it.
+/// Number of bytes of a malformed event that are searched for its closing bracket.
 constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
 
 } // namespace
@@ -142,7 +142,7 @@ bool ChunkScan::passLongEvent(const char*& cursor, const std::stop_token& stop)
 std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
                                                    const std::stop_token& stop)
 {
-    // What stands before the first brace counts too.
+    // The text before the first brace matters too.
     const std::uint64_t back = std::min<std::uint64_t>(from, kGuessLook);
     if (m_window.placeOf(from - back) == m_window.end()) {
         m_window.moveTo(from - back);

@@ -10,38 +10,40 @@
 
 namespace profiler::formats::json {
 
-/// What scanning a part of the event array gave.
+/// The result of scanning a part of the event array.
 struct ScannedPart {
     enum class End : std::uint8_t { AtLimit, ArrayEnd, TextEnd, Stopped };
-    std::uint64_t begin = 0; ///< where scanning began: an event's brace
-    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: behind the bracket; TextEnd: the text's end
+    std::uint64_t begin = 0; ///< where the scan started: an event's brace
+    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: after the bracket; TextEnd: the end of the
+                             ///< text
     End how = End::TextEnd;
-    std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the text ends in
-    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the event that breaks the grammar, behind which none was found
+    std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the end of the text cuts off
+    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the event with a syntax error after which no other event was
+                                           ///< found
     Harvest harvest;
 };
 
-/// Scans parts of an event array. One a thread.
+/// Scans parts of an event array. Each thread has its own instance.
 class ChunkScan {
 public:
     ChunkScan(ByteSource& source, SharedBuild& shared, const Manner& manner);
 
-    /// Scans the events that begin in [begin, limit).
-    /// @param begin  an event's brace, or the place behind the array's bracket
+    /// Scans the events that start in [begin, limit).
+    /// @param begin  an event's brace, or the position after the array's opening bracket
     ScannedPart scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop);
-    /// The first place in [from, limit) that looks like the brace of an event. A guess, and none where nothing does.
-    /// @param sound  it follows an event that is whole
+    /// Guesses the first position in [from, limit) that is the brace of an event; empty if nothing looks like one.
+    /// @param sound  the event before it is intact
     std::optional<std::uint64_t> guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
                                             const std::stop_token& stop);
 
 private:
-    /// Reads on until enough of a broken event is there, and goes to its first byte.
+    /// Reads on until enough of a malformed event is in memory, and moves the cursor to its first byte.
     void holdBroken(const char*& cursor);
-    /// Behind a sound value that is no object, where an element may end; null: it is none.
+    /// The position after a valid value that is not an object, if an array element may end there; otherwise null.
     const char* behindNoObject(const char* cursor) const;
-    /// Goes on behind an event that broke the grammar. False: there is no further event.
+    /// Skips an event with a syntax error. False if no other event follows.
     bool recover(const char*& cursor, const std::stop_token& stop);
-    /// Goes on behind an event that is too long to hold. False: the text ends in it.
+    /// Skips an event that is too long to hold in memory. False if the text ends inside it.
     bool passLongEvent(const char*& cursor, const std::stop_token& stop);
 
     TextWindow m_window;

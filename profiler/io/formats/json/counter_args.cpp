@@ -13,7 +13,7 @@ bool CounterArgs::read(std::string_view json)
     return readPlain(json) || readAny(json);
 }
 
-/// What nearly all counters have: keys without escapes, and numbers.
+/// The fast path for nearly all counters: keys without escapes, and numbers.
 bool CounterArgs::readPlain(std::string_view json)
 {
     m_entries.clear();

@@ -10,12 +10,12 @@ namespace profiler::formats::json {
 /// The values of counter events, one event at a time.
 class CounterArgs {
 public:
-    /// @param json  the event's arguments, an object; is to live as long as the entries
-    /// @return false: it cannot be read
+    /// @param json  the event's arguments, an object; must outlive the entries
+    /// @return false if they cannot be read
     bool read(std::string_view json);
 
     [[nodiscard]] const std::vector<std::pair<std::string_view, double>>& entries() const { return m_entries; }
-    /// Values, of whatever type.
+    /// Number of values of any type.
     [[nodiscard]] std::size_t count() const { return m_count; }
 
 private:
@@ -23,7 +23,7 @@ private:
     bool readAny(std::string_view json);
 
     std::vector<std::pair<std::string_view, double>> m_entries;
-    std::vector<std::string> m_keys; ///< those that hold escapes
+    std::vector<std::string> m_keys; ///< keys that contain escapes
     std::size_t m_count = 0;
 };
 

@@ -19,7 +19,7 @@ void CounterSeries::add(SharedBuild& shared, const std::vector<Sample>& samples)
     for (auto& [key, some] : m_series) {
         if (some.samples.empty())
             continue;
-        if (!some.track) // shown when finish() says what it is
+        if (!some.track) // hidden until finish() gives it a name
             some.track = shared.builder.addTrack({});
         shared.builder.addSamples(*some.track, std::exchange(some.samples, {}),
                                   std::get<2>(key) ? SampleMeaning::Change : SampleMeaning::Value);

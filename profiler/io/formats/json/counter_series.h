@@ -12,22 +12,22 @@
 
 namespace profiler::formats::json {
 
-/// Counters of a file, each a track from its first sample on. Of the committing thread.
+/// The counters of a file. Each becomes a track when its first sample arrives. Used by the committing thread only.
 class CounterSeries {
 public:
-    /// The samples of the next part of the file.
+    /// Adds the samples of the next part of the file.
     void add(SharedBuild& shared, const std::vector<Sample>& samples);
-    /// No part follows: the tracks get their names.
-    /// @param units  by counters' names
+    /// Gives the tracks their names; called after the last part.
+    /// @param units  units by counter name
     void finish(SharedBuild& shared, const Processes& processes, const std::map<std::string, std::string>& units);
 
 private:
     struct Series {
         std::optional<TrackId> track;
-        std::vector<CounterSample> samples; ///< of this part
+        std::vector<CounterSample> samples; ///< samples of the current part
         bool isBytes = false;
     };
-    using Key = std::tuple<std::uint32_t, std::uint32_t, bool>; ///< lane, name, whether they are changes
+    using Key = std::tuple<std::uint32_t, std::uint32_t, bool>; ///< row, name, whether the samples are changes
 
     std::map<Key, Series> m_series;
 };

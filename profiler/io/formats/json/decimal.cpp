@@ -8,9 +8,9 @@ namespace {
 
 struct Decimal {
     bool negative = false;
-    std::uint64_t digits = 0;  ///< of the first kMostDigits significant ones
+    std::uint64_t digits = 0;  ///< the first kMostDigits significant digits
     std::int64_t exponent = 0; ///< value = digits × 10^exponent
-    bool more = false;         ///< digits other than zero were left out
+    bool more = false;         ///< nonzero digits were omitted
 };
 constexpr int kMostDigits = 19;
 constexpr std::int64_t kMostExponent = 100000;
@@ -20,7 +20,7 @@ bool isDigit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// Takes the digits at the front of `text`.
+/// Consumes the digits at the start of `text`.
 bool takeDigits(std::string_view& text, Decimal& value, int& kept, bool fraction)
 {
     const std::size_t before = text.size();

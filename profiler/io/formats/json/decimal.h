@@ -6,8 +6,8 @@
 
 namespace profiler::formats::json {
 
-/// The nanoseconds of a decimal number of microseconds, exact: "1712195495406752.797", "-3", "1.5e3". What is below a
-/// nanosecond is rounded to the nearest. Empty where the text is no JSON number, or the value is beyond 64 bits.
+/// Converts a decimal number of microseconds to nanoseconds exactly: "1712195495406752.797", "-3", "1.5e3". Fractions
+/// of a nanosecond are rounded to the nearest. Empty if the text is not a JSON number or the value exceeds 64 bits.
 std::optional<std::int64_t> nanoseconds(std::string_view microseconds);
 
 /// The value of a JSON number that is an integer: "12", "12.0", "1.2e1".

@@ -5,14 +5,14 @@
 
 namespace profiler::formats::json {
 
-/// A process, thread or flow as an event names it: a number (also one in quotes), or a text.
+/// A process, thread or flow as an event names it: a number (possibly in quotes) or a text.
 struct Ident {
     std::int64_t number = 0;
-    std::string_view text; ///< raw JSON text without its quotes; no data where it is a number
+    std::string_view text; ///< raw JSON text without quotes; null data if it is a number
 };
 
-/// What an event of the traceEvents array holds. A field counts only where its bit of `present` is set; texts point
-/// into the scanner's window and live until the next event.
+/// The content of an event of the traceEvents array. A field is valid only if its bit of `present` is set. Texts point
+/// into the scanner's window and are valid until the next event.
 struct Event {
     enum Field : std::uint32_t {
         kPhase = 1U << 0,
@@ -42,19 +42,19 @@ struct Event {
         kBind = 1U << 24,
         kFlowIn = 1U << 25,
         kFlowOut = 1U << 26,
-        kLocalId = 1U << 27,   ///< the id is one of the process
-        kEnclosing = 1U << 28, ///< a flow's end that binds to the slice around it ("bp": "e")
+        kLocalId = 1U << 27,   ///< the id is local to the process
+        kEnclosing = 1U << 28, ///< a flow end that binds to the enclosing slice ("bp": "e")
     };
-    /// Oddities that do not keep an event from being read; one bit each.
+    /// Defects that do not prevent an event from being read; one bit each.
     enum Oddity : std::uint32_t {
-        kNotANumber = 1U << 0,  ///< NaN or Infinity, which JSON does not know
-        kControlText = 1U << 1, ///< a control character inside a text
+        kNotANumber = 1U << 0,  ///< NaN or Infinity, which are not valid JSON
+        kControlText = 1U << 1, ///< an unescaped control character in a text
         kBadEscape = 1U << 2,   ///< a backslash before a character that needs none
         kBadUtf8 = 1U << 3,
-        kBadTime = 1U << 4,   ///< a time that is no number
+        kBadTime = 1U << 4,   ///< a time that is not a number
         kHugeTime = 1U << 5,  ///< a time beyond ±73 years
-        kBadNumber = 1U << 6, ///< a number that is no 64-bit integer where one is expected
-        kNoComma = 1U << 7,   ///< no comma between this event and the one before
+        kBadNumber = 1U << 6, ///< not a 64-bit integer although one is expected
+        kNoComma = 1U << 7,   ///< no comma between this event and the previous one
     };
 
     std::uint32_t present = 0;
@@ -63,16 +63,17 @@ struct Event {
     const char* end = nullptr;   ///< after its '}'
     char phase = 0;
     std::uint8_t category = 0;                 ///< index of a known category, see category.h
-    bool nameOdd = false;                      ///< the name holds escapes or what is not ASCII
+    bool nameOdd = false;                      ///< the name contains escapes or non-ASCII bytes
     std::int64_t time = 0, duration = 0;       ///< ns
     std::string_view name, categoryText, args; ///< raw; args with its braces
-    Ident pid, tid, id, bind, scope;           ///< scope: of the id; bind: the flow that the slice itself is a point of
+    Ident pid, tid, id, bind, scope;           ///< scope: of the id; bind: the flow of which the slice itself is a
+                                               ///< point
     std::int64_t correlation = 0, external = 0, sequence = 0, forwardThread = 0, bytes = 0, stream = 0, device = 0;
     std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0, index = 0;
     std::uint32_t shapes = 0, types = 0; ///< StringIds
 
-    /// Forgets the event before, but for what counts with its bit of `present` alone: of an event most fields are
-    /// unused, and to zero them all takes as long as to read one.
+    /// Resets the event. Fields that are guarded only by their bit of `present` keep their values: most fields of an
+    /// event are unused, and zeroing all of them takes as long as reading an event.
     void clear()
     {
         present = odd = 0;

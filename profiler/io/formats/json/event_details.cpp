@@ -14,7 +14,7 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// The entries of an object whose grammar is sound.
+/// Adds the entries of a valid object.
 void addEntries(std::string_view object, Values& reader, SliceDetails& details, bool outermost)
 {
     const char* p = skipSpace(object.data() + 1);
@@ -36,7 +36,7 @@ void addEntries(std::string_view object, Values& reader, SliceDetails& details, 
     }
 }
 
-/// Bytes of memory, about.
+/// Approximate bytes of memory.
 std::size_t sizeOf(const SliceDetails& details)
 {
     std::size_t size = 0;
@@ -62,7 +62,8 @@ public:
     {
         const bool unchanged = m_source->unchanged();
         TextWindow window(*m_source);
-        // Neighbours of a track lie near each other in the file, but not in order: read as they lie, given as asked.
+        // Neighbours on a track are near each other in the file, but not in order. Reads them in file order and
+        // delivers them in the requested order.
         std::size_t together = kMostTogether;
         std::vector<Result<SliceDetails>> read;
         while (!sources.empty()) {
@@ -82,10 +83,11 @@ public:
     }
 
 private:
-    static constexpr std::size_t kMostTogether = 4096;              ///< events that are read in the order of the file
-    static constexpr std::size_t kMostHeld = std::size_t{16} << 20; ///< bytes of their details: fewer are read then
+    static constexpr std::size_t kMostTogether = 4096;              ///< events that are read in file order at a time
+    static constexpr std::size_t kMostHeld = std::size_t{16} << 20; ///< bytes of their details; beyond this, fewer
+                                                                    ///< events are read at a time
 
-    /// @param read  as `sources` are; some are empty where kMostHeld was passed on the way
+    /// @param read  parallel to `sources`; entries are empty if kMostHeld was exceeded before they were read
     /// @return bytes of memory that the details take
     [[nodiscard]] std::size_t readInOrder(TextWindow& window, std::span<const std::uint64_t> sources, bool unchanged,
                                           std::vector<Result<SliceDetails>>& read) const
@@ -112,11 +114,11 @@ private:
     }
     [[nodiscard]] Error changed(std::uint64_t source) const
     {
-        return makeError<"file.changed", "the file has changed since it was opened">(Error::Code::Invalid,
-                                                                                     placeOf(source), "open it again");
+        return makeError<"file.changed", "the file has changed since it was opened">(
+            Error::Code::Invalid, placeOf(source), "open the file again");
     }
 
-    /// An event that lies wholly in the window is read from there.
+    /// Reads the event from the window if the window contains it completely.
     [[nodiscard]] Result<SliceDetails> readAt(TextWindow& window, std::uint64_t source) const
     {
         Values reader;
@@ -139,8 +141,8 @@ private:
             if (!window.readOn(window.begin()))
                 break;
         }
-        return fail<"json.event_gone", "the event can no longer be read">(Error::Code::Malformed, placeOf(source),
-                                                                          "open the file again");
+        return fail<"json.event_gone", "the event can no longer be read from the file">(
+            Error::Code::Malformed, placeOf(source), "open the file again");
     }
 
     std::shared_ptr<ByteSource> m_source;

@@ -7,8 +7,8 @@
 
 namespace profiler::formats::json {
 
-/// Reads all fields of the event whose brace lies at a byte of the text: those of the event itself, then its args. A
-/// text as it reads, everything else as JSON.
+/// Reads all fields of the event whose brace is at a byte of the text: first the fields of the event itself, then its
+/// args. Texts are unquoted; everything else is returned as JSON.
 std::shared_ptr<const ArgSource> eventDetails(std::shared_ptr<ByteSource> source);
 
 } // namespace profiler::formats::json

@@ -10,10 +10,11 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// Where every event lacks its end, each seems to hold all that follow: they are not looked through for each.
+/// Limits the nesting that is followed. If every event lacks its end, each event seems to contain all later ones, and
+/// scanning all of them for each event would take quadratic time.
 constexpr std::size_t kDeepest = 1024;
 
-/// Inside a text: the next event begins here, so that a quote before it is missing or too many.
+/// True if an event starts here, inside what looks like a text: an earlier quote is missing or superfluous.
 bool eventInText(const char* brace, const char* begin, const char* end)
 {
     const auto ahead = std::min(kGuessLook, static_cast<std::size_t>(end - brace));
@@ -62,7 +63,7 @@ bool followsEvent(std::string_view before, bool sound)
 const char* behindBroken(const char* event, const char* end)
 {
     std::string closers;
-    char before = ':'; // outside of texts
+    char before = ':'; // the last character outside of texts
     for (const char* p = event; p < end; ++p) {
         const char c = *p;
         switch (c) {
@@ -76,7 +77,7 @@ const char* behindBroken(const char* event, const char* end)
         case '{':
         case '[':
             if (!closers.empty() && closers.back() == '}' && before != ':')
-                return nullptr; // an object holds keys: another event begins where this one should have ended
+                return nullptr; // objects contain keys, so another event starts where this one should have ended
             if (closers.size() == kDeepest)
                 return nullptr;
             closers += c == '{' ? '}' : ']';

@@ -4,18 +4,19 @@
 
 namespace profiler::formats::json {
 
-/// The longest text that is looked at to tell an event's beginning.
+/// The longest text that is examined to recognise the start of an event.
 inline constexpr std::size_t kGuessLook = 256;
 
-/// A brace that is followed by a key which events begin with.
+/// True if the brace is followed by a key that events start with.
 bool looksLikeEvent(std::string_view text);
-/// What stands before a brace: a comma, behind another brace where the text is `sound`.
+/// True if the text before a brace can precede an event: a comma and, if `sound`, the brace of an intact event before
+/// it.
 bool followsEvent(std::string_view before, bool sound);
 
-/// Where an event that breaks JSON's grammar ends, as its brackets tell it: what follows is the next event, the array's
-/// bracket or nothing. Null where the brackets do not tell it: they do not match, or a text is not closed.
-/// @param event  its brace
-/// @param end    of the window; it is followed by zeros
+/// Finds the end of an event with a syntax error by its brackets. The next event, the array's bracket or nothing must
+/// follow. Null if the brackets do not match or a text is not closed.
+/// @param event  the event's brace
+/// @param end    the end of the window, which is followed by zeros
 const char* behindBroken(const char* event, const char* end);
 
 } // namespace profiler::formats::json

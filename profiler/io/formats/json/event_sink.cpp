@@ -9,7 +9,7 @@ namespace profiler::formats::json {
 namespace {
 
 constexpr std::size_t kArgsKept = 1024; // a power of two
-/// Of CUPTI; larger ones are ours, and say which process they are of.
+/// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
 constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
 std::size_t hashOf(const LaneKey& key)
@@ -180,7 +180,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     slice.setSource(offsetOf(event));
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
-    // An instant is no work, and the end of a range is counted with its begin.
+    // An instant is not work, and the end of a range is counted with its start.
     if (isInstant(event.phase) && isDeviceWork(slice.kind))
         slice.kind = ActivityKind::Other;
     const bool counts = event.phase != 'E' && event.phase != 'e' && event.phase != 'F';

@@ -16,16 +16,16 @@
 
 namespace profiler::formats::json {
 
-/// How a file is read. A first reading may find that it needs another one.
+/// How a file is read. The first read may find that a second one with other options is necessary.
 struct Manner {
-    bool keepLaunchFlows = false; ///< flows from launches to device work are wanted: correlation ids do not say it
-    std::shared_ptr<const RangeKeys> gathered; ///< ends of ranges that are joined when all were read; null: of none
+    bool keepLaunchFlows = false; ///< keep flows from launches to device work, because correlation ids are missing
+    std::shared_ptr<const RangeKeys> gathered; ///< keys of ranges that are joined after all ends were read; null: none
 };
 
 /// A point of a flow.
 struct FlowPoint {
-    char phase = 's';    ///< s, t, f
-    bool ofNext = false; ///< binds to the next slice of its row, not to the one that it lies in
+    char phase = 's';    ///< s (start), t (step), f (end)
+    bool ofNext = false; ///< binds to the next slice of its row instead of the enclosing one
     std::uint8_t category = 0;
     std::uint64_t id = 0;
     std::uint32_t lane = 0;
@@ -33,54 +33,55 @@ struct FlowPoint {
     std::uint64_t offset = 0;
 };
 
-/// A sample of what is counted: an allocator's state, or an event of phase C.
+/// A counter sample: an allocator's state, or an event of phase C.
 struct Sample {
     std::uint32_t name = 0; ///< StringId of the counter's name
-    std::uint32_t lane = 0; ///< which stands for the process
+    std::uint32_t lane = 0; ///< represents the process
     CounterSample sample;
-    bool isChange = false; ///< what came or went; the counter is their sum
+    bool isChange = false; ///< an increment; the counter is the running sum
     bool isBytes = false;
 };
 
-/// A metadata event, kept whole: they are few.
+/// A metadata event. It is stored whole, because there are few.
 struct MetaEvent {
-    LaneKey key;            ///< of Lane::Host
+    LaneKey key;            ///< with Lane::Host
     std::string name, args; ///< args: raw JSON
     std::uint64_t offset = 0;
 };
 
-/// What a part of the file holds.
+/// The content of a part of the file.
 struct Harvest {
     struct Rows {
         std::uint32_t lane = 0;
         std::vector<RawSlice> slices;
     };
     std::vector<Rows> rows;
-    std::vector<RangeEnd> rangeEnds; ///< group after group
+    std::vector<RangeEnd> rangeEnds; ///< grouped by RangeGroup
     std::vector<RangeGroup> rangeGroups;
     std::vector<FlowPoint> flows;
     std::vector<Sample> samples;
     std::vector<MetaEvent> metadata;
-    std::vector<bool> stepLanes, opLanes, callLanes; ///< by lane: holds steps, operators, calls with a correlation id
+    std::vector<bool> stepLanes, opLanes, callLanes; ///< by lane: has steps, operators, calls with a correlation id
     Losses losses;
     std::uint64_t events = 0;
     std::uint64_t deviceWork = 0;
     std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
-    std::uint64_t launchFlows = 0;                                  ///< flow events that say what correlation ids say
-    std::uint64_t markedOps = 0;                                    ///< marks of steps among the operators
+    std::uint64_t launchFlows = 0;                                  ///< flow events that repeat what correlation ids
+                                                                    ///< say
+    std::uint64_t markedOps = 0;                                    ///< operator events that mark steps
     std::uint64_t sequences = 0;                                    ///< operators with a sequence number
     std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice or range, ns
 };
 
-/// Turns events into slices. One a scanning thread.
+/// Turns events into slices. Each scanning thread has its own instance.
 class EventSink final : public EventTaker, public ArgTexts {
 public:
     EventSink(SharedBuild& shared, const Manner& manner);
 
-    /// What comes from now on belongs to `harvest`, until end().
+    /// Directs all following events into `harvest`, until end().
     void begin(Harvest& harvest);
     void end();
-    /// A text at `window` is byte `offset` of the file.
+    /// Declares that the byte at `window` is byte `offset` of the file.
     void setWindow(const char* window, std::uint64_t offset);
 
     void take(const Event& event) override;
@@ -130,7 +131,7 @@ private:
     std::vector<CachedArgs> m_args;
     std::uint32_t m_noArgs;
     std::vector<std::uint32_t> m_rowOf;  ///< by lane: index into the harvest's rows + 1
-    std::vector<std::size_t> m_expected; ///< by lane: slices of the last harvest
+    std::vector<std::size_t> m_expected; ///< by lane: number of slices in the last harvest
 };
 
 } // namespace profiler::formats::json

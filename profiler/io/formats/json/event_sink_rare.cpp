@@ -4,7 +4,7 @@
 
 #include <xxhash.h>
 
-// Events that are no whole slices: they are fewer, and may cost more each.
+// Events that are not complete slices. They are rarer, so each may cost more.
 namespace profiler::formats::json {
 
 namespace {
@@ -15,10 +15,10 @@ std::uint64_t identHash(const Ident& ident)
                              : static_cast<std::uint64_t>(ident.number);
 }
 
-// Numbers stand for themselves: neighbouring ones must not meet.
+// Numbers hash to themselves; multiplying by this spreads neighbouring numbers.
 constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15ULL;
 
-/// c10::DeviceType of host memory; every other number is an accelerator's.
+/// c10::DeviceType of host memory; all other numbers are accelerators.
 constexpr std::int64_t kCpu = 0;
 
 } // namespace
@@ -61,7 +61,7 @@ void EventSink::takeMemory(const Event& event)
         add("allocated", event.allocated, false);
     else if (event.has(Event::kBytes))
         add("allocated" + std::string(counter::kSinceBegin), event.bytes, true);
-    // Host memory is not reserved; its total is always zero.
+    // Host memory has no reserved total; the value is always zero.
     if (event.has(Event::kReserved) && !host)
         add("reserved", event.reserved, false);
 }
@@ -77,11 +77,11 @@ void EventSink::takeRangeEnd(const Event& event)
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
     Lane lane{};
     end.slice = makeSlice(event, name, lane);
-    if (!async) { // an end need not name a category
+    if (!async) { // an end may omit the category
         end.key = identHash(event.pid) * kMix + identHash(event.tid);
         end.lane = end.begins ? laneOf(laneKey(event, lane), event) : 0;
     } else {
-        // Asynchronous ranges lie on no thread: a row for each category of a process.
+        // Asynchronous ranges belong to no thread: each category of a process gets a row.
         Event row = event;
         row.tid = {.text = event.has(Event::kCategory) ? event.categoryText : std::string_view("asynchronous")};
         LaneKey key = laneKey(row, Lane::Host);
@@ -109,12 +109,12 @@ void EventSink::takeFlow(const Event& event)
     }
     if (!hasTime(event))
         return;
-    // The end of a launch is on a stream, whose rows are named by process and thread alone here.
+    // The end of a launch flow is on a stream, whose rows flow events identify only by process and thread.
     const bool onDevice = use == FlowUse::Launch && event.phase == 'f';
     const Ident& id = event.has(Event::kId) ? event.id : event.bind;
     FlowPoint point;
     point.phase = event.phase;
-    // Chrome's rule; Kineto asks for the slice around it.
+    // Chrome's default. Kineto asks for the enclosing slice.
     point.ofNext = event.phase == 'f' && !event.has(Event::kEnclosing);
     point.category = event.category;
     point.offset = offsetOf(event);
@@ -137,7 +137,7 @@ void EventSink::takeBinding(const Event& event, std::uint32_t lane)
     FlowPoint point;
     point.phase = !event.has(Event::kFlowIn) ? 's' : event.has(Event::kFlowOut) ? 't' : 'f';
     point.offset = offsetOf(event);
-    point.id = identHash(event.bind) * kMix; // not of flow events that happen to have the same number
+    point.id = identHash(event.bind) * kMix; // keeps it distinct from flow events with the same number
     point.lane = lane;
     point.time = event.time;
     m_harvest->flows.push_back(point);

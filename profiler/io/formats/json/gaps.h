@@ -1,4 +1,4 @@
-// What lies between two values of an event: commas, line breaks, keys, braces.
+// The text between two values of an event: commas, line breaks, keys, braces.
 #pragma once
 
 #include "profiler/io/formats/json/own_keys.h"
@@ -27,7 +27,7 @@ enum class ValueKind : std::uint8_t {
 /// A key of an event or of its args.
 struct Key {
     std::string_view text;
-    int level; ///< 1: the event's own, 2: in args
+    int level; ///< 1: key of the event itself; 2: key in args
     ValueKind kind = ValueKind::Skipped;
     std::uint32_t field = 0;
     std::int64_t Event::*number = nullptr;
@@ -42,8 +42,8 @@ inline const std::vector<Key>& knownKeys()
     using K = ValueKind;
     using E = Event;
     static const std::vector<Key> keys = {
-        {"", 0},           // where an event may begin
-        {"", kEventLevel}, // keys that there is no more room for
+        {"", 0},           // where an event may start
+        {"", kEventLevel}, // keys for which there is no more room
         {"", kArgsLevel},
         {"ph", 1, K::Phase, E::kPhase},
         {"cat", 1, K::Category, E::kCategory},
@@ -80,18 +80,19 @@ inline const std::vector<Key>& knownKeys()
     return keys;
 }
 
-/// What crossing a gap leads to.
+/// The result of crossing a gap.
 struct Crossing {
     enum class To : std::uint8_t { Value, EventEnd, ArrayEnd };
     const char* after = nullptr;
-    const char* brace = nullptr;                          ///< the event's, where one begins here
-    const char *argsOpen = nullptr, *argsClose = nullptr; ///< at args' '{' and behind its '}', where they lie here
+    const char* brace = nullptr;                          ///< the brace of the event that starts in the gap, if any
+    const char *argsOpen = nullptr, *argsClose = nullptr; ///< at the opening and after the closing brace of args, if
+                                                          ///< they are in the gap
     To to = To::Value;
-    std::uint8_t key = 0; ///< To::Value: the node that the value belongs to
+    std::uint8_t key = 0; ///< To::Value: the node of the value
 };
 
-/// Crosses gaps. The keys of events are nodes; a gap that was read once is learned as an edge, and from then on
-/// compared as a whole. What was read and found right is right wherever the same bytes follow the same node.
+/// Crosses gaps. The keys of events are nodes. A gap that was parsed once is learned as an edge; from then on it is
+/// compared as a whole. Bytes that were found valid after a node are valid wherever they follow that node.
 class Gaps {
 public:
     static constexpr std::uint8_t kStart = 0, kOtherKey = 1, kOtherArg = 2;
@@ -100,7 +101,7 @@ public:
 
     [[nodiscard]] const Key& key(std::uint8_t node) const { return m_keys[node]; }
 
-    /// @param p  behind the value of `node`, or where an event may begin
+    /// @param p  the position after the value of `node`, or where an event may start
     bool cross(std::uint8_t node, const char* p, Values& values, Crossing& crossing)
     {
         const Block here(p);
@@ -128,7 +129,7 @@ private:
 
     struct Gap {
         char text[kLongest] = {};
-        std::uint32_t lowMask = 0, highMask = 0; ///< bits of the bytes that count
+        std::uint32_t lowMask = 0, highMask = 0; ///< bits of the bytes that are compared
         std::uint8_t length = 0, key = 0, brace = 0, argsOpen = kNowhere, argsClose = kNowhere;
         Crossing::To to = Crossing::To::Value;
     };
@@ -144,7 +145,7 @@ private:
 
     std::vector<Key> m_keys;
     std::vector<Node> m_nodes;
-    std::vector<std::string> m_texts; ///< of keys that the file brought
+    std::vector<std::string> m_texts; ///< key texts found in the file
 };
 
 inline const char* Gaps::readKey(const char* p, Values& values, std::string_view& key)
@@ -232,7 +233,7 @@ inline std::uint8_t Gaps::nodeOf(int level, std::string_view key)
     for (std::size_t i = kOtherArg + 1; i < m_keys.size(); ++i)
         if (m_keys[i].level == level && m_keys[i].text == key)
             return static_cast<std::uint8_t>(i);
-    // Args that are null or a text: their gap would fit in front of an object too, and hide what that holds.
+    // Not learned if args is null or a text: the same gap would also match before an object and hide its content.
     if (m_keys.size() == kMostKeys || key.size() > kLongest || (level == kEventLevel && key == "args"))
         return level == kEventLevel ? kOtherKey : kOtherArg;
     m_texts.emplace_back(key);
@@ -240,7 +241,7 @@ inline std::uint8_t Gaps::nodeOf(int level, std::string_view key)
     m_keys.push_back({.text = {}, .level = level});
     m_nodes.emplace_back();
     for (std::size_t i = knownKeys().size(); i < m_keys.size(); ++i)
-        m_keys[i].text = m_texts[i]; // short strings move with the vector
+        m_keys[i].text = m_texts[i]; // reassigned because short strings move with the vector
     return static_cast<std::uint8_t>(m_keys.size() - 1);
 }
 

@@ -17,10 +17,10 @@ void forEachId(const Lists& lists, Visit&& visit)
             visit(id);
 }
 
-/// A set of numbers: as bits where they lie close together, as Kineto's correlation ids do; else sorted.
+/// A set of numbers: a bitmap if they are dense, as Kineto's correlation ids are, otherwise a sorted list.
 class IdSet {
 public:
-    /// @param repeated  holds those that are there more than once, not all
+    /// @param repeated  keep only ids that occur more than once
     template <class Lists>
     IdSet(const Lists& lists, bool repeated)
     {
@@ -111,7 +111,7 @@ void LaunchCheck::add(const Harvest& part)
 
 void LaunchCheck::report(const std::vector<LaneInfo>& rows, Losses& losses) const
 {
-    // A file without any runtime call was recorded without them.
+    // If the file has no runtime call at all, calls were not recorded.
     if (m_calls.empty())
         return;
     reportMissing(losses);

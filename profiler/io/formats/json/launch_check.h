@@ -10,20 +10,20 @@
 
 namespace profiler::formats::json {
 
-/// Finds device work whose launch is not in the file, and calls that cannot be told apart by their ids.
+/// Finds device work whose launch is not in the file, and calls that share an id and cannot be told apart.
 class LaunchCheck {
 public:
     void add(const Harvest& part);
-    /// Adds to `losses`. The rows are those of the harvests.
+    /// Adds the findings to `losses`. The rows are those of the harvests.
     void report(const std::vector<LaneInfo>& rows, Losses& losses) const;
 
 private:
-    /// Correlation ids, and where their events lie.
+    /// Correlation ids and the file offsets of their events.
     struct Numbered {
         std::vector<std::int64_t> ids;
         std::vector<std::uint64_t> offsets;
     };
-    /// A runtime call and the driver call that it makes may share an id.
+    /// A runtime call and the driver call inside it may share an id.
     enum Interface : std::uint8_t { kRuntime, kDriver, kInterfaces };
 
     void reportMissing(Losses& losses) const;

@@ -10,8 +10,8 @@ namespace profiler::formats::json {
 
 namespace {
 
-constexpr int kLater = 4;           ///< times the first wait lie between later ones
-constexpr std::uint64_t kShare = 8; ///< of the memory that the columns may take
+constexpr int kLater = 4;           ///< later waits are this many times the first one
+constexpr std::uint64_t kShare = 8; ///< previews may take this fraction (1/n) of the memory for columns
 
 } // namespace
 
@@ -29,7 +29,7 @@ void LoadingPreview::show(SharedBuild& shared, const Harvest& whole)
     m_room -= std::min(m_room, taken);
     std::shared_ptr<const Trace> trace;
     shared.undisturbed([&] {
-        Losses told; // in the end
+        Losses told; // discarded: losses are reported at the end
         assembleRows(shared, whole, told);
         trace = shared.builder.snapshot();
     });

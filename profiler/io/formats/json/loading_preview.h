@@ -8,13 +8,14 @@
 
 namespace profiler::formats::json {
 
-/// Shows the rows that were read so far while the rest of a long file is read: after ReadOptions::previewAfter, then
-/// every four times as long. Nothing is shown where nobody asked for it. Of the committing thread.
+/// Shows the rows that were read so far while the rest of a long file is being read: first after
+/// ReadOptions::previewAfter, then at intervals four times as long. Does nothing without ReadOptions::preview. Used by
+/// the committing thread only.
 class LoadingPreview {
 public:
     explicit LoadingPreview(const ReadOptions& options);
 
-    /// A part was committed; `whole` is what was taken over so far.
+    /// Called after each committed part; `whole` is everything committed so far.
     void show(SharedBuild& shared, const Harvest& whole);
 
 private:

@@ -7,20 +7,20 @@
 
 namespace profiler::formats::json {
 
-/// What was wrong with events of a file.
+/// Defects of events in a file.
 enum class Loss : std::uint8_t {
-    Malformed,       ///< dropped: breaks the grammar
-    NoObject,        ///< dropped: a value that is no event
+    Malformed,       ///< dropped: syntax error
+    NoObject,        ///< dropped: an array element that is not an event
     TooDeep,         ///< dropped
     TooLong,         ///< dropped
     NoTime,          ///< dropped
     HugeTime,        ///< dropped
-    OtherPhase,      ///< dropped: a phase that is not shown
+    OtherPhase,      ///< dropped: an event type (ph) that is not shown
     EndWithoutBegin, ///< dropped
     BeginWithoutEnd,
-    EndOfOther, ///< an end whose name no open range has
+    EndOfOther, ///< an end whose name matches no open range
     EndsCrossed,
-    EndArgs, ///< an end has arguments of its own
+    EndArgs, ///< an end with arguments of its own
     NoDuration,
     HugeDuration,
     NegativeDuration,
@@ -36,11 +36,11 @@ enum class Loss : std::uint8_t {
     NoNumber,
     Overlapping,
     NoLaunch,
-    SharedCorrelation, ///< a call has the id of another one of its process
+    SharedCorrelation, ///< a call with the id of another call of its process
     Count,
 };
 
-/// How many events each loss met, and the byte of the first.
+/// For each kind of loss, the number of events and the byte of the first one.
 class Losses {
 public:
     void add(Loss loss, std::uint64_t first, std::uint64_t count = 1)
@@ -52,12 +52,12 @@ public:
     }
     void add(const Losses& other);
     [[nodiscard]] std::uint64_t count(Loss loss) const { return m_rows[static_cast<std::size_t>(loss)].count; }
-    /// Events of which nothing could be read.
+    /// Number of events of which nothing could be read.
     [[nodiscard]] std::uint64_t unreadable() const
     {
         return count(Loss::Malformed) + count(Loss::NoObject) + count(Loss::TooDeep) + count(Loss::TooLong);
     }
-    /// A sentence each, and the sums.
+    /// Adds one sentence per kind of loss, and the totals.
     void report(CaptureStats& stats) const;
 
 private:

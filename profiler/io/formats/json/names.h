@@ -10,26 +10,26 @@
 
 namespace profiler::formats::json {
 
-/// What a name says about its event.
+/// What the name of an event says about the event.
 enum class NameUse : std::uint8_t {
     Plain,
     Step,       ///< "ProfilerStep#5"
-    Memory,     ///< "[memory]": an allocation or a release
-    StreamWait, ///< "Stream Wait Event": a stream waits for another, the host does not
-    WindowMark, ///< the profiler's own marks of its beginning and end
+    Memory,     ///< "[memory]": an allocation or a deallocation
+    StreamWait, ///< "Stream Wait Event": a stream waits for another one; the host does not wait
+    WindowMark, ///< the profiler's own marks of its start and end
 };
 
 struct Name {
     std::uint64_t hash = 0;
     const char* text = nullptr; ///< raw
     std::uint32_t length = 0;
-    std::uint32_t id = 0;    ///< StringId of what is shown
+    std::uint32_t id = 0;    ///< StringId of the displayed name
     std::int64_t number = 0; ///< Step: its index
     NameUse use = NameUse::Plain;
     CopyName copy;
 };
 
-/// Names that one scanning thread has seen, by their raw JSON text.
+/// The names that one scanning thread has seen, by raw JSON text.
 class Names {
 public:
     explicit Names(SharedBuild& shared);
@@ -42,10 +42,10 @@ private:
     void grow();
 
     SharedBuild& m_shared;
-    std::vector<std::uint32_t> m_slots; ///< index into m_names + 1; 0: free. A power of two
+    std::vector<std::uint32_t> m_slots; ///< index into m_names + 1; 0: free. The size is a power of two
     std::vector<Name> m_names;
     std::vector<std::unique_ptr<char[]>> m_blocks;
-    std::size_t m_room = 0; ///< left in the last block
+    std::size_t m_room = 0; ///< bytes left in the last block
 };
 
 } // namespace profiler::formats::json

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string_view>
 
-/// What our own JSON says beyond PyTorch's: written by writers/pytorch_json_writer.cpp, read here.
+/// Stepscope's extensions of PyTorch's JSON. writers/pytorch_json_writer.cpp writes them; the code in this folder reads
+/// them.
 namespace profiler::formats::json {
 
-/// SliceArgs::value of phases and stages, among an event's args.
+/// SliceArgs::value of phases and stages, in an event's args.
 inline constexpr std::string_view kIndexKey = "batch index";
-/// What a row is, among the args of its "thread_name", where the file does not tell it anyway.
+/// The kind of a row, in the args of its "thread_name". Written only if the file does not imply it.
 inline constexpr std::string_view kRowKey = "row";
 constexpr std::string_view ownRowName(TrackKind kind)
 {
@@ -25,16 +26,16 @@ constexpr std::string_view ownRowName(TrackKind kind)
         return {};
     }
 }
-/// Category of waits for the device that lie on the host's thread; "cuda_sync" lies on the stream.
+/// Category of waits for the device on the host thread. "cuda_sync" events are on the stream.
 inline constexpr std::string_view kHostSync = "host_sync";
-/// Category of arrows that neither correlation ids nor sequence numbers tell.
+/// Category of arrows that follow from neither correlation ids nor sequence numbers.
 inline constexpr std::string_view kFlow = "flow";
-/// Outermost values: our metadata, and the units of counters by their names.
+/// Top-level values: our metadata, and the units of counters by counter name.
 inline constexpr std::string_view kMetadataPrefix = "stepscope.";
 inline constexpr std::string_view kUnitsKey = "stepscopeCounterUnits";
-/// Another: what was lost before the file was written.
+/// Top-level value: what was lost before the file was written.
 inline constexpr std::string_view kCaptureKey = "stepscopeCapture";
-/// What has no process or thread of its own gets a number from here on, which no system gives.
+/// Rows without a process or thread id get numbers from here on, which no operating system assigns.
 inline constexpr std::int64_t kMadeUpIds = 5'000'000;
 
 } // namespace profiler::formats::json

@@ -43,15 +43,16 @@ public:
 
 private:
     static constexpr std::size_t kArrays = 1024, kLongestArray = 4096,
-                                 kCategoriesKept = 256; // of few, so that no two share a place
+                                 kCategoriesKept = 256; // larger than the number of categories, so that collisions are
+                                                        // rare
 
-    /// An array that was seen, whole, with its id.
+    /// A complete array that was seen before, with its id.
     struct SeenArray {
         std::string text;
         std::uint32_t id = 0;
     };
     struct SeenCategory {
-        char text[32] = {}; ///< with its quotes
+        char text[32] = {}; ///< including the quotes
         std::uint32_t mask = 0;
         std::uint8_t length = 0, index = 0;
     };
@@ -186,7 +187,7 @@ private:
         if (known) {
             ident.text = {};
         } else if (quoted || isDigit(*p) || *p == '-') {
-            // A number that 64 bits do not hold, as hashes are, is told apart by its digits.
+            // Numbers that do not fit in 64 bits, such as hashes, are identified by their digits.
             m_values.odd = odd;
             ident.text = {p + quoted, static_cast<std::size_t>(after - p) - 2 * quoted};
         } else {
@@ -196,7 +197,7 @@ private:
         return after;
     }
 
-    /// {"local": "0x1f"}: an id of the process; {"global": "0x1f"}: of the file.
+    /// {"local": "0x1f"}: an id that is local to the process; {"global": "0x1f"}: an id for the whole file.
     const char* scopedId(const char* p, const Key& key, Event& event)
     {
         const char* after = m_values.any(p);

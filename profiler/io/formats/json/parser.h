@@ -8,40 +8,40 @@
 
 namespace profiler::formats::json {
 
-/// Takes the events that a scanner finds, in the order of the file.
+/// Receives the events that a scanner finds, in file order.
 class EventTaker {
 public:
     virtual ~EventTaker() = default;
     virtual void take(const Event& event) = 0;
 };
 
-/// Why a scanner stopped.
+/// The reason why a scanner stopped.
 enum class Stop : std::uint8_t {
-    NeedsMore, ///< the window ends inside an event, or between two
-    AtLimit,   ///< the next event begins at the limit or behind it
+    NeedsMore, ///< the window ends inside an event or between two events
+    AtLimit,   ///< the next event starts at or after the limit
     ArrayEnd,  ///< the array of events is closed
-    Malformed, ///< an event breaks JSON's grammar
-    NoObject,  ///< what stands where an event should begin is none
-    TooDeep,   ///< an event is nested too deeply to be read
+    Malformed, ///< an event has a JSON syntax error
+    NoObject,  ///< the next element is not an object
+    TooDeep,   ///< an event is nested too deeply
 };
 
-/// A part of the file in memory. `end` is followed by kWindowPadding bytes that are zero.
+/// A part of the file in memory. `end` is followed by kWindowPadding zero bytes.
 struct Window {
-    const char* cursor = nullptr; ///< in: where to go on, before an event or the comma before it
+    const char* cursor = nullptr; ///< in: where to continue: before an event or the comma before it
     const char* end = nullptr;
-    const char* limit = nullptr;   ///< events that begin here or later are another's
-    const char* problem = nullptr; ///< out: where the grammar was broken
+    const char* limit = nullptr;   ///< events that start here or later belong to another scanner
+    const char* problem = nullptr; ///< out: the position of the syntax error
 };
 inline constexpr std::size_t kWindowPadding = 128;
 
-/// Scans the events of a window and checks every byte of them. It learns how the file's writer lays events out: what
-/// lies between two values is then compared, not read. Not thread-safe; one a thread.
+/// Scans the events of a window and checks every byte of them. The parser learns the layout of the file: known text
+/// between two values is compared instead of parsed. Not thread-safe; each thread has its own instance.
 class Parser {
 public:
     virtual ~Parser() = default;
-    /// Gives `taker` every whole event up to the stop, and leaves `cursor`: NeedsMore: before the event that is not
-    /// whole; AtLimit, Malformed, TooDeep: at the event's brace; NoObject: before what stands there; ArrayEnd: after
-    /// the bracket.
+    /// Passes every complete event before the stop to `taker` and sets `cursor`. NeedsMore: before the incomplete
+    /// event. AtLimit, Malformed, TooDeep: at the event's brace. NoObject: before the element. ArrayEnd: after the
+    /// bracket.
     virtual Stop scan(Window& window, EventTaker& taker) = 0;
 };
 

@@ -59,7 +59,7 @@ void PartRanges::end(Harvest& harvest, const TakeRange& take)
     makeGroups();
     std::uint32_t* order = m_order.data();
     for (Group& group : m_groups) {
-        // At equal times the file's order decides.
+        // At equal times, file order decides.
         if (!group.inOrder)
             std::stable_sort(order, order + group.count, [this](std::uint32_t a, std::uint32_t b) {
                 return m_ends[a].slice.begin < m_ends[b].slice.begin;
@@ -83,7 +83,7 @@ void PartRanges::join(const Group& group, std::uint32_t* order, Harvest& harvest
         for (const RangeEnd& range : open.takeAll())
             left.push_back(range);
     };
-    // What an end of a range of an earlier part closes is not known here; nor, then, what those after it close.
+    // The range of an earlier part that an end closes is unknown here, and so is what later ends close.
     bool unknown = m_gathered && m_gathered->contains(group.range.key);
     for (std::uint32_t i = 0; i < group.count; ++i) {
         const RangeEnd& end = m_ends[order[i]];

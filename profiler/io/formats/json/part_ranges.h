@@ -11,22 +11,22 @@ namespace profiler::formats::json {
 
 struct Harvest;
 
-/// Joins the begins and ends that a part of the file holds, as far as no other part can change what they join to. One a
-/// scanning thread.
+/// Joins the starts and ends of ranges in one part of the file, if no other part can change the result. Each scanning
+/// thread has its own instance.
 class PartRanges {
 public:
-    /// @param gathered  keys of which nothing is joined; may be null
+    /// @param gathered  keys that are not joined here; may be null
     explicit PartRanges(std::shared_ptr<const RangeKeys> gathered) : m_gathered(std::move(gathered)) {}
 
     void add(const RangeEnd& end) { m_ends.push_back(end); }
-    /// The part ends: what it could join goes to `take`, the rest into `harvest`.
+    /// Ends the part: joined ranges go to `take`, the rest goes to `harvest`.
     void end(Harvest& harvest, const TakeRange& take);
 
 private:
     struct Group {
         RangeGroup range;
         std::uint32_t count = 0;
-        bool inOrder = true; ///< as the file has them
+        bool inOrder = true; ///< the file has them in time order
     };
 
     void makeGroups();
@@ -37,8 +37,8 @@ private:
     std::vector<RangeEnd> m_ends;
     std::vector<Group> m_groups;
     std::vector<std::uint32_t> m_slots;          ///< by hash of the key: index into m_groups + 1; 0: free
-    std::vector<std::uint32_t> m_groupOf;        ///< by end
-    std::vector<std::uint32_t> m_order, m_place; ///< ends, group after group; by group, where the next one goes
+    std::vector<std::uint32_t> m_groupOf;        ///< group index of each end
+    std::vector<std::uint32_t> m_order, m_place; ///< ends, sorted by group; per group, the position of the next end
 };
 
 } // namespace profiler::formats::json

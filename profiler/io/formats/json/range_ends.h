@@ -11,53 +11,54 @@
 
 namespace profiler::formats::json {
 
-/// The begin or end of a range that is two events (B and E, b and e).
+/// The start or end of a range that consists of two events (B and E, b and e).
 struct RangeEnd {
-    std::uint64_t key = 0;  ///< of those that are joined: a thread's, or those of an asynchronous id
-    std::uint32_t lane = 0; ///< of a begin
+    std::uint64_t key = 0;  ///< identifies the ranges that are joined: a thread, or an asynchronous id
+    std::uint32_t lane = 0; ///< row of the start
     bool begins = false;
-    bool named = false; ///< the event has a name: an end need not
-    RawSlice slice;     ///< an end: its begin is the time, its duration 0
+    bool named = false; ///< the event has a name; ends may omit it
+    RawSlice slice;     ///< for an end: `begin` is the time, the duration is 0
 };
 
-/// Begins and ends of one key in a part of the file.
+/// The starts and ends of one key in a part of the file.
 struct RangeGroup {
     std::uint64_t key = 0;
     std::int64_t first = 0, last = 0; ///< earliest and latest time
     std::uint32_t begin = 0;          ///< index into Harvest::rangeEnds
-    std::uint32_t count = 0;          ///< of those there, by time: what the part cannot join alone
+    std::uint32_t count = 0;          ///< number of entries there, sorted by time, that the part could not join alone
 };
 
-/// Keys whose ends do not stand in the order of time in the file.
+/// Keys whose range ends are not in time order in the file.
 using RangeKeys = std::unordered_set<std::uint64_t>;
 
-/// Takes a range that has both its ends, and its row.
+/// Receives the row of a complete range and the range.
 using TakeRange = std::function<void(std::uint32_t lane, const RawSlice& slice)>;
 
-/// The ranges of one key that have begun and not ended.
+/// The open ranges of one key.
 class OpenRanges {
 public:
-    /// Which range an end closes: the innermost of its name, or where it has none, or one of no open range, of all.
+    /// Which range an end closes: the innermost one with its name. Without a name, or if no open range has that name,
+    /// the innermost of all.
     enum class Match : std::uint8_t { Nothing, Innermost, Crossed, Other };
 
     [[nodiscard]] bool empty() const { return m_open.empty(); }
     void open(const RangeEnd& begin) { m_open.push_back(begin); }
     [[nodiscard]] std::pair<Match, std::size_t> find(const RangeEnd& end) const;
-    /// Closes the range at `place`, which find() gave.
-    /// @return its begin, with the duration
+    /// Closes the range at `place`, as returned by find().
+    /// @return its start, with the duration set
     RangeEnd close(std::size_t place, const RangeEnd& end);
-    /// True where a name that is not found is of none of the ranges around these, either.
+    /// True if so many ranges are open that a search for a name would not reach ranges of earlier parts.
     [[nodiscard]] bool isDeep() const { return m_open.size() >= kDeepest; }
-    /// What is open, outermost first; nothing is, afterwards.
+    /// Returns all open ranges, outermost first, and clears them.
     [[nodiscard]] std::vector<RangeEnd> takeAll() { return std::exchange(m_open, {}); }
 
 private:
-    static constexpr std::size_t kDeepest = 512; ///< names are looked for among so many ranges
+    static constexpr std::size_t kDeepest = 512; ///< number of innermost open ranges that are searched for a name
 
     std::vector<RangeEnd> m_open;
 };
 
-/// Counts what is odd about how an end met its range.
+/// Counts a mismatch between an end and its range.
 void countMatch(OpenRanges::Match match, const RangeEnd& end, Losses& losses);
 
 } // namespace profiler::formats::json

@@ -6,7 +6,7 @@
 
 namespace profiler::formats::json {
 
-/// Puts slices into rows of a part.
+/// Adds slices to the rows of a part.
 class RangeJoining::Rows {
 public:
     explicit Rows(Harvest& part) : m_part(part) {}
@@ -65,7 +65,7 @@ void RangeJoining::take(const RangeEnd& end, Rows& rows, Losses& losses)
 void RangeJoining::finish(Harvest& whole)
 {
     Rows rows(whole);
-    // At equal times the file's order decides.
+    // At equal times, file order decides.
     std::sort(m_ends.begin(), m_ends.end(), [](const RangeEnd& a, const RangeEnd& b) {
         return std::tuple(a.key, a.slice.begin, a.slice.source()) < std::tuple(b.key, b.slice.begin, b.slice.source());
     });

@@ -10,18 +10,20 @@
 
 namespace profiler::formats::json {
 
-/// Joins begins and ends of ranges that parts of the file could not join alone. The row of a range is its begin's. Of
-/// the committing thread.
+/// Joins starts and ends of ranges that parts of the file could not join alone. A range is on the row of its start.
+/// Used by the committing thread only.
 class RangeJoining {
 public:
-    /// @param gathered  keys whose ends are kept until all are there, since the file has them out of order; may be null
+    /// @param gathered  keys whose ends are kept until all have been read, because the file has them out of order; may
+    ///                  be null
     explicit RangeJoining(std::shared_ptr<const RangeKeys> gathered) : m_gathered(std::move(gathered)) {}
 
-    /// The next part of the file; ranges that end in it are added to its rows.
+    /// Adds the next part of the file. Ranges that end in it are added to its rows.
     void add(Harvest& part);
-    /// No part follows: ranges without an end reach to `latest`. Adds what is left to rows of `whole`, and losses.
+    /// Called after the last part: ranges without an end extend to `latest`. Adds the remaining ranges to the rows of
+    /// `whole`, and the losses.
     void finish(Harvest& whole);
-    /// Keys whose ends come in an order that needs a second reading.
+    /// Keys whose ends are in an order that requires a second read.
     [[nodiscard]] const RangeKeys& unordered() const { return m_unordered; }
 
 private:
@@ -32,8 +34,8 @@ private:
     std::shared_ptr<const RangeKeys> m_gathered;
     RangeKeys m_unordered;
     std::unordered_map<std::uint64_t, std::int64_t> m_last; ///< by key: latest time
-    std::unordered_map<std::uint64_t, OpenRanges> m_open;   ///< by key: where any is
-    std::deque<RangeEnd> m_ends;                            ///< of `gathered` keys
+    std::unordered_map<std::uint64_t, OpenRanges> m_open;   ///< by key; only keys with open ranges
+    std::deque<RangeEnd> m_ends;                            ///< the ends of the `gathered` keys
 };
 
 } // namespace profiler::formats::json

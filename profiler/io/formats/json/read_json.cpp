@@ -17,7 +17,7 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// One reading of a file.
+/// One pass over a file.
 class Reading {
 public:
     Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options, Manner manner)
@@ -29,7 +29,7 @@ public:
     }
 
     /// Reads the events.
-    /// @param first  what is read is shown meanwhile
+    /// @param first  first pass; previews are shown during it
     Result<void> scan(bool first)
     {
         bool any = false;
@@ -55,8 +55,8 @@ public:
         return {};
     }
 
-    /// How the file is to be read once more; empty where it need not be. It is where a notable share of device work
-    /// lacks the ids that tell its launch, and the file has flows that tell it, or where ranges end out of order.
+    /// How the file must be read again; empty if it need not be. A second pass is needed if a notable share of device
+    /// work has no correlation ids and the file has launch flows instead, or if range ends are out of order.
     [[nodiscard]] std::optional<Manner> otherManner() const
     {
         const bool uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
@@ -66,7 +66,7 @@ public:
         return manner.keepLaunchFlows || manner.gathered ? std::optional(std::move(manner)) : std::nullopt;
     }
 
-    /// The trace of what scan() read.
+    /// Builds the trace from what scan() read.
     Result<std::shared_ptr<const Trace>> finish()
     {
         assemble();
@@ -81,12 +81,14 @@ public:
         if (const std::string damage = m_source->damage(); !damage.empty()) {
             stats.cut = true;
             stats.notes.push_back(
-                message<"json.inflated_in_part", "Only a part could be inflated: {why}.">({{"why", damage}}));
+                message<"json.inflated_in_part", "Only part of the file could be decompressed: {why}.">(
+                    {{"why", damage}}));
         }
         if (const std::uint64_t trailing = m_source->trailing(); trailing != 0)
             stats.notes.push_back(
-                message<"json.trailing", "Something that is not compressed follows the trace, at byte {byte} of the "
-                                         "compressed file; it was not read.">({{"byte", trailing}}));
+                message<"json.trailing",
+                        "The compressed trace is followed by other data at byte {byte} of the file, which was not "
+                        "read.">({{"byte", trailing}}));
         dropNotesToldTwice(stats.notes);
         m_shared.builder.setArgSource(eventDetails(m_source));
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
@@ -114,7 +116,7 @@ private:
         part.rows.clear();
     }
 
-    /// What is known once the whole file was scanned.
+    /// Adds what is known only after the whole file was scanned.
     void assemble()
     {
         m_ranges.finish(m_whole);
@@ -132,23 +134,26 @@ private:
         stats.cut = true;
         if (end.cutAt)
             stats.notes.push_back(
-                message<"json.cut", "The file ends inside an event, which begins at byte {byte}; all before it was "
-                                    "read.">({{"byte", *end.cutAt}}));
+                message<"json.cut",
+                        "The file ends in the middle of an event, which starts at byte {byte}. All earlier events "
+                        "were read.">({{"byte", *end.cutAt}}));
         else if (end.brokenAt)
             stats.notes.push_back(
-                message<"json.broken", "No event was found behind the broken one at byte {byte}: what follows it in "
-                                       "the file was not read.">({{"byte", *end.brokenAt}}));
+                message<"json.broken",
+                        "No event was found after the damaged one at byte {byte}. The rest of the file was not "
+                        "read.">({{"byte", *end.brokenAt}}));
         else
             stats.notes.push_back(
-                message<"json.array_open", "The array of events is not closed where the file ends, at byte {byte}; "
-                                           "every event of it was read.">({{"byte", end.offset}}));
+                message<"json.array_open",
+                        "The file ends at byte {byte} without closing the event array. All its events were read.">(
+                    {{"byte", end.offset}}));
         stats.dropped += end.cutAt.has_value();
     }
 
     [[nodiscard]] Error cancelled() const
     {
-        return makeError<"open.cancelled", "the opening was cancelled">(Error::Code::Cancelled,
-                                                                        m_source->path().string());
+        return makeError<"open.cancelled", "opening the file was cancelled">(Error::Code::Cancelled,
+                                                                             m_source->path().string());
     }
 
     [[nodiscard]] Error noEvents(bool anyArray) const
@@ -169,15 +174,15 @@ private:
             reason = m_top.problem().id;
         }
         return {Error::Code::Malformed,
-                anyArray ? message<"json.no_event", "no event of this JSON can be read{why}">(
+                anyArray ? message<"json.no_event", "the JSON file contains no readable event{why}">(
                                {{"why", why}, {"reason", reason}})
-                         : message<"json.no_array", "this JSON holds no array of trace events{why}">(
+                         : message<"json.no_array", "the JSON file contains no array of trace events{why}">(
                                {{"why", why}, {"reason", reason}}),
                 m_source->path().string(),
-                "choose a file that torch.profiler's export_chrome_trace wrote, or a trace in Chrome's format"};
+                "choose a file written by torch.profiler's export_chrome_trace, or a trace in Chrome's format"};
     }
 
-    /// What shows ranges of the host, or waits, may overlap; slices of threads and streams do not.
+    /// Rows with host ranges or waits may contain overlapping slices; rows of threads and streams must not.
     void countOverlaps()
     {
         for (const LaneInfo& lane : m_shared.lanes) {
@@ -189,7 +194,7 @@ private:
         }
     }
 
-    static constexpr std::uint64_t kNotable = 20; ///< one of so many is worth a second reading
+    static constexpr std::uint64_t kNotable = 20; ///< one affected item in this many justifies a second pass
 
     std::shared_ptr<ByteSource> m_source;
     const ReadOptions& m_options;
@@ -211,7 +216,7 @@ Result<std::shared_ptr<const Trace>> readJson(const std::filesystem::path& path,
     if (!source)
         return tl::unexpected(source.error());
     std::optional<Manner> manner;
-    { // what the first reading holds is gone before a second begins
+    { // frees the memory of the first pass before the second one
         Reading reading(*source, options, {});
         if (auto read = reading.scan(true); !read)
             return tl::unexpected(read.error());

@@ -10,7 +10,7 @@ namespace profiler::formats::json {
 
 namespace {
 
-/// The number that a text ends with: 7 of "stream 7".
+/// The number at the end of a text: 7 for "stream 7".
 std::optional<std::int64_t> trailingNumber(std::string_view text)
 {
     const auto last = text.find_last_not_of("0123456789");
@@ -47,7 +47,7 @@ LaneKey laneKey(const Event& event, Lane lane)
         key.stream = 0;
         return key;
     }
-    // Streams of one number, of two processes or contexts, as our writer tells them apart.
+    // Our writer gives streams with equal numbers, of two processes or contexts, different made-up thread ids.
     if (!event.tid.text.data() && event.tid.number >= kMadeUpIds)
         key.thread = event.tid.number;
     key.device = event.has(Event::kDevice) ? event.device : numberOf(event.pid);

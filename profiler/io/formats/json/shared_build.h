@@ -13,38 +13,40 @@
 
 namespace profiler::formats::json {
 
-/// What tells rows apart. A text is represented by its hash.
+/// The identity of a row. A text is represented by its hash.
 struct LaneKey {
-    std::int64_t process = 0, thread = 0;  ///< thread of a device's lane: only what our writer made up
-    std::int64_t device = -1, stream = -1; ///< lanes of devices only
+    std::int64_t process = 0, thread = 0;  ///< thread of a device row: only ids made up by our writer
+    std::int64_t device = -1, stream = -1; ///< device rows only
     Lane lane = Lane::Host;
     bool processIsText = false, threadIsText = false;
-    std::uint8_t category = 0; ///< rows of asynchronous events: one more than the index of their category
+    std::uint8_t category = 0; ///< rows of asynchronous events: index of their category + 1
     friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
 
-/// What is known of a row before the metadata events are.
+/// What is known about a row before the metadata events are evaluated.
 struct LaneInfo {
     LaneKey key;
-    std::string processText, threadText;  ///< where they are no numbers
-    std::optional<TrackId> track;         ///< once it has a slice
-    std::optional<std::int64_t> device{}; ///< instead of the key's, where processes number their devices alike
+    std::string processText, threadText;  ///< if they are not numbers
+    std::optional<TrackId> track;         ///< set once the row has a slice
+    std::optional<std::int64_t> device{}; ///< replaces the device number of the key if several processes use the same
+                                          ///< numbers
 };
 
-/// The builder, as several scanning threads use it: each keeps what it was told, so that the lock is seldom asked for.
+/// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.
 class SharedBuild {
 public:
-    TraceBuilder builder; ///< of the thread that commits; scanning threads go through the functions below
+    TraceBuilder builder; ///< used by the committing thread; scanning threads use the functions below
 
     std::uint32_t internName(std::string_view text);
     std::uint32_t internArgs(const SliceArgs& args);
-    /// The number of a key's row.
+    /// The number of the row for a key.
     std::uint32_t lane(const LaneKey& key, const Event& event);
     [[nodiscard]] Lane laneKind(std::uint32_t lane) const;
-    /// Slices of a row. It becomes a track here, so that a part which does not count leaves no empty ones.
+    /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
+    /// tracks.
     void addMany(std::uint32_t lane, std::vector<RawSlice>&& slices);
 
-    /// Runs `work` while no scanning thread adds a name, arguments or a row: it is to be short.
+    /// Runs `work` while no scanning thread can add a name, arguments or a row. `work` must be short.
     template <class Work>
     void undisturbed(Work&& work)
     {
@@ -52,15 +54,16 @@ public:
         work();
     }
 
-    /// Rows by their number. Of the committing thread, after the scanning threads have ended, or undisturbed().
+    /// Rows by number. Accessed by the committing thread, either after the scanning threads have ended or in
+    /// undisturbed().
     std::vector<LaneInfo> lanes;
 
 private:
-    mutable std::mutex m_mutex; ///< held for a look-up at most
+    mutable std::mutex m_mutex; ///< held for at most one look-up
     std::map<LaneKey, std::uint32_t> m_ids;
 };
 
-/// Which row an event belongs to.
+/// The row that an event belongs to.
 LaneKey laneKey(const Event& event, Lane lane);
 
 } // namespace profiler::formats::json

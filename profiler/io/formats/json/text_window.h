@@ -8,15 +8,15 @@
 
 namespace profiler::formats::json {
 
-/// A part of the text in memory, that moves on through it. It is followed by kWindowPadding zeros.
+/// A part of the text in memory that moves through the text. It is followed by kWindowPadding zeros.
 class TextWindow {
 public:
     explicit TextWindow(ByteSource& source);
 
-    /// Begins anew at `offset`, with nothing read yet.
+    /// Restarts at `offset` with an empty window.
     void moveTo(std::uint64_t offset);
-    /// Drops what lies before `keepFrom`, so that this is the window's beginning, and reads on; grows where little can
-    /// be dropped. False: nothing came, since the text ends or kMostBytes are held.
+    /// Drops the text before `keepFrom`, which becomes the start of the window, and reads on. The window grows if
+    /// little can be dropped. False if nothing was read, because the text ends or kMostBytes are held.
     bool readOn(const char* keepFrom);
     [[nodiscard]] const char* begin() const { return m_bytes.get(); }
     [[nodiscard]] const char* end() const { return m_bytes.get() + m_size; }
@@ -25,12 +25,12 @@ public:
     {
         return m_offset + static_cast<std::uint64_t>(place - begin());
     }
-    /// The place of a byte of the text; the end where it is not in memory.
+    /// The position of a byte of the text; the end of the window if the byte is not in memory.
     [[nodiscard]] const char* placeOf(std::uint64_t offset) const
     {
         return offset - m_offset < m_size ? begin() + (offset - m_offset) : end();
     }
-    /// The text ends where the window does.
+    /// True if the text ends where the window ends.
     [[nodiscard]] bool atEnd() const { return m_atEnd; }
 
     static constexpr std::size_t kMostBytes = std::size_t{64} << 20;

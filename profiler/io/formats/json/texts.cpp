@@ -39,7 +39,7 @@ std::optional<std::uint32_t> hex4(std::string_view text)
     return error == std::errc{} && end == text.data() + 4 ? std::optional(code) : std::nullopt;
 }
 
-/// Appends what an escape stands for; returns the characters that it takes after the backslash.
+/// Appends the character that an escape represents. Returns the number of characters after the backslash.
 std::size_t appendEscape(std::string& out, std::string_view after)
 {
     constexpr std::string_view kLetters = "bfnrt\"\\/", kMeanings = "\b\f\n\r\t\"\\/";
@@ -49,7 +49,7 @@ std::size_t appendEscape(std::string& out, std::string_view after)
     }
     const auto code = after.front() == 'u' ? hex4(after.substr(1)) : std::nullopt;
     if (!code) {
-        out += '\\'; // not an escape: a Windows path that nobody escaped, for one
+        out += '\\'; // not an escape, for example an unescaped Windows path
         return 0;
     }
     if (*code < 0xD800 || *code > 0xDFFF) {
@@ -65,7 +65,7 @@ std::size_t appendEscape(std::string& out, std::string_view after)
     return 11;
 }
 
-/// Bytes of the valid UTF-8 character at the front; 0: there is none.
+/// Bytes of the valid UTF-8 character at the front; 0 if there is none.
 std::size_t utf8Length(std::string_view text)
 {
     const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };

@@ -6,17 +6,17 @@
 
 namespace profiler::formats::json {
 
-/// The text of raw JSON between quotes: escapes resolved, what is no UTF-8 replaced by U+FFFD.
+/// The text of a raw JSON string, without quotes: escapes are resolved, invalid UTF-8 is replaced by U+FFFD.
 std::string unescaped(std::string_view raw);
 
-/// An array as people read it: without quotes and line breaks, one space after a comma: "[[64, 3], [], Scalar]".
+/// A readable array, without quotes and line breaks, with one space after each comma: "[[64, 3], [], Scalar]".
 std::string plainArray(std::string_view json);
 
-/// Keeps the texts of arguments that columns hold. Used by a scanner; not thread-safe.
+/// Stores the texts of arguments that have a column. Used by one scanner; not thread-safe.
 class ArgTexts {
 public:
     virtual ~ArgTexts() = default;
-    /// A StringId for an array of sizes or types.
+    /// The StringId of an array of sizes or types.
     /// @param json  valid JSON
     virtual std::uint32_t intern(std::string_view json) = 0;
 };

@@ -34,12 +34,13 @@ std::optional<std::uint64_t> TopLevel::nextArray()
             if (more)
                 break;
             if (m_window.atEnd() || !passLongEntry(cursor))
-                // What holds the events may be closed where another should have been: look at all of it.
+                // An object that contains the events may be closed at the wrong place, so the whole text is searched.
                 return searchOn(m_anyArray ? m_window.offsetOf(cursor) : 0,
-                                message<"json.ends_early", "The text ends too early, at byte {byte}.">(
+                                message<"json.ends_early", "The file ends too early, at byte {byte}.">(
                                     {{"byte", m_window.offsetOf(m_window.end())}}),
-                                message<"json.not_closed", "An object or array is not closed, ahead of the events: "
-                                                           "what stands between there and them was not read.">());
+                                message<"json.not_closed",
+                                        "An object or array before the events is not closed. The data between it "
+                                        "and the events was not read.">());
             break;
         }
         case Outcome::Wrong: {
@@ -47,24 +48,27 @@ std::optional<std::uint64_t> TopLevel::nextArray()
             if (m_tooDeep)
                 return searchOn(
                     m_window.offsetOf(cursor),
-                    message<"json.too_deep", "What stands at byte {byte} is nested deeper than 1,000,000 levels.">(
+                    message<"json.too_deep", "The value at byte {byte} is nested deeper than 1,000,000 levels.">(
                         {place}),
                     message<"json.too_deep_ahead",
-                            "What stands at byte {byte} is nested deeper than 1,000,000 levels, ahead of the events: "
-                            "what stands between there and them was not read.">({place}));
+                            "The value at byte {byte}, before the events, is nested deeper than 1,000,000 levels. "
+                            "The data between it and the events was not read.">({place}));
             return searchOn(
-                m_window.offsetOf(cursor), message<"json.grammar", "JSON's grammar is broken at byte {byte}.">({place}),
-                message<"json.grammar_ahead", "JSON's grammar is broken at byte {byte}, ahead of the "
-                                              "events: what stands between there and them was not read.">({place}));
+                m_window.offsetOf(cursor),
+                message<"json.grammar", "There is a JSON syntax error at byte {byte}.">({place}),
+                message<"json.grammar_ahead",
+                        "There is a JSON syntax error at byte {byte}, before the events. The data between it and "
+                        "the events was not read.">({place}));
         }
         case Outcome::Rest: {
             const MessageParameter place{"byte", m_window.offsetOf(m_wrong)};
             return searchOn(
                 m_window.offsetOf(cursor),
-                message<"json.rest", "Something follows the end of the trace, at byte {byte}; it was not read.">(
+                message<"json.rest", "The trace is followed by other data at byte {byte}, which was not read.">(
                     {place}),
-                message<"json.rest_ahead", "The outermost object ends before byte {byte}, ahead of the events: what "
-                                           "stands between there and them was not read.">({place}));
+                message<"json.rest_ahead",
+                        "The outermost object ends before byte {byte}, before the events. The data between its end "
+                        "and the events was not read.">({place}));
         }
         }
     }
@@ -87,7 +91,7 @@ std::optional<std::uint64_t> TopLevel::searchOn(std::uint64_t from, Message atEn
 std::optional<std::uint64_t> TopLevel::findEvents(std::uint64_t from)
 {
     constexpr std::string_view kKey = "\"traceEvents\"";
-    constexpr std::ptrdiff_t kLook = 256; // for what stands behind the key
+    constexpr std::ptrdiff_t kLook = 256; // number of bytes examined after the key
     m_window.moveTo(from);
     m_window.readOn(m_window.begin());
     const char* p = m_window.begin();
@@ -102,7 +106,7 @@ std::optional<std::uint64_t> TopLevel::findEvents(std::uint64_t from)
         if (key == m_window.end())
             return std::nullopt;
         p = key + kKey.size();
-        // Inside a text a quote is escaped, so that the key cannot stand there; elsewhere it need not be one.
+        // Quotes inside a text are escaped, so the key cannot be part of a text. Outside of texts it need not be a key.
         const char* value = skipSpace(p);
         value = *value == ':' ? skipSpace(value + 1) : value;
         if (*value != '[')
@@ -153,7 +157,7 @@ TopLevel::Outcome TopLevel::step(const char*& cursor)
 
 bool TopLevel::passLongEntry(const char*& cursor)
 {
-    entry(cursor); // which ends inside the value once more, at the place that the window has now
+    entry(cursor); // parse the entry again: it ends inside the value, at its new position in the window
     if (!m_value)
         return false;
     noteLong(m_key, m_window.offsetOf(m_value));
@@ -174,8 +178,9 @@ void TopLevel::noteLong(std::string_view key, std::uint64_t offset)
 {
     constexpr std::size_t kMostNotes = 20;
     if (notes.size() < kMostNotes)
-        notes.push_back(message<"json.long_value", "The value of \"{key}\", at byte {byte}, is longer than 1 MiB and "
-                                                   "is left out.">({{"key", key.substr(0, 64)}, {"byte", offset}}));
+        notes.push_back(
+            message<"json.long_value", "The value of \"{key}\" at byte {byte} is longer than 1 MiB and was not read.">(
+                {{"key", key.substr(0, 64)}, {"byte", offset}}));
 }
 
 TopLevel::Outcome TopLevel::finish(const char* p)

@@ -12,23 +12,23 @@
 
 namespace profiler::formats::json {
 
-/// The outermost value of a trace: an object around the array of events, or that array alone.
+/// The outermost value of a trace: an object around the event array, or the array alone.
 class TopLevel {
 public:
     explicit TopLevel(ByteSource& source) : m_window(source) {}
 
-    /// Reads on to the next array of events. Returns the place behind its bracket; empty at the end of the text, or
-    /// where problem() says what is wrong. Where the grammar is broken ahead of the events, they are looked for by
-    /// their key.
+    /// Reads on to the next event array and returns the position after its bracket. Empty at the end of the text or
+    /// after an error, which problem() describes. If there is a syntax error before the events, they are searched for
+    /// by their key.
     std::optional<std::uint64_t> nextArray();
-    /// The array of events ended; `offset` is behind its bracket.
+    /// Called at the end of the event array; `offset` is after its bracket.
     void resume(std::uint64_t offset);
 
-    /// Raw JSON of the other values by key; what is longer than 1 MiB is left out, and noted.
+    /// Raw JSON of the other values by key. Values longer than 1 MiB are omitted, with a note.
     std::map<std::string, std::string> values;
-    /// A sentence on each value that was left out.
+    /// A sentence about each omitted value.
     std::vector<Message> notes;
-    /// A sentence on what keeps the rest from being read; empty: nothing.
+    /// A sentence about what prevents the rest from being read; empty if there is no problem.
     [[nodiscard]] const Message& problem() const { return m_problem; }
 
 private:
@@ -37,26 +37,25 @@ private:
 
     Outcome step(const char*& cursor);
     Outcome entry(const char*& cursor);
-    /// Goes on behind the value of an entry that is too long to hold. False: the text ends in it.
+    /// Skips the value of an entry that is too long to hold in memory. False if the text ends inside it.
     bool passLongEntry(const char*& cursor);
     void noteLong(std::string_view key, std::uint64_t offset);
     Outcome finish(const char* p);
-    /// What follows `from` cannot be read as it should: goes on with the events behind it, where none were found so
-    /// far.
-    /// @param atEnd   what is wrong if there are none
-    /// @param before  what is wrong if there are
+    /// The text after `from` cannot be parsed. Continues with the events after it if none were found so far.
+    /// @param atEnd   the problem if there are no more events
+    /// @param before  the problem if events follow
     std::optional<std::uint64_t> searchOn(std::uint64_t from, Message atEnd, Message before);
-    /// The next key of events whose value is an array of objects: the place behind its bracket.
+    /// Finds the next key of events whose value is an array of objects; returns the position after its bracket.
     std::optional<std::uint64_t> findEvents(std::uint64_t from);
 
     TextWindow m_window;
     At m_at = At::Begin;
-    std::uint64_t m_offset = 0;    ///< what comes next
-    const char* m_wrong = nullptr; ///< Outcome::Wrong, Rest: where
-    bool m_tooDeep = false;        ///< what stands there is nested too deeply
-    std::string m_key;             ///< of the entry that is being read
-    const char* m_value = nullptr; ///< its value; null: not reached
-    bool m_anyArray = false;       ///< one was found
+    std::uint64_t m_offset = 0;    ///< the next byte to parse
+    const char* m_wrong = nullptr; ///< Outcome::Wrong, Rest: the position
+    bool m_tooDeep = false;        ///< the value at that position is nested too deeply
+    std::string m_key;             ///< key of the current entry
+    const char* m_value = nullptr; ///< value of the current entry; null: not yet reached
+    bool m_anyArray = false;       ///< an event array was found
     Message m_problem;
 };
 

@@ -4,11 +4,11 @@
 
 namespace profiler::formats::json {
 
-/// Finds where a JSON value ends, however long it is, without checking it.
+/// Finds the end of a JSON value of any length, without validating it.
 class ValueEnd {
 public:
-    /// Goes on in [p, end), whose first byte is the value's, or follows what was given before.
-    /// @return  behind the value's last byte; null where it does not end in there
+    /// Continues in [p, end), which starts with the value's first byte or continues the previous call's text.
+    /// @return the position after the value's last byte; null if the value does not end there
     const char* pass(const char* p, const char* end)
     {
         for (; p < end; ++p) {

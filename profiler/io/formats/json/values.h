@@ -1,4 +1,4 @@
-// JSON values, read or passed over with every byte checked.
+// JSON values, parsed or skipped with every byte checked.
 #pragma once
 
 #include "profiler/io/formats/json/bytes.h"
@@ -16,7 +16,7 @@ namespace profiler::formats::json {
 inline constexpr std::array<std::int64_t, 9> kPowersOfTen = {1,      10,      100,      1000,     10000,
                                                              100000, 1000000, 10000000, 100000000};
 
-/// What may follow a number, a literal or a text.
+/// Characters that may follow a number, a literal or a text.
 inline constexpr std::array<bool, 256> kEndsScalar = [] {
     std::array<bool, 256> table{};
     for (const unsigned char c : {',', '}', ']', ' ', '\n', '\r', '\t', ':'})
@@ -28,17 +28,18 @@ inline bool endsScalar(char c)
     return kEndsScalar[static_cast<unsigned char>(c)];
 }
 
-/// Every function takes the place of a value's first byte and returns the place behind it, or null where JSON's grammar
-/// is broken; `problem` is then the place. Windows end with zeros, so that nothing runs past them.
+/// Every function takes the position of a value's first byte and returns the position after the value. On a syntax
+/// error, a function returns null and sets `problem` to the position of the error. Windows end with zeros, so no
+/// function reads past the end.
 class Values {
 public:
-    const char* end = nullptr;     ///< of the window
-    const char* problem = nullptr; ///< where the grammar was broken last; at `end` where the window is too short
-    bool tooDeep = false;  ///< what stands at `problem` is nested deeper than kDeepest; the grammar is sound so far
-    std::uint32_t odd = 0; ///< Event::Oddity, gathered
+    const char* end = nullptr;     ///< end of the window
+    const char* problem = nullptr; ///< position of the last syntax error; `end` if the window is too short
+    bool tooDeep = false;          ///< the value at `problem` is nested deeper than kDeepest; no syntax error so far
+    std::uint32_t odd = 0;         ///< accumulated Event::Oddity bits
 
-    /// @param p  behind the opening quote
-    /// @return  the closing quote
+    /// @param p  the position after the opening quote
+    /// @return the closing quote
     const char* closingQuote(const char* p, bool& plain)
     {
         const char* begin = p;
@@ -106,7 +107,7 @@ public:
             return notANumber(p, "NaN");
         case 'I':
             return notANumber(p, "Infinity");
-        case 'i': // so C's printf has it, and with it early versions of Kineto
+        case 'i': // written by C's printf, and therefore by early versions of Kineto
             return notANumber(p, "inf");
         case '-':
             if (p[1] == 'I')
@@ -121,7 +122,7 @@ public:
 
     const char* any(const char* p) { return *p == '{' || *p == '[' ? container(p) : scalar(p); }
 
-    /// A 64-bit integer, also in quotes. `known` says whether there is one.
+    /// A 64-bit integer, possibly in quotes. `known` is set if there is one.
     const char* integer(const char* p, std::int64_t& value, bool& known)
     {
         auto [sum, length, after] = wholePart(p);
@@ -133,7 +134,7 @@ public:
         return slowInteger(p, value, known);
     }
 
-    /// Microseconds as nanoseconds.
+    /// Converts microseconds to nanoseconds.
     const char* time(const char* p, std::int64_t& ns, bool& known)
     {
         auto [sum, length, after] = wholePart(p);
@@ -155,7 +156,7 @@ public:
     static constexpr std::size_t kDeepest = 1'000'000; ///< levels of nesting
 
 private:
-    /// The first digits of a number without its sign, sixteen at most, and what follows them.
+    /// Up to sixteen leading digits of a number without its sign, and the position after them.
     struct WholePart {
         std::int64_t value;
         unsigned length;
@@ -173,7 +174,8 @@ private:
     }
 
     static constexpr std::size_t kUsualDepth = 512;
-    static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< whose nanoseconds fit in 64 bits
+    static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< the largest value whose nanoseconds
+                                                                             ///< fit in 64 bits
 
     const char* fail(const char* p)
     {
@@ -181,8 +183,8 @@ private:
         return nullptr;
     }
 
-    /// A byte inside a text that is no plain character: an escape, a control character, the first of those beyond
-    /// ASCII.
+    /// Skips a byte inside a text that is not a plain character: an escape, a control character, or the first non-ASCII
+    /// byte of a run.
     const char* passMark(const char* p, bool& high)
     {
         if (*p == '\\') {
@@ -232,11 +234,11 @@ private:
     }
 
     const char* container(const char* p);
-    /// More room for what closes; null: there is none.
+    /// Grows the stack of closing brackets; null if the limit is reached.
     char* deeper(std::size_t depth, char* closers);
     const char* slowInteger(const char* p, std::int64_t& value, bool& known);
     const char* slowTime(const char* p, std::int64_t& ns, bool& known);
-    std::string m_closers; ///< of a value that is nested deeper than usual
+    std::string m_closers; ///< closing brackets of a deeply nested value
 
     bool withinLimit(std::int64_t ns)
     {
@@ -263,7 +265,7 @@ inline const char* Values::container(const char* p)
     char* closers = usual;
     std::size_t room = kUsualDepth, depth = 0;
     for (;;) {
-        // At a value: open what opens, pass what does not.
+        // At a value: enters containers and skips everything else.
         if (*p == '{' || *p == '[') {
             if (depth == room) {
                 closers = deeper(depth, closers);

@@ -8,7 +8,7 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-/// Ids have 32 bits, and begin anew after the last: no process makes so many calls in an hour.
+/// Ids have 32 bits and restart after the last one. No process makes that many calls in an hour.
 constexpr std::int64_t kSoonestReuse = 3600;
 
 struct Repeats {
@@ -22,7 +22,7 @@ struct Repeats {
     }
 };
 
-/// Device work whose call is not in the file, where calls are recorded at all; `called` is in order.
+/// Counts device work whose call is not in the file, if the file has calls at all. `called` must be sorted.
 void countUnmatched(Import& import)
 {
     if (import.called.empty())

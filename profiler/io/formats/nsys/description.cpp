@@ -9,7 +9,7 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-// A profiler that says a thing a thousand times says it once here.
+// The profiler may repeat a message thousands of times; each message is reported once.
 constexpr std::size_t kMostNotes = 20;
 
 /// "13000" as "13.0".
@@ -20,7 +20,7 @@ std::string cudaVersion(std::string_view number)
     return value >= 1000 ? fmt::format("{}.{}", value / 1000, value % 1000 / 10) : std::string(number);
 }
 
-/// A version that a container image names in an environment variable: "NV_CUDNN_VERSION=9.1.0.70-1;…".
+/// A version from an environment variable of a container image: "NV_CUDNN_VERSION=9.1.0.70-1;…".
 std::string environmentVersion(std::string_view environment, std::string_view variable)
 {
     const std::string key = std::string(variable) + "=";
@@ -63,7 +63,7 @@ std::string lower(std::string_view text)
     return result;
 }
 
-/// The number of events that a message of the profiler calls dropped or lost: "Number of dropped events: 12".
+/// The number of events that the profiler reports as dropped or lost: "Number of dropped events: 12".
 std::uint64_t lostIn(std::string_view message)
 {
     const std::string text = lower(message);

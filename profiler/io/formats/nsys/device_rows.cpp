@@ -10,7 +10,7 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-// Columns of every table of device work, after its row id: start, end, then these.
+// Columns of every table of device work after its row id: start, end, then these.
 enum : int { kStart = 1, kEnd, kDevice, kContext, kStream, kCorrelation, kGlobalPid, kGraphNode, kFirstOwn };
 const std::vector<std::string_view> kCommon = {"start",    "end",           "deviceId",  "contextId",
                                                "streamId", "correlationId", "globalPid", "graphNodeId"};
@@ -27,7 +27,7 @@ std::uint64_t printOf(std::initializer_list<std::int64_t> values)
     return XXH3_64bits(values.begin(), values.size() * sizeof(std::int64_t));
 }
 
-/// Files a row of device work; `describe` gives it its name, kind and arguments.
+/// Adds a row of device work. `describe` sets its name, kind and arguments.
 template <class Describe>
 Result<void> readTable(Import& import, Source source, const std::vector<std::string_view>& columns, Describe&& describe)
 {
@@ -92,7 +92,7 @@ Result<void> readCopies(Import& import)
             args.dst = import.enums.memory(*kind);
         slice.kind = ActivityKind::GpuMemcpy;
         slice.args = import.builder.internArgs(args);
-        // The PyTorch profiler's wording: users of both search for one thing.
+        // Uses the wording of the PyTorch profiler, so that searches work for both formats.
         slice.name = import.strings
                          .intern(fmt::format("Memcpy {} ({} -> {})", copyKindName(args.copy), memoryKindName(args.src),
                                              memoryKindName(args.dst)))
@@ -114,7 +114,8 @@ Result<void> readMemsets(Import& import)
     });
 }
 
-/// A CUDA graph traced as a whole: one record for all its kernels. Work of the device, so a kernel here.
+/// CUDA graphs that were traced as a whole: one record for all kernels of a graph. Each becomes a kernel, because it is
+/// device work.
 Result<void> readGraphs(Import& import)
 {
     const auto columns = withOwn({"graphId"});
@@ -136,14 +137,14 @@ Result<void> readDeviceWork(Import& import)
 
 namespace {
 
-/// An allocation, or a release where it is negative.
+/// An allocation, or a deallocation if negative.
 struct MemoryChange {
     TrackId counter;
     std::int64_t time = 0;
     double bytes = 0;
 };
 
-/// Pinned memory of the host is none of the device's.
+/// Pinned host memory does not count as device memory.
 std::string counterOf(MemoryKind kind)
 {
     switch (kind) {
@@ -157,7 +158,8 @@ std::string counterOf(MemoryKind kind)
     }
 }
 
-/// Running sums. What was there before the recording began is not told: the sums begin where none falls below zero.
+/// Adds running sums. What was allocated before the recording started is unknown, so each sum starts at the smallest
+/// value that keeps it from becoming negative.
 void addSums(TraceBuilder& builder, std::vector<MemoryChange> changes)
 {
     std::stable_sort(changes.begin(), changes.end(), [](const MemoryChange& a, const MemoryChange& b) {
@@ -179,7 +181,7 @@ void addSums(TraceBuilder& builder, std::vector<MemoryChange> changes)
 
 } // namespace
 
-/// Allocations and releases as a running sum per process, device and kind of memory.
+/// Allocations and deallocations as running sums per process, device and kind of memory.
 Result<void> readMemoryUse(Import& import)
 {
     constexpr std::string_view kTable = "CUDA_GPU_MEMORY_USAGE_EVENTS";
@@ -221,7 +223,7 @@ Result<void> readMemoryUse(Import& import)
 Result<void> readMetrics(Import& import)
 {
     constexpr std::string_view kTable = "GPU_METRICS";
-    using Metric = std::pair<std::int64_t, std::int64_t>; // type, which is one a GPU, and number
+    using Metric = std::pair<std::int64_t, std::int64_t>; // metric type (there is one per GPU) and number
     std::map<Metric, std::string> names;
     auto named = forEachRow(import, "TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName", "typeName"},
                             [&](const Rows& row) {

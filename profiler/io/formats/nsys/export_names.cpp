@@ -10,7 +10,7 @@ namespace {
 
 using Labels = std::map<std::int64_t, std::string>;
 
-// Strings that are looked up again and again; beyond this the oldest knowledge goes, never correctness.
+// Limit of the string cache. Beyond it, the oldest entries are dropped; results do not change.
 constexpr std::size_t kMostKnown = 1U << 20;
 
 std::string lower(std::string_view text)
@@ -21,8 +21,8 @@ std::string lower(std::string_view text)
     return result;
 }
 
-/// "cudaMemcpyAsync_v3020", "cudaLaunchKernel_ptsz_v7000": a version has four digits or more, so that cuMemAlloc_v2
-/// keeps the one that belongs to its name.
+/// "cudaMemcpyAsync_v3020", "cudaLaunchKernel_ptsz_v7000": such a version suffix has at least four digits.
+/// cuMemAlloc_v2 therefore keeps its suffix, which is a part of the name.
 std::string_view withoutVersion(std::string_view name)
 {
     const std::size_t mark = name.rfind("_v");
@@ -34,7 +34,7 @@ std::string_view withoutVersion(std::string_view name)
                : name;
 }
 
-/// A table of numbers and names; empty where the file has none. Damage is told by the tables of events.
+/// A table of numbers and names; empty if the file has none. Damage is reported by the tables of events.
 Result<Labels> labels(const SqliteFile& file, const ExportSchema& schema, std::string_view table,
                       std::string_view column)
 {
@@ -59,7 +59,7 @@ struct Ending {
     std::string_view ending;
     CopyKind kind;
 };
-// Copies from and to arrays and by unified memory go over the same links.
+// Copies to and from arrays and copies by unified memory use the same links.
 constexpr std::array kCopyEndings = {
     Ending{"_HTOD", CopyKind::HtoD}, Ending{"_DTOH", CopyKind::DtoH}, Ending{"_HTOA", CopyKind::HtoD},
     Ending{"_ATOH", CopyKind::DtoH}, Ending{"_ATOA", CopyKind::DtoD}, Ending{"_ATOD", CopyKind::DtoD},
@@ -75,8 +75,8 @@ constexpr std::array kMemoryParts = {
     Part{"DEVICE", MemoryKind::Device},     Part{"ARRAY", MemoryKind::Array},
 };
 
-// Source: CUpti_ActivityMemcpyKind (cupti_activity.h); 11 to 13, of unified memory, are Nsight Systems' own (its export
-// schema's ENUM_CUDA_MEMCPY_OPER).
+// Source: CUpti_ActivityMemcpyKind (cupti_activity.h). Nsight Systems defines 11 to 13 itself, for unified memory
+// (ENUM_CUDA_MEMCPY_OPER of its export schema).
 Labels defaultCopies()
 {
     return {{1, "_HTOD"},      {2, "_DTOH"},      {3, "_HTOA"},     {4, "_ATOH"}, {5, "_ATOA"},
@@ -84,7 +84,7 @@ Labels defaultCopies()
             {11, "_UVM_HTOD"}, {12, "_UVM_DTOH"}, {13, "_UVM_DTOD"}};
 }
 
-// Nsight Systems' own numbers, which are not CUPTI's. Source: its export schema's ENUM_CUDA_MEM_KIND.
+// Numbers of Nsight Systems, which differ from CUPTI's. Source: ENUM_CUDA_MEM_KIND of its export schema.
 Labels defaultMemories()
 {
     return {{0, "PAGEABLE"}, {1, "PINNED"}, {2, "DEVICE"}, {3, "ARRAY"}, {4, "MANAGED"}, {5, "DEVICE"}, {6, "MANAGED"}};
@@ -183,7 +183,7 @@ Result<ExportEnums> ExportEnums::read(const SqliteFile& file, const ExportSchema
     for (const auto& [value, name] : orElse(std::move(memories), defaultMemories()))
         for (const Part& row : kMemoryParts)
             if (name.find(row.part) != name.npos)
-                enums.memories.emplace(value, row.kind); // the first that fits stands: device before array
+                enums.memories.emplace(value, row.kind); // the first match wins: device before array
     enums.eventTypes = orElse(std::move(enums.eventTypes), defaultEventTypes());
     // Source: CUpti_ActivitySynchronizationType, CUpti_ActivityOverheadKind.
     enums.syncTypes = orElse(std::move(enums.syncTypes),

@@ -13,17 +13,17 @@
 
 namespace profiler::formats::nsys {
 
-/// The file's own strings, read when first asked for and kept as strings of the trace: the table also holds what no
-/// slice uses (symbols, log files), which is never read.
+/// The strings of the file, read on first use and interned in the trace. The table also contains strings that no slice
+/// uses (symbols, log files); these are never read.
 class ExportStrings {
 public:
     static Result<ExportStrings> open(const SqliteFile& file, const ExportSchema& schema, TraceBuilder& builder);
 
-    /// The string of a row of StringIds; empty where there is none.
+    /// The string of a row of StringIds; empty if the row does not exist.
     StringId at(std::int64_t id);
-    /// StringIds has no row of this id, which at() was asked for just before.
+    /// True if StringIds has no row with this id. Valid directly after a call of at() with the id.
     [[nodiscard]] bool lacks(std::int64_t id) const { return m_missing.contains(id); }
-    /// The same without what a runtime call's name ends in: "cudaLaunchKernel_v7000" is cudaLaunchKernel.
+    /// The string without the version suffix of a runtime call: "cudaLaunchKernel_v7000" becomes cudaLaunchKernel.
     StringId callAt(std::int64_t id);
     [[nodiscard]] std::string_view text(StringId id) const { return m_builder->string(id); }
     StringId intern(std::string_view text) { return m_builder->intern(text); }
@@ -31,13 +31,13 @@ public:
 private:
     explicit ExportStrings(TraceBuilder& builder) : m_builder(&builder) {}
     TraceBuilder* m_builder;
-    std::optional<Rows> m_rows; ///< none: the file has no StringIds
+    std::optional<Rows> m_rows; ///< empty if the file has no StringIds
     std::unordered_map<std::int64_t, StringId> m_known, m_calls;
     std::unordered_set<std::int64_t> m_missing;
 };
 
-/// What the numbers of an enumeration mean in this file: its own ENUM_ table, or where that is missing the values that
-/// CUPTI has had since CUDA 5.
+/// The meaning of enumeration values in this file: from its ENUM_ table or, if that is missing, the values that CUPTI
+/// has used since CUDA 5.
 struct ExportEnums {
     std::map<std::int64_t, CopyKind> copies;
     std::map<std::int64_t, MemoryKind> memories;
@@ -50,7 +50,7 @@ struct ExportEnums {
     [[nodiscard]] CopyKind copy(std::int64_t value) const;
     [[nodiscard]] MemoryKind memory(std::int64_t value) const;
     [[nodiscard]] std::string_view eventType(std::int64_t value) const;
-    /// True for a stream that waits for an event, which no host thread waits for.
+    /// True for a stream that waits for an event; no host thread waits.
     [[nodiscard]] bool isStreamWait(std::int64_t syncType) const;
 };
 

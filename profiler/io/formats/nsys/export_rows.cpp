@@ -34,7 +34,7 @@ std::uint64_t placeOf(Source source, std::int64_t row)
 {
     if (row < 0 || row >> kRowBits != 0)
         return 0;
-    // Table 0 is written as 1, so that row 0 of it is somewhere.
+    // Table 0 is stored as 1, so that row 0 of it differs from "no place".
     return (static_cast<std::uint64_t>(source) + 1) << kRowBits | static_cast<std::uint64_t>(row);
 }
 
@@ -75,15 +75,15 @@ std::optional<RawSlice> timed(Import& import, const Rows& row, Source source, bo
     const auto lose = [&](Loss loss) { import.losses.add(loss, tableOf(source), row.integer(0).value_or(-1)); };
     const auto begin = row.integer(1);
     const auto end = row.integer(2);
-    // A range that was not closed has no end; anything else that is no integer is no time.
+    // A range that was not closed has no end. Any other value that is not an integer is not a timestamp.
     if (!begin || (!end && !row.isNull(2))) {
         lose(Loss::NoTime);
         return std::nullopt;
     }
-    // Exports of 2021 write 0 or -1 for the end of an NVTX range that was not closed.
+    // Exports of 2021 write 0 or -1 as the end of an NVTX range that was not closed.
     const bool open = !instant && (!end || (source == Source::Nvtx && *end <= 0 && *begin > 0));
     const std::int64_t last = open || instant ? *begin : end.value_or(*begin);
-    // Times of a foreign file may be anything: within the window their differences do not overflow.
+    // A foreign file may contain any timestamp. Within the window, differences do not overflow.
     if (!import.window.holds(*begin) || !import.window.holds(last)) {
         lose(Loss::FarTime);
         return std::nullopt;

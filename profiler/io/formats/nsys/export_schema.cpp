@@ -6,14 +6,14 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-// An exporter writes some hundred tables; a file with very many is none of theirs and would cost time and memory.
+// An export has about a hundred tables. A file with far more is not an export and would cost time and memory.
 constexpr std::size_t kMostTables = 4096;
 
 bool isExport(const ExportSchema& schema)
 {
     if (schema.has("META_DATA_EXPORT") || schema.has("TARGET_INFO_SESSION_START_TIME"))
         return true;
-    // Exports of before 2021 carry no such table; fixtures cut from one may not either.
+    // Exports from before 2021 do not have this table, and neither do fixtures cut from them.
     return schema.has("StringIds", "value") &&
            (schema.has("CUPTI_ACTIVITY_KIND_KERNEL", "start") || schema.has("CUPTI_ACTIVITY_KIND_RUNTIME", "start") ||
             schema.has("NVTX_EVENTS", "start"));
@@ -21,9 +21,9 @@ bool isExport(const ExportSchema& schema)
 
 Error notAnExport(const SqliteFile& file)
 {
-    return makeError<"nsys.no_export", "this SQLite file is no Nsight Systems export: it has none of its tables">(
-        Error::Code::Unsupported, file.path().string(),
-        "export the report with: nsys export --type sqlite REPORT.nsys-rep");
+    return makeError<"nsys.no_export",
+                     "this SQLite file is not an Nsight Systems export: it has none of the expected tables">(
+        Error::Code::Unsupported, file.path().string(), "export the report: nsys export --type sqlite REPORT.nsys-rep");
 }
 
 Error inFile(const SqliteFile& file, Error error)

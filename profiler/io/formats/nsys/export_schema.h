@@ -9,20 +9,21 @@
 
 namespace profiler::formats::nsys {
 
-/// What tables a file has, with their columns: exporters of different versions write different ones.
+/// The tables of a file and their columns. They differ between versions of the exporter.
 class ExportSchema {
 public:
-    /// @return Unsupported where the file is another program's database
+    /// @return Unsupported if the database was written by another program
     static Result<ExportSchema> read(const SqliteFile& file);
 
     [[nodiscard]] bool has(std::string_view table) const { return m_columns.find(table) != m_columns.end(); }
     [[nodiscard]] bool has(std::string_view table, std::string_view column) const;
-    /// A table's SELECT of its row id and these columns; a column that it lacks reads as null.
+    /// A SELECT of the row id and these columns of a table. Columns that the table lacks read as null.
     [[nodiscard]] Result<Rows> select(const SqliteFile& file, std::string_view table,
                                       const std::vector<std::string_view>& columns,
                                       const std::string& clause = {}) const;
     [[nodiscard]] const std::vector<std::string>& columns(std::string_view table) const;
-    /// Tables whose rows are events: those that have a `start` or a `timestamp`, except what describes the capture.
+    /// Tables whose rows are events: those with a `start` or a `timestamp`, except the tables that describe the
+    /// capture.
     [[nodiscard]] std::vector<std::string> eventTables() const;
 
 private:

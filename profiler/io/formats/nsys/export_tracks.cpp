@@ -9,10 +9,10 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-// A track's slices go to the builder in such lots, so that what waits here stays small.
+// Slices go to the builder in batches of this size, which bounds the memory for pending slices.
 constexpr std::size_t kLot = 1U << 16;
 
-/// Calls `visit` for every row that can be read; damage in a table of names costs names, not the trace.
+/// Calls `visit` for every readable row. Damage in a table of names only loses names.
 template <class Visit>
 Result<void> forEachRow(Result<Rows> rows, Visit&& visit)
 {
@@ -59,19 +59,20 @@ Result<void> ExportTracks::readThreads(const SqliteFile& file, const ExportSchem
 Result<void> ExportTracks::readGpus(const SqliteFile& file, const ExportSchema& schema)
 {
     if (schema.has("TARGET_INFO_GPU", "id")) {
-        auto read = forEachRow(schema.select(file, "TARGET_INFO_GPU", {"id", "name", "uuid", "computeMajor", "computeMinor"}),
-                               [&](const Rows& row) {
-                                   if (const auto id = row.integer(1))
-                                       m_gpus[*id] = {std::string(row.text(2)), std::string(row.text(3)),
-                                                      static_cast<int>(row.integer(4).value_or(0)),
-                                                      static_cast<int>(row.integer(5).value_or(0))};
-                               });
+        auto read =
+            forEachRow(schema.select(file, "TARGET_INFO_GPU", {"id", "name", "uuid", "computeMajor", "computeMinor"}),
+                       [&](const Rows& row) {
+                           if (const auto id = row.integer(1))
+                               m_gpus[*id] = {std::string(row.text(2)), std::string(row.text(3)),
+                                              static_cast<int>(row.integer(4).value_or(0)),
+                                              static_cast<int>(row.integer(5).value_or(0))};
+                       });
         if (!read)
             return read;
     }
     if (!schema.has("TARGET_INFO_CUDA_DEVICE", "gpuId"))
         return {};
-    std::map<std::int64_t, std::set<std::int64_t>> meanings; // of a CUDA number
+    std::map<std::int64_t, std::set<std::int64_t>> meanings; // of a CUDA device number
     auto read = forEachRow(schema.select(file, "TARGET_INFO_CUDA_DEVICE", {"gpuId", "cudaId", "pid", "uuid"}),
                            [&](const Rows& row) {
                                const auto gpu = row.integer(1), cuda = row.integer(2);
@@ -87,7 +88,7 @@ Result<void> ExportTracks::readGpus(const SqliteFile& file, const ExportSchema& 
     return read;
 }
 
-/// CUDA's number, unless processes that see other GPUs by it (CUDA_VISIBLE_DEVICES) make it ambiguous.
+/// CUDA's number, unless it is ambiguous because processes see different GPUs under it (CUDA_VISIBLE_DEVICES).
 DeviceId ExportTracks::device(std::int64_t globalPid, std::int64_t cudaId)
 {
     const auto known = m_gpuOf.find({processOf(globalPid), cudaId});
@@ -95,10 +96,10 @@ DeviceId ExportTracks::device(std::int64_t globalPid, std::int64_t cudaId)
     const DeviceId id{static_cast<std::uint32_t>(m_renumbered ? gpu : cudaId)};
     if (!m_devices.contains(id.value)) {
         const auto named = m_gpus.find(gpu);
-        m_devices.emplace(id.value, named == m_gpus.end() ? Device{id, {}, {}}
-                                                          : Device{id, named->second.name, named->second.uuid,
-                                                                   named->second.computeMajor,
-                                                                   named->second.computeMinor});
+        m_devices.emplace(id.value, named == m_gpus.end()
+                                        ? Device{id, {}, {}}
+                                        : Device{id, named->second.name, named->second.uuid, named->second.computeMajor,
+                                                 named->second.computeMinor});
     }
     return id;
 }

@@ -8,7 +8,7 @@ namespace {
 
 enum : int { kGlobalId = 3, kCorrelation, kFirstOwn };
 
-/// Waits come first: a runtime call that is read later tells whose thread it was.
+/// Waits are read first; the runtime calls that are read later provide their threads.
 Result<void> readSynchronization(Import& import)
 {
     const std::vector<std::string_view> columns = {"start",         "end",      "globalPid",
@@ -75,7 +75,7 @@ Result<void> readCalls(Import& import)
     });
 }
 
-/// Waits whose call is not in the file lie on their process's main thread: which one waited is not known.
+/// Waits whose call is not in the file go to the main thread of their process, because the waiting thread is unknown.
 void placeOtherWaits(Import& import)
 {
     for (const auto& [correlation, waits] : import.waits)

@@ -11,33 +11,35 @@
 
 namespace profiler::formats::nsys {
 
-/// What was wrong with rows of an export.
+/// Defects of rows in an export.
 enum class Loss : std::uint8_t {
     NoLaunch,
     NoTime,  ///< dropped
-    FarTime, ///< dropped: out of the TimeWindow
-    NoPlace, ///< dropped: a device or stream whose number cannot be
+    FarTime, ///< dropped: outside the TimeWindow
+    NoPlace, ///< dropped: an invalid device or stream number
     NegativeTime,
     Backwards,
     Open,
-    NoName, ///< an id that StringIds lacks
+    NoName, ///< an id that is missing from StringIds
     NegativeBytes,
-    SharedCall, ///< a correlation id that another call of the process has
-    Doubled,    ///< device work that is there before
+    SharedCall, ///< a correlation id shared with another call of the process
+    Doubled,    ///< device work that occurred before
     Overlapping,
     Count,
 };
 
-/// How many rows each loss met, and the first of them; and what is told beside.
+/// For each kind of loss, the number of rows and the first one. Also collects damaged tables and events lost by the
+/// profiler.
 class Losses {
 public:
-    /// Counts rows of a table, `row` the first of them. The first that is told of a loss is the first that came.
+    /// Counts rows of a table; `row` is the first of them. The first row reported for a kind of loss is the first one
+    /// added.
     void add(Loss loss, std::string_view table, std::int64_t row, std::uint64_t count = 1);
-    /// A sentence each, and the sums.
+    /// Adds one sentence per kind of loss, and the totals.
     void report(CaptureStats& stats) const;
 
-    std::vector<Error> damaged; ///< of tables that could be read in part
-    std::uint64_t lost = 0;     ///< events that the profiler says it lost
+    std::vector<Error> damaged; ///< of tables that were only partly readable
+    std::uint64_t lost = 0;     ///< events that the profiler reports as lost
 
 private:
     struct Met {

@@ -13,15 +13,15 @@ const std::vector<std::string_view> kColumns = {"start",  "end",       "eventTyp
 
 std::string_view nameOf(Import& import, const Rows& row)
 {
-    // Exports of 2021 have an empty text beside the id.
+    // Exports of 2021 have an empty text in addition to the id.
     if (const std::string_view text = row.isNull(kText) ? std::string_view() : row.text(kText); !text.empty())
         return text;
     const auto id = row.integer(kTextId);
     return id ? import.strings.text(import.strings.at(*id)) : std::string_view();
 }
 
-/// The range's name without what makes each of torch.autograd.profiler.emit_nvtx() its own: of "aten::mm, seq = 7,
-/// op_id = 12, sizes = [[2, 3]]" it is aten::mm. The whole text stays in the details.
+/// The range's name without the per-call suffix of torch.autograd.profiler.emit_nvtx(): "aten::mm" for "aten::mm, seq =
+/// 7, op_id = 12, sizes = [[2, 3]]". The details keep the whole text.
 std::string_view withoutOperands(std::string_view text)
 {
     for (const std::string_view mark : {", seq = ", ", op_id = ", ", sizes = "})
@@ -30,7 +30,7 @@ std::string_view withoutOperands(std::string_view text)
     return text;
 }
 
-/// Names of domains come as events among the others, not always before the first range.
+/// Domain names are events among the others, and not always before the first range of the domain.
 Result<void> readDomains(Import& import)
 {
     for (const auto& [value, name] : import.enums.eventTypes) {

@@ -18,8 +18,8 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kBetweenReports = std::chrono::milliseconds(40);
 constexpr std::int64_t kRowsBetweenLooks = 1024;
 
-/// All rows of tables of events; a damaged table counts as far as it could be read. Those of tables that no reader
-/// knows are noted.
+/// Number of rows in all tables of events; a damaged table counts as far as it could be read. Adds a note about tables
+/// that no reader supports.
 std::int64_t countEvents(const Import& import)
 {
     std::int64_t sum = 0;
@@ -35,10 +35,9 @@ std::int64_t countEvents(const Import& import)
         const std::int64_t count = found && *found ? rows->integer(0).value_or(0) : 0;
         sum += count;
         if (count > 0)
-            import.builder.captureStats().notes.push_back(message<"nsys.table_not_shown", "{rows} of the table {table} "
-                                                                                          "{count|is|are} not shown: "
-                                                                                          "no view has a "
-                                                "place for {count|it|them}.">(
+            import.builder.captureStats().notes.push_back(message<"nsys.table_not_shown",
+                                                                  "{rows} of the table {table} {count|is|are} not "
+                                                                  "shown, because no view displays {count|it|them}.">(
                 {{"count", count},
                  {"rows", count == 1 ? "The row" : countText(static_cast<std::uint64_t>(count)) + " rows"},
                  { "table",
@@ -47,7 +46,7 @@ std::int64_t countEvents(const Import& import)
     return sum;
 }
 
-/// The process of device work that names none, as exports of 2020 have it: the one that made every call.
+/// The process of device work without a process id (exports of 2020): the only process that made calls.
 std::int64_t onlyProcess(const Import& import)
 {
     const std::string_view calls = tableOf(Source::Runtime);
@@ -103,8 +102,9 @@ void noteLosses(Import& import)
 Error nothingRead(const SqliteFile& file, const Losses& losses)
 {
     return {.code = Error::Code::Malformed,
-            .what = losses.damaged.empty() ? message<"nsys.cut", "the file is cut, and no event is left in it">()
-                                           : losses.damaged.front().asMessage(),
+            .what = losses.damaged.empty()
+                        ? message<"nsys.cut", "the file is truncated and contains no complete event">()
+                        : losses.damaged.front().asMessage(),
             .where = file.path().string(),
             .hint = "export the report again: nsys export --type sqlite REPORT.nsys-rep"};
 }
@@ -163,7 +163,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
         builder.setArgSource(std::move(*details));
     auto trace = builder.finish(options.threads, options.stop);
     if (!trace)
-        return fail<"open.cancelled", "the opening was cancelled">(Error::Code::Cancelled, path.string());
+        return fail<"open.cancelled", "opening the file was cancelled">(Error::Code::Cancelled, path.string());
     if (trace->sliceCount() == 0 && (file->isCut() || !import.losses.damaged.empty()))
         return tl::unexpected(nothingRead(*file, import.losses));
     if (options.progress)

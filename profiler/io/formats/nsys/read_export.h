@@ -4,8 +4,9 @@
 
 namespace profiler::formats::nsys {
 
-/// Reads a SQLite export of Nsight Systems, row by row. Times are the file's: ns since its session began.
-/// A damaged or cut file gives what could be read, with a note for each table; an Error where nothing could.
+/// Reads a SQLite export of Nsight Systems row by row. Times are those of the file: ns since the session started. A
+/// damaged or truncated file returns what could be read, with a note for each damaged table. Returns an Error if
+/// nothing could be read.
 Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& path, const ReadOptions& options);
 
 } // namespace profiler::formats::nsys

@@ -9,7 +9,7 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-/// Columns whose numbers stand for words.
+/// Columns whose numbers have a text.
 struct Meaning {
     std::string_view column, table, words;
 };
@@ -33,13 +33,14 @@ constexpr std::array kMeanings = {
 
 Error gone(const SqliteFile& file, const Place& place)
 {
-    return makeError<"nsys.row_gone", "the row that this slice came from is no longer there">(
+    return makeError<"nsys.row_gone", "the table row of this slice is no longer in the file">(
         Error::Code::NotFound,
         file.path().string() + ", table " + std::string(tableOf(place.source)) + ", row " + std::to_string(place.row),
         "open the file again");
 }
 
-constexpr std::size_t kMostWords = 100'000; ///< kept: with more, all are let go of and asked for anew
+constexpr std::size_t kMostWords = 100'000; ///< maximum number of cached texts; when it is exceeded, the cache is
+                                            ///< cleared
 
 } // namespace
 

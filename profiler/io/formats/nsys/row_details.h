@@ -14,23 +14,24 @@
 
 namespace profiler::formats::nsys {
 
-/// Every column of the row that a slice came from, its string ids and enumerated values in words, read when asked.
+/// Reads every column of the row of a slice on demand; string ids and enumeration values are replaced by their texts.
 class RowDetails final : public ArgSource {
 public:
-    /// Keeps a connection of its own to the file.
+    /// Opens a separate connection to the file.
     static Result<std::unique_ptr<RowDetails>> open(const std::filesystem::path& path, ExportSchema schema);
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override;
 
 private:
     RowDetails(SqliteFile file, ExportSchema schema) : m_file(std::move(file)), m_schema(std::move(schema)) {}
-    /// Empty where the file has no word for it.
+    /// Empty if the file has no text for it.
     [[nodiscard]] std::string lookedUp(std::size_t meaning, std::int64_t id) const;
 
-    mutable std::mutex m_mutex; ///< a connection serves one thread at a time; nothing else is taken under it
+    mutable std::mutex m_mutex; ///< serializes the use of the connection; no other lock is taken while it is held
     SqliteFile m_file;
     ExportSchema m_schema;
-    mutable std::map<std::string, Rows, std::less<>> m_rows; ///< by table: a statement that asks for one row
-    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_words; ///< of a meaning's number: some
+    mutable std::map<std::string, Rows, std::less<>> m_rows; ///< by table: a prepared statement for one row
+    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_words; ///< cache of some texts, by meaning
+                                                                                 ///< and number
 };
 
 } // namespace profiler::formats::nsys

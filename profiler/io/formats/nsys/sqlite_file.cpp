@@ -9,13 +9,13 @@ namespace profiler::formats::nsys {
 
 namespace {
 
-// Instructions of SQLite's machine between two looks at the stop token: some tens of microseconds.
+// SQLite VM instructions between two checks of the stop token: a few tens of microseconds.
 constexpr int kStepsBetweenLooks = 4000;
-// No string of a profile is longer; a value that claims to be is damage, and would cost its length in memory.
+// Strings of a profile are shorter. A larger value is damage and would allocate its length.
 constexpr int kLongestValue = 64 << 20;
 constexpr int kCacheKib = 8 << 10;
 
-/// SQLite repeats what it found in the file: bytes of any kind, where that is damaged. Words of its own are ASCII.
+/// SQLite's messages may quote bytes of the file, which can be anything if the file is damaged. Its own text is ASCII.
 std::string printable(std::string text)
 {
     for (char& c : text)
@@ -27,7 +27,7 @@ std::string printable(std::string text)
 Error damaged(sqlite3* database, const std::string& where)
 {
     return makeError<"nsys.damaged", "the file is damaged ({why})">(
-        Error::Code::Malformed, where, "export it again from the report: nsys export --type sqlite REPORT.nsys-rep",
+        Error::Code::Malformed, where, "export the report again: nsys export --type sqlite REPORT.nsys-rep",
         {{"why", printable(sqlite3_errmsg(database))}});
 }
 
@@ -37,7 +37,7 @@ Error failed(sqlite3* database, const std::string& where)
     case SQLITE_INTERRUPT:
         return makeError<"nsys.stopped", "reading was stopped">(Error::Code::Cancelled, where);
     case SQLITE_NOMEM:
-        return makeError<"nsys.no_memory", "there is not enough memory">(
+        return makeError<"nsys.no_memory", "not enough memory">(
             Error::Code::NoSpace, where, "close other programs, or export a shorter window of the report");
     case SQLITE_IOERR:
         return makeError<"nsys.io", "{why}">(Error::Code::Io, where, {}, {{"why", sqlite3_errmsg(database)}});
@@ -46,7 +46,7 @@ Error failed(sqlite3* database, const std::string& where)
     }
 }
 
-/// A file: URI may hold any byte of a path but these.
+/// Percent-encodes the bytes of a path that a file: URI cannot contain.
 std::string uriOf(const std::filesystem::path& path)
 {
     std::string uri = "file:";
@@ -59,7 +59,7 @@ std::string uriOf(const std::filesystem::path& path)
     return uri + "?mode=ro&immutable=1";
 }
 
-/// Lets a statement read tables and call SQLite's own pure functions, and nothing else.
+/// Lets a statement only read tables and call SQLite's own pure functions.
 int allow(void*, int action, const char*, const char*, const char*, const char*)
 {
     switch (action) {
@@ -83,8 +83,8 @@ void harden(sqlite3* database, bool cut)
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
-    // SQLite refuses a cut file as a whole unless its schema may be written, which defensive mode forbids; the
-    // connection is read-only, and the authorizer lets nothing but SELECT through.
+    // SQLite rejects a truncated file completely unless its schema may be written, which defensive mode forbids. The
+    // connection is still read-only, and the authorizer only lets SELECT through.
     if (cut)
         sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nullptr);
     else
@@ -184,7 +184,7 @@ Result<SqliteFile> SqliteFile::open(const std::filesystem::path& path, std::stop
     file.m_database.reset(database);
     if (status != SQLITE_OK)
         return fail<"nsys.io", "{why}">(Error::Code::Io, path.string(), {},
-                                        {{"why", database ? sqlite3_errmsg(database) : "there is not enough memory"}});
+                                        {{"why", database ? sqlite3_errmsg(database) : "not enough memory"}});
     harden(database, file.m_cut);
     sqlite3_progress_handler(database, kStepsBetweenLooks, shallStop, file.m_stop.get());
     return file;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr std::size_t kHeaderBytes = 100;
-// SQLite's programs lock these bytes of the file, which hold no data, while they write.
+// SQLite locks these bytes of the file, which hold no data, while a program writes.
 constexpr off_t kLockBytes = 0x40000000;
 constexpr off_t kLockLength = 512;
 
@@ -88,28 +88,29 @@ Result<SqliteHeader> readHeader(const std::filesystem::path& path)
     const ssize_t got = ::pread(file.get(), head.data(), head.size(), 0);
     if (got < static_cast<ssize_t>(kHeaderBytes) || !isSqlite(head))
         return tl::unexpected(Error{.code = Error::Code::Malformed,
-                                    .what = status.st_size == 0 ? message<"file.empty", "the file is empty">()
-                                                                : message<"nsys.no_sqlite", "this is no SQLite file">(),
+                                    .what = status.st_size == 0
+                                                ? message<"file.empty", "the file is empty">()
+                                                : message<"nsys.no_sqlite", "this is not a SQLite file">(),
                                     .where = path.string(),
                                     .hint = "export the report again: nsys export --type sqlite REPORT.nsys-rep"});
     if (isBeingWritten(file.get()))
         return fail<"nsys.being_written", "another program is writing this file">(
-            Error::Code::Unavailable, path.string(), "wait until it is done");
+            Error::Code::Unavailable, path.string(), "wait until it has finished");
     if (hasNeighbour(path, "-wal"))
-        return fail<"nsys.wal", "changes to this file lie in a write-ahead log beside it (…-wal) and would be missed">(
+        return fail<"nsys.wal", "changes to this file are still in its write-ahead log (…-wal) and would be missed">(
             Error::Code::Unavailable, path.string(),
             "close the program that wrote them, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
     if (hasNeighbour(path, "-journal"))
-        return fail<"nsys.journal", "the program that wrote this file was interrupted (…-journal)">(
+        return fail<"nsys.journal", "the program that was writing this file was interrupted (…-journal)">(
             Error::Code::Unavailable, path.string(),
             "export the report again: nsys export --type sqlite REPORT.nsys-rep");
     const std::span bytes(head);
     SqliteHeader header;
     header.fileBytes = static_cast<std::uint64_t>(status.st_size);
     header.pageBytes = bigEndian(bytes.subspan(16, 2));
-    if (header.pageBytes == 1) // 65,536 does not fit into two bytes
+    if (header.pageBytes == 1) // 65,536 does not fit in two bytes
         header.pageBytes = 65536;
-    // The number of pages counts only where it was written with the last change.
+    // The page count is valid only if it was written with the last change.
     if (bigEndian(bytes.subspan(24, 4)) == bigEndian(bytes.subspan(92, 4)))
         header.pages = bigEndian(bytes.subspan(28, 4));
     return header;

@@ -17,7 +17,7 @@ std::int64_t rowsOf(const SqliteFile& file, std::string_view table)
 
 TimeWindow TimeWindow::of(const SqliteFile& file, const ExportSchema& schema, std::span<const std::string_view> tables)
 {
-    constexpr std::int64_t kSamples = 32; // of a table
+    constexpr std::int64_t kSamples = 32; // per table
     std::vector<std::int64_t> starts;
     for (const std::string_view table : tables) {
         if (!schema.has(table, "start"))

@@ -94,11 +94,11 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
         if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
             continue;
         if (head->compression != Compression::None && !format.readsCompressed)
-            return fail<"open.compressed", "this is a compressed {format}">(
+            return fail<"open.compressed", "this is a compressed file of the format {format}">(
                 Error::Code::Unsupported, path.string(), "decompress it first", {{"format", format.title}});
         return format.read(path, options);
     }
-    return fail<"open.unknown_format", "this is no trace of a known format">(
+    return fail<"open.unknown_format", "the file is not a trace of a supported format">(
         Error::Code::Unsupported, path.string(), "choose one of: " + knownFormats(false) + writtenOnly());
 }
 
@@ -134,7 +134,7 @@ Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, co
                 longest = extension.size();
             }
     if (!best)
-        return fail<"save.unknown_format", "the name does not say which format to write">(
+        return fail<"save.unknown_format", "the file name does not indicate a format">(
             Error::Code::Unsupported, path.string(), "end it with the extension of one of: " + knownFormats(true));
     return best->write(trace, path, options);
 }

@@ -35,8 +35,8 @@ Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
         if (S_ISDIR(status.st_mode))
             return fail<"file.folder", "this is a folder, not a file">(Error::Code::Invalid, path.string(),
                                                                        "name one file in it");
-        return fail<"file.irregular", "this is no regular file">(Error::Code::Invalid, path.string(),
-                                                                 "copy its content into a file first");
+        return fail<"file.irregular", "this is not a regular file">(Error::Code::Invalid, path.string(),
+                                                                    "copy its content into a file first");
     }
     file.m_size = static_cast<std::uint64_t>(status.st_size);
     return file;

@@ -105,7 +105,8 @@ Error OutputFile::error() const
                     : forbidden ? Error::Code::Permission
                                 : Error::Code::Io,
             .what = full ? message<"save.disk_full", "the disk is full">()
-                         : message<"save.unwritable", "it cannot be written: {why}">({{"why", std::strerror(m_error)}}),
+                         : message<"save.unwritable", "the file cannot be written: {why}">(
+                               {{"why", std::strerror(m_error)}}),
             .where = m_path.string(),
             .hint = full ? "free some space, or write elsewhere" : "write to a folder that is yours"};
 }
@@ -152,7 +153,7 @@ Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, co
     if (!file)
         return tl::unexpected(file.error());
     if (!write(*file) && !file->failed())
-        return profiler::fail<"save.cancelled", "writing was stopped">(Error::Code::Cancelled, path.string());
+        return profiler::fail<"save.cancelled", "writing was cancelled">(Error::Code::Cancelled, path.string());
     if (const Unread missing = trace.unread(); missing.slices + missing.samples > 0)
         return profiler::fail<"save.unread",
                               "a part of the trace cannot be read any more, so it cannot be copied: {why}">(

@@ -232,15 +232,16 @@ private:
     {
         if (m_unread > 0)
             m_stats.notes.push_back(
-                message<"json.unread_details", "The arguments of {slices} could not be read when this copy was made: "
-                                               "{why}.">(
+                message<"json.unread_details",
+                        "The arguments of {slices} could not be read when this copy was made: {why}.">(
                     {{"count", m_unread},
                      {"slices", m_unread == 1 ? "a slice" : countText(m_unread) + " slices"},
                      {"why", m_whyUnread}}));
         if (m_notFinite > 0)
             m_stats.notes.push_back(
-                message<"json.not_finite", "{values} of counters {count|is|are} NaN or infinite, which JSON cannot "
-                                           "say: left out.">(
+                message<"json.not_finite",
+                        "{values} of counters {count|is|are} NaN or infinite, which JSON cannot represent, and "
+                        "{count|was|were} left out.">(
                     {{"count", m_notFinite},
                      {"values", m_notFinite == 1 ? "A value" : countText(m_notFinite) + " values"}}));
     }
