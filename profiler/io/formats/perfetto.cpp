@@ -6,7 +6,7 @@ namespace profiler::formats {
 Format perfetto()
 {
     return {.title = "Perfetto trace",
-            .doc = "Protobuf packets for ui.perfetto.dev and trace_processor; written only",
+            .doc = "Protobuf packets for ui.perfetto.dev and trace_processor (export only)",
             .extensions = {".perfetto-trace", ".pftrace"},
             .write = writers::writePerfetto};
 }

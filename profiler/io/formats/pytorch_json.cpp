@@ -8,7 +8,7 @@ namespace profiler::formats {
 
 namespace {
 
-/// An object or an array whose first element fits: what else a text file holds is no trace.
+/// True for an object, or for an array whose first element looks like an event. Other text files are not traces.
 bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
 {
     std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
@@ -28,7 +28,7 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, const 
 {
     if (path.extension() == ".zst")
         return fail<"json.no_zstd", "PyTorch JSON cannot be written with zstd compression">(
-            Error::Code::Unsupported, path.string(), "end the name with .json.gz, which PyTorch's tools read too");
+            Error::Code::Unsupported, path.string(), "end the name with .json.gz, which PyTorch's tools can read");
     return writers::writePytorchJson(trace, path, options);
 }
 
@@ -36,14 +36,14 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, const 
 
 Format pytorch_json()
 {
-    return {
-        .title = "PyTorch profiler JSON",
-        .doc = "What torch.profiler exports, of every version, and Chrome's trace format; also compressed or cut short",
-        .extensions = {".json.gz", ".json.zst", ".json"},
-        .recognises = recognises,
-        .read = json::readJson,
-        .write = write,
-        .readsCompressed = true};
+    return {.title = "PyTorch profiler JSON",
+            .doc =
+                "Exports of all versions of torch.profiler, and Chrome's trace format; may be compressed or truncated",
+            .extensions = {".json.gz", ".json.zst", ".json"},
+            .recognises = recognises,
+            .read = json::readJson,
+            .write = write,
+            .readsCompressed = true};
 }
 
 } // namespace profiler::formats

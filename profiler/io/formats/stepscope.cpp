@@ -24,7 +24,7 @@ Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, con
 Format stepscope()
 {
     return {.title = "Stepscope trace",
-            .doc = "What Stepscope records: a log that grows while a training runs and survives a kill",
+            .doc = "A Stepscope recording: a log that grows during a run and stays readable if the run is killed",
             .extensions = {".sstrace"},
             .recognises = recognises,
             .read = read};

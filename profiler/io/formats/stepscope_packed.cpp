@@ -31,7 +31,7 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, const 
 Format stepscope_packed()
 {
     return {.title = "Stepscope packed trace",
-            .doc = "A finished trace of any origin, small and on screen at once",
+            .doc = "A finished trace from any source in a small file that opens instantly",
             .extensions = {".sspack"},
             .recognises = recognises,
             .read = read,

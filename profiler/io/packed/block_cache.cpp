@@ -11,9 +11,9 @@ std::shared_ptr<const TrackBlock> BlockCache::get(std::uint32_t block, const Rea
             return kept->second.block;
         }
     }
-    // Two threads may read the same block: both get a good one.
+    // Two threads may read the same block at the same time; both results are valid.
     auto made = read(block);
-    if (!made) // what failed may pass: the next one asks again
+    if (!made) // the failure may be temporary: the next caller tries again
         return made;
     const std::lock_guard lock{m_mutex};
     const auto [kept, isNew] = m_kept.try_emplace(block);

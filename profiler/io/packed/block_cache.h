@@ -12,14 +12,14 @@
 
 namespace profiler::packed {
 
-/// Blocks that were read from a file. The last used ones stay, as many as the budget holds. Any thread.
+/// A cache of blocks that were read from a file. Keeps the most recently used ones within the budget. Thread-safe.
 class BlockCache {
 public:
     explicit BlockCache(std::size_t budget) : m_budget(budget) {} ///< bytes
 
     using Read = std::function<std::shared_ptr<const TrackBlock>(std::uint32_t block)>;
-    /// The block of that number, by `read` if it is not here; empty where that gives nothing. That is not kept: what
-    /// kept it from being read may pass.
+    /// Returns the block with that number and calls `read` if it is not cached. Empty if `read` fails; failures are not
+    /// cached, because they may be temporary.
     [[nodiscard]] std::shared_ptr<const TrackBlock> get(std::uint32_t block, const Read& read) const;
 
 private:
@@ -30,9 +30,9 @@ private:
     void shrink() const;
 
     std::size_t m_budget;
-    mutable std::mutex m_mutex; ///< no file is read while it is held
+    mutable std::mutex m_mutex; ///< not held while a file is read
     mutable std::unordered_map<std::uint32_t, Kept> m_kept;
-    mutable std::list<std::uint32_t> m_uses; ///< the last used first
+    mutable std::list<std::uint32_t> m_uses; ///< most recently used first
     mutable std::size_t m_bytes = 0;
 };
 

@@ -12,13 +12,13 @@
 namespace profiler::packed {
 namespace {
 
-enum class Coding { Plain, Steps }; ///< Steps: the difference to the slice before
+enum class Coding { Plain, Steps }; ///< Steps: the difference from the previous slice
 
-/// A column of the format: how to get at it, and how it is written.
+/// A column of the format: its accessors and its encoding.
 struct Column {
     Coding coding;
     std::int64_t (*get)(const RawSlice&);
-    bool (*set)(RawSlice&, std::int64_t, const BlockLimits&); ///< false: that cannot be
+    bool (*set)(RawSlice&, std::int64_t, const BlockLimits&); ///< returns false for an invalid value
 };
 
 template <class T>
@@ -106,7 +106,8 @@ Bytes encodeBlock(std::uint32_t track, std::uint32_t firstOrdinal, std::span<con
             values[i] = column.coding == Coding::Steps && i > 0 ? difference(value, last) : value;
             last = value;
         }
-        // The first number is a step from nothing: it goes before the others, or their width would be its own.
+        // The first number has no predecessor and is usually large. It is stored separately, so that it does not widen
+        // the column.
         if (column.coding == Coding::Steps) {
             writer.put(values[0]);
             values[0] = values.size() > 1 ? values[1] : 0;

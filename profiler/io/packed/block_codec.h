@@ -11,22 +11,22 @@
 namespace profiler::packed {
 
 /// The raw bytes of a Block section.
-/// @param slices  in the order of beginsBefore; their ordinals are not kept: they are positions in the track
+/// @param slices  in the order of beginsBefore. Ordinals are not stored; they follow from the position in the track
 Bytes encodeBlock(std::uint32_t track, std::uint32_t firstOrdinal, std::span<const RawSlice> slices);
 
-/// What a Block section holds.
+/// The content of a Block section.
 struct DecodedBlock {
     std::uint32_t track = 0;
-    std::vector<RawSlice> slices; ///< ordinals rise by one
+    std::vector<RawSlice> slices; ///< ordinals increase by one
 };
 
-/// How many strings and arguments there are: slices that name others are damage.
+/// The numbers of strings and arguments. Slices that refer to others are damaged.
 struct BlockLimits {
     std::uint32_t names = 0, args = 0;
 };
-/// Empty where the bytes are no block: nothing of what they say is trusted.
+/// Decodes untrusted bytes; empty if they are not a valid block.
 std::optional<DecodedBlock> decodeBlock(std::span<const std::byte> raw, const BlockLimits& limits);
-/// The first bytes of a Block section.
+/// The first fields of a Block section.
 struct BlockHead {
     std::uint32_t track, firstOrdinal, count;
 };

@@ -61,7 +61,7 @@ void ByteReader::takeColumn(std::span<std::int64_t> values)
         return;
     const std::byte* const from = planes.data();
     const std::size_t size = values.size();
-    // Some thousand numbers at a time, so that they stay near while the planes are added.
+    // Processes a few thousand numbers at a time, so that they stay in the cache while the planes are appended.
     constexpr std::size_t kRun = 2048;
     for (std::size_t first = 0; first < size; first += kRun) {
         const std::size_t last = std::min(first + kRun, size);

@@ -13,7 +13,7 @@ namespace profiler::packed {
 
 using Bytes = std::vector<std::byte>;
 
-/// Appends numbers, texts and columns of numbers. Little-endian, as the format is.
+/// Appends numbers, texts and columns of numbers in the format's byte order, little-endian.
 class ByteWriter {
 public:
     template <class T>
@@ -24,8 +24,9 @@ public:
         m_bytes.insert(m_bytes.end(), raw.begin(), raw.end());
     }
     void putText(std::string_view text);
-    /// Each number less the least one, in as few bytes as do, plane by plane: all lowest bytes first. Neighbouring
-    /// planes are alike, which is what a compressor wants.
+    /// Subtracts the smallest number from each number and stores the results with the smallest sufficient number of
+    /// bytes, plane by plane: first all lowest bytes, then the next ones. The bytes within a plane are similar, which
+    /// helps the compressor.
     void putColumn(std::span<const std::int64_t> values);
 
     [[nodiscard]] Bytes& bytes() { return m_bytes; }
@@ -34,7 +35,7 @@ private:
     Bytes m_bytes;
 };
 
-/// Takes what ByteWriter wrote. After the first thing that is not there everything is empty, and failed() is true.
+/// Reads what ByteWriter wrote. After the first missing value, all results are empty and failed() is true.
 class ByteReader {
 public:
     explicit ByteReader(std::span<const std::byte> bytes) : m_bytes(bytes) {}
@@ -51,7 +52,8 @@ public:
     std::string_view takeText();
     /// Fills all of `values`.
     void takeColumn(std::span<std::int64_t> values);
-    /// A count of things that take at least `least` bytes each; 0, and failed, when so many cannot follow.
+    /// A count of items that take at least `least` bytes each. If that many cannot follow, returns 0 and failed()
+    /// becomes true.
     std::uint32_t takeCount(std::size_t least);
 
     [[nodiscard]] bool failed() const { return m_failed; }

@@ -10,14 +10,14 @@
 namespace profiler::packed {
 namespace {
 
-constexpr std::size_t kMostCells = std::size_t{1} << 20; ///< values of a section
+constexpr std::size_t kMostCells = std::size_t{1} << 20; ///< values per section
 
-using Keys = std::vector<std::uint32_t>; ///< numbers of the names of a slice's details, in their order
+using Keys = std::vector<std::uint32_t>; ///< indexes of the names of a slice's details, in order
 
-/// What the details of some slices have in common.
+/// The detail names that some slices have in common.
 struct Shape {
     Keys keys;
-    std::vector<std::uint32_t> slices; ///< which have it
+    std::vector<std::uint32_t> slices; ///< the slices with this shape
 };
 
 std::vector<Shape> shapesOf(std::span<const SliceDetails> all, std::vector<std::string_view>& names,
@@ -44,7 +44,7 @@ std::vector<Shape> shapesOf(std::span<const SliceDetails> all, std::vector<std::
     return shapes;
 }
 
-/// The names of details, then which of them come together.
+/// Reads the names of details and the shapes that use them.
 bool takeShapes(ByteReader& reader, std::vector<std::string>& names, std::vector<Shape>& shapes)
 {
     std::uint32_t count = reader.takeCount(sizeof count);
@@ -53,7 +53,7 @@ bool takeShapes(ByteReader& reader, std::vector<std::string>& names, std::vector
     for (; count > 0 && !reader.failed(); --count)
         names.emplace_back(reader.takeText());
     count = reader.takeCount(sizeof count);
-    if (count > details_limit::kSlices) // each is some slice's
+    if (count > details_limit::kSlices) // every shape belongs to at least one slice
         return false;
     for (; count > 0 && !reader.failed(); --count) {
         Shape shape;
@@ -70,7 +70,7 @@ bool takeShapes(ByteReader& reader, std::vector<std::string>& names, std::vector
     return !reader.failed();
 }
 
-/// Which slices have which shape; false where that cannot be.
+/// Reads the shape of each slice; false if the data is invalid.
 bool takeShapesOfSlices(ByteReader& reader, std::size_t count, std::vector<Shape>& shapes)
 {
     std::vector<std::int64_t> shapeOf(count);
@@ -167,7 +167,7 @@ std::optional<DecodedDetails> decodeDetails(std::span<const std::byte> raw)
     std::size_t room = 2 * (details_limit::kBytes + details_limit::kOfSlice);
     for (const Shape& shape : shapes) {
         for (const std::uint32_t key : shape.keys) {
-            // A name is in the section once, and here once for each slice.
+            // A name is stored once per section, but used once per slice.
             if (!shape.slices.empty() && names[key].size() > room / shape.slices.size())
                 return std::nullopt;
             room -= names[key].size() * shape.slices.size();

@@ -11,40 +11,41 @@
 
 namespace profiler::packed {
 
-/// The details of slices that follow each other in the file, by number: those of the section's first slice have the
-/// number `first`, 1 or more.
+/// The numbers of the slices in a section. The slices are consecutive in the file; the first one has the number
+/// `first`, which is at least 1.
 struct DetailsHead {
     std::uint64_t first;
     std::uint32_t count, unused;
 };
 
-/// What a section of details holds at most, so that one click reads little and a damaged file takes no memory.
+/// Limits of a Details section, so that one click reads little data and a damaged file cannot exhaust memory.
 namespace details_limit {
 inline constexpr std::size_t kSlices = 4096;
-inline constexpr std::size_t kBytes = std::size_t{4} << 20; ///< of texts: a section ends with the slice that passes it
-inline constexpr std::size_t kOfSlice = std::size_t{4} << 20; ///< bytes of one slice
-inline constexpr std::size_t kEntries = 1024;                 ///< of one slice
+inline constexpr std::size_t kBytes = std::size_t{4} << 20;   ///< of text; the slice that exceeds it is the last of the
+                                                              ///< section
+inline constexpr std::size_t kOfSlice = std::size_t{4} << 20; ///< bytes per slice
+inline constexpr std::size_t kEntries = 1024;                 ///< per slice
 } // namespace details_limit
 
-/// Bytes that the details of a slice count as towards details_limit::kBytes.
+/// The size of a slice's details that counts towards details_limit::kBytes.
 std::size_t sizeOf(const SliceDetails& details);
 
-/// Cuts what is beyond the limits of one slice, and says so at its end.
+/// Truncates details beyond the limits of one slice, and appends an entry that says so.
 void limitDetails(SliceDetails& details);
 
-/// The raw bytes of a Details section. Slices with the same names in the same order lie together, name by name:
-/// numbers as numbers, texts once each. Every text comes back as it was.
+/// The raw bytes of a Details section. Slices with the same names in the same order are stored together, name by name:
+/// numbers as numbers, and each distinct text once. Decoding returns the exact texts.
 /// @param all  at most details_limit::kSlices, each within the limits
 Bytes encodeDetails(std::uint64_t first, std::span<const SliceDetails> all);
 
-/// What a Details section holds.
+/// The content of a Details section.
 struct DecodedDetails {
     std::uint64_t first = 0;
     std::vector<SliceDetails> slices;
 };
-/// Empty where the bytes are none of ours: nothing of what they say is trusted.
+/// Decodes untrusted bytes; empty if they are invalid.
 std::optional<DecodedDetails> decodeDetails(std::span<const std::byte> raw);
-/// The first bytes of a Details section; empty where they are not there.
+/// The first bytes of a Details section; empty if they are missing.
 std::optional<DetailsHead> headOfDetails(std::span<const std::byte> raw);
 
 } // namespace profiler::packed

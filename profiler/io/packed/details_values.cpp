@@ -9,14 +9,14 @@ namespace profiler::packed {
 namespace {
 
 enum class Coding : std::uint8_t {
-    Numbers, ///< a column of mantissas, and one of how many of their digits are behind the point
-    Steps,   ///< the same, of mantissas less the one before
-    Texts,   ///< the different texts, and a column of which
+    Numbers, ///< a column of mantissas, and a column with their numbers of decimal places
+    Steps,   ///< as Numbers, but with differences between consecutive mantissas
+    Texts,   ///< the distinct texts, and a column of indexes
 };
 
-constexpr std::size_t kMostDigits = 17; ///< that surely fit 64 bits
+constexpr std::size_t kMostDigits = 17; ///< always fits in 64 bits
 
-/// 12.50 is 1250 with two digits behind the point.
+/// 12.50 is stored as 1250 with two decimal places.
 struct Number {
     std::int64_t mantissa = 0;
     std::int64_t digits = 0;
@@ -35,7 +35,8 @@ std::string textOf(Number number)
     return text;
 }
 
-/// Empty where the number's text would not be this one: with a plus, a needless zero, an exponent, or too long.
+/// Empty if the number would not convert back to the same text: a plus sign, a leading zero, an exponent, or too many
+/// digits.
 std::optional<Number> numberOf(std::string_view text)
 {
     const bool negative = text.starts_with('-');
@@ -69,7 +70,7 @@ bool putNumbers(ByteWriter& writer, std::span<const std::string_view> values)
         const auto number = numberOf(value);
         if (!number)
             return false;
-        // Differences wrap, and are added the same way.
+        // Differences wrap around, and so do the sums when reading.
         const auto step = static_cast<std::uint64_t>(number->mantissa) - static_cast<std::uint64_t>(last);
         steps.push_back(mantissas.empty() ? 0 : static_cast<std::int64_t>(step));
         last = number->mantissa;
@@ -142,7 +143,7 @@ std::optional<std::vector<std::string>> takeTexts(ByteReader& reader, std::size_
         if (number < 0 || static_cast<std::size_t>(number) >= texts.size())
             return std::nullopt;
         const std::string_view text = texts[static_cast<std::size_t>(number)];
-        if (text.size() > room) // one text a thousand times is more than the section took
+        if (text.size() > room) // a text that is repeated a thousand times needs more than its size in the section
             return std::nullopt;
         room -= text.size();
         all.emplace_back(text);

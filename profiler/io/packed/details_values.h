@@ -11,12 +11,12 @@
 
 namespace profiler::packed {
 
-/// Writes texts of one meaning: as whole or decimal numbers where all are such and come back letter for letter, else
-/// each different text once.
+/// Writes texts with the same name. If all of them are integers or decimal numbers that convert back exactly, they are
+/// stored as numbers; otherwise each distinct text is stored once.
 void putValues(ByteWriter& writer, std::span<const std::string_view> values);
 
-/// The texts that putValues wrote. Empty where the bytes are none of ours.
-/// @param room  bytes that texts may take; what these take is subtracted
+/// Reads the texts that putValues wrote. Empty if the bytes are invalid.
+/// @param room  the remaining bytes for texts; reduced by the size of these texts
 std::optional<std::vector<std::string>> takeValues(ByteReader& reader, std::size_t count, std::size_t& room);
 
 } // namespace profiler::packed

@@ -10,7 +10,7 @@
 namespace profiler::packed {
 namespace {
 
-/// Collects the details of slices that follow each other until they fill a section.
+/// Collects the details of consecutive slices until they fill a section.
 class Sections {
 public:
     Sections(PackedDetailsOfBlock& made, std::uint64_t first) : m_made(made), m_first(first) {}
@@ -41,7 +41,7 @@ private:
     std::uint64_t m_first;
     std::vector<SliceDetails> m_slices;
     std::size_t m_bytes = 0;
-    bool m_any = false; ///< something is to be kept
+    bool m_any = false; ///< at least one slice has details
 };
 
 } // namespace
@@ -77,7 +77,7 @@ Result<PackedDetailsOfBlock> packDetails(const ArgSource* source, std::span<RawS
             done = sections.add(std::move(*details));
         ++next;
         if (stop.stop_requested())
-            done = fail<"save.trace_cancelled", "writing the trace was cancelled">(Error::Code::Cancelled);
+            done = fail<"save.trace_cancelled", "saving the trace was cancelled">(Error::Code::Cancelled);
         return done.has_value();
     };
     if (!places.empty())

@@ -7,7 +7,7 @@
 namespace profiler::packed {
 namespace {
 
-/// @param pieces  of its samples; none: they are put here
+/// @param pieces  the pieces of its samples; if empty, the samples are stored here
 void putTrack(ByteWriter& writer, const Trace& trace, const Track& track, std::span<const SamplePiece> pieces)
 {
     writer.put(track.kind);
@@ -62,13 +62,13 @@ void takeTrack(ByteReader& reader, std::uint32_t version, TraceBuilder& builder,
     }
 }
 
-/// What of SliceArgs is written, in this order.
+/// The stored fields of SliceArgs, in this order.
 struct ArgsRecord {
     std::int64_t bytes, value;
     std::uint32_t shapes, types;
     std::uint32_t device, stream;
     std::uint8_t copy, src, dst;
-    std::uint8_t has; ///< 1: device, 2: stream
+    std::uint8_t has; ///< bit 0: device, bit 1: stream
     std::uint32_t unused;
 };
 static_assert(sizeof(ArgsRecord) == 40);
@@ -141,7 +141,7 @@ void takePools(ByteReader& reader, TraceBuilder& builder, DecodedMeta& meta)
     meta.limits.strings = reader.takeCount(sizeof(std::uint32_t));
     for (std::uint32_t i = 0; i < meta.limits.strings && !reader.failed(); ++i) {
         if (builder.intern(reader.takeText()).value != i)
-            reader.fail(); // a string twice: every id after it would be wrong
+            reader.fail(); // a duplicate string would shift all later ids
     }
     meta.limits.args = reader.takeCount(sizeof(ArgsRecord));
     for (std::uint32_t i = 0; i < meta.limits.args && !reader.failed(); ++i) {

@@ -13,26 +13,26 @@
 
 namespace profiler::packed {
 
-/// Everything of a trace but its slices.
+/// The numbers of tracks, strings and arguments in the Meta section, which holds everything except slices.
 struct MetaLimits {
     std::uint32_t tracks = 0, strings = 0, args = 0;
 };
 
 /// The raw bytes of the Meta section.
-/// @param flows  the arrows that the trace was given
-/// @param pieces  of counters whose samples lie elsewhere, by track
-/// @param metadata  besides the trace's, as PackOptions has it
+/// @param flows     the explicit flows of the trace
+/// @param pieces    pieces of counters whose samples are stored outside Meta, by track
+/// @param metadata  additional metadata, see PackOptions
 Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, std::span<const SamplePiece> pieces,
                  const std::map<std::string, std::string>& metadata);
-/// Feeds a builder that has nothing yet; ids of the file are ids of the builder then.
-/// @param version  of the format
-/// @return how much there is; empty (failed) where the bytes are none of ours
+/// What a Meta section contains, apart from what decodeMeta() gives the builder.
 struct DecodedMeta {
     MetaLimits limits;
     std::vector<Flow> flows;
-    std::vector<SamplePiece> pieces; ///< of counters whose samples are not in the builder, by track
-    bool good = false;
+    std::vector<SamplePiece> pieces; ///< pieces of counters whose samples are not in the builder, by track
+    bool good = false;               ///< false: the bytes are invalid
 };
+/// Fills an empty builder; the ids of the file become the ids of the builder.
+/// @param version  of the format
 DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, TraceBuilder& builder);
 
 } // namespace profiler::packed

@@ -39,8 +39,8 @@ void putRows(ByteWriter& writer, const RowSummary& rows)
     }
 }
 
-/// For each row its numbers of bins and of names; then all names, their times, and the times of the groups: of each bin
-/// what each group adds, which compresses better than sums.
+/// Writes the number of bins and names of each row, then all names with their times, and the times of the groups. For
+/// each bin, stores the increments per group, which compress better than sums.
 void putMixes(ByteWriter& writer, const RowSummary& rows)
 {
     const RowMixes& mixes = rows.mixes();
@@ -66,7 +66,7 @@ void putMixes(ByteWriter& writer, const RowSummary& rows)
     writer.putColumn(added);
 }
 
-/// Numbers beyond [atLeast, atMost] are damage.
+/// Rejects numbers outside [atLeast, atMost].
 PackedColumn takeColumn(ByteReader& reader, std::vector<std::int64_t>& values, std::int64_t atLeast,
                         std::int64_t atMost)
 {
@@ -146,7 +146,7 @@ RowMixes takeMixes(ByteReader& reader, std::span<const Row> rows, std::uint32_t 
     return mixes;
 }
 
-/// @param count  slices of the block
+/// @param count  number of slices in the block
 RowSummary takeRows(ByteReader& reader, std::uint32_t count, std::uint32_t strings, std::uint32_t version)
 {
     constexpr std::size_t kRowBytes = 30;
@@ -240,7 +240,7 @@ std::optional<std::vector<BlockEntry>> decodeOverview(std::span<const std::byte>
     constexpr std::size_t kLeastEntry = 100;
     ByteReader reader{raw};
     std::vector<BlockEntry> entries;
-    std::vector<std::uint64_t> next(tracks); ///< ordinals, by track
+    std::vector<std::uint64_t> next(tracks); ///< next ordinal, by track
     std::vector<std::int64_t> begins(tracks, std::numeric_limits<std::int64_t>::min());
     for (std::uint32_t count = reader.takeCount(kLeastEntry); count > 0; --count) {
         BlockEntry entry = takeEntry(reader, strings, version);

@@ -18,7 +18,7 @@ Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, con
     for (std::uint32_t i = 0; i < decoded->slices.size(); ++i)
         decoded->slices[i].ordinal = entry.firstOrdinal + i;
     auto block = TrackBlock::make(decoded->slices);
-    // Queries go by the overview's rows: what is read must be what it promised.
+    // Queries use the rows of the overview, so the block must match them.
     if (entry.summary && !sameBlock(*entry.summary, block->summary))
         return fail<"trace.other_block", "a block of slices does not match the overview of the file">(
             Error::Code::Malformed, place());

@@ -12,11 +12,11 @@
 
 namespace profiler::packed {
 
-/// Reads and checks one block. Errors name the byte offset. Any thread.
+/// Reads and checks one block. Errors contain the byte offset. Thread-safe.
 Result<std::shared_ptr<const TrackBlock>> readBlock(const SectionFile& file, const BlockEntry& entry,
                                                     const BlockLimits& limits);
 
-/// Blocks of a file that are read when they are asked for. The last used ones stay, as many as the budget holds.
+/// Blocks of a file that are read on demand. Keeps the most recently used ones within the budget.
 class PackedBlocks : public BlockSource {
 public:
     PackedBlocks(std::shared_ptr<const SectionFile> file, BlockLimits limits, std::vector<BlockEntry> entries,

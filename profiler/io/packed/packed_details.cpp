@@ -87,7 +87,7 @@ Result<SliceDetails> PackedDetails::read(std::uint64_t source) const
 void PackedDetails::readMany(std::span<const std::uint64_t> sources,
                              const std::function<bool(Result<SliceDetails>)>& take) const
 {
-    Result<Section> section = Section{}; // each caller walks through sections of its own
+    Result<Section> section = Section{}; // each caller iterates over its own sections
     for (const std::uint64_t source : sources) {
         if (!section || !*section || !holds(**section, source))
             section = sectionOf(source);

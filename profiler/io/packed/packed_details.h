@@ -14,26 +14,26 @@
 
 namespace profiler::packed {
 
-/// Where a Details section lies.
+/// The position of a Details section.
 struct DetailsEntry {
     std::uint64_t first = 0; ///< number of its first slice
     std::uint64_t offset = 0;
 };
 
-/// What the DetailsIndex section says.
+/// The content of the DetailsIndex section.
 struct DetailsIndex {
-    std::vector<DetailsEntry> entries; ///< numbers and places rise
+    std::vector<DetailsEntry> entries; ///< sorted by number and by position
     std::uint64_t unread = 0;          ///< slices whose details could not be read when the copy was made
     std::string whyUnread{};
 };
 Bytes encodeDetailsIndex(const DetailsIndex& index);
-/// Empty where the bytes are no index.
+/// Empty if the bytes are not an index.
 std::optional<DetailsIndex> decodeDetailsIndex(std::span<const std::byte> raw);
 
-/// Details that lie in a packed file, section by section. The section that was read last stays decoded.
+/// The details in a packed file, read section by section. The last section stays decoded.
 class PackedDetails final : public ArgSource {
 public:
-    /// @param entries  by their number
+    /// @param entries  sorted by number
     PackedDetails(std::shared_ptr<const SectionFile> file, std::vector<DetailsEntry> entries)
         : m_file(std::move(file)), m_entries(std::move(entries))
     {
@@ -49,7 +49,7 @@ private:
 
     std::shared_ptr<const SectionFile> m_file;
     std::vector<DetailsEntry> m_entries;
-    mutable std::mutex m_mutex; ///< guards what follows; held for moments
+    mutable std::mutex m_mutex; ///< guards the members below; held only briefly
     mutable Section m_last;
 };
 

@@ -21,7 +21,7 @@ namespace profiler::packed {
 namespace {
 
 constexpr std::size_t kMaxNotes = 20;
-constexpr std::uint64_t kBytesASlice = 40; ///< in memory, at most for most traces
+constexpr std::uint64_t kBytesASlice = 40; ///< in memory; an upper bound for most traces
 
 Result<FileHeader> readHeader(const SectionFile& file)
 {
@@ -38,7 +38,7 @@ Result<FileHeader> readHeader(const SectionFile& file)
     if (header.version > kVersion)
         return fail<"trace.newer_packed",
                     "the trace has version {version} of the packed format; this program reads up to {most}">(
-            Error::Code::Unsupported, path, "open it with a newer Stepscope",
+            Error::Code::Unsupported, path, "open it with a newer version of Stepscope",
             {{"version", header.version}, {"most", kVersion}});
     if (header.checksum != headerChecksum(header) || header.version == 0 || header.headerBytes < sizeof header)
         return fail<"trace.bad_header", "the header of the trace file is damaged">(Error::Code::Malformed, path);
@@ -75,14 +75,14 @@ private:
     const UnpackOptions& m_options;
     unsigned m_threads;
     FileHeader m_header{};
-    std::uint64_t m_metaEnd = 0; ///< of the first Meta section
+    std::uint64_t m_metaEnd = 0; ///< end of the first Meta section
     TraceBuilder m_builder;
     DecodedMeta m_meta;
     std::vector<BlockEntry> m_entries;
     std::vector<DetailsEntry> m_details;
     std::vector<std::shared_ptr<const TrackBlock>> m_blocks; ///< by entry; empty: not decoded
-    std::vector<std::string> m_faults;                       ///< by entry; empty: none
-    /// By track: first ordinal in the file → the entry's first ordinal now, and how many.
+    std::vector<std::string> m_faults;                       ///< by entry; empty: no fault
+    /// By track: maps the first ordinal of an entry in the file to its current first ordinal and its number of slices.
     std::vector<std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>> m_moved;
     std::size_t m_notes = 0;
 };
@@ -118,8 +118,8 @@ Result<void> Reading::readMeta()
                   .what = raw ? message<"trace.bad_names", "the names and tracks of the trace are damaged">()
                               : raw.error().what,
                   .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
-                  .hint = "convert the trace that it was saved of again"});
-    const auto header = m_file->headerAt(at); // of the copy, which is as long
+                  .hint = "convert the trace that it was saved from again"});
+    const auto header = m_file->headerAt(at); // of the copy, which has the same length
     m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
     if (at != m_header.headerBytes)
         note(message<"trace.names_copy",
@@ -140,7 +140,7 @@ bool Reading::readOverview()
     return entries.has_value();
 }
 
-/// It lies behind the overview, where there are details.
+/// The index follows the overview if the file has details.
 void Reading::readDetailsIndex()
 {
     const auto overview = m_file->headerAt(m_header.overviewOffset);
@@ -165,7 +165,7 @@ void Reading::readDetailsIndex()
             {{"count", index->unread, countText(index->unread)}, {"why", index->whyUnread}}));
 }
 
-/// Goes from section to section, as far as they are whole.
+/// Finds Details sections one after the other, as far as they are intact.
 void Reading::findDetails(std::uint64_t end)
 {
     for (std::uint64_t offset = m_metaEnd; offset < end && !m_options.stop.stop_requested();) {
@@ -192,7 +192,7 @@ void Reading::setDetails()
         m_builder.setArgSource(std::make_shared<PackedDetails>(m_file, m_details));
 }
 
-/// Finds blocks one after the other, past what is damaged.
+/// Finds blocks one after the other and skips damaged bytes.
 void Reading::scanBlocks(std::uint64_t offset)
 {
     SectionSearch search(*m_file);
@@ -202,7 +202,7 @@ void Reading::scanBlocks(std::uint64_t offset)
         const auto header = m_file->headerAt(offset);
         if (!header) {
             damagedFrom = damagedFrom == 0 ? offset : damagedFrom;
-            offset = search.next(offset + 1); // sections lie at any byte
+            offset = search.next(offset + 1); // sections can start at any byte
             continue;
         }
         if (damagedFrom != 0)
@@ -284,7 +284,7 @@ bool Reading::checkAll()
     });
 }
 
-/// Damaged blocks go; those after them move up, so that ordinals have no gaps.
+/// Removes damaged blocks. Later blocks move up, so that ordinals have no gaps.
 void Reading::leaveOutDamaged()
 {
     const bool any = std::any_of(m_faults.begin(), m_faults.end(), [](const auto& fault) { return !fault.empty(); });
@@ -293,7 +293,7 @@ void Reading::leaveOutDamaged()
     std::vector<BlockEntry> entries;
     std::vector<std::shared_ptr<const TrackBlock>> blocks;
     const bool onDemand = m_blocks.empty();
-    // Summaries are shared with the preview: those that change are read anew.
+    // The preview shares the summaries, so the changed ones are read again.
     if (any && onDemand)
         readOverview();
     for (std::size_t i = 0; i < m_entries.size(); ++i) {

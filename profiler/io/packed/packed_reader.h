@@ -14,20 +14,20 @@
 namespace profiler::packed {
 
 struct UnpackOptions {
-    std::function<void(double)> progress; ///< share read, [0, 1]; on the caller's thread; may be empty
+    std::function<void(double)> progress; ///< receives the share read, [0, 1], on the caller's thread; may be empty
     std::stop_token stop;
-    unsigned threads = 0;           ///< that decode; 0: one a core
-    std::uint64_t memoryBudget = 0; ///< bytes; a trace that needs more keeps its blocks in the file. 0: half the memory
-    /// Called once, before blocks are decoded, with the whole trace: blocks are read as somebody asks for them. May be
-    /// empty.
+    unsigned threads = 0;           ///< threads that decode; 0: one per core
+    std::uint64_t memoryBudget = 0; ///< bytes; a trace that needs more keeps its blocks in the file. 0: half of the
+                                    ///< memory
+    /// Called once with the whole trace before blocks are decoded; blocks are then read on demand. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> preview;
 };
 
-/// Whether a file that begins so is one of ours, of whatever version.
+/// True if the file is in our packed format, of any version.
 bool isPacked(std::span<const std::byte> head);
 
-/// Opens a file that writePacked made. Damaged blocks are left out and named, with their byte offsets, in
-/// captureStats(). Fails where there is no header or no Meta section, or a newer version wrote it.
+/// Opens a file written by writePacked. Damaged blocks are skipped and reported with their byte offsets in
+/// captureStats(). Fails if the header or the Meta section is missing, or if a newer version wrote the file.
 Result<std::shared_ptr<const Trace>> readPacked(const std::filesystem::path& path, const UnpackOptions& options = {});
 
 } // namespace profiler::packed

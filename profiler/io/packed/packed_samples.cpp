@@ -52,7 +52,7 @@ std::optional<std::vector<CounterSample>> PackedSamples::samples(std::uint32_t n
     const auto raw = m_file->read(offset, SectionType::Samples);
     auto samples = raw ? decodeSamples(*raw, piece.count) : std::nullopt;
     const auto why = [&] {
-        return raw ? fmt::format("values of a counter are damaged ({}, byte {})", m_file->path().string(), offset)
+        return raw ? fmt::format("counter values are damaged ({}, byte {})", m_file->path().string(), offset)
                    : raw.error().message();
     };
     note(number, samples ? std::nullopt : std::optional(Unread{0, piece.count, why()}));

@@ -33,13 +33,14 @@ Error unreadable()
         Error::Code::Io, {}, "open the trace again");
 }
 
-/// Beside the file. The process id alone is not unique: processes of two containers may write to one folder.
+/// A temporary name in the same folder. The process id alone is not unique: processes of two containers may write to
+/// the same folder.
 std::filesystem::path partialName(const std::filesystem::path& path)
 {
     return fmt::format("{}.partial-{}-{:08x}", path.string(), getpid(), std::random_device{}());
 }
 
-/// The file in the making: gone, unless finish() gave it its name.
+/// The file being written. It is deleted unless finish() gives it its final name.
 class PartialFile {
 public:
     explicit PartialFile(std::filesystem::path path) : m_path(std::move(path)), m_partial(partialName(m_path)) {}
@@ -98,12 +99,12 @@ private:
     bool m_done = false;
 };
 
-/// A block to be written: one of the trace, or of a live track whose blocks overlap.
+/// A block to write: a block of the trace, or a rebuilt block of a live track whose blocks overlap.
 struct Source {
     TrackId track;
     const BlockRef* block = nullptr;
-    std::vector<RawSlice> slices; ///< where `block` is empty
-    std::uint64_t first = 0;      ///< number of its first slice in the file, from 1
+    std::vector<RawSlice> slices; ///< used if `block` is empty
+    std::uint64_t first = 0;      ///< number of its first slice in the file, starting at 1
 };
 
 class Packer {
@@ -130,13 +131,13 @@ private:
     PartialFile m_file;
     unsigned m_threads;
     std::vector<Source> m_sources;
-    std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: as they were
+    std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: unchanged
     std::vector<BlockEntry> m_entries;
-    std::vector<SamplePiece> m_pieces; ///< of counters with many samples …
-    Bytes m_samples;                   ///< … and their sections
+    std::vector<SamplePiece> m_pieces; ///< of counters with many samples
+    Bytes m_samples;                   ///< sections of these samples
     DetailsIndex m_details;
     std::uint64_t m_nextNumber = 1;
-    Bytes m_meta; ///< its section
+    Bytes m_meta; ///< the Meta section
 };
 
 void Packer::addSource(Source source, std::uint64_t slices)
@@ -145,7 +146,7 @@ void Packer::addSource(Source source, std::uint64_t slices)
     m_sources.push_back(std::move(source));
 }
 
-/// Slices of a live track lie in blocks that overlap: they are put in order anew.
+/// The slices of a live track are in overlapping blocks, so they are sorted again.
 void Packer::collect(TrackId track)
 {
     const TrackSlices& slices = m_trace.slicesOf(track);
@@ -211,7 +212,7 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
         for (std::uint32_t i = 0; i < block->size(); ++i)
             slices.push_back(block->at(i));
     }
-    // The file that the trace came from need not be where the copy goes: it takes the details along.
+    // The copy includes the details, because the original file may not be available where the copy is used.
     auto packedDetails = packDetails(details, slices, source.first, stop);
     if (!packedDetails) {
         packed.section = tl::unexpected(packedDetails.error());
@@ -220,14 +221,14 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     packed.details = std::move(*packedDetails);
     const std::uint32_t first = slices.front().ordinal;
     packed.section = packSection(SectionType::Block, encodeBlock(source.track.value, first, slices));
-    TrackBlock block{slices}; // of the slices as they will be read
+    TrackBlock block{slices}; // of the slices as a reader will see them
     packed.entry = {source.track.value, 0, block.size(), first,
                     std::make_shared<const BlockSummary>(std::move(block.summary))};
     slices = {};
     return packed;
 }
 
-/// Meta says how far behind it their sections lie, so they are made first.
+/// Meta contains the distances to the sample sections after it, so these are packed first.
 Result<void> Packer::packSamples()
 {
     for (const Track& track : m_trace.tracks()) {
@@ -266,7 +267,7 @@ Result<void> Packer::writeBlocks()
     const std::size_t together = std::size_t{m_threads} * 4;
     for (std::size_t first = 0; first < m_sources.size(); first += together) {
         if (m_options.stop.stop_requested())
-            return fail<"save.trace_cancelled", "writing the trace was cancelled">(Error::Code::Cancelled);
+            return fail<"save.trace_cancelled", "saving the trace was cancelled">(Error::Code::Cancelled);
         std::vector<std::optional<Packed>> packed(std::min(together, m_sources.size() - first));
         parallelFor(packed.size(), m_threads, [&](std::size_t i) {
             packed[i] = pack(m_sources[first + i], m_trace.argSource(), m_options.stop);
@@ -315,7 +316,8 @@ Result<void> Packer::write()
                     })
                     .and_then([&] { return writeMeta(); })
                     .and_then([&] { return writeBlocks(); })
-                    .and_then([&] { return m_file.append(m_meta); }); // without names and tracks all would be lost
+                    .and_then([&] { return m_file.append(m_meta); }); // without names and tracks, the whole file would
+                                                                      // be unreadable
     if (!done)
         return done;
     header.overviewOffset = m_file.size();

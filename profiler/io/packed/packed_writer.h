@@ -12,17 +12,18 @@
 namespace profiler::packed {
 
 struct PackOptions {
-    std::function<void(double)> progress; ///< share written, [0, 1]; on the caller's thread; may be empty
+    std::function<void(double)> progress; ///< receives the share written, [0, 1], on the caller's thread; may be empty
     std::stop_token stop;
-    unsigned threads = 0; ///< that compress; 0: one a core
-    /// What the copy's metadata has besides the trace's, or in its stead; an empty text takes an entry away.
+    unsigned threads = 0; ///< threads that compress; 0: one per core
+    /// Metadata of the copy in addition to the trace's. An entry overrides the trace's entry of the same key; an empty
+    /// text removes it.
     std::map<std::string, std::string> metadata;
 };
 
-/// Writes a whole trace in our own format (section.h), about 10 bytes a slice, and what the details of its slices take:
-/// they are read from the file that the trace came from, and are in the copy. Where that file cannot be read any more
-/// the copy says how many slices have none. Written beside `path` and renamed when it is whole: a failure leaves what
-/// was there.
+/// Writes a whole trace in our packed format (section.h), with about 10 bytes per slice plus the details of the slices.
+/// These are read from the original file and become a part of the copy. If the file can no longer be read, the copy
+/// records how many slices lack details. Written under a temporary name and renamed when it is complete; if the write
+/// fails, an existing file stays unchanged.
 Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options = {});
 
 } // namespace profiler::packed

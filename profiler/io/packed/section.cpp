@@ -21,12 +21,12 @@
 namespace profiler::packed {
 namespace {
 
-/// Level 3 packs as well as higher ones do here, once columns lie plane by plane.
+/// With columns split into byte planes, level 3 compresses as well as higher levels.
 constexpr int kLevel = 3;
 constexpr std::uint64_t kMaxRawBytes = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMaxBlockBytes = 8U << 20;
 constexpr std::uint64_t kMaxDetailsBytes = 32U << 20;
-constexpr std::uint64_t kMaxRatio = 1U << 15; ///< what zstd reaches on zeros
+constexpr std::uint64_t kMaxRatio = 1U << 15; ///< zstd's ratio for zeros
 
 struct FreeContext {
     void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -64,8 +64,8 @@ bool isPlausible(const SectionHeader& header, std::uint64_t rest)
            header.rawBytes / kMaxRatio <= header.packedBytes;
 }
 
-/// What the zstd frame holds, which must be `size` bytes. Beyond what a block may have, memory grows with the bytes
-/// that are really there: a header that claims gigabytes gets none for them.
+/// Decompresses a zstd frame, which must contain `size` bytes. Above the size limit of a block, memory grows with the
+/// data that is actually present, so a header that claims gigabytes cannot allocate them.
 std::optional<Bytes> decompressed(ZSTD_DCtx& context, const Bytes& packed, std::uint64_t size)
 {
     constexpr std::uint64_t kAtOnce = kMaxDetailsBytes;
@@ -89,7 +89,7 @@ std::optional<Bytes> decompressed(ZSTD_DCtx& context, const Bytes& packed, std::
         if (left == 0)
             return done == size && in.pos == in.size ? std::optional(std::move(raw)) : std::nullopt;
         if (done == size || (!progressed && in.pos == in.size))
-            return std::nullopt; // more than the header says, or cut off
+            return std::nullopt; // more than the header says, or truncated
     }
 }
 
@@ -104,11 +104,12 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
 {
     thread_local std::unique_ptr<ZSTD_CCtx, FreeContext> context{ZSTD_createCCtx()};
     if (raw.size() > mostRawBytes(type))
-        return fail<"save.too_large", "a part of the trace takes {bytes} bytes, more than the {most} that its place "
-                                      "in a packed file can hold">(
-            Error::Code::Invalid, {}, "save the trace in another format, or a part of it",
-            {{"bytes", raw.size(), countText(raw.size())},
-             {"most", mostRawBytes(type), countText(mostRawBytes(type))}});
+        return fail<"save.too_large",
+                    "a part of the trace takes {bytes} bytes, more than the {most} bytes that a section "
+                    "of a packed file can hold">(Error::Code::Invalid, {},
+                                                 "save the trace in another format, or save only a part of it",
+                                                 {{"bytes", raw.size(), countText(raw.size())},
+                                                  {"most", mostRawBytes(type), countText(mostRawBytes(type))}});
     const auto noMemory =
         makeError<"save.no_memory", "not enough memory to compress a part of the trace">(Error::Code::NoSpace);
     if (!context)
@@ -168,7 +169,7 @@ Result<void> SectionFile::readAt(std::uint64_t offset, std::span<std::byte> into
         if (got < 0)
             return tl::unexpected(wire::fileError<"trace.read", "cannot read the trace: {why}">(errno, m_path));
         if (got == 0)
-            return damaged<"trace.ends_early", "the file ends too early">(m_path, offset);
+            return damaged<"trace.ends_early", "the file is truncated">(m_path, offset);
         into = into.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::uint64_t>(got);
     }
@@ -179,7 +180,7 @@ Result<SectionHeader> SectionFile::headerAt(std::uint64_t offset) const
 {
     SectionHeader header{};
     if (offset > m_size || m_size - offset < sizeof header)
-        return damaged<"trace.ends_early", "the file ends too early">(m_path, offset);
+        return damaged<"trace.ends_early", "the file is truncated">(m_path, offset);
     if (auto read = readAt(offset, std::as_writable_bytes(std::span{&header, 1})); !read)
         return tl::unexpected(std::move(read.error()));
     if (header.magic != kSectionMagic || !isPlausible(header, m_size - offset - sizeof header))

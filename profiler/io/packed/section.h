@@ -8,21 +8,22 @@
 #include <memory>
 #include <span>
 
-/// Stepscope's own format for whole traces. A file is a header, then sections, each compressed (zstd) and with its own
-/// checksum (XXH3):
+/// Stepscope's own format for whole traces. A file is a header followed by sections. Each section is compressed (zstd)
+/// and has its own checksum (XXH3):
 ///
-///     Meta          tracks, strings, arguments, counters, what was lost
-///     Samples …     65,536 of a counter that has more than these, read when somebody asks
-///     Block …       65,536 slices of a track each; in any order of tracks
-///     Details …     what the file that the trace came from says of 4,096 slices each, read when somebody asks
-///     Meta          once more, byte for byte, for when the first is damaged; older files lack it
-///     Overview      where each block lies, and its summary: enough to draw the trace zoomed out
-///     DetailsIndex  where details lie; not there where there are none
+///     Meta          tracks, strings, arguments, counters, losses
+///     Samples …     65,536 samples of a counter that has more than that, read on demand
+///     Block …       65,536 slices of a track; the tracks are in any order
+///     Details …     details of 4,096 slices from the original file, read on demand
+///     Meta          an identical copy in case the first one is damaged; absent in older files
+///     Overview      position and summary of each block: enough to draw the trace zoomed out
+///     DetailsIndex  positions of the details; absent if there are none
 ///
-/// Version 1 has no details, and nothing of a device but its name and UUID; version 2 has no order of processes; up to
-/// version 3 all counters are in Meta; up to version 4 the overview does not say how time divides among names.
+/// Version 1 has no details, and only the name and UUID of a device. Version 2 has no order of processes. Up to version
+/// 3, all counters are in Meta. Up to version 4, the overview does not contain the times per name.
 ///
-/// A damaged block costs its slices only; without its Overview (a cut file) the blocks are found one after the other.
+/// A damaged block only loses its own slices. If the overview is missing (a truncated file), the blocks are found one
+/// after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
@@ -31,10 +32,10 @@ inline constexpr std::uint32_t kVersion = 5;
 struct FileHeader {
     char magic[8];
     std::uint32_t version;
-    std::uint32_t headerBytes;    ///< where the first section begins
-    std::uint64_t overviewOffset; ///< 0: not written to its end
+    std::uint32_t headerBytes;    ///< position of the first section
+    std::uint64_t overviewOffset; ///< 0: the file is incomplete
     std::uint64_t fileBytes;
-    std::uint64_t checksum; ///< of the fields before
+    std::uint64_t checksum; ///< of the fields above
 };
 static_assert(sizeof(FileHeader) == 40);
 
@@ -51,23 +52,23 @@ struct SectionHeader {
     std::uint32_t magic;
     SectionType type;
     std::uint64_t packedBytes, rawBytes;
-    std::uint64_t checksum; ///< of the fields before, then of the packed bytes
+    std::uint64_t checksum; ///< of the fields above, then of the packed bytes
 };
 static_assert(sizeof(SectionHeader) == 32);
 inline constexpr std::uint32_t kSectionMagic = 0x54435353; // "SSCT"
 
 std::uint64_t headerChecksum(const FileHeader& header);
 
-/// Compressed bytes with their header, ready to be written. Fails for want of memory, and where `raw` is more than a
-/// reader takes for such a section.
+/// Compressed bytes with their header, ready to be written. Fails if memory runs out or `raw` is larger than readers
+/// accept for this type of section.
 Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw);
 
-/// A file, read by pread; unlinked ones, too.
+/// A file that is read with pread; it may be unlinked.
 class SectionFile {
 public:
     static Result<SectionFile> open(const std::filesystem::path& path);
-    /// Reads by a descriptor, as far as its file goes now; `name` is for messages.
-    /// @param owns  closes it in the end
+    /// Reads from a descriptor, up to the current end of its file; `name` is used in messages.
+    /// @param owns  close the descriptor in the destructor
     SectionFile(int descriptor, std::filesystem::path name, bool owns = true);
     SectionFile(SectionFile&& other) noexcept;
     SectionFile& operator=(SectionFile&&) = delete;

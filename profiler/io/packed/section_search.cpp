@@ -28,14 +28,14 @@ std::uint64_t SectionSearch::next(std::uint64_t offset)
         const void* found = memmem(from, static_cast<std::size_t>(end - from), &kSectionMagic, kMagicBytes);
         if (found)
             return m_begin + static_cast<std::uint64_t>(static_cast<const std::byte*>(found) - m_window.data());
-        offset = m_begin + m_window.size() - (kMagicBytes - 1); // one may lie across the window's end
+        offset = m_begin + m_window.size() - (kMagicBytes - 1); // a magic number may span the window's end
     }
 }
 
 std::uint64_t findSection(const SectionFile& file, std::uint64_t offset, SectionType type, const std::stop_token& stop)
 {
     SectionSearch search(file);
-    // What only looks like such sections must not have the file read again and again.
+    // Data that only resembles sections must not cause the file to be read again and again.
     std::uint64_t mayRead = 4 * file.size();
     while (offset < file.size() && !stop.stop_requested()) {
         const auto header = file.headerAt(offset);
@@ -45,7 +45,7 @@ std::uint64_t findSection(const SectionFile& file, std::uint64_t offset, Section
             if (file.check(offset, type))
                 return offset;
         }
-        // The length of a damaged section may be damaged, too.
+        // The length of a damaged section may be damaged too.
         offset = header && !candidate ? offset + sizeof(SectionHeader) + header->packedBytes : search.next(offset + 1);
     }
     return file.size();

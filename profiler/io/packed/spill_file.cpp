@@ -25,7 +25,7 @@ constexpr BlockLimits kAnyIds{std::numeric_limits<std::uint32_t>::max(), std::nu
 std::filesystem::path spillFolder()
 {
     const char* chosen = std::getenv("TMPDIR");
-    return chosen && *chosen != 0 ? chosen : "/var/tmp"; // /tmp is often memory
+    return chosen && *chosen != 0 ? chosen : "/var/tmp"; // /tmp is often in memory
 }
 
 } // namespace
@@ -118,7 +118,7 @@ std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
     const auto raw = file.read(entry(number).offset, SectionType::Block);
     auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
     if (!block) {
-        remember(raw ? "the file in " + m_folder.string() + " is damaged" : raw.error().what.text);
+        remember(raw ? "the temporary file in " + m_folder.string() + " is damaged" : raw.error().what.text);
         return std::nullopt;
     }
     return std::move(block->slices);
@@ -160,7 +160,8 @@ Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) 
         return tl::unexpected(raw.error());
     auto samples = decodeSamples(*raw, place.count);
     if (!samples)
-        return fail<"spill.samples", "values of a counter are damaged">(Error::Code::Malformed, m_folder.string());
+        return fail<"spill.samples", "counter values in a temporary file are damaged">(Error::Code::Malformed,
+                                                                                       m_folder.string());
     return std::move(*samples);
 }
 

@@ -17,15 +17,14 @@
 
 namespace profiler::packed {
 
-/// Half of the machine's memory: what a trace may take of it where nobody says otherwise. Bytes.
+/// Half of the machine's memory, in bytes: the default limit for a trace.
 std::uint64_t shareOfMemory();
 
-/// A file without a name, of Block sections as our own format has them (section.h), and of Samples. It is gone with its
-/// last user.
+/// An unnamed file of Block sections (see section.h) and Samples sections. It disappears with its last user.
 class SpillFile : public SliceSpill, public BlockSource, public std::enable_shared_from_this<SpillFile> {
 public:
-    /// @param folder       on a disk with room
-    /// @param cacheBudget  bytes of blocks that stay in memory once they were read
+    /// @param folder       a folder on a disk with enough free space
+    /// @param cacheBudget  bytes of blocks that stay in memory after they were read
     static Result<std::shared_ptr<SpillFile>> make(const std::filesystem::path& folder, std::size_t cacheBudget);
     SpillFile(const SpillFile&) = delete;
     SpillFile& operator=(const SpillFile&) = delete;
@@ -42,7 +41,7 @@ public:
 
 private:
     SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget);
-    /// The number of what was written.
+    /// Writes a section and returns its number.
     std::optional<std::uint32_t> put(SectionType type, std::span<const std::byte> raw, BlockEntry entry);
     [[nodiscard]] Result<std::vector<CounterSample>> takeSamples(std::uint32_t number) const;
     [[nodiscard]] BlockEntry entry(std::uint32_t number) const;
@@ -51,14 +50,15 @@ private:
     int m_descriptor;
     std::filesystem::path m_folder;
     BlockCache m_cache;
-    mutable std::mutex m_mutex; ///< guards what follows; held while bytes are written, so that they lie in one piece
+    mutable std::mutex m_mutex; ///< guards the members below; held while bytes are written, so that they stay
+                                ///< contiguous
     std::vector<BlockEntry> m_entries;
     std::uint64_t m_size = 0;
     mutable std::string m_problem;
 };
 
-/// Has what an importer reads beyond `budget` bytes (0: shareOfMemory()) go to a file in TMPDIR, else in /var/tmp.
-/// Where none can be made there, all stays in memory.
+/// Makes an importer's builder write what exceeds `budget` bytes (0: shareOfMemory()) to a file in TMPDIR or else in
+/// /var/tmp. If no file can be created there, all data stays in memory.
 void spillBeyond(TraceBuilder& builder, std::uint64_t budget);
 
 } // namespace profiler::packed

@@ -11,13 +11,14 @@ namespace profiler::wire {
 
 namespace {
 
-/// Looked for from the end, in windows that grow: a trace may be long, and most end with what is looked for.
+/// Searches backwards from the end in growing windows, because a trace may be long and the last slice is usually near
+/// its end.
 std::optional<TraceTime> lastEnd(const Trace& trace, TrackId track)
 {
     constexpr std::uint64_t kFirstWindow = 1'000'000; // ns
     constexpr std::uint64_t kGrows = 8;
     const TimeRange whole = trace.range();
-    // Damaged times may span more than a signed number of nanoseconds holds.
+    // Damaged times may span more nanoseconds than a signed integer can hold.
     const std::uint64_t span =
         static_cast<std::uint64_t>(toNs(whole.end)) - static_cast<std::uint64_t>(toNs(whole.begin));
     std::optional<TraceTime> last;

@@ -4,8 +4,8 @@
 
 namespace profiler::wire {
 
-/// What a trace that was cut off lacks of its GPUs, measured: how long before the trace's last event the last work that
-/// is in it ended, on the GPU that is furthest behind. Empty: it has no GPU's work.
+/// Describes how much GPU work a truncated trace lacks: the time between the end of the last recorded work and the last
+/// event of the trace, on the GPU where this gap is longest. Empty if the trace has no GPU work.
 Message deviceLoss(const Trace& trace);
 
 } // namespace profiler::wire

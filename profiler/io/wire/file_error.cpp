@@ -30,11 +30,11 @@ Error fileError(int number, Message what, const std::filesystem::path& path)
     case ENOENT:
     case ENOTDIR:
         error.code = Error::Code::NotFound;
-        error.hint = "make the folder first, or choose one that exists";
+        error.hint = "create the folder, or choose an existing one";
         break;
     case EISDIR:
         error.code = Error::Code::Invalid;
-        error.hint = "give the name of a file, not of a folder";
+        error.hint = "choose a file name instead of a folder";
         break;
     default:
         break;

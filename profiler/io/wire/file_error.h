@@ -7,14 +7,14 @@
 
 namespace profiler::wire {
 
-/// The Error of a failed call on a file, with what the user can do about it.
+/// The Error for a failed call on a file, with a hint for the user.
 /// @param number  errno of the call
 Error fileError(int number, Message what, const std::filesystem::path& path);
 
-/// The text of `number`: "No space left on device".
+/// The message for `number`: "No space left on device".
 std::string reasonOf(int number);
 
-/// The same with a message whose text names what was tried and ends with the reason: "cannot write the trace: {why}".
+/// Overload for a message that says what was tried and ends with the reason: "cannot write the trace: {why}".
 template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 Error fileError(int number, const std::filesystem::path& path)
 {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <iterator>
 
-#define XXH_INLINE_ALL // nothing to link: the injection library depends on nothing
+#define XXH_INLINE_ALL // header-only, because the injection library must not have dependencies
 #include <xxhash.h>
 
 namespace profiler::wire {

@@ -15,10 +15,10 @@ namespace profiler::wire {
 namespace {
 
 constexpr std::uint32_t kDenseStrings = 1U << 20;
-/// A run has some hundreds; a made-up file could name millions, each with its own memory.
+/// A run has hundreds of tracks. A forged file could declare millions, each of which takes memory.
 constexpr std::size_t kMaxTracks = 1U << 16;
 
-/// Takes one T off the front; false, and nothing is taken, when there are not enough bytes.
+/// Removes one T from the front. Returns false and removes nothing if there are not enough bytes.
 template <class T>
 bool takeRaw(std::span<const std::byte>& bytes, T& value)
 {
@@ -40,7 +40,7 @@ std::int64_t difference(std::int64_t later, std::int64_t earlier)
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier));
 }
 
-/// Puts the link of a record where its kind has it.
+/// Stores the link of a record in the field for its kind.
 void setLink(Slice& slice, std::int64_t link)
 {
     switch (slice.kind) {
@@ -62,7 +62,7 @@ void setLink(Slice& slice, std::int64_t link)
     }
 }
 
-constexpr std::string_view kTooShort = "its entries do not fill its payload";
+constexpr std::string_view kTooShort = "its entries do not match its size";
 
 } // namespace
 
@@ -92,7 +92,7 @@ std::string FrameDecoder::take(FrameType type, Bytes payload)
     case FrameType::End:
         return {};
     }
-    return fmt::format("its type {} is not known: a later version of the program wrote it",
+    return fmt::format("its type {} is unknown and was probably written by a newer version of Stepscope",
                        static_cast<std::uint32_t>(type));
 }
 
@@ -154,7 +154,7 @@ void FrameDecoder::takeFact(const std::string& key, const std::string& value)
         if (note.empty())
             continue;
         texts += (texts.empty() ? "" : "\n") + note.text;
-        if (note.id.empty()) // from a program without messages: a script, a hook
+        if (note.id.empty()) // written by a program that does not use message ids: a script or a hook
             note = message<"recording.note", "{note}">(
                 {{"note", note.text}, {"source", key.substr(0, key.size() - kNote.size())}});
         if (m_notes.size() < kMostNotes && std::find(m_notes.begin(), m_notes.end(), note) == m_notes.end())
@@ -353,7 +353,7 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
         m_builder.begin(track, slice);
         return;
     }
-    // An interval of more than 292 years is a wrong end, too.
+    // An interval of more than 292 years also has an invalid end.
     slice.duration =
         Nanoseconds{std::max<std::int64_t>(record.end < record.begin ? 0 : difference(record.end, record.begin), 0)};
     m_builder.add(track, slice);

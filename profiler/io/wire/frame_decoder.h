@@ -15,25 +15,24 @@
 
 namespace profiler::wire {
 
-/// Feeds the payloads of frames into a TraceBuilder. Takes any bytes: what a payload refers to and nobody defined (its
-/// frame was damaged) gets a name that says so.
+/// Decodes the payloads of frames into a TraceBuilder. Accepts any bytes: references to undefined items (their frame
+/// was damaged) get a placeholder name.
 class FrameDecoder {
 public:
     explicit FrameDecoder(TraceBuilder& builder);
 
-    /// @return what is wrong with the payload, empty when nothing is; what came before the fault is taken
+    /// @return what is wrong with the payload, empty if nothing is. Everything before the fault is kept.
     std::string take(FrameType type, std::span<const std::byte> payload);
-    /// What a killed run left in its ring file and `take` has not seen.
-    /// @return how many events there were
+    /// Adds the events in the ring file of a killed run that `take` has not seen.
+    /// @return the number of events
     std::size_t takeRecoveredEvents(const RecoveredEvents& leftovers);
 
     [[nodiscard]] const LossEntry& loss() const { return m_loss; }
-    /// What the recording says that it lacks: lines of the facts that are called "….note".
+    /// What the recording reports as missing: the lines of the metadata named "….note".
     [[nodiscard]] const std::vector<Message>& notes() const { return m_notes; }
-    /// Host events that lay in frames which are missing: the gaps in the running indexes of the threads.
+    /// Number of host events in missing frames, from gaps in the running indexes of the threads.
     [[nodiscard]] std::uint64_t missingEvents() const { return m_missing; }
-    /// Records that say what cannot be: an end before its begin, an unknown kind, a device record without its second
-    /// half.
+    /// Number of invalid records: an end before its start, an unknown kind, a device record without its second half.
     [[nodiscard]] std::uint64_t oddRecords() const { return m_odd; }
 
 private:
@@ -41,7 +40,7 @@ private:
     struct KnownTrack {
         TrackId id;
         std::uint64_t taken = 0;           ///< largest firstIndex + count so far
-        std::optional<TrackEntry> entry{}; ///< what the file said last
+        std::optional<TrackEntry> entry{}; ///< the last entry in the file
     };
     using Bytes = std::span<const std::byte>;
 
@@ -58,24 +57,24 @@ private:
 
     void defineString(std::uint32_t id, std::string_view text);
     void defineTrack(const TrackEntry& entry);
-    /// @return how many of the records were new
+    /// @return the number of new records
     std::size_t takeBatch(const EventBatch& batch, std::span<const EventRecord> records);
     void takeRecord(TrackId track, const EventRecord& record, const ExtraRecord* extra);
     void takeSample(const EventRecord& record);
     /// The builder's id of a string of the file.
     StringId string(std::uint32_t id);
-    /// Empty when there are too many tracks to be true.
+    /// Empty if there are implausibly many tracks.
     KnownTrack* track(std::uint32_t number, TrackKind kindIfUnknown);
     std::string text(std::uint32_t id) { return std::string{m_builder.string(string(id))}; }
 
     TraceBuilder& m_builder;
-    std::vector<std::optional<StringId>> m_strings;           ///< by id, where that is small
-    std::unordered_map<std::uint32_t, StringId> m_farStrings; ///< the others
+    std::vector<std::optional<StringId>> m_strings;           ///< by id, for small ids
+    std::unordered_map<std::uint32_t, StringId> m_farStrings; ///< strings with large ids
     std::unordered_map<std::uint32_t, KnownTrack> m_tracks;
     std::unordered_map<std::int64_t, std::string> m_processes; ///< names by pid
     LossEntry m_loss{};
     std::vector<Message> m_notes;
-    static constexpr std::size_t kMostNotes = 100; ///< a damaged file may hold any number
+    static constexpr std::size_t kMostNotes = 100; ///< a damaged file may have any number of notes
     std::uint64_t m_missing = 0, m_odd = 0;
 };
 

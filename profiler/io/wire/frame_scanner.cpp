@@ -16,8 +16,8 @@ namespace profiler::wire {
 namespace {
 
 constexpr std::size_t kReadAhead = 1U << 20;
-/// A search for the next frame may hash this much, and four times the file: every place of a made-up file can look like
-/// the beginning of a frame.
+/// A search for the next frame may hash this many bytes plus four times the file size. In a forged file, every position
+/// can look like the start of a frame.
 constexpr std::uint64_t kMaxHashed = 64U << 20;
 
 Error readError(int number, const std::filesystem::path& path)
@@ -49,7 +49,7 @@ InputFile::~InputFile()
 
 Result<InputFile> InputFile::open(const std::filesystem::path& path)
 {
-    // O_NONBLOCK: opening a pipe of that name must not wait for its writer.
+    // O_NONBLOCK: opening a pipe must not wait for its writer.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return tl::unexpected(readError(errno, path));
@@ -97,10 +97,10 @@ Result<void> FrameScanner::refresh()
         return tl::unexpected(size.error());
     if (*size < m_offset)
         return fail<"trace.shorter", "the trace file was truncated by another program while it was being read">(
-            Error::Code::Malformed, m_file.path().string(), "open it again");
+            Error::Code::Malformed, m_file.path().string(), "open the file again");
     m_size = *size;
     m_hashed = 0;
-    // A writer whose disk was full takes an unfinished frame back and writes another in its place.
+    // A writer whose disk was full truncates an unfinished frame and writes another one in its place.
     m_buffer.clear();
     return {};
 }
@@ -127,7 +127,7 @@ Result<std::span<const std::byte>> FrameScanner::load(std::uint64_t offset, std:
     return std::span<const std::byte>{m_buffer}.subspan(static_cast<std::size_t>(offset - m_bufferAt), bytes);
 }
 
-/// A whole frame at `offset`; empty when there is none (yet).
+/// The complete frame at `offset`; empty if there is none (yet).
 Result<std::optional<Scanned>> FrameScanner::frameAt(std::uint64_t offset)
 {
     std::optional<Scanned> none;
@@ -168,7 +168,7 @@ Result<std::optional<std::uint64_t>> FrameScanner::findFrame(std::uint64_t from)
             break;
         const auto found = std::search(held.begin(), held.end(), std::begin(magic), std::end(magic));
         if (found == held.end()) {
-            at += held.size() - (sizeof magic - 1); // the magic may lie across two reads
+            at += held.size() - (sizeof magic - 1); // the magic number may span two reads
             continue;
         }
         at += static_cast<std::uint64_t>(found - held.begin());

@@ -17,14 +17,14 @@ namespace profiler::wire {
 
 struct FrameWriter::State {
     std::filesystem::path path;
-    std::filesystem::path temporary; ///< until the file has its name
+    std::filesystem::path temporary; ///< set until the file has its final name
     OwnFile file;
-    std::uint64_t written = 0; ///< bytes of whole frames
+    std::uint64_t written = 0; ///< bytes of complete frames
     std::uint32_t sequence = 0;
-    bool broken = false; ///< a torn frame could not be cut off: more would be unreadable behind it
+    bool broken = false; ///< an incomplete frame could not be removed; data after it would be unreadable
 
     ~State();
-    /// The name that the file has now.
+    /// The current name of the file.
     [[nodiscard]] const std::filesystem::path& name() const { return temporary.empty() ? path : temporary; }
     int writeAll(std::span<const std::byte> head, std::span<const std::byte> body);
     void cutOff();
@@ -36,7 +36,7 @@ FrameWriter::State::~State()
         unlink(temporary.c_str());
 }
 
-/// @return 0, or errno with the file as it was before. Errors of open(2): it was closed, and cannot be opened anew.
+/// @return 0, or errno with the file unchanged. Errors of open(2): the file was closed and cannot be reopened.
 int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<const std::byte> body)
 {
     const int number = file.number(name());
@@ -77,7 +77,7 @@ FrameWriter::~FrameWriter() = default;
 
 namespace {
 
-/// Gives a file its name. @return 0, or errno
+/// Renames a file. @return 0, or errno
 int giveName(const std::filesystem::path& from, const std::filesystem::path& to, bool replace)
 {
     if (replace)
@@ -86,7 +86,7 @@ int giveName(const std::filesystem::path& from, const std::filesystem::path& to,
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;
-    // A file system without that flag: a second name, which must be new, and the first one goes.
+    // If the file system lacks that flag: creates a second link, whose name must be new, and removes the first.
     if (link(from.c_str(), to.c_str()) != 0)
         return errno;
     unlink(from.c_str());
@@ -101,7 +101,7 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
     const auto failed = [&](int number) {
         return tl::unexpected(fileError<"trace.make", "cannot create the trace file: {why}">(number, path));
     };
-    // rename() would put a file in the place of an empty folder's name only to fail; say so before.
+    // rename() would fail on a folder of that name only after the file was created, so this is checked first.
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
         return failed(EISDIR);
@@ -132,11 +132,12 @@ Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> paylo
         m->cutOff();
     if (m->broken)
         return fail<"trace.broken_end", "the end of the trace file could not be repaired after a failed write">(
-            Error::Code::Io, m->path.string(), "check the disk; what was written before is readable");
-    // Writing into a deleted file succeeds, and nobody would ever see it.
+            Error::Code::Io, m->path.string(), "check the disk; the data written before is readable");
+    // Writing to a deleted file succeeds, but the data would be lost.
     if (m->file.number(m->path) >= 0 && m->file.isDeleted())
         return fail<"trace.deleted", "the trace file was deleted during the recording">(
-            Error::Code::NotFound, m->path.string(), "record anew; leave the folder alone meanwhile");
+            Error::Code::NotFound, m->path.string(),
+            "record again, and do not delete files of the recording while it runs");
     const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
     if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))
         return tl::unexpected(fileError<"trace.write", "cannot write the trace: {why}">(number, m->path));

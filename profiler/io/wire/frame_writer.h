@@ -12,25 +12,25 @@
 
 namespace profiler::wire {
 
-/// Appends checksummed frames to a trace file. It holds the lock on the file from before the file has its name until
-/// close(), by which readers see that the writer is alive. One thread at a time.
+/// Appends frames with checksums to a trace file. Holds a lock on the file from before the file has its final name
+/// until close(); readers use the lock to see that the writer is alive. Used by one thread at a time.
 class FrameWriter {
 public:
-    /// Makes the file anew. Fails when the folder is missing, not writable, or the disk is full; an existing file of
-    /// that name is replaced only once the new one could be made.
-    /// @param replace  false: fails where a file of that name exists, also one that was made at the same time
+    /// Creates the file. Fails if the folder is missing or not writable, or if the disk is full. An existing file is
+    /// replaced only after the new one was created.
+    /// @param replace  false: fail if the file exists, even if it was created at the same time
     static Result<std::unique_ptr<FrameWriter>> create(const std::filesystem::path& path, std::uint64_t runId,
                                                        bool replace = true);
     ~FrameWriter();
 
-    /// Writes one frame at once (no user-space buffering). A short or failed write (disk full) is undone by truncating
-    /// to the last whole frame, so that what was there stays readable. Fails too when the file was deleted.
+    /// Writes one frame immediately, without user-space buffering. A failed or partial write (disk full) is undone by
+    /// truncating the file to the last complete frame, so that it stays readable. Also fails if the file was deleted.
     Result<void> write(FrameType type, std::span<const std::byte> payload);
     [[nodiscard]] std::uint64_t bytesWritten() const;
-    /// Opens the file anew, and locks it, where the program has closed it; cheap where it has not.
+    /// Reopens and locks the file if the program has closed it. Cheap if it has not.
     void keepOpen();
-    /// Nothing more will be written: readers no longer take the writer for alive. In a child by fork: gives up the
-    /// file, which the parent goes on writing.
+    /// Ends writing; readers no longer see a live writer. In a forked child: releases the file, which the parent
+    /// continues to write.
     void close();
 
 private:

@@ -57,7 +57,7 @@ int OwnFile::number(const std::filesystem::path& path)
             lock();
         return m_number;
     }
-    ::close(m_number); // another file has the name
+    ::close(m_number); // another file has this name now
     m_number = -1;
     errno = ENOENT;
     return -1;

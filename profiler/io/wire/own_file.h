@@ -6,9 +6,9 @@
 
 namespace profiler::wire {
 
-/// A file that a recording keeps open in a program that is not ours. Such a program may close every file it finds open,
-/// and get our descriptor's number for a file of its own: writing to that number, or closing it, would then hit the
-/// program's file. One thread at a time.
+/// A file that a recording keeps open in a program that is not ours. The program may close all its file descriptors and
+/// reuse our descriptor's number for its own file. Writing to or closing that number would then damage the program's
+/// file. Used by one thread at a time.
 class OwnFile {
 public:
     OwnFile() = default;
@@ -16,18 +16,18 @@ public:
     OwnFile(const OwnFile&) = delete;
     OwnFile& operator=(const OwnFile&) = delete;
 
-    /// open(2). @return false, with errno
+    /// open(2). @return false, with errno set
     bool open(const std::filesystem::path& path, int flags);
-    /// Locks the file for as long as it is open; number() renews the lock where it has to open the file anew. Where the
-    /// file system has no locks nothing happens.
+    /// Locks the file while it is open; number() locks it again after reopening it. Does nothing if the file system has
+    /// no locks.
     void lock();
-    /// Closes the file; the lock goes with it.
+    /// Closes the file, which releases the lock.
     void close();
-    /// The file's number, while it is still this file's; opened anew by its name where it is not.
-    /// @param path  the file's name by now
-    /// @return −1, with errno: it was closed, and there is no such file any more
+    /// The file descriptor, if it still refers to this file; otherwise the file is reopened by name.
+    /// @param path  the current name of the file
+    /// @return −1, with errno set: the descriptor was closed and the file no longer exists
     int number(const std::filesystem::path& path);
-    /// No name leads to it any more. Of the last number().
+    /// True if no name refers to the file any more, as of the last number().
     [[nodiscard]] bool isDeleted() const { return m_state.st_nlink == 0; }
 
 private:

@@ -7,9 +7,10 @@ namespace profiler::wire {
 
 namespace {
 
-// First byte of a record: its type, and which fields follow that are most often zero or as in the record before.
+// First byte of a record: its type, and flags for the fields that follow. Omitted fields are zero or equal to the
+// previous record.
 constexpr unsigned kTypeBits = 7, kKind = 8, kFlags = 16, kLink = 32, kBytes = 64, kDetail = 128;
-// First byte of an extra slot after its type's.
+// First byte of an extra slot, after its type.
 constexpr unsigned kCopy = 1, kCopyBytes = 2, kGrid = 4;
 
 std::uint64_t bitsOf(std::int64_t number)
@@ -17,7 +18,7 @@ std::uint64_t bitsOf(std::int64_t number)
     return static_cast<std::uint64_t>(number);
 }
 
-/// Small numbers of either sign become small ones: 0, −1, 1, −2 → 0, 1, 2, 3.
+/// Maps small signed numbers to small unsigned ones: 0, −1, 1, −2 → 0, 1, 2, 3.
 std::uint64_t zigzag(std::uint64_t number)
 {
     return number << 1 ^ (number >> 63 ? ~std::uint64_t{0} : 0);
@@ -28,7 +29,7 @@ std::uint64_t unzigzag(std::uint64_t number)
     return number >> 1 ^ (number & 1 ? ~std::uint64_t{0} : 0);
 }
 
-/// What a record is told apart from: the one before.
+/// The previous record, which differences are relative to.
 struct Before {
     ActivityKind kind{};
     std::int64_t begin = 0, link = 0;
@@ -158,7 +159,7 @@ private:
         value = static_cast<std::uint32_t>(wide);
         return read;
     }
-    /// A signed difference to `from`.
+    /// A signed difference from `from`.
     bool difference(std::int64_t from, std::int64_t& value)
     {
         std::uint64_t wide = 0;
@@ -248,7 +249,7 @@ bool takePackedEvents(std::span<const std::byte>& payload, EventBatch& batch, st
         return false;
     std::memcpy(&head, payload.data(), sizeof head);
     payload = payload.subspan(sizeof head);
-    // A record has two bytes at least: a count beyond that is damage, and takes no memory.
+    // A record has at least two bytes. A larger count is damage and must not allocate memory.
     if (head.bytes > payload.size() || head.count > head.bytes / 2)
         return false;
     Unpacker unpacker(payload.first(head.bytes), head.begin);

@@ -15,7 +15,7 @@ namespace profiler::wire {
 
 namespace {
 
-/// The ring file of a dead run, read by pread: a file that shrinks meanwhile is a short read, not a SIGBUS.
+/// The ring file of a dead run, read with pread: if the file shrinks, reads are short instead of causing SIGBUS.
 class RingReader {
 public:
     explicit RingReader(int file) : m_file(file) {}
@@ -61,7 +61,7 @@ bool isPlausible(const EventRecord& record)
 
 bool readStrings(const RingReader& file, const RingHeader& header, const RingLayout& layout, RecoveredEvents& into)
 {
-    // Memory is taken for bytes that are there, whatever the header claims.
+    // Allocates only for bytes that exist, whatever the header claims.
     const std::uint64_t there = file.size() > layout.stringsAt() ? file.size() - layout.stringsAt() : 0;
     const std::uint64_t used = std::min({header.stringBytes, layout.stringCapacity, there});
     std::string bytes(used, '\0');
@@ -85,7 +85,7 @@ bool readTracks(const RingReader& file, const RingHeader& header, const RingLayo
     const std::uint32_t count = std::min(header.tracks, layout.maxTracks);
     for (std::uint32_t i = 0; i < count; ++i) {
         TrackEntry entry{};
-        // Tracks are numbered as they are made; a further entry of a known one changes it.
+        // Tracks are numbered in the order of creation; a later entry of the same track replaces the earlier one.
         if (!file.read(layout.tracksAt() + std::uint64_t{i} * sizeof entry, entry) || entry.track > into.tracks.size())
             return false;
         if (entry.track == into.tracks.size())
@@ -110,7 +110,7 @@ bool readLane(const RingReader& file, const RingLayout& layout, std::uint32_t in
     if (header.trackBegin > header.read || header.read > header.written || count > layout.laneEvents ||
         track == into.tracks.end())
         return false;
-    // Memory is taken for records that are there, whatever the header claims.
+    // Allocates only for records that exist, whatever the header claims.
     if (at + layout.laneBytes() > file.size())
         return false;
     RecoveredEvents::Lane lane{*track, header.read - header.trackBegin, std::vector<EventRecord>(count)};
@@ -142,14 +142,14 @@ std::optional<RingLayout> layoutOf(const RingHeader& header)
 Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uint64_t runId)
 {
     const auto path = ringPath(trace);
-    // O_NONBLOCK: whatever lies there under that name, opening it must not wait.
+    // O_NONBLOCK: opening must not block, whatever kind of file has this name.
     const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0)
         return tl::unexpected(fileError<"ring.open", "cannot open the ring file of the recording: {why}">(errno, path));
     const RingReader file(descriptor);
     RingHeader header{};
     const auto malformed = makeError<"ring.damaged", "the ring file of the recording is damaged">(
-        Error::Code::Malformed, path.string(), "the trace opens without its last moments");
+        Error::Code::Malformed, path.string(), "the trace opens without the last events before the run stopped");
     if (!file.read(0, header))
         return tl::unexpected(malformed);
     const auto layout = layoutOf(header);

@@ -10,24 +10,26 @@
 
 namespace profiler::wire {
 
-/// What the ring file of a killed run still holds that is not in its trace file.
+/// The events in the ring file of a killed run that are not in its trace file.
 struct RecoveredEvents {
     struct Lane {
         TrackEntry track{};
-        std::uint64_t firstIndex = 0; ///< running index of events[0] (see EventBatch): drop what the file has already
-        std::vector<EventRecord> events; ///< not yet known to be in the file, in order
+        std::uint64_t firstIndex = 0;    ///< running index of events[0] (see EventBatch): skip events that the file
+                                         ///< already has
+        std::vector<EventRecord> events; ///< in order; possibly not in the file yet
     };
-    std::vector<TrackEntry> tracks; ///< all tracks that the run made, counters and streams too
-    std::vector<std::pair<std::uint32_t, std::string>> strings; ///< all ids that the run interned
+    std::vector<TrackEntry> tracks; ///< all tracks of the run, including counters and streams
+    std::vector<std::pair<std::uint32_t, std::string>> strings; ///< all interned strings of the run
     std::vector<Lane> lanes;
-    std::uint64_t dropped = 0, unmatched = 0; ///< totals of the run, as LossEntry has them
-    std::uint32_t damaged = 0; ///< lanes, tracks and strings that could not be read, wholly or from some point on
+    std::uint64_t dropped = 0, unmatched = 0; ///< totals of the run, as in LossEntry
+    std::uint32_t damaged = 0;                ///< thread buffers, tracks and strings that could not be read completely
 };
 
 /// Path of the ring file that belongs to a trace file.
 std::filesystem::path ringPath(const std::filesystem::path& trace);
 
-/// Reads the leftovers of a run that did not end well. NotFound when there is no ring file or it is another run's.
+/// Reads the recovered events of a run that did not end properly. NotFound if there is no ring file or it belongs to
+/// another run.
 Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uint64_t runId);
 
 } // namespace profiler::wire

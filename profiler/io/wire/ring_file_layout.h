@@ -4,18 +4,19 @@
 
 #include <cstdint>
 
-/// Layout of a ring file: RingHeader, a log of TrackEntry, lanes (LaneHeader, then records), strings.
-/// The log and the strings only grow: an entry that renames a track is appended, and the last one of a track counts.
-/// The header's counts are published (release) after what they count, so no reader, at whatever moment the writer was
-/// killed, finds an entry that is half written. Fields that a run changes while others look are read and written
-/// through std::atomic_ref.
+/// Layout of a ring file: RingHeader, a log of TrackEntry, thread buffers (LaneHeader, then records), strings. The log
+/// and the strings only grow: an entry that renames a track is appended, and the last entry of a track is valid. The
+/// counts in the header are published (release) after the data that they count, so a reader never finds a half-written
+/// entry, whenever the writer was killed. Fields that change while others read them are accessed through
+/// std::atomic_ref.
 namespace profiler::wire {
 
 inline constexpr char kRingMagic[8] = {'S', 'S', 'R', 'I', 'N', 'G', 'S', '\n'};
-/// 1: the i-th track entry is of track i, and was overwritten in place. 2: a log; a reader of 2 reads 1.
+/// 1: the i-th track entry describes track i and was overwritten in place. 2: a log. Readers of version 2 also read
+/// version 1.
 inline constexpr std::uint32_t kRingVersion = 2;
 inline constexpr std::uint64_t kRingPage = 4096;
-/// A string longer than this is cut; names of C++ templates and configurations reach some ten thousand.
+/// Longer strings are truncated. Names of C++ templates and configurations can have tens of thousands of bytes.
 inline constexpr std::uint32_t kMaxStringBytes = 1 << 20;
 
 struct RingHeader {
@@ -25,30 +26,30 @@ struct RingHeader {
     std::int64_t pid;
     std::uint64_t runId; ///< FileHeader::runId of the trace file
     std::uint32_t maxLanes;
-    std::uint32_t laneEvents; ///< records a lane holds, a power of two
+    std::uint32_t laneEvents; ///< records per thread buffer, a power of two
     std::uint32_t maxTracks;
-    std::uint32_t lanes;  ///< lanes made so far
-    std::uint32_t tracks; ///< track entries written so far: published after each entry is whole
+    std::uint32_t lanes;  ///< thread buffers created so far
+    std::uint32_t tracks; ///< track entries written so far; published after each entry is complete
     std::uint32_t reserved;
     std::uint64_t stringCapacity;     ///< bytes
     std::uint64_t stringBytes;        ///< bytes used: StringEntry and text, padded to 4, repeated
-    std::uint64_t dropped, unmatched; ///< losses that no lane counts
+    std::uint64_t dropped, unmatched; ///< losses that no thread buffer counts
 };
 
-/// Head of a lane. The recording thread writes the first line, the writer thread the second; so they share no cache
-/// line.
+/// Header of a thread buffer. The recording thread writes the first cache line, the writer thread the second, so they
+/// do not share one.
 struct LaneHeader {
-    alignas(64) std::uint64_t written;    ///< records ever put in
+    alignas(64) std::uint64_t written;    ///< total number of records written
     std::uint64_t dropped;                ///< records for which there was no room
-    std::uint64_t unmatched;              ///< ends without a begin
+    std::uint64_t unmatched;              ///< ends without a start
     alignas(64) std::uint64_t read;       ///< records that are in the trace file
-    alignas(64) std::uint64_t trackBegin; ///< `written` when the lane came to its present track
+    alignas(64) std::uint64_t trackBegin; ///< value of `written` when the buffer was assigned to its current track
     std::uint32_t track;
     std::uint32_t reserved;
 };
 static_assert(sizeof(LaneHeader) == 192);
 
-/// What the sizes in a RingHeader make of the file.
+/// The file layout that follows from the sizes in a RingHeader.
 struct RingLayout {
     std::uint32_t maxLanes = 0, laneEvents = 0, maxTracks = 0;
     std::uint64_t stringCapacity = 0;
@@ -70,7 +71,7 @@ struct RingLayout {
     [[nodiscard]] constexpr std::uint64_t stringsAt() const { return laneAt(maxLanes); }
     [[nodiscard]] constexpr std::uint64_t fileBytes() const { return stringsAt() + paged(stringCapacity); }
 
-    /// Larger numbers are damage, not a run of ours; they keep the sums above far from overflow.
+    /// Larger numbers indicate damage. The limits keep the sums above from overflowing.
     [[nodiscard]] constexpr bool plausible() const
     {
         return maxLanes <= 65'536 && laneEvents != 0 && laneEvents <= (1U << 26) &&

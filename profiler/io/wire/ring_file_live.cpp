@@ -15,7 +15,7 @@ namespace profiler::wire {
 
 namespace {
 
-// Strings come by the kilobyte; one system call for a mebibyte of them.
+// Strings arrive in small pieces; disk space for them is allocated 1 MiB at a time, with one system call.
 constexpr std::uint64_t kStringStep = 1 << 20;
 
 void fillHeader(RingHeader& header, const RingLayout& layout, std::uint64_t runId)
@@ -49,7 +49,8 @@ Result<std::unique_ptr<LiveRing>> LiveRing::create(const std::filesystem::path& 
     if (ftruncate(file, static_cast<off_t>(layout.fileBytes())) != 0)
         return tl::unexpected(
             fileError<"ring.make", "cannot create the ring file of the recording: {why}">(errno, path));
-    // The first lane's space too: a recording without room for the main thread's events must not start.
+    // Also allocates the first thread buffer, because a recording without room for the main thread's events must not
+    // start.
     if (auto taken = ring->takeSpace(0, layout.laneAt(1)); !taken)
         return tl::unexpected(taken.error());
     void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -111,7 +112,8 @@ Result<LiveRing::Lane> LiveRing::addLane(std::uint32_t track)
     const std::uint32_t index = made.load(std::memory_order_relaxed);
     if (index >= m_layout.maxLanes)
         return fail<"ring.threads", "only {threads} threads can be recorded, but the program has more">(
-            Error::Code::Unavailable, m_path.string(), "what the others do is counted as lost", {{"threads", index}});
+            Error::Code::Unavailable, m_path.string(), "events of the other threads are counted as lost",
+            {{"threads", index}});
     if (auto taken = takeSpace(m_layout.laneAt(index), m_layout.laneBytes()); !taken)
         return tl::unexpected(taken.error());
     std::byte* at = m_memory + m_layout.laneAt(index);

@@ -14,8 +14,8 @@
 
 namespace profiler::wire {
 
-/// The ring file of a run that is being recorded, mapped MAP_SHARED: what was stored in it outlives a killed process.
-/// Space is taken from the disk before it is mapped into use, so that a full disk is an error here and never a SIGBUS.
+/// The ring file of a run in progress, mapped with MAP_SHARED, so its content survives a killed process. Disk space is
+/// allocated before mapped memory is used, so a full disk is an error here and never a SIGBUS.
 class LiveRing {
 public:
     struct Lane {
@@ -23,28 +23,27 @@ public:
         EventRecord* records = nullptr;
     };
 
-    /// Makes the file under a temporary name beside `path`, which it gets by publish().
-    /// Fails when the folder is missing or not writable, or the disk has no room for the first lane.
+    /// Creates the file under a temporary name in the folder of `path`; publish() renames it. Fails if the folder is
+    /// missing or not writable, or if the disk has no room for the first thread buffer.
     static Result<std::unique_ptr<LiveRing>> create(const std::filesystem::path& path, const RingLayout& layout,
                                                     std::uint64_t runId);
-    /// Unmaps. A file that was not published is deleted.
+    /// Unmaps the file, and deletes it if it was not published.
     ~LiveRing();
 
-    /// Gives the file its name; an older one of that name is replaced.
+    /// Gives the file its final name; replaces an existing file.
     Result<void> publish();
-    /// Deletes the file: the run ended well. The memory stays usable.
+    /// Deletes the file after the run ended properly. The memory stays usable.
     void remove();
 
-    /// The next lane, its space taken. Fails when all are in use or the disk is full. Thread-safe.
+    /// Allocates the next thread buffer. Fails if all are in use or the disk is full. Thread-safe.
     Result<Lane> addLane(std::uint32_t track);
-    /// Appends a track's entry for recovery; a later one of the same track counts in its place. Beyond the size of the
-    /// log it is in the trace file only. Thread-safe.
+    /// Appends a track's entry for recovery; a later entry of the same track replaces it. If the log is full, the entry
+    /// is only in the trace file. Thread-safe.
     void putTrack(const TrackEntry& entry);
     /// Stores a string for recovery.
-    /// @return the stored bytes, which live as long as this object; nothing when there is no room. One thread at a
-    /// time.
+    /// @return the stored bytes, valid as long as this object; empty if there is no room. One thread at a time.
     std::optional<std::string_view> putString(std::uint32_t id, std::string_view text);
-    /// Adds to the losses that no lane counts. Thread-safe.
+    /// Adds to the losses that no thread buffer counts. Thread-safe.
     void countLoss(std::uint64_t dropped, std::uint64_t unmatched);
 
 private:
@@ -56,7 +55,7 @@ private:
     RingLayout m_layout;
     std::byte* m_memory = nullptr;
     OwnFile m_file;
-    std::mutex m_growing; ///< held while the disk's space is taken: never on a recording thread's hot path
+    std::mutex m_growing; ///< held while disk space is allocated; never on a recording thread's hot path
     std::uint64_t m_stringsTaken = 0;
 };
 

@@ -41,7 +41,7 @@ Result<FileHeader> readHeader(const InputFile& file)
         return notOurs<"trace.short_header", "the trace file ends within its header">(file.path());
     if (header.version > kVersion)
         return fail<"trace.newer", "the trace has version {version} of the format; this program reads up to {most}">(
-            Error::Code::Unsupported, file.path().string(), "open it with a newer Stepscope",
+            Error::Code::Unsupported, file.path().string(), "open it with a newer version of Stepscope",
             {{"version", header.version}, {"most", kVersion}});
     if (header.version == 0 || header.headerBytes < sizeof header || header.headerBytes > kMaxHeaderBytes)
         return notOurs<"trace.bad_header", "the header of the trace file is damaged">(file.path());
@@ -62,8 +62,8 @@ struct TailingReader::State {
     void takeRecoveredEvents();
     void note(Message text);
     CaptureStats stats() const;
-    std::shared_ptr<const Trace> preview(); ///< what was read so far, as of a file that nobody writes
-    /// A writer holds the lock on the file. Where the file system has no locks, this is unknown, and false.
+    std::shared_ptr<const Trace> preview(); ///< What was read so far, as a trace that is not live.
+    /// True if a writer holds the lock on the file. False if unknown, because the file system has no locks.
     bool writerLives() const;
 
     FileHeader header;
@@ -72,14 +72,14 @@ struct TailingReader::State {
     TraceBuilder builder;
     FrameDecoder decoder;
     std::uint32_t nextSequence = 0;
-    bool afterDamage = false; ///< the gap in the sequence that follows is explained already
+    bool afterDamage = false; ///< the next gap in the sequence is already reported as damage
     bool ended = false, cut = false;
     std::vector<Message> notes;
     std::size_t moreNotes = 0;
-    std::shared_ptr<const Trace> latest; ///< empty when something came since
+    std::shared_ptr<const Trace> latest; ///< empty if something new was read since
 };
 
-/// Takes frames until about `bytes` were read. Returns false when there is nothing to take.
+/// Reads frames until about `bytes` were read. Returns false if there was nothing to read.
 Result<bool> TailingReader::State::advance(std::uint64_t bytes, bool last)
 {
     const std::uint64_t until = scanner.offset() + std::min(bytes, scanner.size() - scanner.offset());
@@ -140,7 +140,7 @@ void TailingReader::State::takeRecoveredEvents()
                  "{count} of the last events before the run stopped were recovered from {file}{all}">(
         {{"count", events, countText(events)},
          {"file", ringPath(path).filename().string()},
-         {"all", leftovers->damaged == 0 ? ": none that had ended is missing" : ""}}));
+         {"all", leftovers->damaged == 0 ? "; no completed event is missing" : ""}}));
     if (Message lost = deviceLoss(*builder.snapshot()); !lost.empty())
         note(std::move(lost));
     if (leftovers->damaged > 0)
@@ -159,7 +159,7 @@ void TailingReader::State::note(Message text)
 std::shared_ptr<const Trace> TailingReader::State::preview()
 {
     builder.captureStats() = stats();
-    builder.captureStats().live = false; // nobody writes it, or nobody asked
+    builder.captureStats().live = false; // a preview is not live
     return builder.snapshot();
 }
 
@@ -243,7 +243,7 @@ void TailingReader::closeAsCut()
     if (!taken)
         m->note(message<"trace.rest_not_read", "the rest of the file was not read: {why}">(
             {{"why", taken.error().message()}, {"error", taken.error().what.id}}));
-    m->cut = !m->ended; // the end may have come since the last poll
+    m->cut = !m->ended; // the end may have arrived since the last poll
     if (m->cut)
         m->takeRecoveredEvents();
 }
@@ -262,7 +262,7 @@ Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path
     const auto size = static_cast<double>(std::max<std::uint64_t>(state.scanner.size(), 1));
     for (bool more = true; more;) {
         if (stop.stop_requested())
-            return fail<"open.trace_cancelled", "reading the trace was cancelled">(Error::Code::Cancelled,
+            return fail<"open.trace_cancelled", "opening the trace was cancelled">(Error::Code::Cancelled,
                                                                                    path.string());
         const auto taken = state.advance(kBytesBetweenProgress, false);
         if (!taken)

@@ -11,29 +11,30 @@
 
 namespace profiler::wire {
 
-/// What is shown of a long file while the rest of it is read.
+/// How to show a long file while the rest of it is being read.
 struct Preview {
-    /// Called on the reader's thread with what was read so far, which does not count as live; may be empty.
+    /// Receives what was read so far, on the reader's thread; the trace is not marked live. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> show;
-    std::chrono::milliseconds after{250}; ///< of reading, until the first call; later ones take four times as long
+    std::chrono::milliseconds after{250}; ///< time until the first call; the interval between later calls is four times
+                                          ///< as long
 };
 
-/// Reads one of our trace files, whole or while it grows. Not thread-safe; one owner.
+/// Reads a Stepscope recording, whole or while it grows. Not thread-safe.
 class TailingReader {
 public:
-    /// Fails when the file is missing, is not ours, or is of a newer version.
+    /// Fails if the file is missing, is not a Stepscope trace, or has a newer version.
     static Result<std::unique_ptr<TailingReader>> open(const std::filesystem::path& path);
     ~TailingReader();
 
-    /// Takes in what was appended since the last call. Returns true when something new came.
+    /// Reads what was appended since the last call. Returns true if there was something new.
     Result<bool> poll();
     /// True once the End frame was read.
     [[nodiscard]] bool ended() const;
-    /// A snapshot of what was read so far; cheap, shares blocks with earlier ones. Its captureStats().live is true
-    /// until ended() or cut().
+    /// A snapshot of what was read so far; cheap, because it shares blocks with earlier ones. Its captureStats().live
+    /// is true until ended() or cut().
     [[nodiscard]] std::shared_ptr<const Trace> snapshot();
-    /// The writer is gone without an End frame: takes in what the ring file beside it still holds, marks the trace as
-    /// cut and says in a note what is missing.
+    /// Call if the writer is gone without an End frame. Reads the rest from the ring file, marks the trace as cut, and
+    /// adds a note about what is missing.
     void closeAsCut();
 
 private:
@@ -45,9 +46,9 @@ private:
     std::unique_ptr<State> m;
 };
 
-/// Opens a whole trace file. A file that was cut, has damaged frames or lacks its end opens with what can be read; the
-/// trace's captureStats() say what is missing and where (byte offset).
-/// @param progress  called with the share read, [0, 1]; may be empty
+/// Opens a whole trace file. If the file is truncated, damaged or not finished, returns what can be read. The trace's
+/// captureStats() describe what is missing and where (byte offset).
+/// @param progress  receives the share read, [0, 1]; may be empty
 Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
                                                const std::function<void(double)>& progress = {},
                                                std::stop_token stop = {}, const Preview& preview = {});

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kInputBytes = std::size_t{256} << 10;
 constexpr unsigned char kGzipMagic[] = {0x1f, 0x8b};
 constexpr unsigned char kZstdMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
-constexpr int kGzipWindow = 15 + 16; // 16: a gzip header and its checksum
+constexpr int kGzipWindow = 15 + 16; // 15: the largest window; 16: expect a gzip header and checksum
 
 std::string at(std::uint64_t offset)
 {
@@ -23,7 +23,7 @@ std::string at(std::uint64_t offset)
 
 struct InflateStream::Gzip {
     z_stream stream{};
-    bool inside = true; ///< a member was begun and has not ended
+    bool inside = true; ///< inside a member
 
     Gzip() { inflateInit2(&stream, kGzipWindow); }
     ~Gzip() { inflateEnd(&stream); }
@@ -36,7 +36,7 @@ struct InflateStream::Gzip {
 
 struct InflateStream::Zstd {
     std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context{ZSTD_createDCtx(), ZSTD_freeDCtx};
-    bool inside = true; ///< a frame was begun and has not ended
+    bool inside = true; ///< inside a frame
 
     bool step(InflateStream& owner, std::span<char> out, std::size_t& made);
 };
@@ -71,14 +71,14 @@ bool InflateStream::refill()
     m_end = m_file.read(m_taken, {m_input.get(), kInputBytes}, error);
     m_taken += m_end;
     if (error != 0)
-        m_damage = "cannot read on" + at(m_taken) + ": " + std::generic_category().message(error);
+        m_damage = "cannot continue reading" + at(m_taken) + ": " + std::generic_category().message(error);
     return m_end > 0;
 }
 
 bool InflateStream::Gzip::step(InflateStream& owner, std::span<char> out, std::size_t& made)
 {
     if (!inside) {
-        // Another member may follow, or padding; what is neither gzip ignores too.
+        // Another member or padding may follow. Like gzip, ignores anything else.
         while (owner.m_next < owner.m_end && owner.m_input[owner.m_next] == 0)
             ++owner.m_next;
         if (owner.m_next == owner.m_end)
@@ -105,8 +105,7 @@ bool InflateStream::Gzip::step(InflateStream& owner, std::span<char> out, std::s
         const std::uint64_t place = owner.m_taken - stream.avail_in;
         const std::string_view why = stream.msg ? stream.msg : "damaged data";
         owner.m_damage =
-            (why == "incorrect data check" ? "the gzip checksum does not match" : "gzip: " + std::string(why)) +
-            at(place);
+            (why == "incorrect data check" ? "the gzip checksum is wrong" : "gzip: " + std::string(why)) + at(place);
         return false;
     }
     return true;
@@ -137,7 +136,7 @@ std::size_t InflateStream::read(std::span<char> out)
         if (!more && !inside)
             m_over = true;
         std::size_t made = 0;
-        // Without input a decoder may still hold output.
+        // A decoder may still have output after the end of its input.
         if (!m_over &&
             !(m_gzip ? m_gzip->step(*this, out.subspan(done), made) : m_zstd->step(*this, out.subspan(done), made)))
             m_over = true;
@@ -145,7 +144,7 @@ std::size_t InflateStream::read(std::span<char> out)
         if (!more && made == 0 && !m_over) {
             m_over = true;
             if (m_damage.empty())
-                m_damage = "the compressed file ends too early," + at(m_taken);
+                m_damage = "the compressed file is truncated" + at(m_taken);
         }
     }
     return done;

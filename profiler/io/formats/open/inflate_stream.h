@@ -11,24 +11,23 @@
 namespace profiler::formats {
 
 enum class Compression : std::uint8_t { None, Gzip, Zstd };
-/// By the magic number that the file begins with.
+/// The compression of a file, from the magic number at its start.
 Compression compressionOf(std::span<const std::byte> head);
 
-/// The content of a compressed file, from its beginning to its end; concatenated members follow one another. One owner.
+/// The decompressed content of a file; concatenated members are joined. For use by one thread.
 class InflateStream {
 public:
     /// @param file  must outlive the stream
     InflateStream(const SourceFile& file, Compression compression);
     ~InflateStream();
 
-    /// Fills `out`. Fewer bytes than asked for: the content ends, or damage() says why there is no more.
+    /// Fills `out`. Returns fewer bytes only at the end of the content or after damage, see damage().
     std::size_t read(std::span<char> out);
-    /// What is wrong with the file and at which byte of it; empty: nothing so far.
+    /// What is wrong with the file, and at which byte; empty if nothing was found so far.
     [[nodiscard]] const std::string& damage() const { return m_damage; }
-    /// Where something follows the content that is neither compressed nor padding of zeros: the byte of the file; 0:
-    /// nowhere.
+    /// The position of data after the content that is neither compressed nor zero padding; 0 if there is none.
     [[nodiscard]] std::uint64_t trailing() const { return m_trailing; }
-    /// Bytes of the file that were taken in.
+    /// Number of bytes of the file that have been consumed.
     [[nodiscard]] std::uint64_t taken() const { return m_taken; }
 
 private:
@@ -40,7 +39,7 @@ private:
     std::unique_ptr<Gzip> m_gzip;
     std::unique_ptr<Zstd> m_zstd;
     std::unique_ptr<char[]> m_input;
-    std::size_t m_next = 0, m_end = 0; ///< of m_input, what is not used yet
+    std::size_t m_next = 0, m_end = 0; ///< the unused part of m_input
     std::uint64_t m_taken = 0, m_trailing = 0;
     std::string m_damage;
     bool m_over = false;

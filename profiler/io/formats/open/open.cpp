@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 
 struct Head {
-    std::vector<char> bytes; ///< inflated
+    std::vector<char> bytes; ///< decompressed
     Compression compression = Compression::None;
 };
 
@@ -36,13 +36,13 @@ Result<Head> readHead(const std::filesystem::path& path)
         head.bytes.resize(kHeadBytes);
         head.bytes.resize(stream.read(head.bytes));
         if (head.bytes.empty() && !stream.damage().empty())
-            return fail<"file.compression", "{why}">(Error::Code::Malformed, path.string(), "get the file anew",
-                                                     {{"why", stream.damage()}});
+            return fail<"file.compression", "{why}">(Error::Code::Malformed, path.string(),
+                                                     "copy or download the file again", {{"why", stream.damage()}});
     }
     return head;
 }
 
-/// "PyTorch profiler JSON (.json, .json.gz), …": those that can be written, or those that can be read.
+/// Formats that can be written, or formats that can be read: "PyTorch profiler JSON (.json, .json.gz), …".
 std::string knownFormats(bool writable)
 {
     std::string text;
@@ -52,7 +52,7 @@ std::string knownFormats(bool writable)
         text += (text.empty() ? "" : ", ") + std::string(format.title) + " (";
         const char* before = "";
         for (const std::string_view extension : format.extensions)
-            if (!writable || !extension.ends_with(".zst")) { // read, but written by no format
+            if (!writable || !extension.ends_with(".zst")) { // .zst can be read but not written
                 text += before + std::string(extension);
                 before = ", ";
             }
@@ -61,14 +61,14 @@ std::string knownFormats(bool writable)
     return text;
 }
 
-/// A sentence on formats that are written only: "Perfetto trace files are written, not read."
+/// A sentence about write-only formats: "Perfetto trace files are written, not read."
 std::string writtenOnly()
 {
     std::string text;
     for (const auto& [stem, format] : all())
         if (!format.read)
             text += (text.empty() ? "" : " and ") + std::string(format.title);
-    return text.empty() ? text : "; " + text + " files are written, not read";
+    return text.empty() ? text : "; " + text + " files can be written but not read";
 }
 
 std::string lower(std::string text)
@@ -89,7 +89,7 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
         return tl::unexpected(head.error());
     if (head->bytes.empty())
         return fail<"file.empty", "the file is empty">(Error::Code::Malformed, path.string(),
-                                                       "record or export it anew");
+                                                       "record or export it again");
     for (const auto& [stem, format] : all()) {
         if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
             continue;
@@ -106,8 +106,8 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
 
 Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
 {
-    // A file may claim more than the machine has, or hold it: either way the program goes on. std::length_error is what
-    // containers throw for sizes that no machine has.
+    // A file may claim or contain more than fits in memory; the program must survive both. Containers throw
+    // std::length_error for impossible sizes.
     const auto outOfMemory = [&] {
         return fail<"open.no_memory", "not enough memory to open the trace">(
             Error::Code::Unavailable, path.string(), "close other programs, or record fewer steps");

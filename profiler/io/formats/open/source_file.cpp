@@ -16,7 +16,7 @@ Error readError(int number, const std::filesystem::path& path)
         Error::Code::Io, path.string(), {}, {{"why", std::generic_category().message(number)}});
     if (number == EACCES || number == EPERM) {
         error.code = Error::Code::Permission;
-        error.hint = "ask its owner for the right to read it";
+        error.hint = "ask the owner of the file for read permission";
     } else if (number == ENOENT || number == ENOTDIR) {
         error.code = Error::Code::NotFound;
         error.hint = "check the path";
@@ -26,7 +26,7 @@ Error readError(int number, const std::filesystem::path& path)
 
 Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
 {
-    // Without O_NONBLOCK, opening a FIFO that nobody writes to would hang.
+    // Without O_NONBLOCK, opening a FIFO without a writer would hang.
     SourceFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat status {};
     if (file.m_descriptor < 0 || ::fstat(file.m_descriptor, &status) != 0)
@@ -34,7 +34,7 @@ Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
     if (!S_ISREG(status.st_mode)) {
         if (S_ISDIR(status.st_mode))
             return fail<"file.folder", "this is a folder, not a file">(Error::Code::Invalid, path.string(),
-                                                                       "name one file in it");
+                                                                       "choose a file in it");
         return fail<"file.irregular", "this is not a regular file">(Error::Code::Invalid, path.string(),
                                                                     "copy its content into a file first");
     }

@@ -17,8 +17,8 @@ bool isCall(ActivityKind kind)
     return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
 }
 
-// Other arrows count up from here: correlations, of any process, are below. Viewers that take numbers for doubles tell
-// such ids apart, too.
+// Ids of other arrows start here, above the correlation ids of all processes. The ids are small enough for viewers that
+// store numbers as doubles.
 constexpr std::uint64_t kOtherIds = std::uint64_t{1} << 52;
 
 void sortOnce(std::vector<std::uint64_t>& values)
@@ -27,7 +27,7 @@ void sortOnce(std::vector<std::uint64_t>& values)
     values.erase(std::unique(values.begin(), values.end()), values.end());
 }
 
-/// Takes out of sorted values those that come more than once.
+/// Returns the values that occur more than once in a sorted list, and removes them from the list.
 std::vector<std::uint64_t> takeRepeated(std::vector<std::uint64_t>& values)
 {
     std::vector<std::uint64_t> repeated;
@@ -39,12 +39,13 @@ std::vector<std::uint64_t> takeRepeated(std::vector<std::uint64_t>& values)
     return repeated;
 }
 
-/// Launches of several pieces of work each, as CUDA graphs are: their correlation names no single arrow.
+/// Adds the arrows of launches with several pieces of work, such as CUDA graphs. Their correlation id does not identify
+/// a single arrow.
 void addLaunches(const Trace& trace, const std::vector<std::uint64_t>& correlations, std::vector<Flow>& flows)
 {
     if (correlations.empty())
         return;
-    std::unordered_map<std::uint64_t, SliceId> calls; // the first of each
+    std::unordered_map<std::uint64_t, SliceId> calls; // the first call per id
     std::vector<std::pair<std::uint64_t, SliceId>> work;
     for (const Track& track : trace.tracks())
         trace.forEach(track.id, kAllTime, [&](const Slice& slice) {
@@ -63,12 +64,12 @@ void addLaunches(const Trace& trace, const std::vector<std::uint64_t>& correlati
             flows.push_back({FlowKind::Launch, call->second, id});
 }
 
-/// An operator with its sequence number.
+/// An operator and its sequence number.
 struct Numbered {
     std::int64_t number = 0;
     TraceTime begin{};
     SliceId id;
-    std::int64_t pid = 0; ///< 0: not known
+    std::int64_t pid = 0; ///< 0: unknown
 };
 
 bool before(const Numbered& a, const Numbered& b)
@@ -76,16 +77,18 @@ bool before(const Numbered& a, const Numbered& b)
     return std::tie(a.number, a.begin) < std::tie(b.number, b.begin);
 }
 
-/// Arrows of sequence numbers, as Trace::flowsOf() has them, which looks at every track for each.
+/// Adds the arrows of sequence numbers. They are the same as those of Trace::flowsOf(), which searches every track for
+/// each of them.
 void addBackward(std::vector<Numbered> forward, const std::vector<Numbered>& backward, std::vector<Flow>& flows)
 {
     std::stable_sort(forward.begin(), forward.end(), before);
     for (const Numbered& node : backward) {
-        // The forward op of that number that begins last, but not behind it; of those that begin together the first.
+        // The forward op with that number that starts last, but not after the node. Among ops with equal starts, the
+        // first one.
         const Numbered* best = nullptr;
         for (auto op = std::upper_bound(forward.begin(), forward.end(), node, before);
              op != forward.begin() && (--op)->number == node.number && (!best || op->begin == best->begin);)
-            if (op->pid == node.pid || op->pid == 0 || node.pid == 0) // each process counts for itself
+            if (op->pid == node.pid || op->pid == 0 || node.pid == 0) // only within the same process
                 best = &*op;
         if (best)
             flows.push_back({FlowKind::ForwardBackward, best->id, node.id});
@@ -115,7 +118,7 @@ Arrows::Arrows(const Trace& trace)
     addLaunches(trace, takeRepeated(work), flows);
     addBackward(std::move(forward), backward, flows);
     std::set_intersection(calls.begin(), calls.end(), work.begin(), work.end(), std::back_inserter(m_launched));
-    // A file may give an arrow that sequence numbers say too.
+    // A file may contain an explicit arrow that sequence numbers also imply.
     const auto key = [](const Flow& flow) { return std::tie(flow.from, flow.to, flow.kind); };
     std::sort(flows.begin(), flows.end(), [&](const Flow& a, const Flow& b) { return key(a) < key(b); });
     flows.erase(std::unique(flows.begin(), flows.end(), [&](const Flow& a, const Flow& b) { return key(a) == key(b); }),

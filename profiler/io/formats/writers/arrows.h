@@ -8,25 +8,25 @@
 
 namespace profiler::formats::writers {
 
-/// One end of an arrow, as a file lists it with a slice.
+/// One end of an arrow, as files list it with a slice.
 struct ArrowEnd {
     SliceId slice;
     FlowKind kind{};
-    bool begins = false;  ///< the arrow leaves this slice
-    std::uint64_t id = 0; ///< of the arrow; unique among all kinds
+    bool begins = false;  ///< the arrow starts at this slice
+    std::uint64_t id = 0; ///< id of the arrow; unique among all kinds
 };
 
-/// All arrows of a trace, by the slices that they touch. A launch's id is its correlation, where that is of one piece
-/// of work.
+/// All arrows of a trace, by slice. The id of a launch arrow is its correlation id if that belongs to a single piece of
+/// work.
 class Arrows {
 public:
     explicit Arrows(const Trace& trace);
-    /// Ends at a slice, put into `ends`. O(log n).
+    /// The arrow ends at a slice, written to `ends`. O(log n).
     std::span<const ArrowEnd> at(const Slice& slice, std::vector<ArrowEnd>& ends) const;
 
 private:
-    std::vector<std::uint64_t> m_launched; ///< correlations that have a call and one piece of device work, sorted
-    std::vector<ArrowEnd> m_ends;          ///< of other arrows, by slice
+    std::vector<std::uint64_t> m_launched; ///< correlation ids with one call and one piece of device work, sorted
+    std::vector<ArrowEnd> m_ends;          ///< ends of other arrows, by slice
 };
 
 } // namespace profiler::formats::writers

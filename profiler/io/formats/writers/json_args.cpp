@@ -14,13 +14,13 @@ namespace profiler::formats::writers {
 
 namespace {
 
-/// Keys of an event itself: its details have them beside those of its args.
+/// Keys of an event itself. Its details contain them together with the keys of its args.
 constexpr std::array<std::string_view, 16> kEventKeys = {"ph",       "cat",   "name", "pid", "tid",     "ts",
                                                          "dur",      "id",    "id2",  "bp",  "bind_id", "flow_in",
                                                          "flow_out", "cname", "tts",  "tdur"};
-/// Of those, what no column holds and is not about its place in a file: a copy's event has them as well.
+/// The event keys that have no column and do not describe the event's position in a file. Copies keep them.
 constexpr std::array<std::string_view, 3> kCarriedKeys = {"cname", "tts", "tdur"};
-/// Columns of an Nsight table that an event says anyway.
+/// Columns of an Nsight table that the event already contains.
 constexpr std::array<std::string_view, 5> kRowKeys = {"start", "end", "deviceId", "streamId", "correlationId"};
 
 constexpr std::string_view kForwardThread = "Fwd thread id";
@@ -79,7 +79,7 @@ void JsonArgs::writeOwnKeys(const SliceDetails& details)
         }
 }
 
-/// Launch shapes of a kernel as PyTorch has them, of the columns that an Nsight export has.
+/// The launch dimensions of a kernel under PyTorch's keys, from the columns of an Nsight export.
 void JsonArgs::launchShapes(const SliceDetails& details)
 {
     constexpr std::array<std::string_view, 3> kGrid = {"gridX", "gridY", "gridZ"},
@@ -164,7 +164,7 @@ void JsonArgs::others(const SliceDetails& details)
     const auto holds = [](const auto& keys, std::string_view name) {
         return std::find(keys.begin(), keys.end(), name) != keys.end();
     };
-    std::vector<std::string_view> passed; // an argument may have the name of one of the event's own keys
+    std::vector<std::string_view> passed; // an argument may have the same name as one of the event's own keys
     for (const auto& [name, value] : details) {
         if (holds(m_written, name) || (m_fromNsys && holds(kRowKeys, name)))
             continue;

@@ -9,20 +9,20 @@
 
 namespace profiler::formats::writers {
 
-/// True for rows that are a thread of a device in PyTorch's files.
+/// True for rows that are threads of a device in PyTorch's files.
 bool isOfDevice(const Track& track);
 
-/// Writes what an event says beside its name and times. Not thread-safe.
+/// Writes the fields of an event other than its name and times. Not thread-safe.
 class JsonArgs {
 public:
     JsonArgs(const Trace& trace, std::string& out);
 
-    /// Appends `,"cat":…`; nothing where the file that the trace came from named none.
+    /// Appends `,"cat":…`, or nothing if the original file had no category.
     void writeCategory(const Track& track, const Slice& slice, const SliceDetails& details);
-    /// Appends what else stands beside a JSON event's name and times: its colour, the clock of its thread.
+    /// Appends the other top-level keys of an event: its colour and its thread clock.
     void writeOwnKeys(const SliceDetails& details);
-    /// Appends `,"args":{…}` where there are any: what the trace's columns hold under PyTorch's names, then all else
-    /// that the file of the trace said.
+    /// Appends `,"args":{…}` if there are any: first the columns of the trace under PyTorch's names, then everything
+    /// else in the original file.
     void writeArgs(const Track& track, const Slice& slice, const SliceDetails& details);
 
 private:
@@ -36,7 +36,7 @@ private:
     bool m_fromJson, m_fromNsys;
     JsonValues m_values;
     std::string_view m_comma;
-    std::vector<std::string_view> m_written; ///< keys, by either name, of the event at hand
+    std::vector<std::string_view> m_written; ///< keys of the current event that were written, under either name
 };
 
 } // namespace profiler::formats::writers

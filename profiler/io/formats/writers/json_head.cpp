@@ -28,9 +28,9 @@ constexpr std::array kVersions = {
     Version{"versions.torch", "pytorch_version"},
 };
 
-/// What a PyTorch file says outside its events, as a trace that was read from one keeps it.
+/// Prefix of the metadata with the top-level values of the PyTorch file that a trace was read from.
 constexpr std::string_view kTheirs = "pytorch.";
-/// Of that, what is written here anyway.
+/// Those of them that are written anyway.
 constexpr std::array<std::string_view, 5> kWritten = {"schemaVersion", "deviceProperties", "displayTimeUnit",
                                                       "baseTimeNanoseconds", "distributedInfo"};
 
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    /// A list or an object of the file that the trace came from; empty where it had none.
+    /// A list or an object of the original file; empty if it had none.
     std::string_view theirs(std::string_view key)
     {
         const auto entry = m_metadata.find(std::string(kTheirs) + std::string(key));
@@ -105,7 +105,7 @@ private:
                            rank->second, worldSize->second);
     }
 
-    /// Times are told from the file's zero, and with them what is said of the clock.
+    /// Times, and values that describe the clock, are relative to the file's base time.
     [[nodiscard]] std::string valueOf(std::string_view key, const std::string& value) const
     {
         const bool time = key == "record.begin_ns" || key == "record.end_ns";
@@ -113,7 +113,7 @@ private:
             return value;
         std::int64_t ns = 0;
         const auto read = std::from_chars(value.data(), value.data() + value.size(), ns);
-        // Any file's metadata may say anything: the sum must not overflow.
+        // The metadata of a foreign file can contain any number; the sum must not overflow.
         const auto sum = static_cast<std::uint64_t>(ns) + static_cast<std::uint64_t>(time ? -m_base : m_base);
         return read.ec == std::errc{} ? std::to_string(static_cast<std::int64_t>(sum)) : value;
     }
@@ -132,8 +132,7 @@ private:
         m_out += ",\n";
     }
 
-    /// Versions under the names that PyTorch's profiler gives them, what came from its file as it was, the rest under
-    /// our names.
+    /// Writes versions under PyTorch's names, entries from a PyTorch file unchanged, and the rest under our names.
     void writeMetadata()
     {
         for (const auto& [key, value] : m_metadata) {
@@ -141,7 +140,7 @@ private:
                 writeTheirs(std::string_view(key).substr(kTheirs.size()), value);
                 continue;
             }
-            if (key.starts_with("source.")) // of the file that this one was read from
+            if (key.starts_with("source.")) // describes the file that this trace was read from
                 continue;
             const auto version = std::find_if(kVersions.begin(), kVersions.end(),
                                               [&, &known = key](const Version& row) { return row.ours == known; });
@@ -153,7 +152,7 @@ private:
         }
     }
 
-    /// PyTorch's format has no place for them.
+    /// Written under our key: PyTorch's format cannot store units.
     void writeUnits()
     {
         std::map<std::string_view, std::string_view> units;
@@ -203,7 +202,7 @@ void appendJsonCapture(std::string& out, const CaptureStats& stats)
     };
     append([](const Message& note) -> const std::string& { return note.text; });
     out += "], \"note_ids\": [";
-    append([](const Message& note) -> const std::string& { // of a copied note the original's
+    append([](const Message& note) -> const std::string& { // for copied notes: the id of the original note
         const MessageParameter* const original = note.find("note_id");
         return original ? original->text : note.id;
     });

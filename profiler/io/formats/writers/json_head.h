@@ -8,11 +8,13 @@
 
 namespace profiler::formats::writers {
 
-/// Appends what a PyTorch file says ahead of its events: devices, versions, ranks, and what its own file said of them.
-/// @param base  the time that the file's clock begins at, ns
+/// Appends what a PyTorch file contains before its events: devices, versions, ranks, and the corresponding entries of
+/// the original file.
+/// @param base  the zero of the file's clock, ns
 void appendJsonHead(std::string& out, const Trace& trace, std::int64_t base);
 
-/// Appends what was lost on the way to the file, as an entry behind its events; nothing where nothing was.
+/// Appends what was lost before the file was written, as an entry after the events; appends nothing if there were no
+/// losses.
 void appendJsonCapture(std::string& out, const CaptureStats& stats);
 
 } // namespace profiler::formats::writers

@@ -7,7 +7,7 @@ namespace profiler::formats::writers {
 
 namespace {
 
-/// Bytes of the UTF-8 character that `text` begins with; 0: it is none. Source: Unicode 15, table 3-7.
+/// Length of the UTF-8 character at the start of `text`; 0 if it is invalid. Source: Unicode 15, table 3-7.
 std::size_t characterBytes(std::string_view text)
 {
     const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0; };
@@ -58,7 +58,7 @@ void appendJsonString(std::string& out, std::string_view text)
 
 void appendMicroseconds(std::string& out, std::int64_t ns)
 {
-    // The magnitude is taken unsigned: the smallest integer has none that is signed.
+    // The magnitude is unsigned, because the smallest integer has no signed magnitude.
     const std::uint64_t magnitude = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
     if (ns < 0)
         out += '-';

@@ -6,10 +6,10 @@
 
 namespace profiler::formats::writers {
 
-/// Appends a JSON string, quotes included. Bytes that are no UTF-8 become U+FFFD, so that any reader takes the file.
+/// Appends a JSON string with quotes. Invalid UTF-8 becomes U+FFFD, so that any reader accepts the file.
 void appendJsonString(std::string& out, std::string_view text);
 
-/// Appends ns as µs, exactly: "12.345", "-0.001", "7".
+/// Appends ns as exact µs: "12.345", "-0.001", "7".
 void appendMicroseconds(std::string& out, std::int64_t ns);
 
 } // namespace profiler::formats::writers

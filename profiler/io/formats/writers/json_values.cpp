@@ -39,7 +39,7 @@ bool isNumber(std::string_view text)
     return text.empty();
 }
 
-/// "[float, , Scalar]" as a list of its words.
+/// Writes "[float, , Scalar]" as a list of strings.
 void appendWords(std::string& out, std::string_view text)
 {
     text = text.substr(1, text.size() - 2);
@@ -51,7 +51,7 @@ void appendWords(std::string& out, std::string_view text)
             break;
         out += ", ";
         text.remove_prefix(end + 2);
-        if (text.empty()) // behind the last comma, too, is an entry
+        if (text.empty()) // there is also an entry after the last comma
             out += "\"\"";
     }
     out += ']';

@@ -6,13 +6,13 @@
 
 namespace profiler::formats::writers {
 
-/// Writes texts that were read from a file as JSON values. Not thread-safe.
+/// Writes texts from a file as JSON values. Not thread-safe.
 class JsonValues {
 public:
-    /// Appends a number, true, false, null, a list or an object as it stands, any other text as a string. A list
-    /// whose words have no quotes ("[float, Scalar]") gets them.
+    /// Appends numbers, true, false, null, lists and objects unchanged, and any other text as a string. The elements of
+    /// a list without quotes ("[float, Scalar]") are quoted.
     void append(std::string& out, std::string_view text);
-    /// True for a whole JSON list or object.
+    /// True for a complete JSON list or object.
     bool isContainer(std::string_view text);
 
 private:

@@ -15,8 +15,8 @@ namespace profiler::formats::writers {
 namespace {
 
 constexpr auto kBetweenReports = std::chrono::milliseconds(40);
-constexpr int kGzip = 15 + 16; // the largest window, with gzip's header
-// Level 6 takes three times as long for a tenth less.
+constexpr int kGzip = 15 + 16; // 15: the largest window; 16: gzip header
+// Level 6 takes three times as long and saves only 10 %.
 constexpr int kLevel = 3;
 
 } // namespace
@@ -56,7 +56,7 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path)
         file.m_error = errno;
         return tl::unexpected(file.error());
     }
-    // mkostemp lets nobody else read; a file that a user makes follows their mask.
+    // mkostemp makes the file private; a new file normally gets the permissions of the user's umask.
     const mode_t mask = ::umask(0);
     ::umask(mask);
     ::fchmod(file.m_fd, 0666 & ~mask);
@@ -108,7 +108,7 @@ Error OutputFile::error() const
                          : message<"save.unwritable", "the file cannot be written: {why}">(
                                {{"why", std::strerror(m_error)}}),
             .where = m_path.string(),
-            .hint = full ? "free some space, or write elsewhere" : "write to a folder that is yours"};
+            .hint = full ? "free some space, or write to another disk" : "write to a folder that you may write to"};
 }
 
 Result<void> OutputFile::commit()

@@ -14,8 +14,9 @@
 
 namespace profiler::formats::writers {
 
-/// A file that appears when it is whole: written beside its place under another name, renamed at the end, deleted when
-/// it is given up. What is written goes to disk in lots; with a name that ends in .gz it is compressed on the way.
+/// A file that appears only when it is complete. It is written under a temporary name in the same folder, renamed at
+/// the end, and deleted if it is abandoned. Data is written to disk in large blocks. If the name ends in .gz, the data
+/// is compressed.
 class OutputFile {
 public:
     static Result<OutputFile> create(const std::filesystem::path& path);
@@ -23,14 +24,14 @@ public:
     OutputFile& operator=(OutputFile&&) = delete;
     ~OutputFile();
 
-    /// Appends; an error is remembered, told by failed() and commit().
+    /// Appends data. An error is remembered; failed() and commit() report it.
     void write(std::string_view bytes)
     {
         m_buffer.append(bytes);
         if (m_buffer.size() >= kLot)
             flush(false);
     }
-    /// The buffer that write() fills, for what is formatted in place; grown() afterwards.
+    /// The buffer of write(), for in-place formatting. Call grown() afterwards.
     std::string& buffer() { return m_buffer; }
     void grown()
     {
@@ -38,7 +39,7 @@ public:
             flush(false);
     }
     [[nodiscard]] bool failed() const { return m_error != 0; }
-    /// Makes the file appear at its place, replacing what was there.
+    /// Gives the file its final name; replaces an existing file.
     /// @return NoSpace, Permission, Io
     [[nodiscard]] Result<void> commit();
 
@@ -57,17 +58,17 @@ private:
     std::unique_ptr<Deflate> m_deflate;
 };
 
-/// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
+/// A window that contains all slices. Trace::range() excludes instants at its end.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
 
-/// The earliest time of a trace's slices and counters, ns; 0 where it has none.
+/// The earliest time of a trace's slices and counters, ns; 0 if there are none.
 std::int64_t firstTime(const Trace& trace);
 
-/// Tells how far a walk over slices is, and whether it shall stop.
+/// Reports the progress of a walk over slices, and whether it must stop.
 class Walk {
 public:
     Walk(const Trace& trace, const WriteOptions& options) : m_options(options), m_all(trace.sliceCount()) {}
-    /// Called for each slice; false: stop.
+    /// Called for each slice; false means stop.
     bool step() { return ++m_done % kBetweenLooks != 0 || look(); }
     [[nodiscard]] bool stopped() const { return m_options.stop.stop_requested(); }
 
@@ -79,9 +80,10 @@ private:
     std::chrono::steady_clock::time_point m_last;
 };
 
-/// A whole file of a trace: made, filled by write(file), which returns false when it was stopped, and put at its place.
-/// @return NoSpace, Permission, Io (also where a part of the trace cannot be read any more), Cancelled; but for the
-///         first success nothing is left behind
+/// Writes a complete file for a trace: creates it, calls write(file) to fill it (false means stopped), and gives it its
+/// final name.
+/// @return NoSpace, Permission, Io (also if a part of the trace can no longer be read), Cancelled. Unless the call
+///         succeeds, no file is left behind.
 Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options,
                        const std::function<bool(OutputFile&)>& write);
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-/// Field numbers of Perfetto's messages, of those that we write. Source: protos/perfetto/trace in its repository.
+/// Field numbers of the Perfetto messages that we write. Source: protos/perfetto/trace in Perfetto's repository.
 namespace profiler::formats::writers::perfetto {
 
 inline constexpr std::uint32_t kTracePacket = 1; // of Trace

@@ -20,13 +20,13 @@ bool isThread(const Track& track)
     return host && track.pid > 0 && track.tid > 0;
 }
 
-/// An int32 is written as an int64 is.
+/// Protobuf encodes an int32 like an int64.
 std::uint64_t signedNumber(std::int32_t value)
 {
     return static_cast<std::uint64_t>(std::int64_t{value});
 }
 
-/// By track: its place among all when they stand as the trace's file wished.
+/// By track: its position in the order requested by the original file.
 std::vector<std::uint64_t> ranksOf(std::span<const Track> tracks)
 {
     std::vector<std::uint32_t> order(tracks.size());
@@ -53,7 +53,7 @@ PerfettoTracks::PerfettoTracks(const Trace& trace)
         descriptor.number(field::kUuid, of(track.id));
         descriptor.number(field::kParent, parent);
         descriptor.number(field::kRank, m_ranks[track.id.value]);
-        // Two tracks of one thread would be one to Perfetto: the second is a plain one.
+        // Perfetto would merge two tracks of one thread, so the second one becomes a plain track.
         if (isThread(track) && threads.emplace(track.pid, track.tid).second) {
             Proto identity;
             identity.number(field::kPid, static_cast<std::uint64_t>(track.pid));
@@ -94,7 +94,7 @@ std::uint64_t PerfettoTracks::processOf(const Track& track)
     const auto [process, isNew] = m_processes.try_emplace(track.pid);
     if (!isNew)
         return process->second;
-    if (track.pid <= 0) // Perfetto takes 0 for the kernel's idle process
+    if (track.pid <= 0) // Perfetto uses 0 for the kernel's idle process
         return process->second =
                    group(track.processName.empty() ? "process" : track.processName, track.processSortIndex);
     Proto descriptor, identity;

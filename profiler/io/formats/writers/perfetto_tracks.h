@@ -9,15 +9,15 @@
 
 namespace profiler::formats::writers {
 
-/// The tracks of a trace as Perfetto's TrackDescriptors: threads within their process, streams within their device,
-/// counters beside them; in the order that the trace's file wished.
+/// The tracks of a trace as Perfetto TrackDescriptors: threads under their process; streams and device counters under
+/// their device. Uses the order requested by the original file.
 class PerfettoTracks {
 public:
     explicit PerfettoTracks(const Trace& trace);
     /// Parents before their children.
     [[nodiscard]] const std::vector<Proto>& descriptors() const { return m_descriptors; }
     [[nodiscard]] std::uint64_t of(TrackId track) const { return track.value + 1; }
-    /// A further track of the same name, for what overlaps; its descriptor is put into `descriptor`.
+    /// Creates another track of the same name for overlapping slices; writes its descriptor to `descriptor`.
     std::uint64_t beside(TrackId track, Proto& descriptor);
 
 private:
@@ -30,7 +30,7 @@ private:
     std::vector<Proto> m_descriptors;
     std::vector<std::uint64_t> m_parents;                         ///< by track
     std::map<std::int64_t, std::uint64_t> m_processes, m_devices; ///< uuid by number
-    std::uint64_t m_next;                                         ///< uuid
+    std::uint64_t m_next;                                         ///< next uuid
 };
 
 } // namespace profiler::formats::writers

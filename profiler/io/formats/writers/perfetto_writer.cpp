@@ -17,7 +17,7 @@ namespace {
 
 using namespace perfetto;
 
-/// Slices of one row that nest properly, and when those that are open end.
+/// Slices of one row that nest properly, and the ends of its open slices.
 struct Lane {
     std::uint64_t track = 0;
     std::vector<std::int64_t> ends;
@@ -32,7 +32,7 @@ public:
     {
     }
 
-    /// False: stopped, or the disk is full.
+    /// False if it was stopped or the disk is full.
     bool write()
     {
         for (const Proto& descriptor : m_tracks.descriptors()) {
@@ -90,7 +90,7 @@ private:
         };
         if (m_trace.slicesOf(track.id).ordered) {
             m_trace.forEach(track.id, kAllTime, write);
-        } else { // its blocks lie in the order of ends: an outer slice may come behind its inner ones
+        } else { // the blocks are in the order of ends, so an outer slice may come after its inner ones
             const std::vector<Slice> sorted = m_trace.sorted(track.id);
             for (auto slice = sorted.begin(); on && slice != sorted.end(); ++slice)
                 write(*slice);
@@ -117,7 +117,7 @@ private:
         }
     }
 
-    /// The first lane in which the slice lies within what is open; a new one where there is none.
+    /// The first lane in which the slice fits into the innermost open slice; a new lane if there is none.
     Lane& laneFor(const Track& track, const Slice& slice, std::vector<Lane>& lanes)
     {
         for (Lane& lane : lanes) {
@@ -197,8 +197,8 @@ private:
     Arrows m_arrows;
     PerfettoTracks m_tracks;
     std::int64_t m_base;
-    std::vector<char> m_named, m_categorised; ///< texts that are in the file already
-    std::size_t m_laneCount = 0;              ///< of the track that is being written
+    std::vector<char> m_named, m_categorised; ///< texts that are already in the file
+    std::size_t m_laneCount = 0;              ///< of the current track
     std::uint64_t m_flags = packet::kStateCleared;
     std::vector<ArrowEnd> m_ends;
     Proto m_packet, m_framed, m_event, m_interned, m_annotation;

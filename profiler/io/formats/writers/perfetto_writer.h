@@ -4,9 +4,9 @@
 
 namespace profiler::formats::writers {
 
-/// Writes a trace as Perfetto's own protobuf packets: processes, threads, devices and streams as tracks, slices, arrows
-/// as flows, counters. Slices that overlap others of their track, which Perfetto cannot nest, lie on a track of the
-/// same name beside it. Times are moved so that none is negative.
+/// Writes a trace as Perfetto protobuf packets: processes, threads, devices and streams as tracks; slices; arrows as
+/// flows; counters. Perfetto cannot nest slices that overlap, so these go to another track of the same name. Times are
+/// shifted so that none is negative.
 Result<void> writePerfetto(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options);
 
 } // namespace profiler::formats::writers

@@ -7,7 +7,7 @@
 
 namespace profiler::formats::writers {
 
-/// Appends fields of a protocol buffer's message. Source: protobuf.dev/programming-guides/encoding.
+/// Appends fields of a protocol buffer message. Source: protobuf.dev/programming-guides/encoding.
 class Proto {
 public:
     void number(std::uint32_t field, std::uint64_t value)

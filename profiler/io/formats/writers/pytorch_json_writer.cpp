@@ -22,8 +22,8 @@ namespace {
 
 using json::kMadeUpIds;
 
-/// Where the events of a track lie: a process and a thread of the file. Device tracks are a thread of the device, as
-/// Kineto has it.
+/// The process and thread of a track's events in the file. As in Kineto's files, a device track is a thread of the
+/// device.
 struct Address {
     std::int64_t pid = 0, tid = 0;
     friend auto operator<=>(const Address&, const Address&) = default;
@@ -33,7 +33,7 @@ std::vector<Address> addresses(const Trace& trace)
 {
     std::vector<Address> result;
     std::set<Address> hosts;
-    std::map<std::string, std::int64_t> processes; // that have a name only
+    std::map<std::string, std::int64_t> processes; // processes with a name but no number
     std::set<std::tuple<Address, TrackKind, std::string>> ofDevices;
     for (const Track& track : trace.tracks()) {
         const std::int64_t madeUp = kMadeUpIds + track.id.value;
@@ -42,7 +42,7 @@ std::vector<Address> addresses(const Trace& trace)
             address.pid = processes.try_emplace(track.processName, kMadeUpIds + std::ssize(processes)).first->second;
         if (isOfDevice(track)) {
             address = {track.device.value, track.stream.value};
-            // Annotations share their stream's row; two streams of one number, of two processes, do not.
+            // Annotations share their stream's row. Streams with equal numbers of two processes do not share a row.
             const std::string name = track.kind == TrackKind::Stream ? std::string() : track.name;
             if (!ofDevices.emplace(address, track.kind, name).second)
                 address.tid = madeUp;
@@ -68,7 +68,7 @@ public:
     {
     }
 
-    /// False: stopped, or the disk is full.
+    /// False if it was stopped or the disk is full.
     bool write()
     {
         appendJsonHead(m_out, m_trace, m_base);
@@ -121,7 +121,7 @@ private:
         m_out += "}}";
     }
 
-    /// Nothing where the file that the trace came from had no wish.
+    /// Writes nothing if the original file did not request an order.
     void writeOrder(const char* what, Address address, std::int32_t sortIndex)
     {
         if (sortIndex == 0)
@@ -154,7 +154,7 @@ private:
     void writeCounter(const Track& track)
     {
         for (const CounterSample& sample : m_trace.counter(track.id)) {
-            if (!std::isfinite(sample.value)) { // JSON has no word for it
+            if (!std::isfinite(sample.value)) { // JSON cannot represent it
                 ++m_notFinite;
                 continue;
             }
@@ -174,7 +174,8 @@ private:
         const SliceArgs& args = slice.args;
         if (slice.kind == ActivityKind::Step)
             return fmt::format("ProfilerStep#{}", args.value);
-        // Kineto tells the ends of a copy by its name only; others ("hipMemcpyHtoD") have names of their own.
+        // Kineto gives the memory kinds of a copy only in its name; other copies ("hipMemcpyHtoD") have their own
+        // names.
         const bool ends = args.src != MemoryKind::Unknown || args.dst != MemoryKind::Unknown;
         const bool said = name.find("->") != name.npos || (!ends && name.find(copyKindName(args.copy)) != name.npos);
         if (slice.kind == ActivityKind::GpuMemcpy && !said && args.copy != CopyKind::Unknown)
@@ -183,7 +184,8 @@ private:
         return std::string(name);
     }
 
-    /// With what their file says of them: that is read for many at once. False: stopped, or the disk is full.
+    /// Writes slices with the details from their file, which are read in batches. False if it was stopped or the disk
+    /// is full.
     bool writeSlices(const Track& track)
     {
         std::vector<Slice> some;
@@ -273,11 +275,11 @@ private:
     std::string& m_out;
     Walk m_walk;
     Arrows m_arrows;
-    static constexpr std::size_t kTogether = 4096; ///< slices whose details are read at once
+    static constexpr std::size_t kTogether = 4096; ///< slices whose details are read together
 
     JsonArgs m_args;
     std::vector<Address> m_addresses; ///< by track
-    CaptureStats m_stats;             ///< of the trace, and what this file lacks of it
+    CaptureStats m_stats;             ///< losses of the trace, plus those of this file
     std::uint64_t m_unread = 0, m_notFinite = 0;
     std::string m_whyUnread;
     std::int64_t m_base;

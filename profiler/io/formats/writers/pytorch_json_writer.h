@@ -4,9 +4,9 @@
 
 namespace profiler::formats::writers {
 
-/// Writes a trace as PyTorch's profiler does (Kineto's Chrome JSON): what TensorBoard, HTA, Perfetto and Chrome read.
-/// Compressed where the name ends in .gz. Times are exact. Our step marks become ProfilerStep#N; other kinds that
-/// PyTorch has no word for keep ours as their category. Memory is bounded but for arrows, of which the ids are held.
+/// Writes a trace in the format of PyTorch's profiler (Kineto's Chrome JSON), which TensorBoard, HTA, Perfetto and
+/// Chrome read. If the name ends in .gz, the file is compressed. Times are exact. Step marks become ProfilerStep#N;
+/// other kinds that PyTorch lacks have our category names. Memory use is bounded, except for the ids of arrows.
 Result<void> writePytorchJson(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options);
 
 } // namespace profiler::formats::writers
