@@ -19,7 +19,7 @@ namespace {
 
 constexpr Nanoseconds kShort{10'000};
 
-/// What a name says, judged once for each string of the trace.
+/// The classification of names, evaluated once for each string of the trace.
 class NameClasses {
 public:
     enum : unsigned char {
@@ -52,10 +52,11 @@ private:
     std::vector<unsigned char> m_classes; ///< by string id
 };
 
-/// Sums by name, in pages that come with their first one: a trace may have a hundred names of kernels among millions.
+/// Sums by name id, in pages that are allocated on first use: a trace may have a hundred kernel names among millions of
+/// strings.
 class NameTotals {
 public:
-    /// Ids will be below `count`.
+    /// All ids will be below `count`.
     void expect(std::uint32_t count) { m_pages.resize((count + kPage - 1) / kPage); }
     KindTotal& operator[](std::uint32_t id)
     {
@@ -64,7 +65,7 @@ public:
             page = std::make_unique<Page>();
         return (*page)[id % kPage];
     }
-    /// Calls visit(id, total) for those that count something, by id.
+    /// Calls visit(id, total) for each nonzero total, by id.
     template <class Visit>
     void forEach(Visit&& visit) const
     {
@@ -80,7 +81,7 @@ private:
     std::vector<std::unique_ptr<Page>> m_pages;
 };
 
-/// One walker's part of the result.
+/// The part of the result that one thread computes.
 struct Part {
     ActivityScan scan;
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, Transfer> transfers;
@@ -171,7 +172,7 @@ private:
         if (host && m_names.is(slice, NameClasses::kCommunicates))
             m_part.host.communication.add(range);
         switch (kind) {
-        case ActivityKind::Overhead: // of the process: on a row of its own, mostly
+        case ActivityKind::Overhead: // of the process, usually on a separate row
             if (m_names.is(slice, NameClasses::kCodeLoading))
                 m_part.host.codeLoading.add(range);
             return;
@@ -204,7 +205,7 @@ private:
     {
         const bool sync = m_names.is(slice, NameClasses::kSync);
         const bool copy = !sync && m_names.is(slice, NameClasses::kBlockingCopy);
-        // A runtime call waits and copies by a driver call inside it: that is one wait, not two.
+        // A runtime call waits and copies through a driver call inside it: that counts as one wait, not two.
         const bool isInner = slice.end() <= m_callEnd;
         m_callEnd = std::max(m_callEnd, slice.end());
         if (sync && !isInner)
@@ -228,7 +229,7 @@ private:
     const NameClasses& m_names;
     const Phases& m_phases;
     Part& m_part;
-    TraceTime m_callEnd{}; ///< of the outermost call of the track so far
+    TraceTime m_callEnd{}; ///< end of the track's last outermost call
 };
 
 void mergeTotals(ActivityScan& all, const ActivityScan& part)
@@ -271,7 +272,7 @@ void mergePart(ActivityScan& all, Part& part)
     }
 }
 
-/// Rows of tables from all parts, largest first.
+/// Merges the table rows of all parts and sorts them, largest first.
 void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all)
 {
     Part& first = parts.front();
@@ -300,8 +301,8 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
     std::stable_sort(all.transfers.begin(), all.transfers.end(), larger);
 }
 
-/// In a group of one rank NCCL is called and runs no kernel: its calls wait for nobody. What Gloo and MPI exchange,
-/// they exchange on the host.
+/// True if no ranks exchange data through kernels. In a group of one rank, NCCL is called but runs no kernel, so its
+/// calls do not wait. Gloo and MPI exchange data on the host.
 bool exchangesNothing(const Trace& trace, const ActivityScan& scan)
 {
     const auto begins = [&trace](std::string_view mark) {
@@ -326,7 +327,7 @@ ActivityScan scanActivity(const Trace& trace, unsigned threads)
 {
     const NameClasses names(trace);
     const Phases phases(trace);
-    std::vector<TrackId> order; // the largest first, so that no thread is left with it at the end
+    std::vector<TrackId> order; // largest first, so that no thread gets a large track at the end
     for (const Track& track : trace.tracks())
         order.push_back(track.id);
     std::stable_sort(order.begin(), order.end(),

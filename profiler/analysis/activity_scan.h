@@ -11,25 +11,25 @@
 
 namespace profiler::analysis {
 
-/// What one device did, as times.
+/// The activity of one device, as times.
 struct DeviceActivity {
     Intervals kernels;       ///< without communication
     Intervals communication; ///< kernels of NCCL and RCCL
     Intervals copies, memsets;
-    int streams = 0; ///< that did something
+    int streams = 0; ///< streams with work
 
     [[nodiscard]] Intervals allKernels() const;
     [[nodiscard]] Intervals any() const;
 };
 
-/// What the host's threads did, loader workers excepted, as times.
+/// The activity of the host threads, without loader workers, as times.
 struct HostActivity {
     Intervals calls;     ///< runtime and driver calls, and waits
-    Intervals dataWaits; ///< for the loader
-    Intervals work;      ///< operators, as NVTX ranges too, and phases; marks of steps are none
-    Intervals syncs, blockingCopies, allocations; ///< of the calls
-    Intervals codeLoading;                        ///< of the calls, and what the profiler calls the driver's overhead
-    Intervals communication;                      ///< operators and ranges that communicate
+    Intervals dataWaits; ///< waits for the data loader
+    Intervals work;      ///< operators (including NVTX ranges of operators) and phases, but not step marks
+    Intervals syncs, blockingCopies, allocations; ///< by kind of call
+    Intervals codeLoading;                        ///< by calls, and overhead that the profiler attributes to the driver
+    Intervals communication;                      ///< communication operators and ranges
 };
 
 struct KindTotal {
@@ -37,24 +37,24 @@ struct KindTotal {
     Nanoseconds time{};
 };
 
-/// What summaries need of all slices of a trace, gathered in one walk over them.
+/// Everything that summaries need from the slices of a trace, collected in one pass.
 struct ActivityScan {
     std::array<KindTotal, kActivityKinds> kinds{};
-    std::int64_t shortKernels = 0; ///< under 10 µs
+    std::int64_t shortKernels = 0; ///< shorter than 10 µs
     KindTotal dataWaits;
     KindTotal syncCalls, blockingCopyCalls;
     KindTotal waits; ///< slices of kind Sync
     std::int64_t communicationKernels = 0;
     HostActivity host;
     std::map<DeviceId, DeviceActivity> devices;
-    std::vector<Transfer> transfers;  ///< by time, largest first
-    std::vector<KernelTotal> kernels; ///< by time, largest first
+    std::vector<Transfer> transfers;  ///< by total time, largest first
+    std::vector<KernelTotal> kernels; ///< by total time, largest first
 
     [[nodiscard]] const KindTotal& of(ActivityKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
 };
 
-/// O(slices), and no memory for them: slices come in order, so that their unions grow at their ends.
-/// @param threads  that walk; tracks are shared out among them
+/// O(slices) time. Uses little memory, because slices are visited in order and unions only grow at their ends.
+/// @param threads  number of threads; the tracks are distributed among them
 ActivityScan scanActivity(const Trace& trace, unsigned threads = 1);
 
 } // namespace profiler::analysis

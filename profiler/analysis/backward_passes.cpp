@@ -10,10 +10,10 @@
 namespace profiler::analysis {
 namespace {
 
-/// What the thread records of its own doing; steps around it are not.
+/// What a thread records about its own work; steps around it do not count.
 struct OwnWork {
     Intervals ranges;
-    bool hasPhases = false; ///< Phase slices: ours
+    bool hasPhases = false; ///< has Phase slices, which only Stepscope records
 };
 
 OwnWork ownWork(const Trace& trace, const Phases& phases, TrackId track)

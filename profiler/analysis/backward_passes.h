@@ -7,13 +7,13 @@
 
 namespace profiler::analysis {
 
-/// When the thread of the steps waits for a backward pass that autograd runs on threads of its own, as it does for
-/// gradients on a GPU: from a pass's first node to its last, as long as the steps' thread records nothing meanwhile.
-/// Empty for our own traces, whose phases say it.
-/// @param track  of the steps
+/// The times in which the steps' thread waits for a backward pass on autograd's threads, as autograd does for gradients
+/// on a GPU: from the first to the last node of a pass, as long as the steps' thread records nothing in between. Empty
+/// for Stepscope's own traces, whose phases provide this.
+/// @param track  the track of the steps
 Intervals backwardPasses(const Trace& trace, const Phases& phases, TrackId track);
 
-/// True for a node's name as PyTorch before 1.9 wrote it: "CudnnConvolutionBackward", "ReluBackward1",
+/// True for the names of autograd nodes before PyTorch 1.9: "CudnnConvolutionBackward", "ReluBackward1",
 /// "torch::autograd::AccumulateGrad".
 bool isOldNode(std::string_view name);
 

@@ -11,13 +11,13 @@
 
 namespace profiler::analysis {
 
-/// What a moment of a step is counted as: the first that fits.
+/// Categories of step time. At each moment, the first category that applies counts.
 enum class TimeClass { Kernel, Memcpy, Memset, Communication, Runtime, DataLoader, CpuOp, Other };
 inline constexpr std::size_t kTimeClasses = 8;
 /// "kernel", "memcpy", "memset", "communication", "runtime", "data_loader", "cpu_op", "other".
 std::string_view timeClassName(TimeClass timeClass);
 
-/// Exclusive shares of the steps' time, in TimeClass order; they sum to 1. All zero without steps.
+/// Exclusive shares of the steps' time, in TimeClass order; their sum is 1. All zero without steps.
 struct Breakdown {
     std::array<Nanoseconds, kTimeClasses> time{};
     Nanoseconds total{};
@@ -29,11 +29,12 @@ struct Breakdown {
     }
 };
 
-/// Over the union of the steps' intervals. Kernel: without communication kernels. DataLoader: our "data wait" phases,
-/// and ranges of the PyTorch profiler that begin with "enumerate(DataLoader)". CpuOp: operators, the other phases of a
-/// step, and annotations inside one, on host threads that are no loader workers; so in a trace of the CPU, where
-/// nothing above it is recorded, it is the computing. An annotation around a whole step, as a chosen mark is, tells
-/// nothing. Source: the order of PyTorch's retired TensorBoard plug-in, which counts annotations as operators.
+/// Divides the union of the steps' intervals. Kernel: without communication kernels. DataLoader: our "data wait"
+/// phases, and ranges of the PyTorch profiler that start with "enumerate(DataLoader)". CpuOp: operators, other phases
+/// of a step, and annotations inside a step, on host threads that are not loader workers. In a trace of the CPU only,
+/// where none of the categories above it is recorded, CpuOp is therefore the compute time. An annotation around a whole
+/// step, such as a chosen step range, does not count. Source: the order of PyTorch's retired TensorBoard plug-in, which
+/// counts annotations as operators.
 /// @param scan  of `trace`
 Breakdown breakdown(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps);
 

@@ -24,19 +24,20 @@ bool isCall(ActivityKind kind)
     return kind == ActivityKind::CudaRuntime || kind == ActivityKind::CudaDriver;
 }
 
-/// A Python function, as PyTorch's profiler names it with `with_stack`.
+/// True for a Python function as recorded by PyTorch's profiler with `with_stack`.
 bool isPythonFunction(std::string_view name)
 {
     return name.find(".py(") != name.npos;
 }
 
-/// A range that PyTorch's emit_nvtx() puts around an operator: "aten::empty", where its importer left the rest away.
+/// True for the range that PyTorch's emit_nvtx() opens around an operator: "aten::empty", after an importer removed the
+/// rest of the name.
 bool isOperatorsRange(std::string_view name)
 {
     return name.find("::") != name.npos;
 }
 
-/// What lies around a call.
+/// The slices around a call.
 struct Around {
     std::vector<std::string_view> ops; ///< outermost first
     std::string_view range;
@@ -45,7 +46,7 @@ struct Around {
 
 using Key = std::tuple<std::vector<std::string_view>, std::string_view, std::string_view, StringId>;
 
-/// Sums by place.
+/// Sums by call site.
 class Sites {
 public:
     void add(const Around& around, StringId call, Nanoseconds time, std::int64_t bytes, SliceId slice)
@@ -79,7 +80,7 @@ public:
     }
 
 private:
-    /// The outermost tells what the program asked for, the inner ones how that came to the call.
+    /// The outermost operator is what the program called; the inner ones show how it reached the call.
     static std::string chain(const std::vector<std::string_view>& ops)
     {
         constexpr std::size_t kMost = 4;
@@ -154,7 +155,7 @@ private:
             forEachViewOf(m_trace, track.id, ActivityKind::GpuMemset, take, m_stop);
     }
 
-    /// Threads that wait: by their calls, or where no such call is recorded by the waits themselves.
+    /// Finds the threads that wait: by their calls or, if no such call is recorded, by the waits themselves.
     void findWaits()
     {
         const auto find = [&](ActivityKind kind, bool named) {
@@ -238,13 +239,13 @@ private:
     {
         if (m_result.memsets.sites.empty())
             m_result.memsets.cannotTell =
-                m_anyMemset ? "no memset begins in the steps" : "the trace holds no memsets of a device";
+                m_anyMemset ? "no memset starts in the steps" : "the trace contains no device memsets";
         if (m_result.syncs.sites.empty())
             m_result.syncs.cannotTell =
-                m_anyWait ? "no call of the steps waits for a device"
+                m_anyWait ? "no call in the steps waits for a device"
                 : hasKind(m_trace, ActivityKind::CudaRuntime) || hasKind(m_trace, ActivityKind::CudaDriver)
                     ? "no recorded call waits for a device"
-                    : "the trace records no calls into CUDA";
+                    : "the trace contains no CUDA calls";
     }
 
     const Trace& m_trace;
@@ -253,9 +254,9 @@ private:
     Phases m_phases;
     std::vector<bool> m_waits, m_python, m_marks; ///< by string id
     bool m_anyMemset = false, m_anyWait = false, m_waitsAreCalls = false;
-    std::unordered_multimap<SliceId, Memset> m_memsets; ///< by their calls
+    std::unordered_multimap<SliceId, Memset> m_memsets; ///< by the calls that launched them
     std::vector<Memset> m_unlinked;
-    std::set<TrackId> m_threads; ///< that make such calls
+    std::set<TrackId> m_threads; ///< threads with such calls
     Sites m_memsetSites, m_syncSites;
     CallSitesOfTrace m_result;
 };

@@ -44,7 +44,7 @@ void takeBest(std::vector<BestCopy>& best, const Slice& copy)
         *known = row;
 }
 
-/// What the recording program's driver said of the devices' links.
+/// The PCIe link of the devices, as reported by the driver during the recording.
 std::optional<PcieLink> linkOf(const Trace& trace)
 {
     std::optional<PcieLink> same;
@@ -131,7 +131,7 @@ CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const st
     std::stable_sort(result.classes.begin(), result.classes.end(),
                      [](const CopyClass& a, const CopyClass& b) { return a.all.time > b.all.time; });
     if (result.classes.empty())
-        result.cannotTell = any ? "no copy begins in the steps" : "the trace holds no copies";
+        result.cannotTell = any ? "no copy starts in the steps" : "the trace contains no copies";
     return result;
 }
 

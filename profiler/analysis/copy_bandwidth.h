@@ -14,18 +14,19 @@
 
 namespace profiler::analysis {
 
-/// Sizes of copies that are told apart: the small ones take as long as starting them does, whatever the link.
+/// Size classes of copies. The start-up time dominates small copies, whatever the link.
 inline constexpr std::size_t kCopySizes = 4;
 /// "under 64 KiB", "64 KiB to 1 MiB", "1 to 16 MiB", "16 MiB and more".
 std::string_view copySizeName(std::size_t size);
 
-/// Copies of one kind between the same kinds of memory, in the judged steps, else in the whole trace.
+/// Copies of one kind between the same kinds of memory, in the steady-state steps, or in the whole trace if there are
+/// none.
 struct CopyClass {
     struct Sum {
         std::int64_t count = 0, bytes = 0;
-        Nanoseconds time{}; ///< summed, so copies that overlap count twice
+        Nanoseconds time{}; ///< summed: copies that overlap count twice
 
-        /// Achieved bandwidth, 10⁹ bytes a second; 0 when no time was taken.
+        /// Achieved bandwidth in 10⁹ bytes per second; 0 if the time is zero.
         [[nodiscard]] double gbPerSecond() const
         {
             return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
@@ -35,14 +36,15 @@ struct CopyClass {
     MemoryKind src{}, dst{};
     Sum all;
     std::array<Sum, kCopySizes> sizes{};
-    SliceId longest; ///< its longest copy
+    SliceId longest; ///< the longest of these copies
     Nanoseconds longestTime{};
-    /// What the best bandwidth of this kind would have saved: time less bytes at that bandwidth. 0 without one.
+    /// Time that could be saved at the best bandwidth of this kind: actual time minus bytes over that bandwidth. 0 if
+    /// there is no best bandwidth.
     Nanoseconds overBest{};
 };
 
-/// The best bandwidth that a copy of a kind reached: what the link gives at least. Where a trace does not tell the
-/// link, this stands for it; only copies of a MiB and more count, as small ones time their own start.
+/// The best bandwidth that a copy of a kind achieved, which is a lower bound for the link. Used as the reference if the
+/// trace does not describe the link. Only copies of at least 1 MiB count, because start-up time dominates smaller ones.
 struct BestCopy {
     CopyKind kind{};
     double gbPerSecond = 0;
@@ -52,25 +54,26 @@ struct BestCopy {
 };
 
 struct CopyBandwidth {
-    std::vector<CopyClass> classes; ///< by time, largest first
-    std::vector<BestCopy> best;     ///< of each kind that has a large enough one, of the whole trace
-    /// Between host and devices: recorded of each device of the trace, the same for all.
+    std::vector<CopyClass> classes; ///< by total time, largest first
+    std::vector<BestCopy> best;     ///< one per kind with a large enough copy; covers the whole trace
+    /// The link between host and devices, if it is recorded for every device of the trace and is the same for all.
     std::optional<PcieLink> link;
-    std::string cannotTell; ///< why nothing stands here; empty: something does
+    std::string cannotTell; ///< the reason why there is no result; empty if there is one
 
-    /// True where the link's rate is the best that copies of a kind can reach: between host and device, unless one of
-    /// them was faster, so that they go another way (NVLink-C2C).
+    /// True if the rate of the link limits copies of this kind: copies between host and device, unless one of them was
+    /// faster than the link and therefore used another path (NVLink-C2C).
     [[nodiscard]] bool judgedByLink(CopyKind kind) const;
-    /// 10⁹ bytes a second that copies of a kind can reach: the link's, else the best copy's; empty: nothing tells.
+    /// The bandwidth that copies of a kind can reach, in 10⁹ bytes per second: that of the link, otherwise that of the
+    /// best copy. Empty if both are unknown.
     [[nodiscard]] std::optional<double> bestGbPerSecond(CopyKind kind) const;
-    /// Achieved bandwidth of copies over the best of their kind, [0, 1]; empty where there is none to compare.
+    /// Achieved bandwidth of copies relative to the best of their kind, [0, 1]; empty if there is no reference.
     [[nodiscard]] std::optional<double> shareOfBest(const CopyClass::Sum& copies, CopyKind kind) const;
 
 private:
-    /// Null: no copy of that kind was large enough.
+    /// Null if no copy of that kind was large enough.
     [[nodiscard]] const BestCopy* bestOf(CopyKind kind) const;
 };
-/// @param stop  asked now and then; what is returned then means nothing
+/// @param stop  checked periodically; after a stop, the result is meaningless
 CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -7,7 +7,7 @@
 
 namespace profiler::analysis {
 
-/// From the last end back to the first begin, always to what held a piece up.
+/// Walks from the last end back to the first start, always to the work that delayed the current piece.
 struct CriticalPathWalk {
     const Trace& trace;
     const ReplayGraph& graph;
@@ -15,7 +15,7 @@ struct CriticalPathWalk {
     const std::stop_token& stop;
     ReplayGraph::Run run = graph.run({}, stop);
     CriticalPath path{};
-    std::unordered_map<std::uint64_t, CriticalPath::Share> shares{}; ///< by name and place
+    std::unordered_map<std::uint64_t, CriticalPath::Share> shares{}; ///< by name and thread or device
 
     [[nodiscard]] std::size_t laneOf(std::uint32_t node) const
     {
@@ -51,13 +51,14 @@ struct CriticalPathWalk {
         CriticalPath::Share& share = shares[std::uint64_t{node.name.value} << 8 | static_cast<std::uint64_t>(where)];
         share.where = where;
         share.time += range.duration();
-        if (range.duration() >= share.longestTime) { // the first of the longest, as the walk goes back
+        if (range.duration() >= share.longestTime) { // the walk goes backwards, so this keeps the first of several
+                                                     // longest pieces
             share.longestTime = range.duration();
             share.longest = node.slice;
         }
     }
 
-    /// The last work; of workers only where nothing else works.
+    /// The work that ends last; loader workers count only if nothing else works.
     [[nodiscard]] std::uint32_t last() const
     {
         std::uint32_t found = ReplayGraph::kNone;

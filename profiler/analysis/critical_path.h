@@ -9,31 +9,31 @@
 
 namespace profiler::analysis {
 
-/// The chain of work that decided how long the trace took: whatever is not on it may take longer for free, and only
-/// what is on it is worth shortening.
+/// The chain of work that determined the length of the trace. Work outside the chain has slack; only shortening work on
+/// the chain saves time.
 struct CriticalPath {
     struct Piece {
         TimeRange range;
         ReplayWork::Where where{};
-        bool latency = false; ///< between a cause and its effect: launching, waking up
+        bool latency = false; ///< between a cause and its effect, for example launch or wake-up latency
     };
     struct Share {
-        std::string name; ///< of the innermost slice; empty: no slice covers it
+        std::string name; ///< of the innermost slice; empty if no slice covers the piece
         ReplayWork::Where where{};
         Nanoseconds time{};
-        Nanoseconds longestTime{}; ///< of one piece
-        SliceId longest;           ///< its slice; meaningless where `name` is empty
+        Nanoseconds longestTime{}; ///< duration of the longest piece
+        SliceId longest;           ///< slice of the longest piece; meaningless if `name` is empty
     };
-    std::vector<Piece> pieces; ///< in time, without gaps but for what was left out
-    std::vector<Share> byName; ///< largest first, latencies left out
+    std::vector<Piece> pieces; ///< in time order, contiguous except for omitted parts
+    std::vector<Share> byName; ///< largest first, without latencies
     Nanoseconds host{}, loader{}, device{}, latency{};
 
     [[nodiscard]] Nanoseconds total() const { return host + loader + device + latency; }
 };
 
-/// It ends with the last work of the host or a device: what workers load beyond that nobody waits for.
-/// @param within  only what lies in here; empty: all
-/// @param stop    asked now and then; what is returned then means nothing
+/// The path ends with the last work of the host or a device; work that loader workers do after that does not count.
+/// @param within  restricts the path to these times; empty: no restriction
+/// @param stop    checked periodically; after a stop, the result is meaningless
 CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const Intervals& within = {},
                           const std::stop_token& stop = {});
 

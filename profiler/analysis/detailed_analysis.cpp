@@ -11,7 +11,8 @@ namespace profiler::analysis {
 
 namespace {
 
-/// What tells where the host's own time goes, beside calls and phases. Other slices may span the whole trace.
+/// The critical path in which operators, annotations and NVTX ranges name the host's self time, in addition to calls
+/// and phases. Other slices may span the whole trace.
 CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const JudgedPart& part,
                        const std::stop_token& stop)
 {
@@ -22,8 +23,8 @@ CriticalPath namedPath(const Trace& trace, const std::vector<Step>& steps, const
     return criticalPath(trace, ReplayGraph::of(trace, steps, named, stop), part.window, stop);
 }
 
-/// Where operators are recorded in a few steps only, the host's work of all others has none but its phases' names: both
-/// in one sum would tell the same work twice, under two names.
+/// If only a few steps record operators, the host work of all other steps is known only by phase. A sum over both would
+/// list the same work under two names, so the path covers only the steps with operators.
 JudgedPart partOfPath(const std::vector<Step>& steps, const JudgedPart& part)
 {
     std::vector<Step> withOps;

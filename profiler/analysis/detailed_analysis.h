@@ -12,21 +12,22 @@
 
 namespace profiler::analysis {
 
-/// Analyses that no rule stands on: for who looks closer at a trace that is whole. They cost about as much again as
-/// analyse(), so nothing that is refreshed while a trace grows asks for them.
+/// Analyses for a detailed view of a complete trace; no rule uses them. They cost about as much as analyse(), so views
+/// that refresh while a trace grows do not request them.
 struct DetailedAnalysis {
-    JudgedPart part; ///< what all but the workers, the best copies and, as told below, the path look at
+    JudgedPart part; ///< the steps covered by all analyses except the loader workers, the best copies and the path
     LaunchStatistics launches;
     CriticalPath path;
-    JudgedPart pathPart; ///< of those steps the ones with operators, where others have none: names stay comparable
+    JudgedPart pathPart; ///< the steps of `part` with operators, if some lack them: names stay comparable
     CopyBandwidth copies;
     CallSites memsets, syncs;
     LoaderBalance loader;
     Stragglers stragglers;
 };
-/// On two threads. The path names what the host did by its innermost call, operator or range.
-/// @param job   all but the stragglers of the rank alone whose steps these are, where the trace holds several ranks
-/// @param stop  asked every few milliseconds; what is returned then means nothing
+/// Uses two threads. The path names host work by the innermost call, operator or range.
+/// @param job   if the trace contains several ranks, all results except the stragglers cover only the rank of these
+///              steps
+/// @param stop  checked every few milliseconds; after a stop, the result is meaningless
 DetailedAnalysis detailedAnalysis(const Trace& job, const std::vector<Step>& steps, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

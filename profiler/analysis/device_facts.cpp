@@ -1,7 +1,7 @@
 #include "profiler/analysis/device_facts.h"
 
-#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/step_marks.h"
 #include "profiler/analysis/steps/one_time_work.h"
 #include "profiler/analysis/steps/warm_up_end.h"
@@ -13,7 +13,7 @@
 namespace profiler::analysis {
 namespace {
 
-/// Where the steady part of a trace without steps begins: where the host's one-time work ends, if that takes at least
+/// The start of the steady part of a trace without steps: the end of the host's one-time work, if that takes at least
 /// kLeastWarmUpExcess of the time until then.
 TraceTime steadyBegin(const Trace& trace, TimeRange span)
 {
@@ -25,8 +25,8 @@ TraceTime steadyBegin(const Trace& trace, TimeRange span)
     return isMuch && end < span.end ? end : span.begin;
 }
 
-/// Without steps: from the first to the last work of a device, since what lies around it is start and end of the
-/// recording, without the warm-up. Source: Nsight Systems leaves start and end out of its gpu_gaps.
+/// Without steps: from the first to the last device work, because the time around it is the start and end of the
+/// recording; the warm-up is excluded. Source: the gpu_gaps report of Nsight Systems also excludes start and end.
 std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts)
 {
     if (!facts.steps.empty())
@@ -37,8 +37,8 @@ std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts
     return {TimeRange{steadyBegin(trace, span), span.end}};
 }
 
-/// The window between the first and the last work of any device: a device that has nothing yet waits for no step, and
-/// the marks of steps may lie on the host long before the work that they launch.
+/// The window between the first and the last work of any device. Before its first work, a device does not wait for a
+/// step, and on the host the marks of steps may be long before the work that they launch.
 Intervals betweenWork(const DeviceFacts& facts)
 {
     if (facts.any.empty())
@@ -84,12 +84,12 @@ std::vector<double> DeviceFacts::idleInEachStep(std::initializer_list<std::strin
 
 namespace {
 
-/// Below this share of the window no rule speaks of idleness, so that the launches need no look. The smallest threshold
-/// of a rule on idle time is two percent (sync.every_n_steps).
+/// Below this share of the window, no rule reports idle time, so launches need not be examined. The smallest threshold
+/// of such a rule is 2 % (sync.every_n_steps).
 constexpr double kLeastIdle = 0.01;
 
-/// When the host tunes, compiles, launches for the first time or fills its allocator's cache, in the recorded steps;
-/// without steps from the first to the last work of a device. Code is loaded under a cause of its own.
+/// The times in which the host autotunes, compiles, launches for the first time or fills its allocator's cache, in the
+/// recorded steps. Without steps: from the first to the last device work. Loading of code is a separate cause.
 Intervals warmUpWork(const Trace& trace, const std::vector<Step>& steps, const Intervals& any)
 {
     const TimeRange recorded = steps.empty() ? TimeRange{any.front().begin, any.back().end}
@@ -145,7 +145,7 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
     if (!facts.hasWork())
         return facts;
     facts.work = kernelWork(trace, facts.window);
-    if (facts.work.all.count == 0 && facts.steps.size() < steps.size()) { // all kernels lie in the first steps
+    if (facts.work.all.count == 0 && facts.steps.size() < steps.size()) { // all kernels are in the first steps
         facts.steps = steadyStateSteps(steps, true);
         facts.window = judgedWindow(trace, facts);
         facts.work = kernelWork(trace, facts.window);

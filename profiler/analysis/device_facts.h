@@ -13,40 +13,43 @@
 
 namespace profiler::analysis {
 
-/// What the devices did in the part of a trace that rules judge: its steady steps, else all its steps; without steps
-/// from the first to the last work of a device, the warm-up (steps/one_time_work.h) left out.
+/// The activity of the devices in the part of a trace that rules use: its steady-state steps, or all steps if none is
+/// steady. Without steps: from the first to the last device work, without the warm-up (steps/one_time_work.h).
 struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
-    std::vector<TimeRange> steps;  ///< the steps in the window, one by one; empty: the trace has none
+    std::vector<TimeRange> steps;  ///< each step in the window; empty: the trace has none
     int devices = 0;               ///< workingDevices() of the whole trace
-    int ranks = 1;                 ///< markingProcesses(): each gave the devices work in each step
-    Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. In the whole trace
-    KernelWork work;           ///< kernels that begin in the window
-    std::vector<Slice> copies; ///< that begin in the window, by begin
-    /// In the window, between the first and the last work of any device: every gap of every working device is divided
-    /// among these causes exactly once. Rules read their share here and compute none of their own.
+    int ranks = 1;                 ///< markingProcesses(): the number of processes that gave the devices work in each
+                                   ///< step
+    Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. Cover the whole
+                               ///< trace
+    KernelWork work;           ///< kernels that start in the window
+    std::vector<Slice> copies; ///< copies that start in the window, by start
+    /// Idle time in the window between the first and the last work of any device: every gap of every working device is
+    /// attributed to exactly one of these causes. Rules use these shares instead of computing their own.
     std::vector<IdleCause> idle;
-    /// The rest of the same time, exclusive, summed over the working devices: kernels other than communication, and
-    /// memsets; of copies what neither hides; of communication what none of these hides.
+    /// The rest of the same time, summed over the working devices. The parts are exclusive: compute kernels and
+    /// memsets; copies not hidden by these; communication not hidden by any of these.
     Nanoseconds computing{}, copying{}, communicating{};
-    std::int64_t gaps = 0; ///< of working devices, whose next work's launch is recorded; 0: the queue is not known
-    std::int64_t queuedGaps = 0; ///< of these, with the next work in the launch queue already
+    std::int64_t gaps = 0; ///< gaps of working devices whose next work has a recorded launch; 0: the queue is unknown
+    std::int64_t queuedGaps = 0; ///< number of those gaps whose next work was already in the launch queue
 
     [[nodiscard]] bool hasWork() const { return !any.empty(); }
     [[nodiscard]] Nanoseconds windowTime() const { return total(window); }
-    /// Share of the window in which no device ran anything, [0, 1]; of its part between their first and last work.
+    /// Share of the window in which no device ran anything, [0, 1]. Relative to the part between the first and last
+    /// work.
     [[nodiscard]] double idleShare() const;
-    /// Share of the same time that a cause explains of the devices' idleness; a mean over devices.
+    /// Share of the same time in which devices idle for a cause; the mean over devices.
     [[nodiscard]] double idleShare(std::string_view cause) const;
-    /// The cause, or null where nothing idles for it.
+    /// The cause, or null if it causes no idle time.
     [[nodiscard]] const IdleCause* idleCause(std::string_view cause) const;
-    /// For each of the steps, µs that devices idle in it for any of these causes; a mean over devices.
+    /// For each step, the time that devices idle for any of these causes, in µs; the mean over devices.
     [[nodiscard]] std::vector<double> idleInEachStep(std::initializer_list<std::string_view> causes) const;
-    /// µs in a step of a sum over the working devices, on the mean over them.
+    /// µs per step and device, from a sum over the working devices.
     [[nodiscard]] double deviceUsPerStep(Nanoseconds sum) const { return usPerStep(sum) / std::max(devices, 1); }
-    /// µs in a step of a sum over devices: where several ranks gave them work, in a step of one of these on the mean.
+    /// µs per step, from a sum over devices. If several ranks gave them work: the mean per rank.
     [[nodiscard]] double meanUsPerStep(Nanoseconds sum) const { return usPerStep(sum) / ranks; }
-    /// µs in a step; in the whole window where there are no steps.
+    /// µs per step; without steps: µs in the whole window.
     [[nodiscard]] double usPerStep(Nanoseconds time) const
     {
         return toUs(time) / static_cast<double>(steps.empty() ? 1 : steps.size());

@@ -42,7 +42,7 @@ std::array<Intervals, kCauses> hostCauses(const HostActivity& host)
     return causes;
 }
 
-/// A device's idle time by cause; the last is what no other explains.
+/// Splits the idle time of a device by cause; the last part has no known cause.
 std::array<Intervals, kCauses + 1> split(Intervals idle, const std::array<Intervals, kCauses>& activity)
 {
     std::array<Intervals, kCauses + 1> parts;
@@ -67,8 +67,9 @@ bool isCommunication(std::string_view kernelName)
     const auto contains = [&](std::string_view mark) { return kernelName.find(mark) != kernelName.npos; };
     constexpr std::array<std::string_view, 11> kLibraries = {
         "nccl", "NCCL", "rccl", "RCCL", "msccl", "MSCCL", "nvshmem", "NVSHMEM", "deep_ep", "symm_mem", "userbuffers_"};
-    // Collectives that bear no library's prefix: those of PyTorch's symmetric memory, vLLM, SGLang, FlashInfer and
-    // TensorRT-LLM. Each holds one of these parts, so that few names are compared with the whole list.
+    // Collectives without a library prefix: those of PyTorch's symmetric memory, vLLM, SGLang, FlashInfer and
+    // TensorRT-LLM. Each of their names contains one of these parts, so few names have to be compared with the whole
+    // list.
     constexpr std::array<std::string_view, 5> kParts = {"educe", "ather", "oall", "o_all", "oAll"};
     constexpr std::array<std::string_view, 15> kCollectives = {
         "cross_device_reduce", "all_reduce", "allreduce", "AllReduce",     "quickreduce",
@@ -76,8 +77,8 @@ bool isCommunication(std::string_view kernelName)
         "ReduceScatter",       "all_to_all", "alltoall",  "AllToAll",      "Alltoall"};
     if (std::ranges::any_of(kLibraries, contains) ||
         (std::ranges::any_of(kParts, contains) && std::ranges::any_of(kCollectives, contains)))
-        // Inductor names its kernels after the operators beside them; DeepEP's layout kernels count tokens on one
-        // device.
+        // Inductor includes the names of neighbouring operators in kernel names; DeepEP's layout kernels count tokens
+        // on one device.
         return !kernelName.starts_with("triton_") && !contains("deep_ep::layout");
     return false;
 }
@@ -122,7 +123,7 @@ bool isCommunicationCall(std::string_view name)
 
 namespace {
 
-// "MmBackward0", "Log2Backward0". "Backward" and "Run Backward 12" are a program's own.
+// "MmBackward0", "Log2Backward0". "Backward" and "Run Backward 12" are names chosen by a program.
 bool isBackwardNode(std::string_view name)
 {
     constexpr std::string_view kEnd = "Backward";

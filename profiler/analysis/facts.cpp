@@ -27,7 +27,7 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
     if (stop.stop_requested())
         return facts;
     facts.device = deviceFacts(trace, scan, facts.steps);
-    // What less waiting can win on a device is what the attribution of its gaps leaves for data.
+    // Less waiting for data can save at most the device idle time that is attributed to data loading.
     if (facts.device.hasWork() && facts.statistics.steadyCount > 0) {
         const IdleCause* data = facts.device.idleCause("data_loader");
         facts.input.idleWaitUsPerStep =
@@ -44,7 +44,7 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
     if (ranks.empty())
         return analyseOne(trace, std::move(steps), stop);
     const Rank& rank = judgedRank(ranks, trace, steps);
-    const bool found = !steps.empty() && steps.front().found && // by repetition: of one process
+    const bool found = !steps.empty() && steps.front().found && // steps inferred from repetition belong to one process
                        trace.track(steps.front().slice.track).pid == rank.process;
     Facts facts = analyseOne(*rank.trace, found ? std::move(steps) : rank.steps, stop);
     facts.rank = AnalysedRank{rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices};

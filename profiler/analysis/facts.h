@@ -16,38 +16,39 @@
 
 namespace profiler::analysis {
 
-/// The rank that was analysed, of a trace that holds several (steps/ranks.h).
+/// The analysed rank of a trace that contains several (steps/ranks.h).
 struct AnalysedRank {
-    std::shared_ptr<const Trace> trace; ///< what it did, with the ids of the whole trace
+    std::shared_ptr<const Trace> trace; ///< the activity of this rank, with the ids of the whole trace
     std::int64_t number = 0;
-    std::string name;           ///< of its process
-    std::size_t of = 0;         ///< ranks in the trace
+    std::string name;           ///< name of its process
+    std::size_t of = 0;         ///< number of ranks in the trace
     bool sharesDevices = false; ///< Rank::sharesDevices
 
-    /// The steps of each rank of the trace, by number.
+    /// The steps of each rank of the trace, by rank number.
     struct Steps {
         std::int64_t number = 0;
-        std::string name;        ///< of the process
-        std::int64_t count = 0;  ///< 0: it marks none
-        double steadyMeanUs = 0; ///< 0 without a steady step
+        std::string name;        ///< name of the process
+        std::int64_t count = 0;  ///< 0: the rank marks no steps
+        double steadyMeanUs = 0; ///< 0 if no step is steady
     };
     std::vector<Steps> all = {};
 };
 
-/// The analyses of one trace that rules and views share, computed once.
+/// The analyses of a trace that rules and views share, computed once.
 struct Facts {
     std::vector<Step> steps;
     StepStatistics statistics;
     InputWait input;
     OpCosts ops;
     DeviceFacts device;
-    std::optional<AnalysedRank> rank; ///< none: the whole trace was analysed
+    std::optional<AnalysedRank> rank; ///< empty: the whole trace was analysed
 };
 
-/// With the steps that detectSteps() finds.
+/// Uses the steps found by detectSteps().
 Facts analyse(const Trace& trace);
-/// With these steps, which may be none. Of a trace with several ranks, judgedRank() alone, with its own steps.
-/// @param stop  once requested, the analyses that have not begun are left out: the result is to be discarded
+/// Uses these steps, which may be empty. For a trace with several ranks, analyses only judgedRank(), with its own
+/// steps.
+/// @param stop  after a stop request, remaining analyses are skipped and the result must be discarded
 Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -8,13 +8,13 @@
 
 namespace profiler::analysis {
 
-/// A stretch in which a device did nothing, and why, as IdleCause (device_use.h) has it.
+/// A time in which a device was idle, and its cause as in IdleCause (device_use.h).
 struct IdleStretch {
     TimeRange range;
     std::string_view cause;
 };
-/// Of each device that did something, from its first to its last operation: disjoint, by begin. They sum to what
-/// idleCauses() says of the whole trace.
+/// For each device with work, from its first to its last operation: disjoint, by start. Their sums equal idleCauses()
+/// for the whole trace.
 std::map<DeviceId, std::vector<IdleStretch>> idleStretches(const ActivityScan& scan);
 
 } // namespace profiler::analysis

@@ -15,7 +15,7 @@ namespace profiler::analysis {
 
 namespace {
 
-constexpr double kStall = 0.05; // of the mean step: a shorter wait is handing over a batch
+constexpr double kStall = 0.05; // share of the mean step; a shorter wait is only the transfer of a batch
 constexpr std::size_t kMostWaits = 10;
 
 int recordedCores(const Trace& trace)

@@ -7,24 +7,24 @@
 
 namespace profiler::analysis {
 
-/// Sets of trace time: sorted, disjoint, not touching, none empty.
+/// Sets of trace time: sorted, disjoint, not touching, without empty ranges.
 using Intervals = std::vector<TimeRange>;
 
-/// The union of any ranges; empty ones vanish. O(n log n).
+/// The union of arbitrary ranges; empty ranges are dropped. O(n log n).
 Intervals unite(std::vector<TimeRange> ranges);
 /// The union of two sets. O(n + m).
 Intervals unite(Intervals a, Intervals b);
-/// What both sets hold. O(n + m).
+/// The intersection of two sets. O(n + m).
 Intervals intersect(std::span<const TimeRange> a, std::span<const TimeRange> b);
-/// What `a` holds and `b` does not. O(n + m).
+/// The difference of two sets: `a` without `b`. O(n + m).
 Intervals subtract(std::span<const TimeRange> a, std::span<const TimeRange> b);
-/// Those of a set that overlap `range`, whole. O(log n).
+/// The elements of a set that overlap `range`, not clipped. O(log n).
 std::span<const TimeRange> overlapping(std::span<const TimeRange> set, TimeRange range);
-/// Time that a set covers.
+/// The total duration of a set.
 Nanoseconds total(std::span<const TimeRange> set);
 
-/// Makes a union of ranges as they come: in the order of their begins, as slices of a track do, it costs O(1) each and
-/// holds only what does not touch; in any other order they are sorted at the end.
+/// Builds a union incrementally. If ranges arrive by start, like the slices of a track, each costs O(1), and only
+/// disjoint ranges are stored. Otherwise, the ranges are sorted at the end.
 class UnionBuilder {
 public:
     void add(TimeRange range)
@@ -36,7 +36,7 @@ public:
         else
             append(range);
     }
-    /// The union; the builder is empty afterwards.
+    /// Returns the union and clears the builder.
     [[nodiscard]] Intervals take();
 
 private:

@@ -30,7 +30,7 @@ bool hasAny(std::string_view name, Marks marks)
     return std::any_of(marks.begin(), marks.end(), [&](std::string_view mark) { return name.find(mark) != name.npos; });
 }
 
-/// True where `mark` occurs and is not followed by one of `others`: "conv" but not "convert".
+/// True if `mark` occurs without being followed by one of `others`: "conv", but not "convert".
 bool hasWithout(std::string_view name, std::string_view mark, Marks others)
 {
     for (auto at = name.find(mark); at != name.npos; at = name.find(mark, at + 1)) {
@@ -41,11 +41,11 @@ bool hasWithout(std::string_view name, std::string_view mark, Marks others)
     return false;
 }
 
-/// A kernel's name in lower case, split: types in template arguments and parameters name other things than the kernel
-/// does ("cutlass::bfloat16_t", "cublasTransposeParams").
+/// A kernel's name in lower case, split into parts. Types in template arguments and parameters describe other things
+/// than the kernel ("cutlass::bfloat16_t", "cublasTransposeParams").
 struct NameParts {
     std::string head;   ///< the function with its namespaces: "cutlass::device_kernel"
-    std::string detail; ///< its template arguments
+    std::string detail; ///< the template arguments
 };
 
 void removeAll(std::string& text, std::string_view part)
@@ -54,8 +54,8 @@ void removeAll(std::string& text, std::string_view part)
         text.erase(at, part.size());
 }
 
-/// "_ZN7ck_tile6kentryILi1E…": the identifiers up to the template arguments, and all that follows. In other forms of
-/// mangled names, which are rare, the head is the whole name.
+/// Splits "_ZN7ck_tile6kentryILi1E…" into the identifiers before the template arguments and the rest. For other, rare
+/// forms of mangled names, the head is the whole name.
 NameParts splitMangled(std::string_view name)
 {
     NameParts parts;
@@ -81,10 +81,10 @@ NameParts split(std::string name)
     removeAll(name, "(anonymous namespace)::");
     removeAll(name, "<unnamed>::");
     NameParts parts;
-    int angles = 0, brackets = 0; // angle brackets inside round ones are comparisons: "enable_if<((8)>(0)), void>"
+    int angles = 0, brackets = 0; // angle brackets inside parentheses are comparisons: "enable_if<((8)>(0)), void>"
     for (const char c : name) {
         if (c == '(' && angles == 0)
-            break; // the parameters
+            break; // start of the parameters
         brackets += c == '(' ? 1 : c == ')' ? -1 : 0;
         if (c == '>' && brackets == 0 && angles > 0)
             --angles;
@@ -95,13 +95,13 @@ NameParts split(std::string name)
     return parts;
 }
 
-/// "lamb", but not the "lambda" that half of PyTorch's kernels have in their names.
+/// True for "lamb", but not for "lambda", which half of PyTorch's kernel names contain.
 bool isLamb(std::string_view name)
 {
     return hasWithout(name, "lamb", {"da"});
 }
 
-/// "gemm", but not that of FBGEMM, whose name its tables, permutations and conversions bear.
+/// True for "gemm", but not for FBGEMM, whose prefix is also in the names of its tables, permutations and conversions.
 bool isGemm(std::string_view name)
 {
     for (auto at = name.find("gemm"); at != name.npos; at = name.find("gemm", at + 1))
@@ -227,18 +227,18 @@ bool isIndexing(std::string_view name)
                          "nonzero"});
 }
 
-/// What Inductor generates says in its prefix what it is; the operators that follow are those that it is fused with or
-/// stands beside, so that most of them say nothing of the kernel itself.
+/// Inductor encodes the kind of kernel in a prefix. The operators after it are fused into the kernel or adjacent to it,
+/// so most of them do not describe the kernel itself.
 std::optional<KernelClass> inductorClass(std::string_view name)
 {
     if (!name.starts_with("triton_"))
         return std::nullopt;
     const std::string_view kind = name.substr(std::string_view("triton_").size(), 4);
-    if (kind == "tem_") // a template: a product
+    if (kind == "tem_") // a template: a matrix product
         return name.find("flex_attention") != name.npos ? KernelClass::Attention
                : name.find("convolution") != name.npos  ? KernelClass::Convolution
                                                         : KernelClass::Gemm;
-    if (kind == "for_") // over lists of tensors
+    if (kind == "for_") // a loop over lists of tensors
         return KernelClass::Optimizer;
     if (kind == "poi_")
         return isNormalization(name) ? KernelClass::Normalization : KernelClass::Elementwise;
@@ -247,7 +247,7 @@ std::optional<KernelClass> inductorClass(std::string_view name)
     return std::nullopt;
 }
 
-/// Kernels whose template arguments say what they do.
+/// True for kernels whose template arguments describe what they do.
 bool isWrapper(std::string_view head)
 {
     return head == "kernel" || hasAny(head, {"cutlass::kernel", "cutlass::device_kernel", "cutlass_cudnn", "5x_cudnn",
@@ -265,8 +265,8 @@ KernelClass wrappedClass(const NameParts& name)
     return isGemm(name.detail) || name.head.find("cutlass") != name.head.npos ? KernelClass::Gemm : KernelClass::Other;
 }
 
-/// The first class whose marks fit: the order settles names that hold several ("batch_norm … reduce", "cudnn …
-/// nchwToNhwc").
+/// The first class with a matching mark. The order decides for names with several marks ("batch_norm … reduce", "cudnn
+/// … nchwToNhwc").
 KernelClass classOfHead(std::string_view head)
 {
     if (hasAny(head, {"index_elementwise", "scatter_gather_elementwise", "split_embedding", "embedding_codegen",
@@ -302,12 +302,12 @@ KernelClass classOfHead(std::string_view head)
         return KernelClass::Elementwise;
     if (isIndexing(head))
         return KernelClass::Indexing;
-    if (head.starts_with("loop_") || head.starts_with("wrapped_")) // XLA's fusions
+    if (head.starts_with("loop_") || head.starts_with("wrapped_")) // fusions by XLA
         return KernelClass::Elementwise;
     return hasAny(head, {"pool"}) ? KernelClass::Pooling : KernelClass::Other;
 }
 
-/// @param kernelName  as the trace has it
+/// @param kernelName  as in the trace
 KernelClass classOf(std::string_view kernelName)
 {
     if (isCommunication(kernelName))
@@ -321,14 +321,14 @@ KernelClass classOf(std::string_view kernelName)
     if (isWrapper(name.head))
         return wrappedClass(name);
     const KernelClass found = classOfHead(name.head);
-    // PyTorch writes parts of its norms as elementwise kernels over a lambda of the norm's name.
+    // PyTorch implements parts of its norms as elementwise kernels with a lambda that has the norm's name.
     if (found == KernelClass::Elementwise && isNormalization(name.detail))
         return KernelClass::Normalization;
     return found;
 }
 
-/// Precision of what Tensile generated for AMD: "cijk_ailk_bljk_BBS_bh_…" names its types after the operands' indices.
-/// Source: Tensile's DataType.toChar (S, D, H, B, F8, I8; C and Z are complex).
+/// Precision of kernels generated by Tensile for AMD: in "cijk_ailk_bljk_BBS_bh_…", the types follow the operand
+/// indices. Source: Tensile's DataType.toChar (S, D, H, B, F8, I8; C and Z are complex).
 std::optional<Precision> tensilePrecision(std::string_view name)
 {
     constexpr std::size_t kBeforeTypes = 15; // "cijk_ailk_bljk_"
@@ -354,13 +354,14 @@ std::optional<Precision> tensilePrecision(std::string_view name)
     }
 }
 
-/// AMD's composable kernels call BF16 an unsigned short: "unsigned short, unsigned short, float", mangled "ttft".
+/// AMD's Composable Kernel represents BF16 as an unsigned short: "unsigned short, unsigned short, float", mangled
+/// "ttft".
 bool isComposableBf16(std::string_view name)
 {
     return hasAny(name, {"ck::", "n2ck", "ck_tile"}) && hasAny(name, {"unsigned short", "ttf", "bhalf"});
 }
 
-/// What the marks say, before it is known whether the kernel is on tensor cores.
+/// The precision according to the marks, before considering tensor cores.
 Precision precisionOf(std::string_view name)
 {
     if (const auto tensile = tensilePrecision(name))
@@ -393,15 +394,15 @@ bool onTensorCores(std::string_view name, Precision precision)
         return true;
     const bool narrow = precision == Precision::Fp16 || precision == Precision::Bf16 || precision == Precision::Fp8 ||
                         precision == Precision::Tf32;
-    // cuDNN's and cuBLAS' newer kernels say only the types: in sixteen bits they have no other path.
-    // AMD's name the matrix instruction; in thirty-two bits it is no faster than what autocast would leave behind.
+    // Newer kernels of cuDNN and cuBLAS name only the types; with 16-bit types they always use tensor cores. Kernels
+    // for AMD name the matrix instruction; with 32-bit types it is no faster than what autocast would replace.
     return narrow &&
            hasAny(name, {"xmma", "cutlass", "cudnn", "fmha", "_mi16x", "_mi32x", "mfma", "xdl", "gtcx", "ck::"});
 }
 
 struct Judged {
     KernelClass kernelClass{};
-    bool fullPrecision = false; ///< a product, in FP32 without tensor cores
+    bool fullPrecision = false; ///< a product in FP32 without tensor cores
 };
 
 Judged judge(std::string_view name)

@@ -11,19 +11,20 @@
 
 namespace profiler::analysis {
 
-/// What a kernel computes, told by its name: cuBLAS, cuDNN, CUTLASS, PyTorch's own, Triton, rocBLAS and NCCL name
-/// theirs systematically. A fused attention kernel is Attention; matmul and softmax written out are Gemm and Reduction.
+/// What a kernel computes, derived from its name: cuBLAS, cuDNN, CUTLASS, PyTorch, Triton, rocBLAS and NCCL use
+/// systematic names. A fused attention kernel is Attention; the separate matmul and softmax kernels of unfused
+/// attention are Gemm and Reduction.
 enum class KernelClass : std::uint8_t {
     Gemm,
     Convolution,
     Attention,
-    Normalization, ///< batch, layer, group norm
-    Reduction,     ///< softmax and losses too
-    Elementwise,   ///< copies and casts of PyTorch's own kernels too
-    Layout,        ///< transposes, changes between NCHW and NHWC, concatenation
+    Normalization, ///< batch, layer and group norm
+    Reduction,     ///< including softmax and losses
+    Elementwise,   ///< including copies and casts by PyTorch's kernels
+    Layout,        ///< transposes, NCHW/NHWC conversion, concatenation
     Indexing,      ///< gather, scatter, embedding
     Pooling,
-    Optimizer,     ///< kernels over many tensors at once: foreach and fused optimizers
+    Optimizer,     ///< foreach and fused optimizers: kernels over many tensors
     Communication, ///< NCCL, RCCL
     Other,
 };
@@ -33,21 +34,21 @@ inline constexpr std::size_t kKernelClasses = 12;
 std::string_view kernelClassName(KernelClass kernelClass);
 KernelClass kernelClass(std::string_view kernelName);
 
-/// The type in which a matrix product or a convolution multiplies, by the kernel's name; Unknown where that does not
-/// say (which is common: an unmarked cuDNN kernel, a copy).
+/// The type in which a matrix product or a convolution multiplies, from the kernel's name. Unknown if the name does not
+/// contain it, which is common (an unmarked cuDNN kernel, a copy).
 enum class Precision : std::uint8_t { Unknown, Fp64, Fp32, Tf32, Fp16, Bf16, Fp8, Int8 };
 Precision kernelPrecision(std::string_view kernelName);
-/// The kernel multiplies on tensor cores, by the marks that NVIDIA's libraries put into names (hmma, 884, 1688, 16816,
-/// wgmma, tensorop…) and by its precision.
+/// True if the kernel multiplies on tensor cores, from the marks in the names of NVIDIA's libraries (hmma, 884, 1688,
+/// 16816, wgmma, tensorop…) and from its precision.
 bool usesTensorCores(std::string_view kernelName);
-/// A matrix product or a convolution: what tensor cores can do.
+/// True for matrix products and convolutions, which can use tensor cores.
 constexpr bool isProduct(KernelClass kernelClass)
 {
     return kernelClass == KernelClass::Gemm || kernelClass == KernelClass::Convolution ||
            kernelClass == KernelClass::Attention;
 }
 
-/// Kernel time by what it computes. Times are summed over kernels, so streams that overlap count twice.
+/// Kernel time by class. Times are summed over kernels, so kernels that overlap on several streams count twice.
 struct KernelWork {
     struct Sum {
         std::int64_t count = 0;
@@ -55,9 +56,9 @@ struct KernelWork {
     };
     std::array<Sum, kKernelClasses> classes{}; ///< in KernelClass order
     Sum all;
-    Nanoseconds fullPrecisionTime{};    ///< of products, in FP32 without tensor cores (TF32 is on them)
-    std::vector<SliceId> fullPrecision; ///< longest of those, longest first, at most ten
-    std::int64_t under10us = 0;         ///< kernels
+    Nanoseconds fullPrecisionTime{};    ///< products in FP32 without tensor cores (TF32 uses them)
+    std::vector<SliceId> fullPrecision; ///< the longest of those, longest first, at most ten
+    std::int64_t under10us = 0;         ///< number of kernels shorter than 10 µs
 
     [[nodiscard]] const Sum& of(KernelClass kernelClass) const
     {
@@ -71,8 +72,8 @@ struct KernelWork {
     }
 };
 
-/// @param within  kernels that begin inside one of these; empty: all kernels. Sorted, disjoint
-/// O(kernels); names are judged once each.
+/// @param within  only kernels that start inside one of these; empty: all kernels. Sorted, disjoint
+/// O(kernels); each name is classified once.
 KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within = {});
 
 } // namespace profiler::analysis

@@ -11,7 +11,7 @@ namespace {
 
 struct Mark {
     std::int64_t begin = 0;
-    std::uint32_t args = 0; ///< number of its arguments, which hold its index
+    std::uint32_t args = 0; ///< index of its arguments, which contain the step number
 };
 
 bool isNewer(const Mark& a, const Mark& b)
@@ -19,7 +19,7 @@ bool isNewer(const Mark& a, const Mark& b)
     return a.begin > b.begin;
 }
 
-/// Adds the newest marks of a block, at most `most`.
+/// Adds the newest marks of a block, up to `most`.
 void addNewest(const TrackBlock& block, std::size_t most, std::vector<Mark>& marks)
 {
     const std::size_t before = marks.size();
@@ -30,7 +30,7 @@ void addNewest(const TrackBlock& block, std::size_t most, std::vector<Mark>& mar
         }
 }
 
-/// The newest marks of a track, at most `most`, newest first.
+/// The newest marks of a track, newest first, up to `most`.
 std::vector<Mark> newestMarks(const TrackSlices& slices, std::size_t most)
 {
     std::vector<const BlockRef*> blocks;
@@ -68,14 +68,14 @@ std::optional<LastSteps> lastSteps(const Trace& trace, const LastStepsLimit& lim
 {
     std::vector<Mark> marks;
     for (const Track& track : trace.tracks()) {
-        // One more than needed tells whether there are older ones.
+        // One more than needed, to see whether there are older ones.
         std::vector<Mark> ofTrack = newestMarks(trace.slicesOf(track.id), limit.steps + 1);
         if (ofTrack.size() > marks.size())
             marks = std::move(ofTrack);
     }
     if (marks.size() <= limit.least)
         return std::nullopt;
-    // As many as there is room for: more steps hold more slices.
+    // Binary search for the largest number of steps that fits: more steps contain more slices.
     std::size_t fits = limit.least, tooMany = marks.size();
     while (fits + 1 < tooMany) {
         const std::size_t some = fits + (tooMany - fits) / 2;

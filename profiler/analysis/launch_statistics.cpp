@@ -12,12 +12,13 @@ namespace profiler::analysis {
 
 namespace {
 
-/// A change of a device's queue. At one time what ends comes first: a launch at the end of the last work finds nothing.
+/// A change of a device's queue. Among changes at the same time, ends come first: a launch at the end of the last work
+/// finds an empty queue.
 struct Change {
     enum What : std::uint8_t { Ends, Launched, Begins };
     TraceTime time{};
     What what = Ends;
-    bool known = false; ///< Launched: by a call that the trace tells, the first of its work
+    bool known = false; ///< Launched: by a recorded call, of which this is the first work
 };
 
 std::vector<Change> changesOf(const std::vector<LaunchedWork>& works)
@@ -40,7 +41,7 @@ std::vector<Change> changesOf(const std::vector<LaunchedWork>& works)
     return changes;
 }
 
-/// Goes through the changes of a queue and weighs its depth with the time within a window.
+/// Walks through the changes of a queue and integrates its depth over the time within a window.
 class Depths {
 public:
     Depths(const Intervals& window, DeviceLaunches& device, const std::stop_token& stop)
@@ -60,7 +61,7 @@ public:
                 launch(change);
             else if (change.what == Change::Begins && (m_window.empty() || beginsWithin(change.time, m_window))) {
                 ++m_starts;
-                m_waiting += m_queued - 1; // without itself
+                m_waiting += m_queued - 1; // without this work itself
             }
             m_queued += change.what == Change::Launched ? 1 : change.what == Change::Begins ? -1 : 0;
             m_running += change.what == Change::Begins ? 1 : change.what == Change::Ends ? -1 : 0;
@@ -110,7 +111,7 @@ private:
     Nanoseconds m_emptyTime{};
 };
 
-/// Numbers of calls and delays, of work that was launched within the part; work without a call by its own begin.
+/// Counts calls and delays of work launched within the part. Work without a call is assigned by its own start.
 void countLaunches(const std::vector<LaunchedWork>& works, const JudgedPart& part, DeviceLaunches& device)
 {
     std::vector<double> calls, delays;
@@ -141,7 +142,7 @@ void countLaunches(const std::vector<LaunchedWork>& works, const JudgedPart& par
     device.delayUsP95 = percentile(std::move(delays), 0.95);
 }
 
-/// What a device did, by launch: the work of one call together, the first of it first.
+/// The work of each device, grouped by launch and in order within each launch.
 std::map<DeviceId, std::vector<LaunchedWork>> workByDevice(const Trace& trace, const LaunchCalls& calls,
                                                            const std::stop_token& stop)
 {
@@ -187,9 +188,10 @@ LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, 
     }
     if (!statistics.devices.empty())
         return statistics;
-    statistics.cannotTell = !statistics.anyWork ? "the trace holds no work of a device"
-                            : calls.empty() ? "the trace records no calls that launch work, or not which work each did"
-                                            : "no call of the steps belongs to any work of a device in the trace";
+    statistics.cannotTell = !statistics.anyWork ? "the trace contains no device work"
+                            : calls.empty()
+                                ? "the trace contains no launch calls, or no correlation between calls and work"
+                                : "no call in the steps launched device work of the trace";
     return statistics;
 }
 

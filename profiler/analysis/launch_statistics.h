@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/analysis/steady_state_steps.h"
 #include "profiler/analysis/launched_work.h"
+#include "profiler/analysis/steady_state_steps.h"
 
 #include <cstdint>
 #include <stop_token>
@@ -10,43 +10,47 @@
 
 namespace profiler::analysis {
 
-/// How the host gave a device its work: in the judged steps, else in the whole trace; between the device's first launch
-/// and the end of its last work.
+/// How the host launched the work of a device, in the steady-state steps, or in the whole trace if there are none; from
+/// the device's first launch to the end of its last work.
 struct DeviceLaunches {
     DeviceId id;
     std::int64_t work = 0;      ///< kernels, copies and memsets
-    std::int64_t linked = 0;    ///< of these, whose call the trace tells
-    std::int64_t launches = 0;  ///< calls that gave it work; a CUDA graph's is one for all of its work
-    double launchesPerStep = 0; ///< in the whole part where there are no steps
-    double callUs = 0;          ///< median duration of the calls that launch kernels
-    double callUsP99 = 0;       ///< the same, 99 of 100 are shorter
-    double delayUs = 0;         ///< median from a call's begin to the begin of its first work
-    double delayUsP95 = 0;      ///< the same, 95 of 100 are shorter
-    std::int64_t backwards = 0; ///< work that begins before its call, by the clocks of the trace; in no delay
-    Nanoseconds time{};         ///< that was looked at
-    double meanDepth = 0;       ///< of its queue: launched and not yet begun, over that time
+    std::int64_t linked = 0;    ///< number of those with a recorded call
+    std::int64_t launches = 0;  ///< calls that launched work; the launch of a CUDA graph counts once
+    double launchesPerStep = 0; ///< without steps: the total count
+    double callUs = 0;          ///< median duration of calls that launch kernels
+    double callUsP99 = 0;       ///< the 99th percentile
+    double delayUs = 0;         ///< launch-to-start latency: median time from the start of a call to the start of its
+                                ///< first work
+    double delayUsP95 = 0;      ///< the 95th percentile
+    std::int64_t backwards = 0; ///< work that starts before its call according to the trace's clocks; excluded from the
+                                ///< latency
+    Nanoseconds time{};         ///< duration of the observed time
+    double meanDepth = 0;       ///< time average of the queue depth: work that was launched but had not started
     std::int64_t maxDepth = 0;
-    double queueAtStart = 0;    ///< mean number of others that were launched and had not started when work started
-    double emptyShare = 0;      ///< of that time nothing was launched that had not ended: it waits for the host
-    double foundEmptyShare = 0; ///< of the launches: nothing was running or queued when the call began (launch bound)
+    double queueAtStart = 0;    ///< mean number of other queued operations when work started
+    double emptyShare = 0;      ///< share of the time in which nothing was queued or running: the device waits for the
+                                ///< host
+    double foundEmptyShare = 0; ///< share of launches that found nothing queued or running when the call started
+                                ///< (launch-bound)
 
-    /// Of its work, whose call the trace tells, [0, 1].
+    /// Share of its work with a recorded call, [0, 1].
     [[nodiscard]] double linkedShare() const
     {
         return work > 0 ? static_cast<double>(linked) / static_cast<double>(work) : 0;
     }
 };
 
-/// Source of the words: Holistic Trace Analysis' queue length (a launch counts up when its call begins, and down when
-/// its work does). Work without a known call counts as launched when it begins: it makes the queue shorter than it was,
-/// and never the time without work longer.
+/// Statistics of the launch queue. As in the queue length of Holistic Trace Analysis, a launch increments the depth
+/// when its call starts and decrements it when its work starts. Work without a known call counts as launched when it
+/// starts: this underestimates the queue depth, but never overestimates the time without work.
 struct LaunchStatistics {
-    std::vector<DeviceLaunches> devices; ///< by id; those whose work's calls are recorded
-    bool anyWork = false;                ///< any device did anything
-    std::string cannotTell;              ///< why there are none; empty: there are
+    std::vector<DeviceLaunches> devices; ///< by id; only devices with recorded calls
+    bool anyWork = false;                ///< any device has work
+    std::string cannotTell;              ///< the reason why there are no devices; empty if there are
 };
 /// O(n log n) in device work and calls.
-/// @param stop  asked now and then; what is returned then means nothing
+/// @param stop  checked periodically; after a stop, the result is meaningless
 LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
                                   const std::stop_token& stop = {});
 

@@ -59,9 +59,9 @@ public:
         m_waits.clear();
         m_collated.reset();
     }
-    /// The batch was put together.
+    /// True if the batch was collated.
     [[nodiscard]] bool isWhole() const { return m_collated.has_value(); }
-    /// `next` belongs to another batch: this one was put together, and it is not pinned afterwards.
+    /// True if `next` belongs to another batch: this one was collated, and `next` does not pin it.
     [[nodiscard]] bool isOver(const Slice& next) const
     {
         return isWhole() && !(m_trace.name(next) == stage::kPin && next.args.value == *m_collated);
@@ -72,10 +72,10 @@ private:
     std::vector<LoadedBatch>& m_batches;
     LoadedBatch m_batch;
     std::vector<TimeRange> m_waits;
-    std::optional<std::int64_t> m_collated; ///< number of the batch, once it was put together
+    std::optional<std::int64_t> m_collated; ///< number of the batch, once it was collated
 };
 
-/// Outermost stages and waits of a worker's track, by begin.
+/// Outermost stages and waits on a worker's track, by start.
 std::vector<Slice> workerSlices(const Trace& trace, TrackId track)
 {
     std::vector<Slice> slices = trace.sorted(track);

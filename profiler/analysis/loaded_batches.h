@@ -7,24 +7,25 @@
 
 namespace profiler::analysis {
 
-/// One batch as a loader worker, or the main thread where there are no workers, made it.
+/// One batch as loaded by a loader worker, or by the main thread if there are no workers.
 struct LoadedBatch {
     TrackId track;
-    TimeRange range;    ///< first stage's begin to last stage's end
-    Nanoseconds work{}; ///< of that, not waiting
+    TimeRange range;    ///< from the start of the first stage to the end of the last
+    Nanoseconds work{}; ///< the part of it that was not spent waiting
     std::vector<Slice> stages;
 };
 
-/// True for the track of a loader worker of the process whose steps these are: of one of its threads, or of a process
-/// that marks no steps of its own, as PyTorch's workers are.
+/// True for the tracks of loader workers of the process that these steps belong to: one of its threads, or a process
+/// that marks no steps, such as PyTorch's workers.
 bool isWorker(const Trace& trace, const Track& track, const std::vector<Step>& steps);
 
-/// Loader workers that worked during steady steps, by name: a worker that is made anew each epoch is one.
+/// Number of loader workers that worked during steady steps, by name: a worker that is recreated in each epoch counts
+/// once.
 int workerCount(const Trace& trace, const std::vector<Step>& steps);
 
-/// Batches whose loading began in a steady step, by begin. On a worker a batch ends with its `collate` stage, and what
-/// pins it after that, or at a LoaderWait where no collating is recorded; on the main thread it is what lies in a "data
-/// wait". What is cut at either end of the trace is left out.
+/// Batches whose loading started in a steady step, by start. On a worker, a batch ends with its `collate` stage and a
+/// following pin stage, or at a LoaderWait if collating is not recorded. On the main thread, the stages within a "data
+/// wait" form a batch. Batches that are cut off at either end of the trace are left out.
 std::vector<LoadedBatch> loadedBatches(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -77,7 +77,7 @@ LoaderBalance loaderBalance(const Trace& trace, const std::vector<Step>& steps)
             addTrack(trace, track, steady, sums[track.name]);
     std::erase_if(sums, [](const auto& entry) { return entry.second.use.busy.count() == 0; });
     if (sums.empty()) {
-        balance.cannotTell = "the trace records no loader workers at work";
+        balance.cannotTell = "the trace contains no work of loader workers";
         return balance;
     }
     Nanoseconds load{};

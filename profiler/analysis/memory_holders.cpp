@@ -19,14 +19,14 @@ std::optional<std::int64_t> number(std::string_view text)
     return read.ec == std::errc{} && read.ptr == end && !text.empty() ? std::optional(value) : std::nullopt;
 }
 
-/// A number that is not negative: of bytes or blocks.
+/// A nonnegative number of bytes or blocks.
 std::optional<std::int64_t> amount(std::string_view text)
 {
     const auto value = number(text);
     return value && *value >= 0 ? value : std::nullopt;
 }
 
-/// Up to `end`, which is taken off together with what is returned.
+/// Removes and returns the text up to `end`; `end` itself is also removed.
 std::string_view takeUntil(std::string_view& text, char end)
 {
     const std::size_t at = std::min(text.find(end), text.size());
@@ -35,7 +35,7 @@ std::string_view takeUntil(std::string_view& text, char end)
     return taken;
 }
 
-/// "bytes TAB blocks TAB step TAB phase TAB operator", "-" for none.
+/// "bytes TAB blocks TAB step TAB phase TAB operator", with "-" for none.
 std::optional<MemoryHolder> holderOf(std::string_view line)
 {
     std::array<std::string_view, 5> fields;

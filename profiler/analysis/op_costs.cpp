@@ -18,7 +18,7 @@ namespace profiler::analysis {
 
 namespace {
 
-/// Disjoint ranges by begin, each with a name.
+/// A named range; lists of these are disjoint and sorted by start.
 struct NamedRange {
     TimeRange range;
     std::string_view name;
@@ -49,7 +49,7 @@ struct Sum {
     SliceId longest;
 };
 
-/// Sums ops of one trace by (name, phase).
+/// Sums the ops of one trace by (name, phase).
 class Summing {
 public:
     Summing(const Trace& trace, const std::vector<Step>& steps)
@@ -102,7 +102,7 @@ public:
     }
 
 private:
-    /// What lies around the slices that are visited next is carried along: a search for each would cost their depth.
+    /// Keeps track of the enclosing slices during the walk; searching them for each slice would cost their depth.
     void enter(const SliceBrief& slice)
     {
         const std::string_view outer = m_around.empty() ? std::string_view() : m_around.back();
@@ -168,12 +168,12 @@ private:
 
     const Trace& m_trace;
     Phases m_names;
-    std::vector<std::string_view> m_around; ///< by open slice: the innermost phase, itself included
-    std::vector<std::uint32_t> m_open;      ///< by string id: open operators of that name
+    std::vector<std::string_view> m_around; ///< for each open slice: the innermost phase, including the slice itself
+    std::vector<std::uint32_t> m_open;      ///< by string id: number of open operators with that name
     std::vector<NamedRange> m_steps, m_phases;
-    std::set<TraceTime> m_validations;                       ///< begins of the passes in which ops were seen
-    std::vector<std::string_view> m_phaseNames;              ///< a handful
-    std::unordered_map<std::uint64_t, std::size_t> m_places; ///< in m_sums, by name and phase
+    std::set<TraceTime> m_validations;                       ///< starts of the validation passes that contain ops
+    std::vector<std::string_view> m_phaseNames;              ///< only a few
+    std::unordered_map<std::uint64_t, std::size_t> m_places; ///< index into m_sums, by name and phase
     std::vector<Sum> m_sums;
 };
 

@@ -9,12 +9,12 @@
 
 namespace profiler::analysis {
 
-/// One operator within one phase, over the steps in which ops were recorded.
+/// One operator within one phase, over the steps that recorded ops.
 struct OpCost {
     std::string name;  ///< "aten::convolution"
-    std::string phase; ///< name of the enclosing phase; "" outside
+    std::string phase; ///< name of the enclosing phase; "" if there is none
     std::int64_t count = 0;
-    double countPerStep = 0; ///< validation: per validation pass
+    double countPerStep = 0; ///< in validation: per validation pass
     double selfUsPerStep = 0, totalUsPerStep = 0;
     SliceId longest;
 };
@@ -26,10 +26,11 @@ struct OpCosts {
     [[nodiscard]] const OpCost* find(std::string_view name, std::string_view phase) const;
 };
 
-/// Self times by nesting on each host thread of the steps' process, loader workers excepted. Steady steps count where
-/// any has ops, else all that have. The phase is the innermost around the op on its own thread, else what the steps'
-/// thread is in when the op begins; an op anywhere inside a validation belongs to "validation". An op inside one of its
-/// own name, as PyTorch before 1.9 records each dispatch of it, adds to self time only.
+/// Self times by nesting on each host thread of the steps' process, without loader workers. Uses the steady steps if
+/// any of them has ops, otherwise all steps with ops. The phase is the innermost one around the op on its own thread,
+/// otherwise the phase of the steps' thread when the op starts. Ops inside a validation belong to "validation". An op
+/// inside another op of the same name adds only to the self time, because PyTorch before 1.9 records each dispatch of
+/// an op.
 OpCosts opCosts(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -18,7 +18,7 @@ constexpr std::array<Mark, 7> kMarks = {{
     {"autograd::engine::evaluate_function", phase::kBackward},
 }};
 
-/// Index in kMarks + 1; 0: none.
+/// Index in kMarks + 1; 0: not a mark.
 unsigned char markOf(std::string_view name)
 {
     for (std::size_t i = 0; i < kMarks.size(); ++i)

@@ -8,19 +8,19 @@
 
 namespace profiler::analysis {
 
-/// The name of profiler::phase that PyTorch's profiler means by a range of this name; empty for any other.
+/// The name in profiler::phase that corresponds to a range of PyTorch's profiler; empty for other ranges.
 std::string_view phaseOfRange(std::string_view name);
 
-/// Which part of a step a slice stands for, in any trace: our own phases by their names, and the ranges by which
-/// PyTorch marks the same things, whatever category an old or new schema gives them ("enumerate(DataLoader)#…__next__",
-/// "enumerate(DataPipe)#…", "Optimizer.step#SGD.step", "Optimizer.zero_grad#…", "DistributedDataParallel.forward",
-/// "autograd::engine:: evaluate_function: …").
+/// The part of a step that a slice represents, in any trace: our own phases by name, and the corresponding ranges of
+/// PyTorch under any category of old and new schemas ("enumerate(DataLoader)#…__next__", "enumerate(DataPipe)#…",
+/// "Optimizer.step#SGD.step", "Optimizer.zero_grad#…", "DistributedDataParallel.forward", "autograd::engine::
+/// evaluate_function: …").
 class Phases {
 public:
-    /// Judges each string of the trace once. The trace must live as long.
+    /// Classifies each string of the trace once. The trace must outlive this object.
     explicit Phases(const Trace& trace);
 
-    /// A name of profiler::phase (a Phase slice may have others); empty for a slice that is no phase.
+    /// A name in profiler::phase (Phase slices may have other names); empty for a slice that is not a phase.
     [[nodiscard]] std::string_view of(ActivityKind kind, StringId name) const;
     [[nodiscard]] std::string_view of(const Slice& slice) const { return of(slice.kind, slice.name); }
     [[nodiscard]] std::string_view of(const SliceView& slice) const
@@ -28,8 +28,8 @@ public:
         const ActivityKind kind = slice.kind();
         return mayBePhase(kind) ? of(kind, slice.nameId()) : std::string_view();
     }
-    /// A wait for a batch. Where our hooks recorded a Python program's waits and its operators besides (metadata
-    /// "ops.source"), what PyTorch annotates is the same wait on another track, and is none.
+    /// True for a wait for a batch. If our hooks recorded both the waits and the operators of a Python program
+    /// (metadata "ops.source"), PyTorch's annotation is the same wait on another track and does not count.
     [[nodiscard]] bool isDataWait(ActivityKind kind, StringId name) const
     {
         return of(kind, name) == phase::kDataWait && (!m_hooked || kind == ActivityKind::Phase);
@@ -49,7 +49,7 @@ private:
 
     const Trace& m_trace;
     bool m_hooked;
-    std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: none
+    std::vector<unsigned char> m_marks; ///< by string id: index of kMarks + 1; 0: not a mark
 };
 
 } // namespace profiler::analysis

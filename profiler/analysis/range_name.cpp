@@ -16,14 +16,14 @@ bool isDigit(char c)
     return c >= '0' && c <= '9';
 }
 
-/// Blanks and punctuation; a byte of a letter outside ASCII is none.
+/// True for spaces and punctuation, but not for bytes of non-ASCII letters.
 bool separates(char c)
 {
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
     return static_cast<unsigned char>(c) < 0x80 && !isDigit(c) && !letter;
 }
 
-/// Where what `is` takes begins that stands directly before `end`.
+/// The start of the run of characters directly before `end` that satisfy `is`.
 template <class Is>
 std::size_t beginOf(std::string_view text, std::size_t end, Is&& is)
 {
@@ -41,7 +41,7 @@ struct Number {
     std::size_t begin = 0, end = 0; ///< empty: none
 };
 
-/// The number at the end, and of "12/100" the first.
+/// The number at the end of a name, or the first number of "12/100".
 Number numberAtEnd(std::string_view name)
 {
     Number number{beginOf(name, name.size(), isDigit), name.size()};
@@ -61,7 +61,7 @@ std::string_view withoutNumber(std::string_view range)
     if (number.begin == number.end || number.begin == 0)
         return range;
     const std::size_t end = beginOf(range, number.begin, separates);
-    return range.substr(0, end > 0 ? end : number.begin); // "#12" is of "#"
+    return range.substr(0, end > 0 ? end : number.begin); // "#12" belongs to "#"
 }
 
 std::optional<std::int64_t> numberOf(std::string_view range)

@@ -6,9 +6,9 @@ namespace profiler::analysis {
 
 namespace {
 
-constexpr std::int64_t kFewest = 5; // of fewer the spread is not known
+constexpr std::int64_t kFewest = 5; // with fewer steps, the spread is unknown
 
-/// Mean and variance of logarithms, one after the other (Welford).
+/// Running mean and variance of logarithms (Welford).
 struct Logs {
     std::int64_t count = 0;
     double mean = 0, squares = 0;
@@ -20,7 +20,7 @@ struct Logs {
         mean += before / static_cast<double>(count);
         squares += before * (value - mean);
     }
-    /// Of the mean, squared.
+    /// Squared standard error of the mean.
     [[nodiscard]] double error() const { return squares / static_cast<double>(count - 1) / static_cast<double>(count); }
 };
 

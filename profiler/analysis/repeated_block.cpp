@@ -10,15 +10,15 @@ namespace {
 
 using Positions = std::span<const std::size_t>;
 
-constexpr std::size_t kFewest = 3;           // two of anything are no repetition
+constexpr std::size_t kFewest = 3;           // two occurrences are not a repetition
 constexpr double kRegular = 0.8;             // share of the distances that are near the usual one
-constexpr double kNear = 0.25;               // how near, of the usual one
-constexpr double kLeastCovered = 0.5;        // of the sequence
-constexpr double kLeastShare = 0.8;          // of what a block must explain
-constexpr double kAsGood = 0.02;             // shares that are this close are one
-constexpr std::size_t kMostFrequencies = 40; // each is a pass over the sequence
+constexpr double kNear = 0.25;               // maximum deviation, relative to the usual distance
+constexpr double kLeastCovered = 0.5;        // share of the sequence
+constexpr double kLeastShare = 0.8;          // share of what a block must explain
+constexpr double kAsGood = 0.02;             // shares that are this close count as equal
+constexpr std::size_t kMostFrequencies = 40; // each one requires a pass over the sequence
 
-/// Where each pair of neighbours comes, by pair.
+/// The positions of each pair of neighbours, by pair.
 class Pairs {
 public:
     explicit Pairs(std::span<const std::uint32_t> names) : m_order(names.size())
@@ -34,7 +34,7 @@ public:
         m_first.push_back(m_order.size());
     }
     [[nodiscard]] std::size_t count() const { return m_first.size() - 1; }
-    /// Rising.
+    /// In ascending order.
     [[nodiscard]] Positions of(std::size_t pair) const
     {
         return Positions(m_order).subspan(m_first[pair], m_first[pair + 1] - m_first[pair]);
@@ -59,7 +59,7 @@ std::size_t usualDistance(Positions positions)
     return medianOf(std::move(distances));
 }
 
-/// Comes about once in each span of one length, over most of the sequence.
+/// True if the positions are about one usual distance apart, over most of the sequence.
 bool isRegular(Positions positions, std::size_t names)
 {
     if (positions.size() < kFewest)
@@ -71,16 +71,16 @@ bool isRegular(Positions positions, std::size_t names)
         const std::size_t off = distance > usual ? distance - usual : usual - distance;
         near += static_cast<double>(off) <= kNear * static_cast<double>(usual) ? 1 : 0;
     }
-    // One odd distance, as that of a first step, is allowed for.
+    // One irregular distance is tolerated, such as that of a first step.
     const auto regular = static_cast<double>(near + 1) / static_cast<double>(positions.size() - 1);
     const auto covered = static_cast<double>(positions.back() - positions.front() + usual);
     return regular > kRegular && near > 0 && covered >= kLeastCovered * static_cast<double>(names);
 }
 
-/// How much of the blocks that begin at `begins` is typical of them.
+/// The share of the content of the blocks starting at `begins` that is typical for them.
 double typicalShare(const Pairs& pairs, Positions begins, std::size_t names)
 {
-    // With three begins there are two blocks, and both count; a block less, and there would be nothing to compare.
+    // The first block is skipped, unless there are only two blocks; otherwise there would be nothing to compare.
     const std::size_t skipped = begins.size() > kFewest ? 1 : 0;
     const std::size_t blocks = begins.size() - 1 - skipped;
     std::vector<std::uint32_t> blockOf(names, ~std::uint32_t{0});
@@ -91,7 +91,7 @@ double typicalShare(const Pairs& pairs, Positions begins, std::size_t names)
     std::size_t same = 0, all = 0;
     std::vector<std::size_t> counts;
     for (std::size_t pair = 0; pair < pairs.count(); ++pair) {
-        counts.clear(); // of the blocks that have it
+        counts.clear(); // occurrences per block that contains the pair
         std::uint32_t last = ~std::uint32_t{0};
         for (const std::size_t position : pairs.of(pair)) {
             const std::uint32_t block = blockOf[position];
@@ -103,7 +103,7 @@ double typicalShare(const Pairs& pairs, Positions begins, std::size_t names)
             last = block;
         }
         std::sort(counts.begin(), counts.end());
-        // The lower median: of two blocks what both have.
+        // The lower median: of two blocks, what both contain.
         const std::size_t without = blocks - counts.size(), middle = (blocks - 1) / 2;
         const std::size_t typical = middle < without ? 0 : counts[middle - without];
         for (const std::size_t count : counts) {
@@ -115,7 +115,7 @@ double typicalShare(const Pairs& pairs, Positions begins, std::size_t names)
     return all > 0 ? static_cast<double>(same) / static_cast<double>(all) : 0;
 }
 
-/// Positions of the closers before each position, to ask how many a block has and how near the last one is.
+/// Positions of the closers, to find which blocks contain one and how near the last one is.
 class Closers {
 public:
     explicit Closers(const std::vector<bool>& closers)
@@ -124,7 +124,7 @@ public:
             if (closers[i])
                 m_positions.push_back(i);
     }
-    /// Most blocks have one; true where there is none at all.
+    /// True if most blocks contain a closer, or if there are no closers at all.
     [[nodiscard]] bool endMostOf(Positions begins) const
     {
         std::size_t with = 0;
@@ -134,7 +134,7 @@ public:
         }
         return m_positions.empty() || static_cast<double>(with) >= kRegular * static_cast<double>(begins.size() - 1);
     }
-    /// The usual distance to the closer before; 0 where there is none.
+    /// The usual distance to the previous closer; 0 if there is none.
     [[nodiscard]] std::size_t before(Positions begins) const
     {
         std::vector<std::size_t> distances;
@@ -149,7 +149,7 @@ private:
     std::vector<std::size_t> m_positions;
 };
 
-/// Pairs that come as often as each other: they have one period, and one of them speaks for all.
+/// Pairs with the same frequency: they have the same period, and one of them represents all.
 struct Frequency {
     std::vector<std::size_t> pairs;
     double share = 0;
@@ -161,7 +161,8 @@ std::map<std::size_t, Frequency> regularPairs(const Pairs& pairs, const Closers&
     for (std::size_t pair = 0; pair < pairs.count(); ++pair)
         if (const Positions positions = pairs.of(pair); isRegular(positions, names) && closers.endMostOf(positions))
             frequencies[positions.size()].pairs.push_back(pair);
-    while (frequencies.size() > kMostFrequencies) // the most pairs tell most
+    while (frequencies.size() > kMostFrequencies) // keeps the frequencies with the most pairs, which carry the most
+                                                  // information
         frequencies.erase(std::min_element(frequencies.begin(), frequencies.end(), [](const auto& a, const auto& b) {
             return a.second.pairs.size() < b.second.pairs.size();
         }));

@@ -28,14 +28,14 @@ ReplayWork ReplayGraph::work(const Lane& lane, const Node& node) const
             .cause = node.endsAfter ? m_nodes[node.cross].slice : SliceId{}};
 }
 
-/// Lines take turns: each goes on until it needs an end that is not known yet.
+/// The lines take turns: each continues until it needs an end that is not known yet.
 ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& stop) const
 {
     Run result{std::vector<std::int64_t>(m_nodes.size()), std::vector<bool>(m_nodes.size())};
     std::vector<bool> done(m_nodes.size());
     struct Cursor {
         std::uint32_t next;
-        std::int64_t free; ///< when the line's next piece may begin
+        std::int64_t free; ///< the earliest start of the line's next piece
     };
     std::vector<Cursor> cursors;
     for (const Lane& lane : m_lanes)
@@ -79,7 +79,8 @@ ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& s
             return result;
         if (moved)
             continue;
-        // Each waits for another: what a trace with a broken clock says. The one that was recorded first goes on.
+        // All lines wait for each other, which happens in traces with inconsistent clocks. The piece that was recorded
+        // first continues.
         std::size_t first = m_lanes.size();
         for (std::size_t l = 0; l < m_lanes.size(); ++l)
             if (cursors[l].next < m_lanes[l].end &&
@@ -89,7 +90,8 @@ ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& s
     }
 }
 
-/// A step lasts until all is done that had ended at its mark: its host's marks alone run ahead of the device.
+/// A step lasts until all work that had ended at its mark is done, because the host's marks alone run ahead of the
+/// device.
 std::vector<double> ReplayGraph::stepUs(const Run& run) const
 {
     struct Mark {

@@ -13,56 +13,58 @@
 
 namespace profiler::analysis {
 
-/// What ran where: a piece of a host's or a loader worker's time, or a kernel, copy or memset.
+/// A piece of work and where it ran: host time, loader worker time, or a kernel, copy or memset.
 struct ReplayWork {
     enum class Where : std::uint8_t { Host, Loader, Device };
     Where where = Where::Host;
-    ActivityKind kind = ActivityKind::Other; ///< of the innermost slice around it; Other: none, the program's own time
-    StringId name;                           ///< of that slice; 0: none
-    std::string_view phase;                  ///< of the step in which it lies, see Phases; empty: none
-    SliceId slice;                           ///< that slice; meaningless without one
+    ActivityKind kind = ActivityKind::Other; ///< kind of the innermost slice around it; Other: no slice, the program's
+                                             ///< self time
+    StringId name;                           ///< name of that slice; 0: none
+    std::string_view phase;                  ///< phase of the enclosing step, see Phases; empty: none
+    SliceId slice;                           ///< that slice; meaningless if there is none
     Nanoseconds duration{};
-    bool waits = false; ///< it ends when something elsewhere is done: a device, a batch, room for a batch
-    SliceId cause;      ///< the last piece of that; meaningless where it does not wait
+    bool waits = false; ///< its end depends on other work: a device, a batch, or room for a batch
+    SliceId cause;      ///< the last piece of that work; meaningless if it does not wait
 };
 
-/// What a what-if does to a piece of work.
+/// How a what-if changes a piece of work.
 struct ReplayChange {
-    double factor = 1;  ///< of its duration: 0 removes it, ½ has it done by two
-    bool waits = true;  ///< false: it no longer waits for what it waited for
-    bool blocks = true; ///< false: what comes next on its thread or stream does not wait for its end
+    double factor = 1;  ///< factor for its duration: 0 removes it, ½ halves it
+    bool waits = true;  ///< false: it no longer waits for its cause
+    bool blocks = true; ///< false: the next piece on its thread or stream does not wait for its end
 };
 using WhatIf = std::function<ReplayChange(const ReplayWork&)>;
 
 struct Replayed {
-    Nanoseconds duration{};     ///< from the trace's first work to its last
-    std::vector<double> stepUs; ///< of each step: until all that ended in it is done
+    Nanoseconds duration{};     ///< from the first work of the trace to the last
+    std::vector<double> stepUs; ///< duration of each step, until all work that ended in it is done
 };
 
-/// A trace as a graph of what had to be done before what, to be replayed with some of the work changed.
+/// A trace as a graph of dependencies between pieces of work, to be replayed with some of the work changed.
 ///
-/// Order: host threads of a process that are no loader workers form one line, since the thread of autograd works while
-/// the main thread waits for it; each worker and each stream is a line of its own. A kernel, copy or memset begins
-/// after the one before it on its stream and after the call that launched it (by correlation); a synchronizing call, a
-/// copy that blocks (by CUDA's documentation, and as it was recorded) and a wait for data or for room end when what
-/// they waited for is done, and so does a launch that a full queue held up. What time is left between cause and effect
-/// stays as it was; where two causes compete the one that did not bind counts with the median of where it did, on that
-/// stream. So a replay without a change gives the trace's own times exactly, and less work never takes longer.
+/// Order: host threads of a process that are not loader workers form one line, because autograd's thread works while
+/// the main thread waits for it. Each worker and each stream is a separate line. A kernel, copy or memset starts after
+/// the previous one on its stream and after the call that launched it (by correlation id). A synchronizing call, a
+/// blocking copy (according to CUDA's documentation and the recording) and a wait for data or for room end when the
+/// awaited work is done; so does a launch that is delayed by a full queue. The remaining time between cause and effect
+/// is kept. If two causes compete, the one that was not binding uses the median delay of the cases on that stream in
+/// which it was. A replay without changes therefore reproduces the trace's times exactly, and less work never takes
+/// longer.
 ///
-/// O(slices · log) to make, O(work) in time and 64 bytes a piece of work to hold and replay.
+/// Building is O(slices · log). A replay takes O(work) time; holding the graph takes 64 bytes per piece of work.
 class ReplayGraph {
 public:
-    /// @param alsoCut  slices besides calls, waits and phases whose host time a what-if wants to change, as operators;
-    ///                 empty: none
-    /// @param stop  asked now and then; then the graph is empty
+    /// @param alsoCut  slices other than calls, waits and phases whose host time a what-if can change, such as
+    ///                 operators; empty: none
+    /// @param stop  checked periodically; after a stop, the graph is empty
     static ReplayGraph of(const Trace& trace, const std::vector<Step>& steps,
                           const std::function<bool(const SliceView&)>& alsoCut = {}, const std::stop_token& stop = {});
 
     [[nodiscard]] Replayed replay(const WhatIf& whatIf = {}) const;
-    /// Share of the device's work whose launch is known; 0 without any. Below about nine tenths a replay says little of
-    /// a device.
+    /// Share of the device work whose launch is known; 0 without device work. Below about 0.9, a replay is not
+    /// meaningful for a device.
     [[nodiscard]] double linkedShare() const;
-    /// Pieces of work.
+    /// Number of pieces of work.
     [[nodiscard]] std::size_t size() const { return m_nodes.size(); }
 
 private:
@@ -72,36 +74,36 @@ private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     struct Node {
         std::int64_t end = 0, duration = 0; ///< ns, as recorded
-        std::int64_t lag = 0;               ///< ns after the piece before it on its line; may be negative
+        std::int64_t lag = 0;               ///< ns after the previous piece on its line; may be negative
         std::int64_t crossLag = 0;          ///< ns after the end of `cross`
-        std::int64_t own = 0;               ///< ns that a wait takes when there is nothing to wait for
-        std::uint32_t cross = kNone;        ///< what else it comes after
+        std::int64_t own = 0;               ///< duration in ns of a wait that has nothing to wait for
+        std::uint32_t cross = kNone;        ///< the other piece that it depends on
         SliceId slice;
         StringId name;
         ActivityKind kind = ActivityKind::Other;
         std::uint8_t phase = 0; ///< index into m_phases
-        bool endsAfter = false; ///< `cross` holds up its end, not its begin
+        bool endsAfter = false; ///< `cross` delays its end instead of its start
     };
     struct Lane {
         ReplayWork::Where where{};
-        std::uint32_t begin = 0, end = 0; ///< nodes
+        std::uint32_t begin = 0, end = 0; ///< range of nodes
     };
     struct Run {
         std::vector<std::int64_t> ends;
-        std::vector<bool> crossBound; ///< `cross` decided when a piece began or ended
+        std::vector<bool> crossBound; ///< whether `cross` determined the start or end of a piece
     };
     [[nodiscard]] Run run(const WhatIf& whatIf, const std::stop_token& stop = {}) const;
     [[nodiscard]] ReplayWork work(const Lane& lane, const Node& node) const;
     [[nodiscard]] std::vector<double> stepUs(const Run& run) const;
 
-    std::vector<Node> m_nodes; ///< line after line, each in its order
+    std::vector<Node> m_nodes; ///< line by line, each in order
     std::vector<Lane> m_lanes;
     std::vector<std::string_view> m_phases; ///< the first is ""
     std::vector<TimeRange> m_steps;
     std::int64_t m_begin = 0;
 };
 
-/// What a change saves in each steady step, in µs; negative: it costs. Empty without steady steps.
+/// The time that a change saves in each steady step, in µs; negative if it costs time. Empty without steady steps.
 std::vector<double> savedPerStep(const std::vector<Step>& steps, const Replayed& before, const Replayed& after);
 
 } // namespace profiler::analysis

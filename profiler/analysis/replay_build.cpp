@@ -22,10 +22,10 @@ std::int64_t median(std::vector<std::int64_t>& values)
     return *middle;
 }
 
-/// As CUDA documents it; what a trace leaves open may be any.
+/// According to CUDA's documentation; an unknown memory kind may be any kind.
 HostWait hostWaitOf(const SliceArgs& copy)
 {
-    constexpr std::int64_t kStaged = 64 * 1024; // bytes: up to here a copy to the device is taken over by the driver
+    constexpr std::int64_t kStaged = 64 * 1024; // bytes; the driver stages copies to the device up to this size
     const bool toDevice = copy.copy == CopyKind::HtoD;
     if (copy.copy == CopyKind::DtoD || copy.copy == CopyKind::PtoP ||
         (toDevice && copy.bytes > 0 && copy.bytes <= kStaged))
@@ -59,7 +59,7 @@ std::uint8_t ReplayBuilder::phaseIndex(std::string_view phase)
     const auto found = std::find(phases.begin(), phases.end(), phase);
     if (found != phases.end())
         return static_cast<std::uint8_t>(found - phases.begin());
-    if (phases.size() > 250) // more than a step has, by far: names that a program made up
+    if (phases.size() > 250) // far more than any step has: names created by the program
         return 0;
     phases.push_back(phase);
     return static_cast<std::uint8_t>(phases.size() - 1);
@@ -97,7 +97,7 @@ void ReplayBuilder::addThreadBuffer(std::vector<Entry> entries, ReplayWork::Wher
     auto& nodes = m_graph.m_nodes;
     const auto first = static_cast<std::uint32_t>(nodes.size());
     m_position = entries.front().begin;
-    // An empty piece to hang launches on that come first.
+    // An empty piece that launches at the start can refer to.
     ReplayGraph::Node head;
     head.end = m_position;
     head.lag = m_position - m_graph.m_begin;
@@ -115,7 +115,7 @@ void ReplayBuilder::addThreadBuffer(std::vector<Entry> entries, ReplayWork::Wher
     m_graph.m_lanes.push_back({where, first, static_cast<std::uint32_t>(nodes.size())});
 }
 
-/// Ends what is open and ends until `time`. What outlasts the slice around it is cut there.
+/// Closes the open slices that end by `time`. A slice that ends after its parent is cut at the parent's end.
 void ReplayBuilder::closeUpTo(std::int64_t time)
 {
     while (!m_open.empty() && m_open.back()->end <= time) {
@@ -200,7 +200,7 @@ std::optional<std::uint32_t> ReplayBuilder::launchOf(std::uint64_t correlation) 
                : std::nullopt;
 }
 
-/// The later of both causes binds and carries what time was left; the other counts with what it usually takes.
+/// The later of the two causes is binding and keeps the remaining time; the other one uses its usual delay.
 void ReplayBuilder::setDeviceLags(const ReplayGraph::Lane& lane)
 {
     auto& nodes = m_graph.m_nodes;
@@ -224,7 +224,7 @@ void ReplayBuilder::setDeviceLags(const ReplayGraph::Lane& lane)
         if (node.cross == ReplayGraph::kNone)
             continue;
         node.crossLag = own.launch;
-        // Which one was it? The one that came later, each with its usual delay.
+        // The binding cause is the one that comes later after subtracting its usual delay.
         if (own.stream - gap <= own.launch - latency)
             node.crossLag = std::min(own.launch, latency);
         else
@@ -249,8 +249,8 @@ void ReplayBuilder::setWait(ReplayGraph::Node& waiting, std::uint32_t cause)
 }
 
 /// Launches that waited for room in the queue of their stream. A stream holds about 1,024 commands (measured by others
-/// on Volta to Hopper); with that many a launch returns only when the device has begun one more. Such a call takes many
-/// times what launches of its name usually take while the device has hundreds of them to start.
+/// on Volta to Hopper). When it is full, a launch returns only after the device has started one more command. Such a
+/// call takes many times longer than usual launches of its name, while the device has hundreds of them to start.
 class ReplayBuilder::FullQueue {
 public:
     explicit FullQueue(const ReplayGraph& graph)
@@ -269,7 +269,7 @@ public:
         std::sort(m_launched.begin(), m_launched.end());
         std::sort(m_started.begin(), m_started.end());
         for (auto& [name, all] : durations) {
-            // Where the queue is always full most launches are held up: the quickest tenth is not.
+            // If the queue is always full, most launches are delayed, but the fastest tenth is not.
             const auto quick = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 10);
             std::nth_element(all.begin(), quick, all.end());
             m_usual[name] = *quick;
@@ -277,9 +277,11 @@ public:
     }
     [[nodiscard]] bool heldUp(const ReplayGraph::Node& call) const
     {
-        constexpr std::int64_t kShortest = 20'000; // ns: shorter ones are within what a launch takes by itself
-        constexpr std::int64_t kTimes = 8;         // of the usual: blocked launches are hundreds of times as long
-        constexpr std::ptrdiff_t kMany = 256; // a quarter of the queue: events take room in it that traces do not show
+        constexpr std::int64_t kShortest = 20'000; // ns; shorter delays are normal for a launch
+        constexpr std::int64_t kTimes = 8;         // times the usual duration; blocked launches take hundreds of times
+                                                   // as long
+        constexpr std::ptrdiff_t kMany = 256;      // a quarter of the queue: events also take room in it but are not in
+                                                   // traces
         if (!isCall(call) || call.duration < kShortest)
             return false;
         const auto usual = m_usual.find(call.name.value);
@@ -346,8 +348,8 @@ bool ReplayBuilder::earlier(const Link& a, const Link& b)
     return std::tie(a.correlation, a.node) < std::tie(b.correlation, b.node);
 }
 
-/// A call that ends after its copy waited for it, where such a copy is waited for at all: on an idle device any copy
-/// may be done before its call is.
+/// A call that ends after its copy waited for it, if such copies block at all: on an idle device, any copy may finish
+/// before its call does.
 void ReplayBuilder::linkBlockingCopies()
 {
     sortRuns(m_waitedCopies, [](const WaitedCopy& a, const WaitedCopy& b) {
@@ -369,8 +371,8 @@ void ReplayBuilder::linkBlockingCopies()
     }
 }
 
-/// What a wait takes by itself is what the shortest of its name took that had nothing to wait for, in this trace; where
-/// all waited, nothing.
+/// The duration of a wait with nothing to wait for: the shortest such wait of the same name in this trace, or zero if
+/// all of them waited.
 void ReplayBuilder::setOwnTimes()
 {
     constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
@@ -384,14 +386,14 @@ void ReplayBuilder::setOwnTimes()
             node.own = std::min(node.duration, usual);
 }
 
-/// @return false: it was stopped
+/// @return false if it was stopped
 bool ReplayBuilder::addLanes()
 {
     std::map<std::int64_t, std::vector<Entry>> processes;
     for (const Track& track : m_trace.tracks())
         if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
             collect(track, processes[track.pid]);
-    std::size_t pieces = 0; // what is reserved and not used costs nothing
+    std::size_t pieces = 0; // upper bound: reserved memory that is not used costs nothing
     for (const auto& [pid, entries] : processes)
         pieces += 2 * entries.size() + 1;
     for (const Track& track : m_trace.tracks())

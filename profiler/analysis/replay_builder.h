@@ -8,10 +8,10 @@
 
 namespace profiler::analysis {
 
-/// Whether the call that orders a copy returns only when the copy is done.
+/// Whether a copy call returns only after the copy is complete.
 enum class HostWait : std::uint8_t { Never, UnlessAsync, Always };
 
-/// Makes the graph of one trace: lines first, then what crosses them.
+/// Builds the graph of one trace: first the lines, then the dependencies between them.
 class ReplayBuilder {
 public:
     ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut,
@@ -19,7 +19,7 @@ public:
     ReplayGraph build(const std::vector<Step>& steps);
 
 private:
-    /// A slice at which a host's line is cut.
+    /// A slice that divides a host line into pieces.
     struct Entry {
         std::int64_t begin = 0, end = 0;
         SliceId slice;
@@ -65,12 +65,12 @@ private:
     Phases m_names;
     const std::function<bool(const SliceView&)>& m_alsoCut;
     const std::stop_token& m_stop;
-    /// By string id: a synchronizing call, one that copies, one that copies asynchronously, a step's mark.
+    /// By string id: synchronizing call, copy call, asynchronous copy call, step mark.
     std::vector<bool> m_sync, m_copies, m_copiesAsync, m_marks;
     ReplayGraph m_graph;
-    std::vector<const Entry*> m_open; ///< around the present place, outermost first
+    std::vector<const Entry*> m_open; ///< the enclosing slices, outermost first
     std::int64_t m_position = 0;
-    std::vector<Link> m_launches;   ///< the piece that ends where a call begins
+    std::vector<Link> m_launches;   ///< the piece that ends at the start of a call
     std::vector<Link> m_callPieces; ///< pieces inside a call
     std::vector<WaitedCopy> m_waitedCopies;
 };

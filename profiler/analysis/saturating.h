@@ -6,7 +6,7 @@
 
 namespace profiler::analysis {
 
-/// Adds what is not negative; a sum that 64 bits do not hold, as a damaged file may have it, stays at the largest.
+/// Adds a nonnegative number. If the sum exceeds 64 bits, as a damaged file may cause, it stays at the maximum.
 inline void addSaturating(std::int64_t& sum, std::int64_t more)
 {
     if (__builtin_add_overflow(sum, more, &sum))

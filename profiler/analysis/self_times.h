@@ -9,27 +9,27 @@
 
 namespace profiler::analysis {
 
-/// A slice's place among the slices of its track.
+/// A slice and its position in the nesting of its track.
 template <class AnySlice>
 struct NestedOf {
     const AnySlice* slice = nullptr;
     const AnySlice* parent = nullptr;        ///< innermost slice around it within `sorted`; null: outermost
-    std::span<const AnySlice* const> around; ///< all slices around it, outermost first; valid during the visit only
-    Nanoseconds self{};                      ///< its duration without what its children cover, never negative
+    std::span<const AnySlice* const> around; ///< all enclosing slices, outermost first; valid only during the visit
+    Nanoseconds self{};                      ///< its duration minus the time covered by its children, never negative
 };
 using Nested = NestedOf<Slice>;
 using NestedBrief = NestedOf<SliceBrief>;
 
 /// Visits slices of one track with their self times, children before their parents.
-/// @param sorted  slices or briefs, as sortedWhere() gives them: by begin, longest first, properly nested. A slice that
-///                outlasts the one around it counts as its child up to the parent's end.
+/// @param sorted  slices or briefs as returned by sortedWhere(): by start, longest first, properly nested. A slice that
+///                ends after its parent counts as a child up to the parent's end.
 /// @param visit   void(const NestedOf<AnySlice>&)
-/// @param enter   void(const AnySlice&): called for each slice before what lies within it is visited
+/// @param enter   void(const AnySlice&): called for each slice before its children are visited
 template <class AnySlice, class Visit, class Enter>
 void forEachNested(std::span<const AnySlice> sorted, Visit&& visit, Enter&& enter)
 {
     std::vector<const AnySlice*> open;
-    std::vector<Nanoseconds> covered; // by children, of each open slice
+    std::vector<Nanoseconds> covered; // time covered by children, for each open slice
     const auto close = [&] {
         const AnySlice* slice = open.back();
         const Nanoseconds self = std::max(slice->duration - covered.back(), Nanoseconds{0});

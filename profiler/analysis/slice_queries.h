@@ -18,7 +18,7 @@
 
 namespace profiler::analysis {
 
-/// What a question about names answers, each name of a trace asked about once.
+/// Caches the answer to a question about names; each name of a trace is evaluated once.
 template <class Ask>
 class NameAnswers {
 public:
@@ -39,24 +39,24 @@ private:
     std::vector<std::optional<Answer>> m_answers; ///< by string id
 };
 
-/// A window that leaves no slice out; Trace::range() ends before what begins at its end and takes no time.
+/// A window that contains all slices. Trace::range() excludes instants at its end.
 inline constexpr TimeRange kAllTime{TraceTime::min(), TraceTime::max()};
 
-/// Is there any name, of whatever the trace holds, that `is` takes? Looks at no slice.
+/// True if `is` accepts any name of the trace. Does not look at slices.
 bool anyName(const Trace& trace, const std::function<bool(std::string_view name)>& is);
-/// Is there any slice of this kind? Looks at no slice.
+/// True if there is a slice of this kind. Does not look at slices.
 bool hasKind(const Trace& trace, ActivityKind kind);
-/// Those of Trace::ofKind() whose name `named` takes. Each name is asked about once, and a slice that is not taken
-/// costs a look at two columns.
+/// The slices of Trace::ofKind() whose name `named` accepts. Each name is evaluated once; other slices cost a look at
+/// two columns.
 std::vector<Slice> ofKindNamed(const Trace& trace, ActivityKind kind,
                                const std::function<bool(std::string_view name)>& named);
 
-/// By begin, the longer and the outer one first; equals stay in their order. Slices are large and mostly come in a few
-/// sorted runs: keys are merged, and each slice is moved once.
+/// Sorts by start, longer and outer slices first; equal slices keep their order. Slices are large and mostly arrive in
+/// a few sorted runs, so keys are merged and each slice is moved once.
 void sortByNesting(std::vector<Slice>& slices);
 
-/// Those slices of a track that `wanted` takes, in the order of Trace::sorted(). The others cost what `wanted` looks
-/// at.
+/// The slices of a track that `wanted` accepts, in the order of Trace::sorted(). Other slices cost only what `wanted`
+/// looks at.
 /// @param wanted  bool(const SliceView&)
 template <class Wanted>
 std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wanted)
@@ -70,13 +70,14 @@ std::vector<Slice> sortedWhere(const Trace& trace, TrackId track, Wanted&& wante
     return slices;
 }
 
-/// The same in brief.
-/// @param stop  asked now and then; then none
+/// The same for briefs.
+/// @param stop  checked periodically; after a stop, the result is empty
 template <class Wanted>
 std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& wanted,
                                     const std::stop_token& stop = {})
 {
-    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted whole or hardly at all
+    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted either completely or hardly at
+                                                             // all
     std::vector<SliceBrief> briefs;
     const auto take = [&](const SliceView& view) {
         if (!wanted(view))
@@ -94,7 +95,7 @@ std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& 
     return briefs;
 }
 
-/// Kernels of a stream, by begin.
+/// Kernels of a stream, by start.
 std::vector<SliceBrief> kernelsOf(const Trace& trace, TrackId stream);
 
 /// @param window  sorted, disjoint

@@ -8,8 +8,8 @@
 
 namespace profiler::analysis {
 
-/// A slice seen through the columns of its block: a question costs a look at one of them, where a Slice costs a look at
-/// all. Valid while it is visited.
+/// A slice that is read through the columns of its block. A query reads only the columns that it needs, whereas
+/// creating a Slice reads all of them. Valid only during the visit.
 class SliceView {
 public:
     SliceView(const Trace& trace, TrackId track, const TrackBlock& block, std::uint32_t position)
@@ -26,14 +26,14 @@ public:
     [[nodiscard]] std::string_view name() const { return m_trace.string(nameId()); }
     [[nodiscard]] ActivityKind kind() const { return columns().kind(m_position); }
     [[nodiscard]] std::uint8_t depth() const { return columns().depth(m_position); }
-    /// Correlation of a call or of device work, see Slice::correlation; 0: none. Not for operators.
+    /// Correlation id of a call or of device work, see Slice::correlation; 0: none. Not for operators.
     [[nodiscard]] CorrelationId correlation() const
     {
         return CorrelationId{static_cast<std::uint64_t>(columns().link(m_position))};
     }
-    /// Autograd's sequence number of an operator, see Slice::sequence; −1: none. For operators only.
+    /// Autograd's sequence number of an operator, see Slice::sequence; −1: none. Only for operators.
     [[nodiscard]] std::int64_t sequence() const { return columns().link(m_position); }
-    /// All that is known of it.
+    /// Everything that is known about the slice.
     [[nodiscard]] Slice slice() const { return m_trace.sliceAt(m_track, m_block, m_position); }
 
 private:
@@ -45,8 +45,8 @@ private:
     std::uint32_t m_position;
 };
 
-/// Calls `visit` with a view of every slice of a track, block by block, each block in begin order.
-/// @param stop  asked between blocks: the rest is left out
+/// Calls `visit` with a view of every slice of a track, block by block, each block in order of starts.
+/// @param stop  checked between blocks; after a stop, the remaining blocks are skipped
 template <class Visit>
 void forEachView(const Trace& trace, TrackId track, Visit&& visit, const std::stop_token& stop = {})
 {
@@ -59,7 +59,7 @@ void forEachView(const Trace& trace, TrackId track, Visit&& visit, const std::st
     }
 }
 
-/// The same with those of one kind; blocks without any are not looked at.
+/// The same for slices of one kind; blocks without any are skipped.
 template <class Visit>
 void forEachViewOf(const Trace& trace, TrackId track, ActivityKind kind, Visit&& visit,
                    const std::stop_token& stop = {})
@@ -76,7 +76,7 @@ void forEachViewOf(const Trace& trace, TrackId track, ActivityKind kind, Visit&&
     }
 }
 
-/// What most analyses need of a slice: a fifth of its size.
+/// The fields of a slice that most analyses need, at a fifth of its size.
 struct SliceBrief {
     TraceTime begin{};
     Nanoseconds duration{};

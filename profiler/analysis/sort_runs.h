@@ -6,12 +6,12 @@
 
 namespace profiler::analysis {
 
-/// Sorts what comes in a few sorted runs, as the slices of a track do; equals stay in their order. O(n) where it is
-/// sorted already, O(n log runs) else.
+/// Sorts entries that arrive in a few sorted runs, like the slices of a track; equal entries keep their order. O(n) if
+/// already sorted, otherwise O(n log runs).
 template <class Entry, class Before>
 void sortRuns(std::vector<Entry>& entries, Before&& before)
 {
-    std::vector<std::size_t> runs = {0}; // where they begin, and the end
+    std::vector<std::size_t> runs = {0}; // the starts of the runs, and the end
     for (std::size_t i = 1; i < entries.size(); ++i)
         if (before(entries[i], entries[i - 1]))
             runs.push_back(i);

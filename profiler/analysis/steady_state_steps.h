@@ -7,17 +7,17 @@
 
 namespace profiler::analysis {
 
-/// The steps that a trace is judged by: its steady ones, else all of them; empty without any.
-/// @param all  all of them, steady or not
+/// The steps that analyses use: the steady ones, or all steps if none is steady; empty without steps.
+/// @param all  all steps, steady or not
 std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all = false);
 
-/// The part of a trace that is looked at closer, and how many steps it holds.
+/// The part of a trace that the detailed analysis covers, and the number of its steps.
 struct JudgedPart {
-    Intervals window; ///< where the judged steps lie; empty: the trace has none, all of it counts
+    Intervals window; ///< the times of the steady-state steps; empty: the trace has no steps, and all of it counts
     std::size_t steps = 0;
-    /// @return a count in a step; in the whole trace where there are no steps
+    /// @return a count per step; without steps: the total count
     [[nodiscard]] double perStep(double count) const { return count / static_cast<double>(steps == 0 ? 1 : steps); }
-    /// True for what begins there.
+    /// True if the part contains a start time.
     [[nodiscard]] bool holds(TraceTime begin) const;
 };
 JudgedPart judgedPart(const std::vector<Step>& steps);

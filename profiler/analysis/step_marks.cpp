@@ -28,7 +28,7 @@ Step stepOf(const Slice& slice, std::int64_t index)
 
 using MarksByTrack = std::map<std::uint32_t, std::vector<Step>>;
 
-/// Of two threads with as many marks, whatever the order of the file: the one that begins first.
+/// Orders threads with equally many marks, independently of the file's order: the one that starts first comes first.
 bool comesBefore(const Trace& trace, const MarksByTrack::value_type& a, const MarksByTrack::value_type& b)
 {
     const auto key = [&](const MarksByTrack::value_type& row) {
@@ -38,7 +38,7 @@ bool comesBefore(const Trace& trace, const MarksByTrack::value_type& a, const Ma
     return key(a) < key(b);
 }
 
-/// Of threads with as many marks the one that loads and optimizes, if one does; else the first to begin.
+/// Of threads with equally many marks: the one that loads data and runs the optimizer, otherwise the first to start.
 MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
 {
     if (marks.size() == 1)
@@ -60,7 +60,7 @@ MarksByTrack::iterator trainingThread(const Trace& trace, MarksByTrack& marks)
     return best;
 }
 
-/// Those of the thread with the most; of several such, of the one that trains.
+/// The marks of the thread with the most; of several such threads, the one that trains.
 std::vector<Step> withMost(const Trace& trace, MarksByTrack marks)
 {
     std::size_t most = 0;
@@ -70,7 +70,7 @@ std::vector<Step> withMost(const Trace& trace, MarksByTrack marks)
     return marks.empty() ? std::vector<Step>() : std::move(trainingThread(trace, marks)->second);
 }
 
-/// Marks by name on host tracks, those of the track with the most; of nested ones the outer.
+/// Marks by name on host tracks, from the track with the most; of nested marks, the outer ones.
 template <class IsMark>
 std::vector<Step> namedMarks(const Trace& trace, IsMark&& isMark)
 {
@@ -111,13 +111,14 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
 {
     if (!range.empty())
         return namedMarks(trace, [range](std::string_view name) { return isOfRange(name, range); });
-    // A profiler that runs in several threads marks the same steps in each: those of the thread with the most count.
+    // A profiler that runs in several threads marks the same steps in each. The marks of the thread with the most
+    // count.
     MarksByTrack marks;
     for (const Slice& slice : trace.ofKind(ActivityKind::Step))
         marks[slice.id.track.value].push_back(stepOf(slice, slice.args.value));
     if (marks.empty())
         return namedMarks(trace, isProfilerStep);
-    // As an operator and as an annotation a profiler may tell the same step.
+    // A profiler may record the same step both as an operator and as an annotation.
     for (auto& [track, steps] : marks)
         steps.erase(std::unique(steps.begin(), steps.end(),
                                 [](const Step& a, const Step& b) { return a.index == b.index && a.range == b.range; }),
@@ -127,7 +128,7 @@ std::vector<Step> stepMarks(const Trace& trace, std::string_view range)
 
 namespace {
 
-/// A thread that marks steps as `steps` are marked, while they go on.
+/// True if a thread has marks of the same kind as `steps`, during these steps.
 bool marksAlike(const Trace& trace, const Track& track, const std::vector<Step>& steps)
 {
     if (track.kind != TrackKind::MainThread && track.kind != TrackKind::Thread)

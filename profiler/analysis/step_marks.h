@@ -7,31 +7,31 @@
 
 namespace profiler::analysis {
 
-/// True for the name by which PyTorch's profiler marks a step: "ProfilerStep#5".
+/// True for the names with which PyTorch's profiler marks steps: "ProfilerStep#5".
 constexpr bool isProfilerStep(std::string_view name)
 {
     return name.starts_with("ProfilerStep#");
 }
 
-/// The steps that a trace marks, by begin, without parts. With a range: the NVTX ranges and annotations of that name,
-/// or of that name and a number (isOfRange() in range_name.h). Else our own marks, else those of PyTorch's profiler.
-/// Where several threads have them, as processes that train together do, those of the thread with the most. Index: the
-/// number in the name, else the position.
+/// The steps that a trace marks, by start, without parts. With a range: the NVTX ranges and annotations of that name,
+/// or of that name and a number (isOfRange() in range_name.h). Otherwise our own marks, otherwise those of PyTorch's
+/// profiler. If several threads have marks, as in a trace of several training processes, those of the thread with the
+/// most. The index is the number in the name, otherwise the position.
 std::vector<Step> stepMarks(const Trace& trace, std::string_view range);
 
-/// How many processes mark such steps, each its own: ranks of one training in one file. At least 1.
+/// The number of processes that mark such steps: ranks of one training in one file. At least 1.
 int markingProcesses(const Trace& trace, const std::vector<Step>& steps);
 
-/// True unless the track is known to be of another process than the one whose steps these are, as those of other ranks
-/// in one file are: what goes on there is no part of these steps.
+/// True unless the track is known to belong to another process than these steps, such as another rank in the same file.
+/// The activity of such a track is not part of these steps.
 bool isOfSameProcess(const Trace& trace, const Track& track, const std::vector<Step>& steps);
 
-/// True for a process that marks steps as these are marked, and is not theirs: another rank. A loader worker that is a
-/// process of its own marks none, and may be of any of them.
+/// True for a process that marks steps in the same way and is not the process of these steps: another rank. A loader
+/// worker process marks no steps and may belong to any rank.
 bool isOfOtherSteps(const Trace& trace, std::int64_t process, const std::vector<Step>& steps);
 
-/// True where marks begin in the middle of a run, as a profiler's schedule has it: then the first is no warm-up by
-/// itself.
+/// True if the marks start in the middle of a run, as with a profiler schedule. The first step is then not necessarily
+/// warm-up.
 bool beginInTheMiddle(const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -16,7 +16,7 @@ namespace profiler::analysis {
 
 namespace {
 
-/// The work of one track in order, without what lies in other work.
+/// The work of one track in order, without work that is nested in other work.
 std::vector<Slice> workOf(const Trace& trace, TrackId track, ActivityKind kind)
 {
     std::vector<Slice> work = sortedWhere(trace, track, [&](const SliceView& slice) {
@@ -31,7 +31,7 @@ std::vector<Slice> workOf(const Trace& trace, TrackId track, ActivityKind kind)
     return work;
 }
 
-/// That of the track that is busiest with it.
+/// The work of the busiest track.
 std::vector<Slice> busiest(const Trace& trace, ActivityKind kind)
 {
     std::optional<TrackId> most;
@@ -73,7 +73,7 @@ std::vector<bool> optimizerWork(const Trace& trace, const std::vector<Slice>& wo
     return result;
 }
 
-/// The host's call that launched it, else itself.
+/// The host call that launched the work, or the work itself.
 Slice launchOf(const Trace& trace, const Slice& work)
 {
     for (const Flow& flow : trace.flowsOf(work.id))
@@ -92,7 +92,7 @@ bool isOfBackward(std::string_view name)
     return contains(name, {"Backward", "backward", "grad", "bwd", "bprop"});
 }
 
-/// Marks the last work that begins before each of the times.
+/// Marks the last work that starts before each of the times.
 void markBefore(const std::vector<TraceTime>& begins, std::vector<TraceTime> times, std::vector<bool>& marks)
 {
     std::sort(times.begin(), times.end());
@@ -105,7 +105,7 @@ void markBefore(const std::vector<TraceTime>& begins, std::vector<TraceTime> tim
     }
 }
 
-/// Marks the work that was launched last when such a slice of the host began.
+/// Marks the last work that was launched before the start of each matching host slice.
 void markCalls(const Trace& trace, const std::vector<Slice>& work, bool (*fits)(std::string_view name),
                std::vector<bool>& marks)
 {
@@ -119,14 +119,14 @@ void markCalls(const Trace& trace, const std::vector<Slice>& work, bool (*fits)(
             });
     if (calls.empty())
         return;
-    for (const Slice& slice : work) { // what launched it may not be known; work is in order
+    for (const Slice& slice : work) { // the launch may be unknown; work is in order
         const TraceTime at = launchOf(trace, slice).begin;
         launches.push_back(launches.empty() ? at : std::max(at, launches.back()));
     }
     markBefore(launches, std::move(calls), marks);
 }
 
-/// Work of a backward pass, by its name or by what launched it.
+/// Marks the work of backward passes, by its name or by the operator that launched it.
 std::vector<bool> backwardWork(const Trace& trace, const std::vector<Slice>& work)
 {
     NameAnswers backward(trace, isOfBackward);
@@ -141,17 +141,17 @@ std::vector<bool> backwardWork(const Trace& trace, const std::vector<Slice>& wor
 }
 
 // Copies below this size are scalars, shapes or seeds, which layers need as well: 32 numbers of 8 bytes. Chosen: in
-// recordings of inference over two devices each layer copies 8 bytes; batches of samples are larger, and a training on
-// smaller ones shows its backward pass or its optimizer.
+// recordings of inference on two devices, each layer copies 8 bytes. Batches of samples are larger; a training with
+// smaller ones is recognised by its backward pass or its optimizer.
 constexpr std::int64_t kLeastBatchBytes = 256;
 
-/// A copy that may bring a batch. Some recordings do not state sizes.
+/// True for a copy that may transfer a batch. Some recordings contain no sizes.
 bool mayBringABatch(const Slice& copy)
 {
     return copy.args.copy == CopyKind::HtoD && (copy.args.bytes >= kLeastBatchBytes || copy.args.bytes <= 0);
 }
 
-/// Marks what a step has and a layer has not: a batch that comes, a loader that is asked for one, an optimizer.
+/// Marks what steps have and layers do not: the copy of a batch, a request to the data loader, or an optimizer.
 void markWhatStepsHave(const Trace& trace, const std::vector<Slice>& work, std::vector<bool>& marks)
 {
     std::vector<TraceTime> begins, copies;
@@ -174,7 +174,7 @@ void markWhatStepsHave(const Trace& trace, const std::vector<Slice>& work, std::
         marks);
 }
 
-/// Four of five blocks hold some; the last may lack what came before its first work.
+/// True if four of five blocks contain marks. The last block may lack what comes before its first work.
 bool holdMarks(const RepeatedBlock& block, const std::vector<bool>& marks)
 {
     constexpr double kMost = 0.8;
@@ -188,7 +188,7 @@ bool holdMarks(const RepeatedBlock& block, const std::vector<bool>& marks)
     return static_cast<double>(with) >= kMost * static_cast<double>(block.begins.size() - 1);
 }
 
-/// The backward pass of one step repeats as well; then its forward pass stands before the first block.
+/// True if the backward pass of one step may be what repeats; its forward pass then comes before the first block.
 bool beginsEarly(const RepeatedBlock& block, std::size_t works)
 {
     constexpr double kForward = 0.25;
@@ -196,7 +196,7 @@ bool beginsEarly(const RepeatedBlock& block, std::size_t works)
            static_cast<double>(block.begins.front()) <= kForward * static_cast<double>(works);
 }
 
-/// More are no training that anybody recorded as a whole, and each costs a look at the trace.
+/// More steps than this are implausible for a recorded training, and each costs a query of the trace.
 constexpr std::size_t kMostSteps = 200'000;
 
 bool isOneName(std::span<const std::uint32_t> names, const RepeatedBlock& block)
@@ -236,7 +236,8 @@ RepeatedSteps repeatedSteps(const Trace& trace)
         work = busiest(trace, ActivityKind::CpuOp);
     const MessageParameter unit("work", kernels ? "kernel" : "operator");
     if (work.empty())
-        return none(message<"steps.no_work", "The trace has neither kernels nor operators that could repeat.">());
+        return none(message<"steps.no_work",
+                            "The trace has neither kernels nor operators from which steps could be inferred.">());
     std::vector<std::uint32_t> names;
     names.reserve(work.size());
     for (const Slice& slice : work)
@@ -245,14 +246,16 @@ RepeatedSteps repeatedSteps(const Trace& trace)
     auto block = repeatedBlock(names, optimizer);
     if (!block)
         return none(
-            message<"steps.rare", "No sequence of {work}s repeats often enough, three times at least, to be the "
-                                  "training's steps.">({unit}));
+            message<"steps.rare",
+                    "No sequence of {work}s repeats regularly at least three times, so no training steps can be "
+                    "inferred.">({unit}));
     if (isOneName(names, *block))
-        return none(message<"steps.one_name", "What repeats is one {work} by itself, which tells nothing of where a "
-                                              "step begins.">({unit}));
+        return none(message<"steps.one_name", "Only a single {work} repeats, which does not show where a step starts.">(
+            {unit}));
     if (block->begins.size() > kMostSteps)
-        return none(message<"steps.too_many", "What repeats does so {times} times, too often to be the training's "
-                                              "steps.">({{"times", block->begins.size()}}));
+        return none(message<"steps.too_many",
+                            "The repeating sequence occurs {times} times, which is too often for training steps.">(
+            {{"times", block->begins.size()}}));
     if (!holdMarks(*block, optimizer)) {
         std::vector<bool> marks = optimizer;
         markWhatStepsHave(trace, work, marks);
@@ -263,16 +266,17 @@ RepeatedSteps repeatedSteps(const Trace& trace)
                 block = std::move(longer);
             else if (!beginsEarly(*block, work.size()) || !holdMarks(*block, backwardWork(trace, work)))
                 return none(message<"steps.maybe_layers",
-                                    "What repeats {times} times has no batch that comes, no backward pass and no "
-                                    "optimizer of its own: it may as well be the layers of one step.">(
+                                    "The sequence that repeats {times} times contains no batch copy, no backward "
+                                    "pass and no optimizer, so it may be the layers of one step.">(
                     {{"times", block->begins.size()}}));
         }
     }
     std::vector<Step> steps = stepsOf(trace, work, *block);
-    // Launched by several threads, or on a clock that goes back.
+    // Possible if several threads launch the work, or if the clock goes backwards.
     if (!std::is_sorted(steps.begin(), steps.end(),
                         [](const Step& a, const Step& b) { return a.range.begin < b.range.begin; }))
-        return none(message<"steps.out_of_order", "What repeats was not launched in the order in which it ran.">());
+        return none(
+            message<"steps.out_of_order", "The repeating sequence was not launched in the order in which it ran.">());
     return {.steps = withParts(trace, std::move(steps)), .confidence = block->share, .whyNot = {}};
 }
 

@@ -7,30 +7,30 @@
 
 namespace profiler::analysis {
 
-/// Steps that no mark tells, found because a training does the same again and again.
+/// Steps without marks, inferred from the repetition of work.
 struct RepeatedSteps {
-    std::vector<Step> steps; ///< each `found`, counted from 1; empty: see whyNot
+    std::vector<Step> steps; ///< each with `found`, counted from 1; empty: see whyNot
     double confidence = 0;   ///< share of the work that is the same in each step, [0, 1]
-    Message whyNot;          ///< empty where steps were found
+    Message whyNot;          ///< empty if steps were found
 };
 
-/// The block (repeated_block.h) that repeats in the names of the kernels of the busiest stream; without kernels, of the
-/// outermost operators of the busiest host thread. An optimizer's work over many tensors at once ends a step where
-/// there is any, so the parts of an accumulated gradient are no steps. A step begins with the host's call that launched
-/// its first kernel, where the trace knows it, else with that kernel, and lasts to the next one's begin; the last one
-/// has as much work as a usual step, and is partial where the trace ends before. What stands before the first is in no
-/// step. Layers repeat as well: blocks count only where most have what a step has and a layer has not, a batch's copy
-/// to the device (scalars are no batch), a loader that is asked, or an optimizer; or at least a backward pass, unless
-/// so much stands before the first block that it is one pass's layers. Where the shortest block has none of it, the
-/// next longer one that has is taken. Parts, warm-up and `slice` (what the step begins with) are as in findSteps(). O(n
-/// log n).
+/// Finds the block (repeated_block.h) that repeats in the kernel names of the busiest stream or, without kernels, in
+/// the outermost operators of the busiest host thread. If an optimizer runs over many tensors at once, it ends a step;
+/// micro-batches of gradient accumulation are therefore not steps. A step starts with the host call that launched its
+/// first kernel, if known, otherwise with that kernel, and lasts until the next one starts. The last step has as much
+/// work as a usual step and is partial if the trace ends earlier. Work before the first block belongs to no step.
+/// Layers repeat as well, so blocks count only if most of them contain what steps have and layers do not: the copy of a
+/// batch to the device (scalars are not a batch), a request to the data loader, or an optimizer. A backward pass also
+/// suffices, unless so much work precedes the first block that the blocks may be the layers of one pass. If the
+/// shortest block contains none of these, the next longer one that does is used. Parts, warm-up and `slice` (the first
+/// slice of the step) are as in findSteps(). O(n log n).
 RepeatedSteps repeatedSteps(const Trace& trace);
 
-/// Steps of a trace for which nobody said where its steps come from: its marks (findSteps()); where nothing is marked,
-/// the repetition of its work. RepeatedSteps::confidence is 1 for marks.
+/// The steps of a trace whose step range was not specified: its marks (findSteps()) or, if there are none, the
+/// repetition of its work. RepeatedSteps::confidence is 1 for marks.
 RepeatedSteps detectSteps(const Trace& trace);
 
-/// True where the steps were inferred from repetition: whatever states a figure per step has to say so.
+/// True if the steps were inferred from repetition. Every figure per step must then say so.
 bool areInferred(const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -40,7 +40,7 @@ Nanoseconds& partOf(StepParts& parts, std::string_view phase)
     return parts.other;
 }
 
-/// The last step that began at or before `time`.
+/// The last step that started at or before `time`.
 std::size_t stepAt(const std::vector<Step>& steps, TraceTime time)
 {
     const auto after = std::upper_bound(steps.begin(), steps.end(), time,
@@ -48,17 +48,17 @@ std::size_t stepAt(const std::vector<Step>& steps, TraceTime time)
     return after == steps.begin() ? steps.size() : static_cast<std::size_t>(after - steps.begin()) - 1;
 }
 
-/// What the phases of the steps' track say: parts, and where epochs begin.
+/// Results from the phases of the steps' track: parts, and the starts of epochs.
 struct PhaseFacts {
     std::vector<bool> epochStart, interrupted;
 };
 
-/// @param i  the last step that began before it, or the number of steps
+/// @param i  the last step that started before it, or the number of steps
 void markInterruption(PhaseFacts& facts, std::size_t i, std::size_t steps, bool insideStep, bool startsWorkers)
 {
     if (insideStep)
         facts.interrupted[i] = true;
-    // Workers start inside an epoch's first step or before it; a validation ends an epoch.
+    // Workers start in or before the first step of an epoch; a validation ends an epoch.
     const std::size_t first = insideStep && startsWorkers ? i : i < steps ? i + 1 : 0;
     if (first < steps)
         facts.epochStart[first] = true;
@@ -69,7 +69,7 @@ PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, st
     PhaseFacts facts{std::vector<bool>(steps.size()), std::vector<bool>(steps.size())};
     const std::vector<Slice> phases =
         sortedWhere(trace, track, [&](const SliceView& slice) { return !names.of(slice).empty(); });
-    std::map<std::size_t, std::int64_t> batches; // by step, of its data wait
+    std::map<std::size_t, std::int64_t> batches; // batch number of each step, from its data wait
     forEachNested(phases, [&](const Nested& nested) {
         const std::string_view name = names.of(*nested.slice);
         const std::size_t i = stepAt(steps, nested.slice->begin);
@@ -104,7 +104,8 @@ void addInside(const Intervals& phase, Nanoseconds StepParts::*part, std::vector
     }
 }
 
-/// What no mark tells on the steps' thread: waiting for autograd's threads, the forward pass, copies and values read.
+/// Adds the parts that have no marks on the steps' thread: waiting for autograd's threads, the forward pass, copies and
+/// reads of values.
 void addUnmarked(const Trace& trace, const Phases& names, TrackId track, std::vector<Step>& steps)
 {
     const Intervals backward = backwardPasses(trace, names, track);
@@ -118,8 +119,7 @@ void addUnmarked(const Trace& trace, const Phases& names, TrackId track, std::ve
     addInside(inferred.metrics, &StepParts::metrics, steps);
 }
 
-/// Any operator on any host thread of the process tells; so a step whose ops are recorded costs the look at its first
-/// slices.
+/// Any operator on any host thread of the process suffices, so a step with ops costs only a look at its first slices.
 void markOps(const Trace& trace, std::vector<Step>& steps)
 {
     for (const Track& track : trace.tracks()) {

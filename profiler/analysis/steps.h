@@ -7,7 +7,7 @@
 
 namespace profiler::analysis {
 
-/// Where one step's time went, exclusive: the parts sum to the duration.
+/// The time of one step by part; the parts are exclusive, and their sum is the duration.
 struct StepParts {
     Nanoseconds dataWait{}, copy{}, forward{}, backward{}, optimizer{}, zeroGrad{}, metrics{}, other{};
 };
@@ -16,35 +16,35 @@ struct StepParts {
 struct Step {
     std::int64_t index = 0;
     TimeRange range;
-    SliceId slice; ///< its mark; of a found step, what it begins with
+    SliceId slice; ///< its mark; for an inferred step, its first slice
     StepParts parts;
-    bool warmup = false;      ///< first steps of the run or of an epoch, while caches fill; not steady
-    bool partial = false;     ///< cut by the end of the trace
-    bool opsRecorded = false; ///< the op hook was on during this step
-    bool found = false;       ///< no mark tells it, but repetition (step_repetition.h)
+    bool warmup = false;      ///< one of the first steps of the run or of an epoch, while caches fill; not steady
+    bool partial = false;     ///< cut off by the end of the trace
+    bool opsRecorded = false; ///< operators were recorded during this step
+    bool found = false;       ///< inferred from repetition instead of a mark (step_repetition.h)
 };
 
-/// True for a whole step that is no warm-up: what means are taken over.
+/// True for complete steps after warm-up; means cover these.
 constexpr bool isSteady(const Step& step)
 {
     return !step.warmup && !step.partial;
 }
 
-/// Steps by their marks (step_marks.h), in order; parts from Phase slices of the same track inside it,
-/// the innermost phase counting, and `backward` from autograd's own threads, too (backward_passes.h); validation and
-/// the start of workers inside a step are `other`, with all they contain. Warm-up: the first step of the run, unless a
-/// profiler's marks begin later in it; further first steps of the run or of an epoch while they are far (three times
-/// the median absolute deviation and a seventh of the median) from the later half of the epochs' steps, at most a
-/// quarter of an epoch; steps that validate, start workers or do one-time work (warmup.h). Validation, starting workers
-/// and batch indices that restart tell epochs. Partial: open; and a profiler's last step, if it is that much
-/// shorter.
+/// Steps by their marks (step_marks.h), in order. Parts come from the Phase slices of the same track inside the step,
+/// and the innermost phase counts; `backward` also includes autograd's own threads (backward_passes.h). Validation
+/// and the start of workers inside a step are `other`, including everything inside them.
+/// Warm-up: the first step of the run, unless the marks of a profiler start later in the run; further first steps of
+/// the run or of an epoch that deviate from the later half of the epochs' steps by three times the median absolute
+/// deviation and a seventh of the median, at most a quarter of an epoch; steps that validate, start workers or do
+/// one-time work (warmup.h). An epoch starts after a validation, when workers start, or when batch indices restart.
+/// Partial: open steps, and a profiler's last step if it is shorter by the same margin.
 /// @param range  ranges of this name are the steps; empty: the trace's own marks
 std::vector<Step> findSteps(const Trace& trace, std::string_view range = {});
 
-/// Steps of which begin, end and slice are known, with all else that findSteps() says of them.
+/// Completes steps whose start, end and slice are known with everything else that findSteps() provides.
 std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps);
 
-/// Mean, median, percentiles over all steps, in µs. Percentiles interpolate linearly between the closest ranks.
+/// Mean, median and percentiles over all steps, in µs. Percentiles are interpolated linearly between the closest ranks.
 struct StepStatistics {
     std::int64_t count = 0;
     double meanUs = 0, medianUs = 0, p90Us = 0, minUs = 0, maxUs = 0;

@@ -21,8 +21,8 @@ struct Part {
     SliceId slice;
 };
 
-/// Kernels of one name, by begin, cut into collectives: each ends before its own first kernel of a device comes again,
-/// and before what begins when one of it has ended.
+/// Divides the kernels of one name, sorted by start, into collectives. A collective ends before a device's next kernel
+/// of that name, and before a kernel that starts after one of its kernels has ended.
 template <class Take>
 void forEachCollective(std::span<const Part> parts, Take&& take)
 {
@@ -43,14 +43,14 @@ void forEachCollective(std::span<const Part> parts, Take&& take)
         take(parts.subspan(first));
 }
 
-// Ranks are let go within microseconds of each other.
+// Ranks leave a collective within microseconds of each other.
 constexpr Nanoseconds kTogether = std::chrono::microseconds(20);
 
 class Counting {
 public:
     explicit Counting(const JudgedPart& part) : m_part(part) {}
 
-    /// What overlaps is as many collectives as end apart from each other.
+    /// Divides overlapping kernels into collectives by their end times.
     void takeOverlapping(std::span<const Part> kernels)
     {
         std::vector<Part> parts(kernels.begin(), kernels.end());
@@ -149,13 +149,15 @@ Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::sto
     }
     Stragglers found = counting.result();
     if (devices.empty() && exchanges)
-        found.cannotTell = "ranks only send to each other: stages of a pipeline wait for each other by design";
+        found.cannotTell =
+            "ranks only use point-to-point communication, and pipeline stages wait for each other by design";
     else if (devices.empty())
-        found.cannotTell = "the trace holds no kernels of collective communication";
+        found.cannotTell = "the trace contains no kernels of collective communication";
     else if (devices.size() == 1)
-        found.cannotTell = "one rank's trace does not tell when the others came: several ranks in one trace would";
+        found.cannotTell =
+            "the trace contains only one rank; merge the traces of several ranks to compare their arrival times";
     else if (found.collectives == 0)
-        found.cannotTell = "no kernel of communication overlaps one of the same name on another device";
+        found.cannotTell = "no communication kernel overlaps one of the same name on another device";
     return found;
 }
 

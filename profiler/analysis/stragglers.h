@@ -10,29 +10,30 @@
 
 namespace profiler::analysis {
 
-/// How one rank, told by its device, came to the collectives that several take part in.
+/// When one rank, identified by its device, arrives at the collectives that it shares with other ranks.
 struct RankArrival {
     DeviceId device;
-    std::int64_t last = 0; ///< collectives to which it came last
-    Nanoseconds waited{};  ///< its kernels, for the last one to come
+    std::int64_t last = 0; ///< collectives at which it arrived last
+    Nanoseconds waited{};  ///< time that its kernels waited for the last rank
 };
 
-/// Which rank the others wait for. Kernels of NCCL and RCCL of one name on different devices that overlap and end
-/// together (within a tenth of the shortest one) are taken for one collective: none can end before all have begun, and
-/// what one group of ranks does ends when it likes beside another's. Sends and receives are left out: that stages of a
-/// pipeline wait for each other is their way of working.
+/// Which rank the others wait for. Kernels of NCCL and RCCL with the same name on different devices that overlap and
+/// end together (within a tenth of the shortest one) count as one collective: none of them can end before all have
+/// started, whereas the collectives of another group of ranks end independently. Sends and receives are excluded,
+/// because pipeline stages wait for each other by design.
 struct Stragglers {
     std::vector<RankArrival> ranks; ///< by device
-    std::int64_t collectives = 0;   ///< in which two or more devices took part, in the judged steps
-    std::int64_t alone = 0;         ///< kernels that end with no other device's: their others lie in another trace
+    std::int64_t collectives = 0;   ///< in the steady-state steps, with at least two devices
+    std::int64_t alone = 0;         ///< kernels that end without those of other devices: their peers are in another
+                                    ///< trace
     Nanoseconds waited{};           ///< summed over ranks
-    double waitedShare = 0;         ///< of the time of these collectives' kernels, [0, 1]
-    Nanoseconds spread{};           ///< from first to last begin, the median collective
-    SliceId worst;                  ///< the kernel that came last to the collective with the longest wait
-    std::string cannotTell;         ///< why nothing stands here; empty: something does
+    double waitedShare = 0;         ///< share of the time of these collectives' kernels, [0, 1]
+    Nanoseconds spread{};           ///< time from the first to the last start; median over the collectives
+    SliceId worst;                  ///< the last kernel of the collective with the longest wait
+    std::string cannotTell;         ///< the reason why there is no result; empty if there is one
 };
 /// O(n log n) in communication kernels.
-/// @param stop  asked now and then; what is returned then means nothing
+/// @param stop  checked periodically; after a stop, the result is meaningless
 Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

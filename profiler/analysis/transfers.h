@@ -15,8 +15,8 @@ struct Transfer {
     CopyKind kind{};
     MemoryKind src{}, dst{};
     std::int64_t count = 0, bytes = 0;
-    Nanoseconds time{}; ///< summed, so copies that overlap count twice
-    /// Achieved bandwidth, 10⁹ bytes a second; 0 when no time was taken.
+    Nanoseconds time{}; ///< summed: copies that overlap count twice
+    /// Achieved bandwidth in 10⁹ bytes per second; 0 if the time is zero.
     [[nodiscard]] double gbPerSecond() const
     {
         return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
@@ -34,7 +34,7 @@ struct KernelTotal {
 struct Communication {
     std::int64_t kernels = 0;
     Nanoseconds time{};    ///< union over the device's streams
-    Nanoseconds exposed{}; ///< of that, while no other kernel ran
+    Nanoseconds exposed{}; ///< the part of it in which no other kernel ran
 };
 Communication communication(const ActivityScan& scan);
 

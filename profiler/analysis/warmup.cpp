@@ -15,15 +15,15 @@ namespace {
 // Scales a median absolute deviation to the standard deviation of normally distributed values.
 constexpr double kMadToSigma = 1.4826;
 constexpr double kSigmas = 3;
-// Where steps hardly scatter, a step is not odd for differing by less than this share of the median.
+// If steps are very regular, a step is not an outlier unless it differs by at least this share of the median.
 constexpr double kLeastShare = 1.0 / 7;
-// Warm-up is a beginning: more of an epoch than this cannot be one.
+// Warm-up is at the beginning: it cannot be more of an epoch than this.
 constexpr double kMostOfEpoch = 0.25;
-// As many steady steps of the whole run follow an epoch's first ones when its warm-up is looked for: enough to know
-// their spread well.
+// For the warm-up test of an epoch, its first steps are followed by this many steady steps of the whole run: enough for
+// a good estimate of their spread.
 constexpr std::size_t kMostSteadySteps = 200;
-// With fewer steps the change-point test has no power: at its error of one in a hundred, six steps show no change of 30
-// %. Their beginning is compared with the spread of the others, as outliers are. Chosen.
+// With fewer steps, the change-point test has no power: at its error rate of 1 %, it does not detect a change of 30 %
+// in six steps. The first steps are then compared with the spread of the others, like outliers. Chosen.
 constexpr std::size_t kFewSteps = 10;
 
 /// At most `most` values, evenly spread over `values`.
@@ -63,7 +63,7 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
             starts.push_back(i);
     starts.push_back(steps.size());
 
-    std::vector<double> later; // the second half of each epoch: no beginning is in it
+    std::vector<double> later; // the second half of each epoch, which contains no warm-up
     for (std::size_t e = 0; e + 1 < starts.size(); ++e)
         for (std::size_t i = starts[e] + (starts[e + 1] - starts[e]) / 2; i < starts[e + 1]; ++i)
             if (!steps[i].partial && !interrupted[i])
@@ -74,7 +74,7 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
     for (std::size_t e = 0; e + 1 < starts.size(); ++e) {
         const auto length = starts[e + 1] - starts[e];
         const auto most = static_cast<std::size_t>(std::ceil(kMostOfEpoch * static_cast<double>(length)));
-        // The first steps of this epoch, followed by steady ones of the whole run: epochs may be short.
+        // The first steps of this epoch, followed by steady ones of the whole run, because epochs may be short.
         std::vector<double> series;
         for (std::size_t i = starts[e]; i < starts[e] + length / 2; ++i)
             series.push_back(toUs(steps[i].range.duration()));
@@ -88,7 +88,7 @@ void markWarmup(std::vector<Step>& steps, const std::vector<bool>& epochStart, c
     }
     for (std::size_t i = 0; i < steps.size(); ++i)
         steps[i].warmup = steps[i].warmup || (i == 0 && !inTheMiddle) || interrupted[i];
-    // A profiler that stops within a step cuts it.
+    // A profiler that stops within a step cuts it off.
     if (inTheMiddle && steps.size() > 2 && usual.isFar(toUs(steps.back().range.duration())) &&
         toUs(steps.back().range.duration()) < usual.median)
         steps.back().partial = true;

@@ -14,10 +14,10 @@ namespace profiler::analysis {
 
 namespace {
 
-constexpr std::size_t kMostSteps = 2000; // replayed; a longer recording is long enough to be typical
+constexpr std::size_t kMostSteps = 2000; // number of replayed steps; a longer recording is not more representative
 constexpr std::size_t kLeastSteps = 100;
 
-/// Discrete-event replay of one loader and one computing thread that share cores.
+/// Discrete-event replay of one loader and one compute thread that share cores.
 class Replay {
 public:
     Replay(const InputModel& model, LoaderSetup setup, int computeThreads, CoreSharing sharing)
@@ -66,7 +66,7 @@ private:
             }
     }
 
-    /// Share of full speed at which everything runs now.
+    /// Share of full speed at which everything currently runs.
     [[nodiscard]] double rate() const
     {
         double wanted = m_computing ? m_threads : 0;
@@ -109,14 +109,14 @@ private:
     std::size_t m_issued = 0, m_taken = 0, m_done = 0;
 };
 
-/// How much slower than its mean a thread's slow tenth is, at least 1.
+/// The 90th percentile of a thread's times relative to their mean, at least 1.
 double slowTenth(const std::vector<double>& us)
 {
     const double typical = mean(us);
     return typical > 0 ? std::max(1.0, percentile(us, 0.9) / typical) : 1;
 }
 
-/// The model in which every thread is disturbed as it was in its slow tenth.
+/// A model in which every thread is always as slow as in its slowest tenth.
 InputModel disturbed(InputModel model)
 {
     const double load = slowTenth(model.loadUs), compute = slowTenth(model.computeUs);
@@ -151,7 +151,8 @@ double twoStandardErrors(const std::vector<double>& values)
     return 2 * std::sqrt(squares / (count - 1) / count);
 }
 
-/// What chance does to a prediction from so few batches: two standard errors, from what each quarter of them says.
+/// The statistical error of a prediction from few batches: two standard errors, estimated from separate predictions for
+/// the four quarters of the recording.
 double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup then, int computeThreads)
 {
     constexpr std::size_t kParts = 4, kFewest = 5;
@@ -167,7 +168,7 @@ double errorByQuarters(const InputModel& model, LoaderSetup now, LoaderSetup the
         InputModel quarter = model;
         quarter.loadUs = part(model.loadUs, loads, i);
         quarter.computeUs = part(model.computeUs, computes, i);
-        quarter.waitUs = std::numeric_limits<double>::infinity(); // that of a quarter is not known
+        quarter.waitUs = std::numeric_limits<double>::infinity(); // unlimited, because the wait of a quarter is unknown
         mids.push_back(predictOnce(quarter, now, then, computeThreads).midUs);
     }
     return twoStandardErrors(mids);
@@ -214,7 +215,7 @@ InputPrediction predictInput(const InputModel& model, LoaderSetup now, LoaderSet
     InputPrediction prediction = predictOnce(model, now, then, computeThreads);
     const double error = std::max(errorByQuarters(model, now, then, computeThreads), model.waitErrorUs);
     prediction.lowUs -= error;
-    // Chance may have hidden a part of what is saved, but no more than the wait can go.
+    // Noise may hide a part of the saving, but the saving cannot exceed the wait.
     prediction.highUs = std::min(prediction.highUs + error, model.waitUs + model.waitErrorUs);
     prediction.midUs = (prediction.lowUs + prediction.highUs) / 2;
     return prediction;

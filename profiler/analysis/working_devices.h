@@ -6,8 +6,8 @@
 
 namespace profiler::analysis {
 
-/// Devices that were busy for at least a twentieth of the busiest one's time: one that only held a context or cleared
-/// some memory does not wait for anything.
+/// Devices whose busy time is at least 5 % of the busiest one's. A device that only holds a context or clears some
+/// memory does not wait for anything.
 std::set<DeviceId> workingDevices(const ActivityScan& scan);
 
 } // namespace profiler::analysis

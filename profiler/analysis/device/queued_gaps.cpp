@@ -14,7 +14,7 @@ struct Gap {
     bool judged = false, queued = false;
 };
 
-/// Gaps between the busy times of a device that overlap the window, whole and in order.
+/// The gaps between busy times of a device that overlap the window. They are not clipped to it and are in order.
 std::vector<Gap> gapsOf(const Intervals& busy, std::span<const TimeRange> within)
 {
     std::vector<Gap> gaps;
@@ -24,7 +24,7 @@ std::vector<Gap> gapsOf(const Intervals& busy, std::span<const TimeRange> within
     return gaps;
 }
 
-/// Looks up the launches of the work of one stream that ends a gap.
+/// For gaps that end with work of one stream: finds the launches of that work.
 void judge(const Trace& trace, TrackId stream, const LaunchCalls& calls, std::vector<Gap>& gaps)
 {
     forEachView(trace, stream, [&](const SliceView& work) {

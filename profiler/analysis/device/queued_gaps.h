@@ -8,21 +8,21 @@
 #include <set>
 #include <span>
 
-/// Tells gaps of a device that the host caused from gaps in which the device already had work to do.
+/// Distinguishes device gaps caused by the host from gaps in which the device already had work.
 namespace profiler::analysis {
 
 /// The gaps of one device whose next work was already in the launch queue.
 struct QueuedGaps {
     Intervals queued;          ///< the call that launched the next work had returned before the gap began
-    std::int64_t count = 0;    ///< gaps that were judged: the launch of their next work is recorded
-    std::int64_t ofQueued = 0; ///< of these, with the next work in the queue
+    std::int64_t count = 0;    ///< number of gaps whose next work has a recorded launch
+    std::int64_t ofQueued = 0; ///< number of those gaps whose next work was in the queue
 };
 
-/// A device that idles although its next work is queued does not wait for the host. It waits for another stream, or
-/// this is the usual microsecond between two kernels. Work counts as queued from the end of the call that launched it.
-/// Gaps whose next work has no recorded launch are not judged.
-/// @param within   only gaps that overlap these times are judged; sorted, disjoint
-/// @param devices  only gaps of these devices are judged
+/// A device that is idle although its next work is queued does not wait for the host. It waits for another stream, or
+/// the gap is the usual microsecond between two kernels. Work counts as queued from the end of the call that launched
+/// it. Gaps whose next work has no recorded launch are ignored.
+/// @param within   only gaps that overlap these times count; sorted, disjoint
+/// @param devices  only gaps of these devices count
 /// O(slices of their streams + calls).
 std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan& scan,
                                           std::span<const TimeRange> within, const std::set<DeviceId>& devices);

@@ -21,7 +21,7 @@ struct NumberedOp {
     std::int64_t number = kNoNumber; ///< autograd's sequence number
 };
 
-/// Operators that move data between host and device, or wait for a value.
+/// Operators that move data between host and device, or that wait for a value.
 enum class OpUse : std::uint8_t { Plain, Copy, Metrics };
 
 OpUse useOf(std::string_view name)
@@ -34,16 +34,16 @@ OpUse useOf(std::string_view name)
 
 /// What the threads of the steps' process recorded.
 struct Recorded {
-    std::vector<NumberedOp> ops;   ///< of the steps' thread outside of phases but the forward one, by begin
-    std::vector<NumberedOp> nodes; ///< by begin
+    std::vector<NumberedOp> ops;   ///< on the steps' thread, outside of phases other than forward; by start
+    std::vector<NumberedOp> nodes; ///< by start
     Intervals marked;              ///< phases of the steps' thread
     Intervals copies, metrics;     ///< operators of the steps' thread by their use
 };
 
-/// What a name says of an operator, by string id.
+/// Classification of operator names, by string id.
 struct NamedOps {
     std::vector<OpUse> uses;
-    std::vector<char> nodes; ///< autograd's, by the marks of PyTorch since 1.9 or by their old names
+    std::vector<char> nodes; ///< autograd nodes, by the names used since PyTorch 1.9 or by the older names
     bool anyNode = false;
 };
 
@@ -62,7 +62,7 @@ NamedOps nameOps(const Trace& trace, const Phases& phases)
 Recorded read(const Trace& trace, const Phases& phases, const NamedOps& named, TrackId steps)
 {
     Recorded recorded;
-    UnionBuilder marked, elsewhere, copies, metrics; // elsewhere: not in a forward pass
+    UnionBuilder marked, otherPhases, copies, metrics; // otherPhases: all except forward
     for (const Track& track : trace.tracks()) {
         const bool host = track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
         if (!host || track.pid != trace.track(steps).pid)
@@ -73,7 +73,7 @@ Recorded read(const Trace& trace, const Phases& phases, const NamedOps& named, T
             if (!name.empty())
                 marked.add(slice.range());
             if (!name.empty() && name != phase::kForward)
-                elsewhere.add(slice.range());
+                otherPhases.add(slice.range());
             if (slice.kind() != ActivityKind::CpuOp)
                 return;
             if (named.nodes[slice.nameId().value] != 0) {
@@ -93,8 +93,8 @@ Recorded read(const Trace& trace, const Phases& phases, const NamedOps& named, T
     for (std::vector<NumberedOp>* some : {&recorded.ops, &recorded.nodes})
         if (!std::ranges::is_sorted(*some, byBegin))
             std::ranges::stable_sort(*some, byBegin);
-    // Operators of other phases, as the optimizer's are, belong to them.
-    const Intervals others = elsewhere.take();
+    // Operators inside other phases, such as the optimizer, belong to these phases.
+    const Intervals others = otherPhases.take();
     std::erase_if(recorded.ops, [&](const NumberedOp& op) {
         const auto around = overlapping(others, op.range);
         return !around.empty() && around.front().begin <= op.range.begin && around.front().end >= op.range.end;
@@ -108,7 +108,7 @@ struct Pass {
     std::int64_t lowest = 0, highest = 0;
 };
 
-/// The loss has the highest number of its graph: a node with a higher one than all before begins another pass.
+/// The loss has the highest number of its graph, so a node with a higher number than all before starts another pass.
 std::vector<Pass> passesOf(std::span<const NumberedOp> nodes)
 {
     std::vector<Pass> passes;
@@ -126,22 +126,22 @@ std::vector<Pass> passesOf(std::span<const NumberedOp> nodes)
     return passes;
 }
 
-/// From the first to the last operator with a number of `pass`, among those that begin before it.
-/// @param ops  by begin
+/// From the first to the last operator with a number of `pass`, among those that start before it.
+/// @param ops  by start
 TimeRange forwardOf(std::span<const NumberedOp> ops, const Pass& pass)
 {
     TimeRange forward{TraceTime::max(), TraceTime::min()};
-    TimeRange outer{TraceTime::min(), TraceTime::min()}; // outermost operator so far
-    bool past = false;                                   // an operator with a higher number than the lowest came
+    TimeRange outer{TraceTime::min(), TraceTime::min()}; // current outermost operator
+    bool past = false;                                   // an operator with a number above the lowest was seen
     for (const NumberedOp& op : ops) {
         if (op.range.end > pass.range.begin)
-            continue; // it holds the backward pass as well: a range of the program's own, around a step
+            continue; // it also contains the backward pass: a range of the program around a step
         if (op.range.begin >= outer.end)
             outer = op.range;
         if (op.number < pass.lowest || op.number > pass.highest)
             continue;
-        // Operators that need no gradient carry the number of the next one that does: of those with the lowest number
-        // the last one is the pass's.
+        // Operators without gradients have the number of the next operator with gradients. Of the operators with the
+        // lowest number, only the last one therefore belongs to the pass.
         past = past || op.number > pass.lowest;
         if (!past || forward.begin == TraceTime::max())
             forward.begin = outer.begin;

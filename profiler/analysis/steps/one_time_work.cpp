@@ -11,13 +11,13 @@ namespace profiler::analysis {
 
 namespace {
 
-// Work that takes less in the second half of the window than this share of what it takes in the first is one-time work.
-// Chosen: caches still grow a little later on, and what comes back takes about as long in both halves.
+// Work is one-time work if it takes less in the second half of the window than this share of its time in the first
+// half. Chosen: caches still grow a little later on, and recurring work takes about as long in both halves.
 constexpr double kMostLater = 0.1;
-// Launches and convolutions are one-time work only where a single call is this slow. Chosen: a launch takes
-// microseconds, a context, a module or a search for algorithms tens of milliseconds.
+// Launches and convolutions are one-time work only if a single call is this slow. Chosen: a launch takes microseconds;
+// creating a context, loading a module or searching for algorithms takes tens of milliseconds.
 constexpr Nanoseconds kSlowCall = std::chrono::milliseconds(10);
-// And only where every later call is shorter by this factor: a full launch queue blocks later launches as well.
+// In addition, every later call must be shorter by this factor, because a full launch queue also blocks later launches.
 constexpr std::int64_t kTimesLater = 10;
 constexpr std::size_t kMostListed = 10;
 constexpr std::size_t kKinds = 5;
@@ -42,7 +42,7 @@ std::optional<OneTimeKind> kindOf(std::string_view name)
         return OneTimeKind::FirstLaunch;
     if (isTunedConvolution(name))
         return OneTimeKind::Autotuning;
-    if (name.starts_with("aten::")) // "aten::FreeXyz" is no call of the driver
+    if (name.starts_with("aten::")) // "aten::FreeXyz" is not a driver call
         return std::nullopt;
     return isAllocation(name) ? std::optional(OneTimeKind::Allocation) : std::nullopt;
 }
@@ -94,13 +94,12 @@ std::array<Halves, kKinds> callsIn(const Trace& trace, TimeRange window)
     return calls;
 }
 
-/// Those of the first half that do not come back.
+/// The calls of the first half that do not recur.
 std::vector<Call> oneTimeCalls(OneTimeKind kind, Halves halves)
 {
     if (judgesSingleCalls(kind)) {
-        std::erase_if(halves.first, [&](const Call& call) {
-            return call.range.duration() < kTimesLater * halves.longestLater;
-        });
+        std::erase_if(halves.first,
+                      [&](const Call& call) { return call.range.duration() < kTimesLater * halves.longestLater; });
         return std::move(halves.first);
     }
     Nanoseconds sum{};
@@ -117,7 +116,7 @@ std::string_view oneTimeText(OneTimeKind kind)
 {
     switch (kind) {
     case OneTimeKind::CodeLoading:
-        return "loading kernels' code";
+        return "loading kernel code";
     case OneTimeKind::Allocation:
         return "allocating memory";
     case OneTimeKind::Compilation:
@@ -135,12 +134,12 @@ std::vector<OneTimePart> oneTimeWork(const Trace& trace, TimeRange window)
     std::vector<OneTimePart> parts;
     std::array<Halves, kKinds> calls = callsIn(trace, window);
     Intervals taken;
-    for (std::size_t i = 0; i < kKinds; ++i) { // the order of the kinds: the more specific cause counts
+    for (std::size_t i = 0; i < kKinds; ++i) { // the kinds are ordered from the most specific cause to the least
+                                               // specific
         const auto kind = static_cast<OneTimeKind>(i);
         std::vector<Call> found = oneTimeCalls(kind, std::move(calls[i]));
-        std::stable_sort(found.begin(), found.end(), [](const Call& a, const Call& b) {
-            return a.range.duration() > b.range.duration();
-        });
+        std::stable_sort(found.begin(), found.end(),
+                         [](const Call& a, const Call& b) { return a.range.duration() > b.range.duration(); });
         OneTimePart part;
         part.kind = kind;
         part.calls = static_cast<std::int64_t>(found.size());

@@ -20,14 +20,14 @@
 namespace profiler::analysis {
 namespace {
 
-// A process with less device work than this share of the busiest one's is no rank of its own: one that holds a context,
-// or clears some memory. As workingDevices() has it.
+// A process with less device work than this share of the busiest one is not a rank, for example a process that only
+// holds a context or clears some memory. The same as in workingDevices().
 constexpr double kLeastShare = 0.05;
-// Enough to see whose calls fit.
+// Enough to see whose calls match.
 constexpr std::size_t kMostSamples = 2'000;
-// Of the work looked at: calls that fit less belong to other work that bears the same numbers.
+// Share of the examined work. Calls that match less belong to other work with the same ids.
 constexpr double kLeastFit = 0.5;
-// Mean steps that differ by less are equally long.
+// Mean steps that differ by less count as equally long.
 constexpr double kSlower = 1.01;
 
 bool isOfHost(const Track& track)
@@ -35,12 +35,12 @@ bool isOfHost(const Track& track)
     return track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread;
 }
 
-/// Where the calls of a process begin, by correlation.
+/// The start times of the calls of a process, by correlation id.
 class CallTimes {
 public:
     void add(std::uint64_t correlation, TraceTime begin) { m_calls.emplace_back(correlation, begin); }
     void sort() { std::ranges::sort(m_calls); }
-    /// The last call of that correlation that begins before `time`.
+    /// The last call with that correlation id that starts before `time`.
     [[nodiscard]] std::optional<TraceTime> before(std::uint64_t correlation, TraceTime time) const
     {
         const auto after = std::ranges::upper_bound(m_calls, std::pair(correlation, time));
@@ -58,12 +58,12 @@ struct DeviceWork {
     TraceTime begin{};
 };
 
-/// How well the calls of a process fit the work of a device's rows.
+/// How well the calls of a process match the work of a device's rows.
 struct Fit {
     std::int64_t process = 0;
     double count = 0;    ///< pieces of work with such a call before them
-    double meanUs = 0;   ///< from the call to the work
-    double variance = 0; ///< of that, µs²
+    double meanUs = 0;   ///< mean time from the call to the work
+    double variance = 0; ///< variance of that time, µs²
 };
 
 Fit fitOf(const std::vector<DeviceWork>& work, std::int64_t process, const CallTimes& calls)
@@ -80,9 +80,9 @@ Fit fitOf(const std::vector<DeviceWork>& work, std::int64_t process, const CallT
     return fit;
 }
 
-/// The processes that may have launched a device's work, best first: those whose calls fit most of it. Several fit
-/// where processes number their launches alike; then the calls of the one that did come soonest before the work, and
-/// most evenly, as the jitter between two processes comes on top of its own. One that is clearly better stands alone.
+/// The processes that may have launched a device's work, best first: those whose calls match most of it. Several match
+/// if processes use the same ids. The right process then has the shortest and most even delays, because the jitter
+/// between two processes adds to its own. A clearly better process is returned alone.
 std::vector<std::int64_t> launchersOf(const std::vector<DeviceWork>& work,
                                       const std::map<std::int64_t, CallTimes>& calls)
 {
@@ -109,13 +109,13 @@ std::vector<std::int64_t> launchersOf(const std::vector<DeviceWork>& work,
     return processes;
 }
 
-/// Processes and what their threads do.
+/// Processes and the activity of their threads.
 struct Processes {
-    std::map<std::int64_t, CallTimes> calling; ///< that call the runtime or the driver
-    std::set<std::int64_t> marking;            ///< that mark steps
+    std::map<std::int64_t, CallTimes> calling; ///< processes that call the runtime or the driver
+    std::set<std::int64_t> marking;            ///< processes that mark steps
 };
 
-/// @return nothing to tell apart: fewer than two processes call or mark
+/// @return empty if there is nothing to distinguish: fewer than two processes call or mark
 std::optional<Processes> processesOf(const Trace& trace, const std::vector<Step>& steps)
 {
     Processes processes;
@@ -124,7 +124,7 @@ std::optional<Processes> processesOf(const Trace& trace, const std::vector<Step>
             return block.summary().holds(ActivityKind::CudaRuntime) || block.summary().holds(ActivityKind::CudaDriver);
         });
     };
-    std::set<std::int64_t> streams; // processes that the trace names as those of streams
+    std::set<std::int64_t> streams; // processes that the trace names as owners of streams
     for (const Track& track : trace.tracks()) {
         if (isOfHost(track) && track.pid != 0 && calls(track))
             processes.calling.try_emplace(track.pid);
@@ -141,7 +141,7 @@ std::optional<Processes> processesOf(const Trace& trace, const std::vector<Step>
         std::ranges::copy_if(others, std::inserter(processes.marking, processes.marking.end()),
                              [&](std::int64_t process) { return isOfOtherSteps(trace, process, steps); });
     }
-    // At the level without calls our own recordings and Nsight's say by the stream whose it is.
+    // At the detail level without calls, our recordings and Nsight's identify the process by the stream.
     const bool several = processes.calling.size() > 1 || processes.marking.size() > 1 ||
                          (trace.format() != "pytorch-json" && streams.size() > 1);
     return several ? std::optional(std::move(processes)) : std::nullopt;
@@ -163,17 +163,17 @@ void readCalls(const Trace& trace, std::map<std::int64_t, CallTimes>& calling)
         calls.sort();
 }
 
-/// Streams and their processes; 0: the trace does not tell.
+/// Streams and their processes; 0: unknown.
 struct Streams {
     std::map<TrackId, std::int64_t> process;
-    std::map<std::int64_t, Nanoseconds> work; ///< by process, summed
+    std::map<std::int64_t, Nanoseconds> work; ///< total device time by process
     std::map<std::int64_t, std::set<DeviceId>> devices;
 };
 
 /// The rows of a device in a file: its streams.
 struct DeviceRows {
     std::vector<TrackId> tracks;
-    std::vector<DeviceWork> work; ///< at most kMostSamples of each
+    std::vector<DeviceWork> work; ///< at most kMostSamples per stream
     Nanoseconds time{};
     DeviceId device;
 };
@@ -196,7 +196,8 @@ void readWork(const Trace& trace, const Track& track, DeviceRows& rows)
     rows.device = track.device;
 }
 
-/// Devices and processes that nothing else tells apart go together in their orders, as launchers start them.
+/// Pairs remaining devices and processes, which nothing else distinguishes, by their order: launchers start them in
+/// order.
 void assignInOrder(std::map<std::size_t, std::vector<std::int64_t>>& undecided, std::vector<std::int64_t>& owners)
 {
     std::set<std::int64_t> taken(owners.begin(), owners.end());
@@ -209,14 +210,14 @@ void assignInOrder(std::map<std::size_t, std::vector<std::int64_t>>& undecided, 
 
 Streams assignStreams(const Trace& trace, const std::map<std::int64_t, CallTimes>& calling)
 {
-    // In PyTorch's files the process of a device's rows is the device.
+    // In PyTorch's files, the process of a device's rows is the device.
     const bool named = trace.format() != "pytorch-json";
     std::map<std::tuple<DeviceId, std::int64_t, std::string>, DeviceRows> devices;
     for (const Track& track : trace.tracks())
         if (track.kind == TrackKind::Stream)
             readWork(trace, track, devices[{track.device, track.pid, track.processName}]);
     std::vector<std::int64_t> owners;
-    std::map<std::size_t, std::vector<std::int64_t>> undecided; // by place in `owners`
+    std::map<std::size_t, std::vector<std::int64_t>> undecided; // by index into `owners`
     for (const auto& [key, rows] : devices) {
         std::int64_t owner = named ? std::get<1>(key) : 0;
         if (owner == 0) {
@@ -253,7 +254,8 @@ std::set<std::int64_t> rankProcesses(const Processes& processes, const Streams& 
     for (const auto& [process, time] : streams.work) {
         if (process == 0 || toUs(time) < kLeastShare * toUs(most) || ranks.contains(process))
             continue;
-        // One that works on the device of a process that marks steps helps it, as a loader that decodes there does.
+        // A process that works on the device of a process with steps is a helper, for example a loader that decodes on
+        // the device.
         const bool helps = std::ranges::any_of(processes.marking, [&](std::int64_t marking) {
             const auto own = streams.devices.find(marking);
             return own != streams.devices.end() &&
@@ -266,7 +268,7 @@ std::set<std::int64_t> rankProcesses(const Processes& processes, const Streams& 
     return ranks;
 }
 
-/// The number behind "rank", or in brackets behind TP, PP, DP or EP; none in other names.
+/// The number after "rank", or in brackets after TP, PP, DP or EP; empty for other names.
 std::optional<std::int64_t> rankIn(std::string_view name)
 {
     std::string lower(name);
@@ -295,7 +297,7 @@ std::optional<std::int64_t> numberOfProcess(const Trace& trace, std::int64_t pro
     return std::nullopt;
 }
 
-/// By what their names say, where each says another number; else in the order of devices and processes.
+/// Numbers the ranks by their names if these contain distinct numbers, otherwise by the order of devices and processes.
 void numberRanks(const Trace& trace, std::vector<Rank>& ranks)
 {
     std::set<std::int64_t> told;
@@ -322,11 +324,11 @@ std::string processName(const Trace& trace, std::int64_t process)
     return "process " + std::to_string(process);
 }
 
-/// Tracks of a rank: its own, and those that belong to no rank.
+/// The tracks of a rank: its own, and those that belong to no rank.
 std::vector<bool> tracksOf(const Trace& trace, const Streams& streams, const std::set<std::int64_t>& ranks,
                            std::int64_t process)
 {
-    // Rows beside a stream, as its annotations are, have the process and the device of its row.
+    // Additional rows of a stream, such as its annotations, have the process and the device of its row.
     std::set<std::tuple<std::int64_t, std::string, DeviceId>> own, others;
     const auto place = [](const Track& track) { return std::tuple(track.pid, track.processName, track.device); };
     for (const auto& [track, owner] : streams.process)
@@ -345,7 +347,7 @@ std::vector<bool> tracksOf(const Trace& trace, const Streams& streams, const std
     return wanted;
 }
 
-/// The steps of a rank by the marks of `like`.
+/// The steps of a rank by the same kind of marks as `like`.
 std::vector<Step> stepsLike(const Trace& whole, const std::vector<Step>& like, const Rank& rank)
 {
     if (like.empty() || like.front().found)
@@ -353,7 +355,7 @@ std::vector<Step> stepsLike(const Trace& whole, const std::vector<Step>& like, c
     const Slice mark = whole.slice(like.front().slice);
     const bool chosen = mark.kind != ActivityKind::Step && !isProfilerStep(whole.name(mark));
     std::vector<Step> steps = findSteps(*rank.trace, chosen ? withoutNumber(whole.name(mark)) : std::string_view());
-    // Marks of a process that is no rank are in every rank's trace.
+    // The marks of a process that is not a rank are in every rank's trace.
     if (!steps.empty() && whole.track(steps.front().slice.track).pid != rank.process)
         steps.clear();
     return steps;

@@ -11,28 +11,29 @@
 
 namespace profiler::analysis {
 
-/// One rank of a job, where one trace holds several: a process with devices or steps of its own.
+/// One rank of a job if one trace contains several: a process with its own devices or steps.
 struct Rank {
-    std::int64_t number = 0;  ///< as its names say ("rank 3", "[TP03]"), else its position in the order of devices
+    std::int64_t number = 0;  ///< from its name ("rank 3", "[TP03]"), otherwise its position in the order of devices
     std::int64_t process = 0; ///< Track::pid
-    std::string name;         ///< of the process: "python 4711"
+    std::string name;         ///< name of the process: "python 4711"
     std::set<DeviceId> devices;
-    std::shared_ptr<const Trace> trace; ///< what this rank did, with the ids of the whole trace
-    std::vector<Step> steps;            ///< its own, by the same marks; empty: it marks none
-    bool sharesDevices = false; ///< the trace does not tell all ranks' device work apart: each has what is unassigned
+    std::shared_ptr<const Trace> trace; ///< the activity of this rank, with the ids of the whole trace
+    std::vector<Step> steps;            ///< its own steps, by the same marks; empty: it marks none
+    bool sharesDevices = false;         ///< the device work of some ranks cannot be separated: each rank includes all
+                                        ///< unassigned work
 };
 
-/// The ranks of a trace, by number; empty for the trace of one process, or where only one works. Ranks are the
-/// processes that mark steps as `steps` are marked, and those that keep devices of their own busy. A stream belongs to
-/// the process that the trace names, else to the process whose calls fit its work best: by correlation, begun before
-/// the work, and soonest before it. Threads of processes that are no rank, as those of loader workers are, belong to
-/// every rank.
-/// @param steps  of the trace, as findSteps() gives them; found ones (Step::found) tell no ranks apart
+/// The ranks of a trace, by number. Empty for the trace of one process, or if only one process works. Ranks are the
+/// processes that mark steps in the same way as `steps`, and those that keep their own devices busy. A stream belongs
+/// to the process that the trace names, otherwise to the process whose calls match its work best: same correlation id,
+/// started before the work, with the shortest delay. Threads of processes that are not ranks, such as loader workers,
+/// belong to every rank.
+/// @param steps  of the trace, as returned by findSteps(); inferred steps (Step::found) cannot distinguish ranks
 std::vector<Rank> ranksOf(const Trace& trace, const std::vector<Step>& steps);
 
-/// The rank by which a job is judged, as each of its steps lasts until the slowest rank is done: that with the longest
-/// mean steady step. A difference under one percent is none; then the rank of `steps`, else the one with the most
-/// device work.
+/// The rank that represents a job. Each step of a job lasts until the slowest rank is done, so this is the rank with
+/// the longest mean steady step. If the means differ by less than 1 %, it is the rank of `steps`, otherwise the one
+/// with the most device work.
 const Rank& judgedRank(const std::vector<Rank>& ranks, const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -12,13 +12,13 @@ namespace {
 
 // Scales a median absolute deviation to the standard deviation of normally distributed values.
 constexpr double kDeviationScale = 1.4826;
-// Steps that hardly scatter still differ by the resolution of clocks and timers.
+// Even very regular steps differ by the resolution of clocks and timers.
 constexpr double kLeastDeviation = 0.02;
 constexpr double kClipAt = 5;
 constexpr double kLevel = 0.01;
-// With fewer steps no test can tell a beginning from the rest.
+// With fewer steps, no test can distinguish a beginning from the rest.
 constexpr std::size_t kFewestSteps = 4;
-// Steady steps that a change to them must be followed by before it is believed.
+// A change must be followed by this many steady steps before it is accepted.
 constexpr std::size_t kFewestSteadySteps = 3;
 
 /// Quantile of the standard normal distribution for 1 - tail, accurate to 4.5e-4. Source: Abramowitz & Stegun 26.2.23.
@@ -33,7 +33,7 @@ double medianOf(std::span<const double> values)
     return percentile(std::vector<double>(values.begin(), values.end()), 0.5);
 }
 
-/// Median and standard deviation of the steps that no warm-up reaches.
+/// Median and standard deviation of the steps that are certainly after warm-up.
 struct Steady {
     double median = 0, deviation = 0;
 };
@@ -50,7 +50,7 @@ Steady steadyPart(std::span<const double> logs)
     return steady;
 }
 
-/// The point before which the values differ most from those after it; 0: none is significant.
+/// The point at which the values before and after differ most; 0: no point is significant.
 std::size_t changePoint(std::span<const double> values, double deviation)
 {
     const std::size_t count = values.size();
@@ -96,10 +96,10 @@ WarmUpEnd findWarmUpEnd(std::span<const double> durations, std::size_t most)
             end.isSteady = true;
             return end;
         }
-        // The clipped mean places a change after a step that already is like the steady ones.
+        // Clipping may place the change too late. Moves it back over steps that already resemble the steady ones.
         while (change > 0 && std::abs(rest[change - 1] - medianOf(rest.subspan(change))) < least)
             --change;
-        // Too late for a beginning: something else than warm-up changed.
+        // Too late for warm-up: something else changed.
         if (change == 0 || end.first + change > most)
             return end;
         end.first += change;

@@ -385,7 +385,7 @@ Result<std::shared_ptr<const Trace>> Reading::read()
             m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
     }
     if (m_options.stop.stop_requested() || !finished)
-        return fail<"open.trace_cancelled", "reading the trace was cancelled">(Error::Code::Cancelled,
+        return fail<"open.trace_cancelled", "opening the trace was cancelled">(Error::Code::Cancelled,
                                                                                m_file->path().string());
     addFlows();
     auto trace = m_builder.finish();
