@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-// Run under TSan: what the app's threads do to one trace, without Qt, whose own locks TSan does not know. One thread
-// reads the trace and takes snapshots, one analyses the newest with walkers of its own, and one draws.
+// Run under TSan: the accesses of the app's threads to one trace, without Qt, whose locks TSan does not know. One
+// thread reads the trace and takes snapshots, one analyses the newest snapshot with several threads, and one draws.
 namespace {
 
 using namespace profiler;
@@ -61,7 +61,7 @@ private:
     std::int64_t m_steps = 0;
 };
 
-/// The newest snapshot; the lock is held only to hand it over.
+/// The newest snapshot. The lock is held only to exchange it.
 class Newest {
 public:
     void set(std::shared_ptr<const Trace> trace)
@@ -125,7 +125,7 @@ TEST(AnalysisThreads, ATraceIsAnalysedAndDrawnWhileItIsRead)
         for (int step = 0; step < kStepsOfABatch; ++step)
             training.addStep();
         newest.set(training.snapshot());
-        // Not far ahead of the others: they are to meet a trace that grows.
+        // Not far ahead of the others, so that they see a growing trace.
         while (analysed < batch || drawn < batch)
             std::this_thread::yield();
     }

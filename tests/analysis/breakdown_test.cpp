@@ -46,8 +46,8 @@ TEST(Breakdown, OfACpuTraceIsWaitingAndComputing)
 
 TEST(Breakdown, AMomentCountsAsTheFirstThatFits)
 {
-    // By hand, of [0, 100): kernel 20–50, memcpy 50–60 (10 of 20), memset 60–64, communication 64–70 (exposed), runtime
-    // 10–20 and 70–75, data_loader 0–10, cpu_op 75–90, other 90–100.
+    // Expected values for [0, 100), computed by hand: kernel 20–50, memcpy 50–60 (10 of 20), memset 60–64,
+    // communication 64–70 (exposed), runtime 10–20 and 70–75, data_loader 0–10, cpu_op 75–90, other 90–100.
     const Breakdown b = breakdownOf(R"(
         device 0 gpu
         main
@@ -104,7 +104,7 @@ TEST(Breakdown, AnAnnotationInsideAStepIsWorkOfTheHost)
     EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), findSteps(*trace)).share(TimeClass::CpuOp), 0.45);
     const Breakdown chosen =
         breakdown(*trace, scanActivity(*trace), findSteps(*trace, "DistributedDataParallel.forward"));
-    EXPECT_DOUBLE_EQ(chosen.share(TimeClass::CpuOp), 0.75) << "the mark itself is none";
+    EXPECT_DOUBLE_EQ(chosen.share(TimeClass::CpuOp), 0.75) << "the mark itself does not count";
 }
 
 TEST(Breakdown, WithoutStepsThereIsNone)

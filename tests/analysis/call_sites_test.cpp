@@ -84,7 +84,7 @@ TEST(CallSites, AWaitBelongsToTheChainThatAsksForIt)
           call cudaLaunchKernel 90 5 corr=3
     )")
                                 .syncs;
-    ASSERT_EQ(syncs.sites.size(), 3U); // the asynchronous copy and the launch wait for nothing
+    ASSERT_EQ(syncs.sites.size(), 3U); // the asynchronous copy and the launch do not wait
     EXPECT_EQ(syncs.sites[0].ops, "aten::item > aten::_local_scalar_dense");
     EXPECT_EQ(syncs.sites[0].call, "cudaStreamSynchronize");
     EXPECT_EQ(syncs.sites[0].time, std::chrono::microseconds(30));
@@ -141,15 +141,15 @@ TEST(CallSites, WhatLiesOutsideOfTheStepsDoesNotCount)
           memset m 260 1 corr=1
     )");
     EXPECT_EQ(sites.syncs.count, 0);
-    EXPECT_EQ(sites.syncs.cannotTell, "no call of the steps waits for a device");
-    EXPECT_EQ(sites.memsets.cannotTell, "no memset begins in the steps");
+    EXPECT_EQ(sites.syncs.cannotTell, "no call in the steps waits for a device");
+    EXPECT_EQ(sites.memsets.cannotTell, "no memset starts in the steps");
 }
 
 TEST(CallSites, SaysWhyItCannotTell)
 {
     const CallSitesOfTrace none = sitesOf("main\nop aten::mm 0 10");
-    EXPECT_EQ(none.memsets.cannotTell, "the trace holds no memsets of a device");
-    EXPECT_EQ(none.syncs.cannotTell, "the trace records no calls into CUDA");
+    EXPECT_EQ(none.memsets.cannotTell, "the trace contains no device memsets");
+    EXPECT_EQ(none.syncs.cannotTell, "the trace contains no CUDA calls");
     EXPECT_EQ(sitesOf("main\ncall cudaLaunchKernel 0 4 corr=1").syncs.cannotTell,
               "no recorded call waits for a device");
 }

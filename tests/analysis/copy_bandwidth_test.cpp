@@ -47,7 +47,7 @@ TEST(CopyBandwidth, IsTheBytesOverTheTimeOfEachKindOfMemory)
 TEST(CopyBandwidth, TheBestLargeCopyOfAKindStandsForTheLink)
 {
     const CopyBandwidth copies = bandwidthOf(kCopies);
-    ASSERT_EQ(copies.best.size(), 1U); // 4 bytes tell nothing of a link
+    ASSERT_EQ(copies.best.size(), 1U); // a copy of 4 bytes says nothing about a link
     EXPECT_NEAR(copies.best[0].gbPerSecond, 20, 1e-9);
     EXPECT_EQ(copies.best[0].src, MemoryKind::Pinned);
     EXPECT_NEAR(shareOf(copies, 0).value(), 6.001 / 0.81 / 20, 1e-9);
@@ -86,8 +86,9 @@ TEST(CopyBandwidth, TheLinkOfTheDeviceIsTheBestWhereTheTraceTellsIt)
     EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::HtoD).value(), rate, 1e-9);
     EXPECT_NEAR(shareOf(copies, 0).value(), 6.001 / 0.81 / rate, 1e-9);
     EXPECT_NEAR(static_cast<double>(copies.classes[0].overBest.count()), 810'000 - 6'001'000 / rate, 1);
-    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoH).value(), rate, 1e-9) << "small copies need no large one then";
-    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoD).value(), 500, 1e-9) << "these do not go by the link";
+    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoH).value(), rate, 1e-9)
+        << "with a known link, small copies need no large one";
+    EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoD).value(), 500, 1e-9) << "these do not use the link";
 }
 
 TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
@@ -96,7 +97,7 @@ TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
         return bandwidthOf(facts + std::string(kCopies)).bestGbPerSecond(CopyKind::HtoD).value();
     };
     const std::string a = "device 0 A GPU-a\n", b = "device 1 B GPU-b\n", of = "meta link.GPU-";
-    EXPECT_NEAR(bestOf(a + of + "a PCIe 3.0 x16\n"), 20, 1e-9) << "one was faster than it could be";
+    EXPECT_NEAR(bestOf(a + of + "a PCIe 3.0 x16\n"), 20, 1e-9) << "one was faster than the link";
     EXPECT_NEAR(bestOf(a + of + "b PCIe 5.0 x16\n"), 20, 1e-9) << "another device's";
     EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n"), 20, 1e-9) << "one device's is not told";
     EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x8\n"), 20, 1e-9) << "they differ";
@@ -114,9 +115,9 @@ TEST(CopyBandwidth, NoTimeAndNoBytesDivideNothing)
 
 TEST(CopyBandwidth, SaysWhyItCannotTell)
 {
-    EXPECT_EQ(bandwidthOf("main\nop aten::mm 0 10").cannotTell, "the trace holds no copies");
+    EXPECT_EQ(bandwidthOf("main\nop aten::mm 0 10").cannotTell, "the trace contains no copies");
     EXPECT_EQ(bandwidthOf("main\nstep 0 0 10\nstep 1 10 10\nstream 0 7\ncopy HtoD 50 5 bytes=4").cannotTell,
-              "no copy begins in the steps");
+              "no copy starts in the steps");
 }
 
 } // namespace

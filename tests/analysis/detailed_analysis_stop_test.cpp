@@ -12,7 +12,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A host that launches kernels out of operators, so many times.
+/// A host that launches `count` kernels inside operators.
 std::shared_ptr<const Trace> launches(std::int64_t count)
 {
     TraceBuilder builder;
@@ -54,7 +54,7 @@ TEST(DetailedAnalysis, EndsSoonWhenNobodyWaitsForIt)
     ASSERT_EQ(whole.launches.devices.size(), 1U);
     ASSERT_GT(whole.path.total().count(), 0);
     for (const double share : {0.0, 0.2, 0.4, 0.6}) {
-        auto best = Clock::duration::max(); // of some: the machine may do something else meanwhile
+        auto best = Clock::duration::max(); // the best of several runs, because other programs may disturb one of them
         for (int attempt = 0; attempt < 3; ++attempt) {
             Clock::time_point asked, ended;
             std::jthread looking([&](const std::stop_token& stop) {

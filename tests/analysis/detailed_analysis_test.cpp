@@ -15,7 +15,7 @@ using testing::Key;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-/// Eight steps of 100 µs, the first a warm-up, with their forward pass; then 500 µs of validation.
+/// Eight steps of 100 µs, of which the first is warm-up, with forward passes; then 500 µs of validation.
 constexpr std::string_view kPhases = R"(
     repeat 8 every 100
       main
@@ -52,7 +52,7 @@ TEST(DetailedAnalysis, ThePathTakesTheStepsWithOperatorsWhereOthersHaveNone)
     const DetailedAnalysis found =
         look(*traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70\nop aten::mm 400 80\nop aten::mm 510 80"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("aten::mm", 160), Pair("forward", 40)));
-    EXPECT_EQ(found.pathPart.steps, 2U) << "a warm-up with operators is none of the steps that are judged";
+    EXPECT_EQ(found.pathPart.steps, 2U) << "a warm-up step with operators is not a steady-state step";
     EXPECT_EQ(found.part.steps, 7U);
 }
 
@@ -96,7 +96,7 @@ TEST(DetailedAnalysis, ThePathDoesNotEndInWhatWorkersLoadBeyondTheEnd)
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 300)));
     EXPECT_EQ(found.path.loader.count(), 0);
     EXPECT_THAT(usByName(look(*traceFromText("worker 0\nstage decode 0 95")).path), UnorderedElementsAre(Key("decode")))
-        << "nothing else works";
+        << "only the worker works";
 }
 
 } // namespace

@@ -81,7 +81,7 @@ TEST(DeviceUse, LoadingAKernelsCodeIsNoSlowLaunch)
     EXPECT_EQ(causesOf("main\nop aten::mm 0 100\nthread driver\noverhead \"Lazy Function Loading\" 20 60\n"
                        "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
               (Causes{{"lazy_loading", 60}, {"launch", 30}}));
-    // Other overhead is the profiler's own, and says nothing of the program.
+    // Other overhead belongs to the profiler and not to the program.
     EXPECT_EQ(causesOf("main\nop aten::mm 0 100\nthread driver\noverhead \"Buffer Flush\" 20 60\n"
                        "stream 0 7\nkernel a 0 10\nkernel b 100 10"),
               (Causes{{"launch", 90}}));
@@ -114,7 +114,7 @@ TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
     EXPECT_EQ(causesOf("main\nnvtx forward 20 60\ndomain d\nnvtx aten::mm 20 60\nstream 0 7\n"
                        "kernel a 0 10\nkernel b 100 10"),
               (Causes{{"other", 90}}))
-        << "what a range is around may be anything";
+        << "a range of the program may contain anything";
 }
 
 TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
@@ -137,7 +137,7 @@ TEST(DeviceUse, AGroupOfOneRankWaitsForNobody)
     EXPECT_EQ(causesOf("main\nop c10d::allreduce_ 10 60\nop record_param_comms 20 40\n"
                        "annotation nccl:all_reduce 20 40\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
               (Causes{{"launch", 60}, {"other", 30}}))
-        << "NCCL runs no kernel where there is nothing to exchange";
+        << "NCCL runs no kernel if there is nothing to exchange";
 }
 
 TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
@@ -145,7 +145,7 @@ TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
     const std::string text =
         "main\nop aten::mm 0 100\nstream 0 7\nkernel a 0 10\nkernel b 20 10\nstream 1 7\nkernel a 0 100";
     EXPECT_EQ(causesOf(text, {traceFromText(text)->range()}), (Causes{{"launch", 10}, {"end_of_run", 70}}));
-    EXPECT_EQ(causesOf(text), (Causes{{"launch", 10}})); // from each one's first to its last work
+    EXPECT_EQ(causesOf(text), (Causes{{"launch", 10}})); // from the first to the last work of each device
 }
 
 TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
@@ -221,7 +221,7 @@ TEST(Transfers, KernelsAreSummedByName)
     EXPECT_EQ(toUs(kernels[0].time), 100);
 }
 
-// Of a damaged file: seventy years each, and petabytes.
+// As in a damaged file: seventy years each, and petabytes.
 TEST(Transfers, SumsThatNoNumberHoldsStayAtTheLargest)
 {
     std::string text = "stream 0 7\n";

@@ -68,7 +68,7 @@ TEST(InputWait, ValidationDoesNotCount)
 
 TEST(InputWait, WorkersAreCountedByNameAndTheirBatchesByCollate)
 {
-    // Two workers take turns; a batch takes 180 of its worker's 200.
+    // Two workers alternate; a batch takes 180 of its worker's 200 µs.
     const InputWait input = inputOf(R"(
         main
           repeat 12 every 100
@@ -97,7 +97,7 @@ TEST(InputWait, WorkersAreCountedByNameAndTheirBatchesByCollate)
     EXPECT_DOUBLE_EQ(input.loadUsPerBatch, 180);
     EXPECT_NEAR(input.workerBusyShare, 0.9, 0.02);
     EXPECT_DOUBLE_EQ(input.waitShare, 0.04);
-    EXPECT_DOUBLE_EQ(input.stallShareOfSteps, 0); // four hundredths is below a stall
+    EXPECT_DOUBLE_EQ(input.stallShareOfSteps, 0); // 4 % is not a stall
 }
 
 TEST(InputWait, PinningBelongsToItsBatchBeforeAndAfter)

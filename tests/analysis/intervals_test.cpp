@@ -61,7 +61,7 @@ TEST(Intervals, SetOperationsAgreeWithCountingEachNanosecond)
         for (const TimeRange range : b) {
             const auto part = overlapping(a, range);
             const std::vector<TimeRange> whole{range};
-            ASSERT_EQ(intersect(part, whole), intersect(a, whole)) << "what is left out does not matter";
+            ASSERT_EQ(intersect(part, whole), intersect(a, whole)) << "parts outside of the range do not matter";
             for (const TimeRange some : part)
                 ASSERT_TRUE(some.overlaps(range));
         }

@@ -122,7 +122,7 @@ INSTANTIATE_TEST_SUITE_P(
         Named{"attn_fwd.kd", Attention, Precision::Unknown, false},
         Named{"spin_kernel", Other, Precision::Unknown, false}));
 
-// The file says where its names come from. Every name that gets another class is listed.
+// The file says where its names come from. Lists every name that gets another class.
 TEST(KernelClasses, OfRealNamesAreThoseOfTheTable)
 {
     std::ifstream table(KERNEL_NAMES);
@@ -140,21 +140,22 @@ TEST(KernelClasses, OfRealNamesAreThoseOfTheTable)
     EXPECT_GE(names, 300);
 }
 
-// Types among the template arguments and parameters, and operators that a fused kernel stands beside, name other things
-// than the kernel does.
+// Types in template arguments and parameters, and operators next to a fused kernel, do not describe the kernel.
 TEST(KernelClasses, AreNotTakenFromTypes)
 {
     EXPECT_EQ(kernelClass("void fill<cutlass::bfloat16_t>(cutlass::Array<float, 4>)"), Other);
     EXPECT_EQ(kernelClass("void scale(cublasGemvParams, cudnn::cnn::conv_params)"), Other);
-    EXPECT_EQ(kernelClass("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64>(flash::Params)"), Gemm);
+    EXPECT_EQ(kernelClass("void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64>(flash::Params)"),
+              Gemm);
     EXPECT_EQ(kernelClass("void cutlass::device_kernel<flash::FlashAttnFwdSm90<cutlass::gemm::X>>()"), Attention);
-    EXPECT_EQ(kernelClass("fp32_to_bf16_convert_kernel"), Other) << "a conversion is no convolution";
+    EXPECT_EQ(kernelClass("fp32_to_bf16_convert_kernel"), Other) << "a conversion is not a convolution";
     EXPECT_EQ(kernelClass("triton_poi_fused_add_all_reduce_wait_tensor_3"), Elementwise);
 }
 
 TEST(KernelClasses, OfOddNamesAreFound)
 {
-    for (const char* name : {"", "<", ">", "(", ")", "_Z", "_ZN", "_ZN99x", "_ZN99999999999999999999999x", "a<b", "a>b"})
+    for (const char* name :
+         {"", "<", ">", "(", ")", "_Z", "_ZN", "_ZN99x", "_ZN99999999999999999999999x", "a<b", "a>b"})
         EXPECT_EQ(kernelClass(name), Other) << name;
 }
 

@@ -50,7 +50,7 @@ TEST(LastSteps, AreFewerWhereTheyHoldMuch)
     EXPECT_EQ(most(6 * 30), 30);
     EXPECT_EQ(most(6 * 30 + 5), 30);
     EXPECT_EQ(most(6 * 31), 31);
-    EXPECT_EQ(most(1), 10) << "so many in any case";
+    EXPECT_EQ(most(1), 10) << "the minimum";
 }
 
 TEST(LastSteps, NeedATraceThatHoldsMore)
@@ -65,7 +65,7 @@ TEST(LastSteps, OfAGrowingTraceEndWithTheOneUnderWay)
 {
     TraceBuilder builder;
     TextFeeder feeder{builder};
-    for (int i = 0; i < 300; ++i) { // many blocks, merged as they come
+    for (int i = 0; i < 300; ++i) { // many blocks, which are merged as they arrive
         const std::string begin = std::to_string(i * 100), index = std::to_string(i);
         feeder.feed("main\n phase forward " + begin + " 40\n step " + index + " " + begin + " 100");
         if (i % 7 == 0)
@@ -86,7 +86,7 @@ TEST(LastSteps, TellWhatTheWholeTells)
     ASSERT_TRUE(last);
     const Facts all = analyse(*trace), some = analyse(*TraceBuilder::endOf(*trace, last->begin));
     EXPECT_EQ(some.statistics.count, 120);
-    EXPECT_EQ(some.statistics.steadyCount, 119) << "the first of any trace counts as warm-up";
+    EXPECT_EQ(some.statistics.steadyCount, 119) << "the first step of a trace counts as warm-up";
     EXPECT_EQ(some.steps.front().index, 180);
     EXPECT_DOUBLE_EQ(some.statistics.steadyMeanUs, all.statistics.steadyMeanUs);
     EXPECT_EQ(some.statistics.steadyMeanParts.dataWait, all.statistics.steadyMeanParts.dataWait);

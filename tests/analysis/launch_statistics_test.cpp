@@ -15,7 +15,7 @@ LaunchStatistics statisticsOf(std::string_view text, bool bySteps = false)
     return launchStatistics(*trace, LaunchCalls(*trace), judgedPart(bySteps ? findSteps(*trace) : std::vector<Step>()));
 }
 
-// Launched at 0, 10, 20 and 100; at work 30–60, 60–80, 80–90 and 110–130.
+// Launched at 0, 10, 20 and 100; runs at 30–60, 60–80, 80–90 and 110–130.
 constexpr std::string_view kQueue = R"(
     main
       call cudaLaunchKernel 0 4 corr=1
@@ -37,9 +37,9 @@ TEST(LaunchStatistics, CountsCallsTheirTimesAndWhatTheyWaitFor)
     EXPECT_EQ(device.work, 4);
     EXPECT_EQ(device.linked, 4);
     EXPECT_EQ(device.launches, 4);
-    EXPECT_DOUBLE_EQ(device.callUs, 6); // of 4, 6 and 8: the memset's call launches no kernel
+    EXPECT_DOUBLE_EQ(device.callUs, 6); // median of 4, 6 and 8: the memset's call does not launch a kernel
     EXPECT_DOUBLE_EQ(device.callUsP99, 7.96);
-    EXPECT_DOUBLE_EQ(device.delayUs, 40); // of 30, 50, 60 and 10
+    EXPECT_DOUBLE_EQ(device.delayUs, 40); // median of 30, 50, 60 and 10
     EXPECT_DOUBLE_EQ(device.delayUsP95, 58.5);
     EXPECT_EQ(device.backwards, 0);
 }
@@ -49,7 +49,7 @@ TEST(LaunchStatistics, TheQueueHoldsWhatHasNotBegun)
     const DeviceLaunches device = statisticsOf(kQueue).devices.at(0);
     EXPECT_EQ(device.time, std::chrono::microseconds(130));
     EXPECT_EQ(device.maxDepth, 3);
-    // 1 for 10, 2 for 10, 3 for 10, 2 for 30, 1 for 20, 0 for 20, 1 for 10, 0 for 20 µs
+    // Depth 1 for 10 µs, 2 for 10, 3 for 10, 2 for 30, 1 for 20, 0 for 20, 1 for 10, 0 for 20
     EXPECT_NEAR(device.meanDepth, 150.0 / 130, 1e-9);
     EXPECT_NEAR(device.emptyShare, 10.0 / 130, 1e-9); // 90–100
     EXPECT_DOUBLE_EQ(device.foundEmptyShare, 0.5);    // the first and the last
@@ -59,9 +59,9 @@ TEST(LaunchStatistics, OnlyStepsCountWhereThereAre)
 {
     const std::string text = "main\nstep 0 0 25\nstep 1 95 45\n" + std::string(kQueue);
     const DeviceLaunches device = statisticsOf(text, true).devices.at(0);
-    EXPECT_EQ(device.launches, 1); // the first step warms up
+    EXPECT_EQ(device.launches, 1); // the first step is warm-up
     EXPECT_DOUBLE_EQ(device.launchesPerStep, 1);
-    EXPECT_EQ(device.time, std::chrono::microseconds(35)); // 95 until the last work ends
+    EXPECT_EQ(device.time, std::chrono::microseconds(35)); // from 95 to the end of the last work
     EXPECT_NEAR(device.emptyShare, 5.0 / 35, 1e-9);
     EXPECT_DOUBLE_EQ(device.foundEmptyShare, 1);
 }
@@ -112,7 +112,7 @@ TEST(LaunchStatistics, WithHalfOfTheCallsMissingTheRestIsToldAndHowMuchItIs)
     EXPECT_DOUBLE_EQ(device.linkedShare(), 0.5);
     EXPECT_EQ(device.launches, 1);
     EXPECT_EQ(device.maxDepth, 1);
-    EXPECT_DOUBLE_EQ(device.emptyShare, 0); // b was launched some time, at the latest when it began
+    EXPECT_DOUBLE_EQ(device.emptyShare, 0); // b was launched at an unknown time, at the latest when it started
 }
 
 TEST(LaunchStatistics, AClockThatGoesBackMakesNoNegativeDelay)
@@ -134,11 +134,11 @@ TEST(LaunchStatistics, AClockThatGoesBackMakesNoNegativeDelay)
 
 TEST(LaunchStatistics, SaysWhyItCannotTell)
 {
-    EXPECT_EQ(statisticsOf("main\nop aten::mm 0 10").cannotTell, "the trace holds no work of a device");
+    EXPECT_EQ(statisticsOf("main\nop aten::mm 0 10").cannotTell, "the trace contains no device work");
     EXPECT_EQ(statisticsOf("stream 0 7\nkernel a 0 10 corr=1").cannotTell,
-              "the trace records no calls that launch work, or not which work each did");
+              "the trace contains no launch calls, or no correlation between calls and work");
     EXPECT_EQ(statisticsOf("main\ncall cudaLaunchKernel 0 4 corr=9\nstream 0 7\nkernel a 5 10 corr=1").cannotTell,
-              "no call of the steps belongs to any work of a device in the trace");
+              "no call in the steps launched device work of the trace");
     EXPECT_EQ(statisticsOf(kQueue).cannotTell, "");
 }
 

@@ -15,7 +15,7 @@ LoaderBalance balanceOf(std::string_view text)
     return loaderBalance(*trace, findSteps(*trace));
 }
 
-// Two steady steps, 100–300: worker 0 makes a batch in 30 µs each, worker 1 in 90.
+// Two steady steps, 100–300: worker 0 takes 30 µs per batch, worker 1 takes 90.
 constexpr std::string_view kWorkers = R"(
     repeat 3 every 100
       main
@@ -52,7 +52,7 @@ TEST(LoaderBalance, SaysWhyItCannotTell)
 {
     EXPECT_EQ(balanceOf("main\nop aten::mm 0 10").cannotTell, "the trace has no steady steps");
     EXPECT_EQ(balanceOf("repeat 3 every 100\nmain\nstep 0 0 100\nend").cannotTell,
-              "the trace records no loader workers at work");
+              "the trace contains no work of loader workers");
 }
 
 } // namespace

@@ -44,9 +44,9 @@ TEST(MemoryHolders, SayWhoHeldHowMuchAtThePeak)
     EXPECT_EQ(cpu.alive[0].phase, "forward");
     EXPECT_EQ(cpu.alive[0].step, 3);
     EXPECT_EQ(cpu.alive[0].blocks, 2);
-    EXPECT_FALSE(cpu.alive[1].step) << "taken outside of all";
+    EXPECT_FALSE(cpu.alive[1].step) << "allocated outside of all steps";
     EXPECT_EQ(cpu.alive[1].op, "");
-    EXPECT_TRUE(cpu.alive[3].rest) << "the rest is last, whatever its size";
+    EXPECT_TRUE(cpu.alive[3].rest) << "the sum of the smaller ones is last, whatever its size";
     EXPECT_EQ(cpu.alive[3].blocks, 30);
     EXPECT_EQ(moments[1].place, "GPU 1");
     EXPECT_TRUE(moments[1].alive.empty());
@@ -66,7 +66,7 @@ TEST(MemoryHolders, WhereMemoryRanOutComesFirst)
     EXPECT_FALSE(moments[1].ranOut);
 }
 
-// The metadata of a file may be anything.
+// The metadata of a file may contain anything.
 TEST(MemoryHolders, LinesThatCannotBeReadAreLeftOut)
 {
     const auto moments = memoryMoments(

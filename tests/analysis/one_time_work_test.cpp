@@ -62,7 +62,7 @@ TEST(OneTimeWork, ALaunchThatAFullQueueBlocksIsNoFirstLaunch)
               (Parts{{OneTimeKind::FirstLaunch, 80000}}));
 }
 
-/// Eight steps of 10 ms, with one-time work of so many µs in the first three.
+/// Eight steps of 10 ms, with `us` of one-time work in each of the first three.
 std::vector<Step> stepsWith(int us)
 {
     return findSteps(*traceFromText("main\nrepeat 8 every 10000\nstep 0 0 10000\nend\nrepeat 3 every 10000\n"
@@ -79,7 +79,7 @@ TEST(OneTimeWork, MakesFirstStepsWarmUpFromASeventhOfAStepOn)
         return marks;
     };
     EXPECT_EQ(warm(stepsWith(1429)), "www-----");
-    EXPECT_EQ(warm(stepsWith(1428)), "w-------") << "the first step of a run always is";
+    EXPECT_EQ(warm(stepsWith(1428)), "w-------") << "the first step of a run always is warm-up";
 }
 
 TEST(OneTimeWork, IsLeftOutOfTheJudgedWindowOfATraceWithoutSteps)

@@ -13,7 +13,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 using test_support::traceFromText;
 
-/// Ten steps as PyTorch's profiler marks them: the loader's range under one category, the optimizer's under another.
+/// Ten steps as marked by PyTorch's profiler: the loader's range in one category, the optimizer's in another.
 constexpr std::string_view kImported = R"(
     main
       repeat 10 every 100
@@ -49,7 +49,8 @@ TEST(Phases, KnowWhatPyTorchCallsThem)
     EXPECT_EQ(none, 60); // steps and plain operators
 }
 
-// Recorded by our hooks on the loop's track and, with the operators, by PyTorch's annotation on the thread's.
+// Recorded by our hooks on the loop's track and, together with the operators, by PyTorch's annotation on the thread's
+// track.
 TEST(Phases, AWaitIsCountedOnceWhereHooksAndAnnotationsTellIt)
 {
     const std::string_view twice = R"(
@@ -87,7 +88,7 @@ TEST(Phases, PartsOfImportedSteps)
     EXPECT_EQ(steps[5].parts.optimizer.count(), 10'000);
     EXPECT_EQ(steps[5].parts.zeroGrad.count(), 5'000);
     EXPECT_EQ(steps[5].parts.backward.count(), 20'000);
-    EXPECT_EQ(steps[5].parts.forward.count(), 20'000) << "what runs before the first node";
+    EXPECT_EQ(steps[5].parts.forward.count(), 20'000) << "everything before the first node";
     EXPECT_EQ(steps[5].parts.other.count(), 5'000);
     EXPECT_DOUBLE_EQ(inputWait(*trace, steps, {}).waitShare, 0.4);
     EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), steps).share(TimeClass::DataLoader), 0.4);
@@ -104,8 +105,8 @@ TEST(Phases, OperatorsOfImportedTracesBelongToOne)
     EXPECT_TRUE(costs.find("aten::conv2d", ""));
 }
 
-// As Kineto writes a training on a GPU: forward on the steps' thread, nodes on autograd's own. Operators that need no
-// gradient (aten::to, aten::ones_like) carry the number of the next one that does.
+// A training on a GPU as written by Kineto: forward on the steps' thread, nodes on autograd's thread. Operators without
+// gradients (aten::to, aten::ones_like) have the number of the next one with gradients.
 constexpr std::string_view kGpuTraining = R"(
     main pid=1
       repeat 4 every 200
@@ -137,7 +138,7 @@ TEST(InferredPhases, ForwardIsWhatTheBackwardPassDifferentiates)
     const auto steps = findSteps(*trace);
     ASSERT_EQ(steps.size(), 4U);
     const StepParts& parts = steps[2].parts;
-    EXPECT_EQ(parts.forward.count(), 50'000) << "from the convolution at 20 to the loss's end at 70";
+    EXPECT_EQ(parts.forward.count(), 50'000) << "from the convolution at 20 to the end of the loss at 70";
     EXPECT_EQ(parts.copy.count(), 6'000);
     EXPECT_EQ(parts.metrics.count(), 15'000);
     EXPECT_EQ(parts.dataWait.count(), 10'000);

@@ -42,8 +42,8 @@ TEST(QueuedGaps, CountFromTheEndOfTheCall)
             .at(DeviceId{0})
             .ofQueued;
     };
-    EXPECT_EQ(queued("15 5"), 1) << "it returns as the gap begins";
-    EXPECT_EQ(queued("15 6"), 0) << "the host is still launching";
+    EXPECT_EQ(queued("15 5"), 1) << "the call returns when the gap starts";
+    EXPECT_EQ(queued("15 6"), 0) << "the call has not returned yet";
 }
 
 TEST(QueuedGaps, OfSeveralStreamsAreJudgedByWhateverEndsTheGap)
@@ -53,9 +53,9 @@ TEST(QueuedGaps, OfSeveralStreamsAreJudgedByWhateverEndsTheGap)
                               "stream 0 7\nkernel a 10 10 corr=1\nkernel c 30 15 corr=3\n"
                               "stream 0 8\nkernel b 50 5 corr=2\n"
                               "stream 1 7\nkernel d 0 5\nkernel e 10 5\n");
-    EXPECT_EQ(found.at(DeviceId{0}).ofQueued, 1) << "b was in the queue for long, but c ended the first gap";
+    EXPECT_EQ(found.at(DeviceId{0}).ofQueued, 1) << "b had been queued for a long time, but c ended the first gap";
     EXPECT_EQ(found.at(DeviceId{0}).queued.front().end, traceTime(50'000));
-    EXPECT_EQ(found.at(DeviceId{1}).count, 0) << "launches that are not recorded decide nothing";
+    EXPECT_EQ(found.at(DeviceId{1}).count, 0) << "gaps without a recorded launch do not count";
 }
 
 TEST(QueuedGaps, AreNoIdlenessOfTheHost)
@@ -68,14 +68,14 @@ TEST(QueuedGaps, AreNoIdlenessOfTheHost)
     const DeviceFacts facts = deviceFacts(*trace, scanActivity(*trace), steps);
     EXPECT_NEAR(facts.idleShare("queued"), 0.2, 0.01) << "20 of 100 µs between a and b";
     EXPECT_NEAR(facts.idleShare("launch"), 0.2, 0.02) << "10 before a and 10 after b";
-    EXPECT_EQ(facts.gaps, 18) << "one before each kernel of the judged steps";
-    // What a summary shows is not judged by the queue.
+    EXPECT_EQ(facts.gaps, 18) << "one before each kernel of the steady-state steps";
+    // The idle causes in a summary do not consider the queue.
     for (const IdleCause& cause : idleCauses(scanActivity(*trace)))
         EXPECT_NE(cause.cause, "queued");
 }
 
-/// What the device idles for in ten steps of 100 ms, in the third of which the host is in `work` while nothing runs;
-/// the same in all later steps where it comes back.
+/// The idle causes of a device in ten steps of 100 ms. In the third step, the host does `work` while the device is
+/// idle; if `comesBack`, also in all later steps.
 std::map<std::string_view, double> idleFor(const std::string& work, bool comesBack)
 {
     std::string text = "main\nrepeat 10 every 100000\nstep 0 0 100000\nop aten::add 0 100\n"
@@ -95,8 +95,8 @@ TEST(IdleCauses, WorkThatTheHostDoesOnceIsWarmUp)
         EXPECT_EQ(idleFor(work, false)["warm_up"], 20'000) << work;
     auto repeated = idleFor("call cudaMalloc", true);
     EXPECT_FALSE(repeated.contains("warm_up"));
-    EXPECT_EQ(repeated["allocation"], 7 * 20'000) << "all but the last, after which the device has no work";
-    EXPECT_FALSE(idleFor("driver cuModuleLoadData", false).contains("warm_up")) << "code is loaded";
+    EXPECT_EQ(repeated["allocation"], 7 * 20'000) << "all but the last one, after which the device has no work";
+    EXPECT_FALSE(idleFor("driver cuModuleLoadData", false).contains("warm_up")) << "code loading is a separate cause";
     EXPECT_EQ(idleFor("driver cuModuleLoadData", false)["lazy_loading"], 20'000);
 }
 

@@ -14,8 +14,8 @@ using namespace profiler::analysis;
 using test_support::traceFromText;
 using testing::ElementsAre;
 
-/// A rank as PyTorch's profiler writes it: the rows of a device bear no process. Each step launches two kernels.
-/// @param first  correlation of the first launch; ranks number theirs alike where it is the same
+/// A rank as written by PyTorch's profiler: the rows of a device have no process. Each step launches two kernels.
+/// @param first  correlation id of the first launch; ranks with the same value use the same ids
 std::string rankText(int process, int device, int begin, int stepUs, int kernelUs, int first)
 {
     return fmt::format(R"(
@@ -167,7 +167,7 @@ TEST(Ranks, AreNotMixedInTheFactsThatRulesRead)
     EXPECT_EQ(facts.device.idleShare(), expected.device.idleShare());
     EXPECT_EQ(facts.device.ranks, 1);
     EXPECT_FALSE(expected.rank);
-    // Ids are those of the whole trace.
+    // The ids are those of the whole trace.
     EXPECT_EQ(trace->track(facts.steps.front().slice.track).pid, 12);
 }
 
@@ -177,7 +177,7 @@ TEST(Ranks, JudgedIsTheRankOfTheStepsWhereNoneIsSlower)
     auto steps = findSteps(*trace);
     const std::vector<Rank> ranks = ranksOf(*trace, steps);
     ASSERT_EQ(ranks.size(), 2U);
-    EXPECT_EQ(judgedRank(ranks, *trace, ranks[0].steps).number, 0) << "half a percent is no difference";
+    EXPECT_EQ(judgedRank(ranks, *trace, ranks[0].steps).number, 0) << "half a percent counts as equal";
     EXPECT_EQ(judgedRank(ranks, *trace, ranks[1].steps).number, 1);
 }
 

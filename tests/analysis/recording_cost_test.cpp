@@ -7,7 +7,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-/// Steps of these lengths in µs, `recorded` of them with operators.
+/// Adds steps of these durations in µs, with operators if `recorded`.
 void add(std::vector<Step>& steps, bool recorded, std::initializer_list<int> us)
 {
     for (const int length : us) {

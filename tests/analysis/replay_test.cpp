@@ -16,8 +16,8 @@ using test_support::traceFromText;
 using testing::DoubleNear;
 using testing::Each;
 
-/// Three steps of 100 µs on a GPU: the host launches a kernel of 40 µs, waits for it to read a value back, and then
-/// does 30 µs of its own.
+/// Three steps of 100 µs on a GPU: the host launches a kernel of 40 µs, waits for it to read back a value, and then
+/// works for 30 µs.
 constexpr std::string_view kReadsBack = R"(
     main
       repeat 3 every 100
@@ -57,9 +57,9 @@ TEST(Replay, WithoutAChangeGivesTheTracesOwnTimes)
 TEST(Replay, AShorterKernelShortensTheWaitForIt)
 {
     const auto trace = traceFromText(kReadsBack);
-    // Begins at 18, is done at 38 instead of 58; the wait ends 2 µs after it.
+    // Starts at 18 and ends at 38 instead of 58; the wait ends 2 µs later.
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "k", 0.5)), 240);
-    // Not shorter than the host takes for itself.
+    // Not shorter than the host's own work.
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "k", 0)), 180);
 }
 
@@ -70,7 +70,7 @@ TEST(Replay, WithoutReadingBackTheHostRunsAhead)
         const bool sync = trace->string(work.name) == "cudaStreamSynchronize";
         return ReplayChange{.factor = sync ? 0.0 : 1.0, .waits = !sync};
     });
-    // A step is 60 µs of host: 10 + 5 + 5 (before the wait) + 10 + 30.
+    // The host takes 60 µs per step: 10 + 5 + 5 (before the wait) + 10 + 30.
     EXPECT_DOUBLE_EQ(us, 180);
 }
 
@@ -86,13 +86,13 @@ TEST(Replay, WorkThatDoesNotBlockLetsTheThreadGoOn)
     const Replayed replayed = ReplayGraph::of(*trace, findSteps(*trace)).replay([&](const ReplayWork& work) {
         return ReplayChange{.blocks = trace->string(work.name) != "log"};
     });
-    // The last one still has to be done.
+    // The last one must still be done.
     EXPECT_EQ(replayed.duration, std::chrono::microseconds(240));
 }
 
 TEST(Replay, BackToBackKernelsKeepTheirOrderAndTheirGap)
 {
-    // Launched long before: the second and third follow 1 µs after the one before.
+    // Launched long before they run: the second and third start 1 µs after the previous one.
     const auto trace = traceFromText(R"(
         main
           step 0 0 200
@@ -126,7 +126,7 @@ TEST(Replay, AWaitForABatchEndsWhenTheBatchIsThere)
         return ReplayChange{.factor = work.where == ReplayWork::Where::Loader && work.name.value != 0 ? 0.5 : 1.0};
     });
     EXPECT_LT(us, 400);
-    EXPECT_GE(us, 4 * 40); // what the step computes
+    EXPECT_GE(us, 4 * 40); // the compute time of the steps
 }
 
 TEST(Replay, ABlockingCopyEndsWithItsCopy)
@@ -142,7 +142,7 @@ TEST(Replay, ABlockingCopyEndsWithItsCopy)
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "Memcpy HtoD", 0)), 55);
 }
 
-/// What is left without a copy of 45 µs that is done before its call of 60 µs: 55 µs where the call waited for it.
+/// The remaining time without a copy of 45 µs that ends before its call of 60 µs: 55 µs if the call waited for it.
 double withoutCopyUs(std::string_view call, std::string_view copy, std::string_view more)
 {
     const auto trace = traceFromText(
@@ -153,7 +153,7 @@ double withoutCopyUs(std::string_view call, std::string_view copy, std::string_v
 
 TEST(Replay, ACopyThatCudaDoesNotWaitForHoldsNoCallUp)
 {
-    // On an idle device it is done before its call is.
+    // On an idle device, the copy ends before its call does.
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "DtoD", "bytes=4 src=device dst=device"), 100);
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "DtoD", "bytes=4 src=device dst=device"), 100);
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyPeerAsync", "PtoP", "bytes=4 src=device dst=device"), 100);
@@ -204,7 +204,7 @@ TEST(Replay, AClockThatWentBackDoesNotHangIt)
     EXPECT_EQ(ReplayGraph::of(*traceFromText(""), {}).replay().duration.count(), 0);
 }
 
-/// Less work never takes longer, whatever the trace looks like.
+/// Less work never takes longer, for any trace.
 TEST(Replay, IsMonotonic)
 {
     std::mt19937 random(7);
@@ -257,7 +257,7 @@ TEST(CriticalPath, FollowsWhatHeldThingsUp)
     const auto trace = traceFromText(kReadsBack);
     const CriticalPath path = criticalPath(*trace, ReplayGraph::of(*trace, findSteps(*trace)));
     EXPECT_EQ(path.total(), trace->range().duration());
-    EXPECT_EQ(path.device, std::chrono::microseconds(120)); // every kernel: the host waits for it
+    EXPECT_EQ(path.device, std::chrono::microseconds(120)); // all kernels, because the host waits for each of them
     EXPECT_EQ(path.latency, std::chrono::microseconds(3 * (8 + 2)));
     ASSERT_FALSE(path.byName.empty());
     EXPECT_EQ(path.byName.front().name, "k");
@@ -293,7 +293,7 @@ TEST(CriticalPath, LeavesOutWhatHidBehindOtherWork)
     EXPECT_EQ(part.pieces.back().range.end, traceTime(98'000));
 }
 
-/// A host that launches so many kernels, 1 µs apart, and then cannot go on: each further launch takes about as long as
+/// A host that launches `queued` kernels, 1 µs apart, and is then blocked: each further launch takes about as long as
 /// the kernel that makes room for it. The device is always busy.
 std::string fullQueue(int queued)
 {
@@ -301,7 +301,7 @@ std::string fullQueue(int queued)
     constexpr int kKernels = 1500;
     for (int i = 0; i < kKernels; ++i) {
         const bool blocked = i >= queued;
-        // The launch of kernel i returns when kernel i - queued has begun.
+        // The launch of kernel i returns when kernel i - queued has started.
         const double begin = blocked ? 10 + 100.0 * (i - queued) : i * 1.0;
         host += fmt::format("call cudaLaunchKernel {} {} corr={}\n", begin, blocked ? 95.0 : 0.5, i + 1);
         device += fmt::format("kernel sgemm {} 100 corr={}\n", 5 + 100 * i, i + 1);
@@ -321,8 +321,8 @@ TEST(Replay, ALaunchThatAFullQueueHeldUpIsNoWorkOfTheHost)
                         .duration);
     };
     EXPECT_NEAR(duration(500, 1), 150'005, 1) << "nothing is changed";
-    EXPECT_LT(duration(500, 0), 20'000) << "without kernels no launch is held up";
-    // The same calls with few kernels in the queue: something else made them slow, which stays.
+    EXPECT_LT(duration(500, 0), 20'000) << "without kernels, no launch is delayed";
+    // The same calls with few kernels in the queue: they are slow for another reason, which remains.
     EXPECT_GT(duration(200, 0), 120'000);
 }
 

@@ -124,7 +124,7 @@ TEST(StepMarks, OfSeveralProcessesAreThoseOfTheOneWithMost)
     EXPECT_EQ(facts.device.ranks, 2);
     const OpCost* mm = facts.ops.find("aten::mm", "");
     ASSERT_TRUE(mm);
-    EXPECT_DOUBLE_EQ(mm->countPerStep, 1) << "the other rank's operators are not of these steps";
+    EXPECT_DOUBLE_EQ(mm->countPerStep, 1) << "the other rank's operators do not belong to these steps";
     EXPECT_DOUBLE_EQ(mm->selfUsPerStep, 30);
     EXPECT_EQ(facts.input.workers, 1);
     EXPECT_DOUBLE_EQ(toUs(facts.device.work.all.time), 3 * 2 * 60);

@@ -20,7 +20,7 @@ using test_support::traceFromText;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-/// Kernels of one stream, one after another, each launched a while before it runs.
+/// Kernels of one stream, one after the other, each launched some time before it runs.
 class Stream {
 public:
     explicit Stream(bool launches = true) : m_launches(launches) {}
@@ -33,7 +33,7 @@ public:
         m_now += us;
         return *this;
     }
-    /// 12 layers forward and backward, and what is around them.
+    /// 12 layers forward and backward, and the work around them.
     Stream& trainingStep(int layers = 12, int us = 10)
     {
         run("embed", us);
@@ -178,7 +178,7 @@ TEST(StepRepetition, LayersOfOneBackwardPassAreNoSteps)
     EXPECT_THAT(Stream().trainingStep(24).steps().steps, SizeIs(0));
 }
 
-/// Six times 12 layers forward, each after a copy to the device.
+/// Six forward passes of 12 layers, each after a copy to the device.
 RepeatedSteps forwardPassesAfterCopiesOf(int bytes)
 {
     std::string text = "main\nrepeat 6 every 1000\ncall cudaMemcpyAsync 0 5 corr=1\n";

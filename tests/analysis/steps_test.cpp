@@ -187,7 +187,7 @@ TEST(Steps, AnOutlierInTheMiddleIsNoWarmup)
 
 TEST(Steps, ScatterWidensWhatCountsAsUsual)
 {
-    // Steps alternate between 60 and 140: a first step of 170 is within three deviations, one of 400 is not.
+    // Steps alternate between 60 and 140. A first step of 170 is within three deviations, one of 400 is not.
     const auto steps = stepsOf(R"(
         main
           step 0 0 400

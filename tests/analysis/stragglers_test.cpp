@@ -40,7 +40,7 @@ TEST(Stragglers, TheOthersWaitForTheLastToCome)
     EXPECT_EQ(found.ranks[2].waited, std::chrono::microseconds(50));
     EXPECT_EQ(found.waited, std::chrono::microseconds(180));
     EXPECT_NEAR(found.waitedShare, 180.0 / (100 + 50 + 41 + 60 + 90 + 20), 1e-9);
-    EXPECT_EQ(found.spread, std::chrono::microseconds(50)); // of 60 and 40
+    EXPECT_EQ(found.spread, std::chrono::microseconds(50)); // median of 60 and 40
 }
 
 TEST(Stragglers, ACutTraceDoesNotShiftThePairs)
@@ -70,7 +70,7 @@ TEST(Stragglers, DifferentCollectivesAtOneTimeAreNotMixed)
     )");
     EXPECT_EQ(found.collectives, 0);
     EXPECT_EQ(found.alone, 2);
-    EXPECT_EQ(found.cannotTell, "no kernel of communication overlaps one of the same name on another device");
+    EXPECT_EQ(found.cannotTell, "no communication kernel overlaps one of the same name on another device");
 }
 
 TEST(Stragglers, GroupsSideBySideAreNotTakenForOne)
@@ -101,15 +101,16 @@ TEST(Stragglers, StagesOfAPipelineMayWait)
           kernel ncclDevKernel_SendRecv 400 100
     )");
     EXPECT_EQ(found.collectives, 0);
-    EXPECT_EQ(found.cannotTell, "ranks only send to each other: stages of a pipeline wait for each other by design");
+    EXPECT_EQ(found.cannotTell,
+              "ranks only use point-to-point communication, and pipeline stages wait for each other by design");
 }
 
 TEST(Stragglers, OneRankCannotTell)
 {
     EXPECT_EQ(stragglersOf("stream 0 7\nkernel ncclKernel_AllReduce 0 20").cannotTell,
-              "one rank's trace does not tell when the others came: several ranks in one trace would");
+              "the trace contains only one rank; merge the traces of several ranks to compare their arrival times");
     EXPECT_EQ(stragglersOf("stream 0 7\nkernel gemm 0 20").cannotTell,
-              "the trace holds no kernels of collective communication");
+              "the trace contains no kernels of collective communication");
 }
 
 } // namespace

@@ -8,7 +8,8 @@
 namespace profiler::analysis {
 namespace {
 
-/// `warm` steps that are `excess` times as long as the others, which scatter by `noise` (of their logarithm).
+/// `warm` steps that are `excess` times as long as the others, with `noise` as the standard deviation of the
+/// logarithms.
 std::vector<double> series(std::size_t warm, double excess, std::size_t steady, double noise = 0,
                            std::uint64_t seed = 1)
 {
@@ -61,14 +62,14 @@ TEST(WarmUpEnd, IsNotPlacedAfterAStepThatIsInterruptedLater)
 
 TEST(WarmUpEnd, IncludesFirstStepsThatAreFaster)
 {
-    // Launches fill an empty queue before the device holds them up.
+    // Launches fill an empty queue before the device limits them.
     EXPECT_EQ(findWarmUpEnd(std::vector<double>{35, 72, 95, 95, 96, 95, 96, 95}).first, 2U);
 }
 
 TEST(WarmUpEnd, IsABeginning)
 {
     const std::vector<double> durations = series(45, 2, 15, 0.02);
-    EXPECT_EQ(findWarmUpEnd(durations).first, 0U) << "three quarters of the steps are no beginning";
+    EXPECT_EQ(findWarmUpEnd(durations).first, 0U) << "three quarters of the steps cannot be warm-up";
     EXPECT_FALSE(findWarmUpEnd(durations).isSteady);
     EXPECT_EQ(findWarmUpEnd(durations, 50).first, 45U);
 }
@@ -80,7 +81,7 @@ TEST(WarmUpEnd, OfTooFewStepsIsNotKnown)
     EXPECT_FALSE(end.isSteady);
 }
 
-// One error in a hundred series is the level; correlated noise is not part of the claim.
+// The level is one error in a hundred series, without correlated noise.
 TEST(WarmUpEndSimulated, SteadySeriesHaveNone)
 {
     for (const std::size_t count : {12U, 60U, 300U}) {

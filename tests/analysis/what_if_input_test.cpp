@@ -24,8 +24,8 @@ InputModel modelOf(const Trace& trace)
     return loadModel(trace, steps, inputWait(trace, steps, {}));
 }
 
-/// The recurrence of a pipeline whose threads never share a core, in order: a worker takes batch k when it is free and
-/// batch k − capacity was taken; a step takes batch k when it is ready and the step before is done.
+/// The recurrence of a pipeline whose threads never share a core. A worker takes batch k when it is free and batch k −
+/// capacity was consumed; a step takes batch k when it is ready and the previous step is done.
 double pipelineStepUs(const InputModel& model, LoaderSetup setup, std::size_t from, std::size_t to)
 {
     const auto capacity = static_cast<std::size_t>(setup.workers * setup.prefetchFactor);
@@ -41,7 +41,7 @@ double pipelineStepUs(const InputModel& model, LoaderSetup setup, std::size_t fr
     return (done[to - 1] - done[from - 1]) / static_cast<double>(to - from);
 }
 
-/// The same loader in short ticks on a number of cores: every busy thread gets an equal share of each tick.
+/// The same loader simulated in short ticks on a number of cores: every busy thread gets an equal share of each tick.
 double tickedStepUs(const InputModel& model, LoaderSetup setup, int computeThreads, bool barrier, std::size_t from,
                     std::size_t to)
 {
@@ -122,7 +122,7 @@ TEST(WhatIfInput, OneWorkerHidesTheShorterOfTheTwo)
 
 TEST(WhatIfInput, WorkersBeyondTheCoresShareThem)
 {
-    // 100 µs of work a step on two cores cannot take less than 50.
+    // 100 µs of work per step on two cores cannot take less than 50.
     EXPECT_NEAR(replayStepUs(constant(2, 60, 40), {2, 2}, 1, CoreSharing::Even), 50, 0.5);
     EXPECT_GE(replayStepUs(constant(2, 60, 40), {2, 2}, 1, CoreSharing::Barrier),
               replayStepUs(constant(2, 60, 40), {2, 2}, 1, CoreSharing::Even));
@@ -133,7 +133,7 @@ TEST(WhatIfInput, LoadsThatWaitShareNoCores)
     InputModel waiting = constant(2, 60, 20);
     waiting.loadCpuShare = 0.1;
     for (const CoreSharing sharing : {CoreSharing::Even, CoreSharing::Barrier})
-        EXPECT_NEAR(replayStepUs(waiting, {3, 2}, 1, sharing), 20, 0.5) << "three loads of 60 µs side by side";
+        EXPECT_NEAR(replayStepUs(waiting, {3, 2}, 1, sharing), 20, 0.5) << "three loads of 60 µs in parallel";
     const InputPrediction working = predictInput(constant(2, 60, 20), {0, 2}, {3, 2}, 1);
     const InputPrediction saved = predictInput(waiting, {0, 2}, {3, 2}, 1);
     EXPECT_GT(saved.lowUs, working.highUs) << "two cores cannot do 80 µs of work in less than 40";
@@ -141,7 +141,8 @@ TEST(WhatIfInput, LoadsThatWaitShareNoCores)
 
 TEST(WhatIfInput, TheShareOfWorkInALoadComesFromTheTrace)
 {
-    const std::string loop = "main\nstep 0 0 100\nphase \"data wait\" 0 60\nstep 1 100 100\nphase \"data wait\" 100 60\n";
+    const std::string loop =
+        "main\nstep 0 0 100\nphase \"data wait\" 0 60\nstep 1 100 100\nphase \"data wait\" 100 60\n";
     EXPECT_EQ(modelOf(*traceFromText(loop)).loadCpuShare, 1) << "not recorded: all of it may be work";
     EXPECT_EQ(modelOf(*traceFromText("meta loader.load_cpu_share 0.25\n" + loop)).loadCpuShare, 0.25);
     EXPECT_EQ(modelOf(*traceFromText("meta loader.load_cpu_share 7\n" + loop)).loadCpuShare, 1);
@@ -198,7 +199,7 @@ TEST(WhatIfInput, TheRangeIsOrderedAndItsEndNeverAboveTheWait)
             const InputPrediction saved = predictInput(model, {0, 2}, {workers, 2}, 2);
             EXPECT_LE(saved.lowUs, saved.midUs);
             EXPECT_LE(saved.midUs, saved.highUs);
-            EXPECT_LE(saved.highUs, model.waitUs + 1e-9); // two standard errors are added before that
+            EXPECT_LE(saved.highUs, model.waitUs + 1e-9); // two standard errors are added before this limit
         }
 }
 
@@ -208,12 +209,12 @@ TEST(WhatIfInput, ScatterWidensTheRangeOfMoreWorkersEvenOnFreeCores)
     EXPECT_DOUBLE_EQ(calm.lowUs, calm.highUs);
     InputModel uneven = constant(8, 60, 40);
     for (std::size_t i = 0; i < uneven.loadUs.size(); i += 5)
-        uneven.loadUs[i] = 90; // a fifth takes half as long again: mean 66, slow tenth 90
+        uneven.loadUs[i] = 90; // a fifth of the loads takes 50 % longer: mean 66, 90th percentile 90
     uneven.stepUs = 106;
     uneven.waitUs = 66;
     const InputPrediction disturbed = predictInput(uneven, {0, 2}, {2, 4}, 1);
     EXPECT_NEAR(disturbed.highUs, 66, 0.5);
-    EXPECT_NEAR(disturbed.lowUs, 106 - 66 * 90.0 / 66 / 2, 1); // two workers load 90 a batch: 45 a step
+    EXPECT_NEAR(disturbed.lowUs, 106 - 66 * 90.0 / 66 / 2, 1); // two workers load a batch in 90 each: 45 per step
 }
 
 TEST(WhatIfInput, WithUnknownCoresTheRangeReachesFromNothingToAll)
@@ -234,7 +235,7 @@ TEST(WhatIfInput, WaitsOfAFewStepsAreNoSurerThanTheyScatter)
         return modelOf(*traceFromText(text));
     };
     EXPECT_NEAR(model(200, 200).waitErrorUs, 0, 1e-6);
-    // Of steady steps, each 100 µs from the mean.
+    // Each steady step differs from the mean by 100 µs.
     EXPECT_NEAR(model(300, 100).waitErrorUs, 2 * 100 / std::sqrt(19), 3);
 }
 
@@ -281,7 +282,7 @@ TEST(WhatIfInput, SequencesComeFromTheTraceInOrder)
           stage decode 310 30
     )");
     const InputModel model = modelOf(*trace);
-    EXPECT_THAT(model.loadUs, ElementsAre(20, 50, 30)); // what the thread spent, not the stages alone
+    EXPECT_THAT(model.loadUs, ElementsAre(20, 50, 30)); // the time of the thread, not only of the stages
     EXPECT_THAT(model.computeUs, ElementsAre(80, 60, 70));
     EXPECT_EQ(model.cores, 2);
 }

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// Input that is damaged, foreign or hostile: a message that says what and where, and what can be read is shown.
+// Damaged, foreign or hostile input: messages say what is wrong and where, and everything readable is shown.
 namespace {
 
 using namespace profiler;
@@ -85,7 +85,7 @@ TEST(BadJson, EventsBehindABrokenHeaderAreRead)
 
 TEST(BadJson, EventsFarBehindABrokenPlaceAreFound)
 {
-    // The key crosses the border of what is read at a time, at each of its bytes.
+    // The key spans the boundary between two reads, at each of its bytes.
     for (const std::size_t shift : {0, 3, 7, 13, 200, 300}) {
         const std::string text = "{\"a\" 1,\"b\":\"" + std::string((512U << 10) - 30 - shift, 'x') +
                                  "\",\"traceEvents\":[" + std::string(kEvent) + "]}";

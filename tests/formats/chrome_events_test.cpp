@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
-// Chrome's trace format: every phase, arrays, layouts of other writers; and parts scanned by several threads.
+// Chrome's trace format: every phase, arrays, layouts of other writers, and parts scanned by several threads.
 namespace {
 
 using namespace profiler;
@@ -185,7 +185,7 @@ TEST(ChromeEvents, TextsAreUnescaped)
     EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
-/// A file of some megabytes in several layouts, with texts that look like the boundaries of events.
+/// A file of several megabytes in several layouts, with texts that look like the boundaries of events.
 std::string mixed(unsigned seed)
 {
     std::mt19937 random(seed);
@@ -206,7 +206,7 @@ std::string mixed(unsigned seed)
                     R"(,"dur":1,"args":{"correlation":)" + id + "}}";
             break;
         case 2:
-            // Texts and lists that hold what looks like the end of one event and the beginning of another.
+            // Texts and lists that contain what looks like the end of one event and the start of another.
             text +=
                 R"({"ph":"X","name":"trap )" + std::string(below(300), 'z') + R"(}, {\"ph\": ","ts":)" + ts +
                 R"(,"dur":0,"pid":1,"tid":2,"args":{"t":"}, {","list":[{"name":"a"}, {"name":"b"}, {"ph":"X","ts":1}]}})";
@@ -242,7 +242,7 @@ TEST(ChromeEvents, ThreadsAndGuessesDoNotChangeTheTrace)
         EXPECT_EQ(dump(*open(zstd(text), 2)), expected);
         const TextFile file(text);
         formats::ReadOptions little;
-        little.memoryBudget = 100'000; // of about 430,000
+        little.memoryBudget = 100'000; // less than the 430,000 that it needs
         const auto spilled = formats::openTrace(file.path(), little);
         ASSERT_TRUE(spilled);
         EXPECT_EQ(dump(**spilled), expected);

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What several events say together: ranges of a begin and an end, arrows, counters of a process.
+// Items that consist of several events: ranges with a start and an end, arrows, counters of a process.
 namespace {
 
 using namespace profiler;

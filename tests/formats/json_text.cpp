@@ -73,7 +73,7 @@ Slice only(const Trace& trace)
 
 std::string dump(const Trace& trace)
 {
-    std::map<std::string, std::string> rows; // tracks come in the order in which threads met them
+    std::map<std::string, std::string> rows; // sorted, because the order of tracks depends on the threads
     for (const Track& row : trace.tracks()) {
         std::ostringstream out;
         for (const Slice& s : trace.sorted(row.id))

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What is counted once, and correlation ids that do not tell launches apart.
+// Events that count only once, and correlation ids that do not distinguish launches.
 namespace {
 
 using namespace profiler;
@@ -39,7 +39,7 @@ TEST(LaunchIds, CallsThatShareAnIdAreCounted)
 
 TEST(LaunchIds, WhatMayShareAnIdIsNotCounted)
 {
-    // A runtime call and its driver call, a graph's kernels, and two processes.
+    // A runtime call and its driver call, the kernels of a graph, and two processes.
     EXPECT_THAT(open(object(call("cuda_runtime", 1, 1, 5) + "," + call("cuda_driver", 1, 1, 5) + "," + kernel(2, 5) +
                             "," + kernel(5, 5) + "," + kernel(8, 5)))
                     ->captureStats()

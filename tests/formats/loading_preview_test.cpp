@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// A long file is on screen while it is read.
+// A long file is shown while it is being read.
 namespace {
 
 using namespace profiler;
@@ -15,7 +15,7 @@ using testing::SizeIs;
 
 constexpr int kSteps = 16'000;
 
-/// Steps with an operator and a kernel each; the names of threads come first, as Kineto has them.
+/// Steps with an operator and a kernel each. The names of threads come first, as in Kineto's files.
 std::string longTrace()
 {
     std::string events =
@@ -55,13 +55,13 @@ TEST(LoadingPreview, GrowsToTheWholeTrace)
         std::shared_ptr<const Trace> whole;
         const auto previews = previewsOf(file.path(), whole);
         ASSERT_TRUE(whole);
-        ASSERT_GE(previews.size(), 2U) << "a part is four megabytes at most, the text " << text.size();
+        ASSERT_GE(previews.size(), 2U) << "a part has at most four megabytes, the text " << text.size();
         EXPECT_EQ(whole->sliceCount(), 3U * kSteps);
         std::size_t last = 0;
         for (const auto& preview : previews) {
             EXPECT_GT(preview->sliceCount(), last);
             last = preview->sliceCount();
-            EXPECT_EQ(preview->format(), whole->format()) << "rows stand as the user left them for a format";
+            EXPECT_EQ(preview->format(), whole->format()) << "the layout of rows is stored per format";
             ASSERT_THAT(preview->tracks(), SizeIs(2));
             EXPECT_EQ(preview->track(TrackId{0}).name, whole->track(TrackId{0}).name);
             EXPECT_EQ(preview->track(TrackId{1}).kind, TrackKind::Stream);
@@ -78,7 +78,7 @@ TEST(LoadingPreview, HoldsSlicesAsTheyAre)
     const auto previews = previewsOf(file.path(), whole);
     ASSERT_GE(previews.size(), 2U);
     const Trace& preview = *previews[1];
-    EXPECT_EQ(preview.depthCount(TrackId{0}), 2) << "an operator lies in another";
+    EXPECT_EQ(preview.depthCount(TrackId{0}), 2) << "one operator is nested in another";
     std::size_t count = 0;
     for (const Track& track : preview.tracks()) {
         const auto shown = preview.sorted(track.id), all = whole->sorted(track.id);
@@ -100,10 +100,10 @@ TEST(LoadingPreview, TakesALittleOfTheMemoryOnly)
 {
     const TextFile file(longTrace());
     std::shared_ptr<const Trace> whole;
-    // Columns go to disk beyond a megabyte: previews may take an eighth of that.
+    // Columns above one megabyte go to disk; previews may take an eighth of that.
     const auto previews = previewsOf(file.path(), whole, 1 << 20);
     ASSERT_TRUE(whole);
-    EXPECT_EQ(whole->sliceCount(), 3U * kSteps) << "all of it is there in the end";
+    EXPECT_EQ(whole->sliceCount(), 3U * kSteps) << "the final trace is complete";
     ASSERT_GE(previews.size(), 1U);
     EXPECT_LT(previews.back()->sliceCount(), whole->sliceCount() / 2);
 }

@@ -6,12 +6,12 @@
 #include <regex>
 #include <string>
 
-// A copy in our own format says all that the file says which it was made of.
+// A copy in our packed format contains everything that the original file contains.
 namespace {
 
 using namespace profiler;
 
-/// All but where in its file a slice's text lies.
+/// Everything except the positions of the slices' texts in the file.
 std::string withoutPlaces(const Trace& trace)
 {
     return std::regex_replace(json_test::dump(trace), std::regex(" src \\d+"), "");
@@ -80,7 +80,7 @@ TEST(PackedCopy, OfASpilledTraceLosesNothing)
 TEST(PackedCopy, OfSpilledCountersLosesNothing)
 {
     std::string events;
-    for (int i = 0; i < 40'000; ++i) // late ones among them
+    for (int i = 0; i < 40'000; ++i) // including late ones
         events += std::string(i > 0 ? "," : "") + R"({"ph":"C","name":"load","pid":7,"ts":)" +
                   std::to_string(i * 10 - i % 3 * 400) + R"(,"args":{"a":)" + std::to_string(i) + R"(,"b":)" +
                   std::to_string(i % 9) + ".25}}";
@@ -100,12 +100,12 @@ TEST(PackedCopy, OfSpilledCountersLosesNothing)
     EXPECT_EQ(json_test::dump(**copy), json_test::dump(**inMemory));
 }
 
-// Details are read in the order of the file, but only so many at a time.
+// Details are read in file order, but only a limited number at a time.
 TEST(PackedCopy, OfEventsTooLargeToBeHeldTogetherLosesNothing)
 {
     constexpr int kEvents = 3000;
     std::string events;
-    for (int i = 0; i < kEvents; ++i) { // the first third is large, and the last lies first
+    for (int i = 0; i < kEvents; ++i) { // the first third is large, and the last event comes first in the file
         const int at = kEvents - 1 - i;
         events += std::string(i > 0 ? "," : "") +
                   R"({"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":)" + std::to_string(at * 10) +

@@ -4,8 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What the schemas of PyTorch's profiler say, field by field. The fixtures are reduced by hand from what its versions
-// write.
+// The schemas of PyTorch's profiler, field by field. The fixtures were reduced by hand from files of its versions.
 namespace {
 
 using namespace profiler;
@@ -16,7 +15,7 @@ using testing::IsEmpty;
 using testing::Pair;
 using testing::UnorderedElementsAre;
 
-// As PyTorch 1.8 to 1.11 wrote: integer µs, thread ids in quotes, capitalised categories.
+// As written by PyTorch 1.8 to 1.11: integer µs, thread ids in quotes, capitalised categories.
 constexpr std::string_view kOld = R"json({
   "schemaVersion": 1,
   "deviceProperties": [ { "id": 0, "name": "Tesla V100-DGXS-32GB", "totalGlobalMem": 34084028416,
@@ -173,10 +172,10 @@ TEST(PytorchSchemas, ProcessesAndThreadsSayWhereTheyWantToStand)
     EXPECT_EQ(wish("thread 8"), std::pair(4711, -1));
     EXPECT_EQ(wish("stream 7"), std::pair(16777216, 7));
     EXPECT_EQ(wish("load"), std::pair(4711, 0));
-    EXPECT_EQ(wish("PyTorch Profiler"), std::pair(2147483647, 0)) << "more than there is room for";
+    EXPECT_EQ(wish("PyTorch Profiler"), std::pair(2147483647, 0)) << "out of range";
 }
 
-// As PyTorch 2 writes: fractional µs, lower-case categories, flows that say what ids say too.
+// As written by PyTorch 2: fractional µs, lower-case categories, flows that repeat what ids say.
 constexpr std::string_view kNew = R"json({
   "schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "computeMajor": 9, "computeMinor": 0}],
   "cuda_runtime_version": 12040, "cuda_driver_version": 12090, "cupti_version": 22, "record_shapes": 1,
@@ -225,7 +224,7 @@ TEST(PytorchSchemas, NewFilesAreReadInFull)
 
     const Track* main = track(*trace, "thread 1262");
     ASSERT_TRUE(main);
-    EXPECT_EQ(main->kind, TrackKind::MainThread) << "the steps are on it, whatever its number";
+    EXPECT_EQ(main->kind, TrackKind::MainThread) << "it contains the steps, whatever its number";
     const auto host = trace->sorted(main->id);
     ASSERT_EQ(host.size(), 3U);
     EXPECT_EQ(host[0].kind, ActivityKind::Step);
@@ -241,7 +240,7 @@ TEST(PytorchSchemas, NewFilesAreReadInFull)
     EXPECT_EQ(device[0].kind, ActivityKind::Kernel);
     EXPECT_EQ(trace->name(device[0]), "void k<float, 4>(int, \"x\", std::array<char*, 2ul>)");
     EXPECT_EQ(device[0].duration.count(), 3136);
-    ASSERT_EQ(trace->flowsOf(device[0].id).size(), 1U) << "the flow events say no more than the ids";
+    ASSERT_EQ(trace->flowsOf(device[0].id).size(), 1U) << "the flow events are redundant";
     EXPECT_EQ(device[1].kind, ActivityKind::GpuMemset);
     EXPECT_EQ(device[1].args.bytes, 12845056);
 
@@ -309,7 +308,7 @@ TEST(PytorchSchemas, FlowsJoinWhatCorrelationDoesNot)
     EXPECT_EQ(trace->name(trace->slice(flows[0].from)), "launch");
 }
 
-// As torch.autograd.profiler wrote without Kineto: no categories, the process says what an event is.
+// As written by torch.autograd.profiler without Kineto: no categories; the process determines the kind of an event.
 TEST(PytorchSchemas, FilesFromBeforeKinetoTellByTheProcess)
 {
     const auto trace = open(R"([
@@ -343,7 +342,8 @@ TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.several_processes", {{"count", 2}})));
 }
 
-// Each process calls the only GPU that it sees its device 0; whoever merged their files gave the rows their processes.
+// Each process calls the only GPU that it sees device 0; the program that merged their files created processes for the
+// rows.
 TEST(PytorchSchemas, DevicesOfOneNumberInRowsOfSeveralProcessesAreSeveral)
 {
     constexpr std::string_view kMerged = R"(
@@ -362,7 +362,7 @@ TEST(PytorchSchemas, DevicesOfOneNumberInRowsOfSeveralProcessesAreSeveral)
     const auto merged = open(object(kMerged));
     EXPECT_THAT(devicesOf(*merged), UnorderedElementsAre(0U, 1U));
     EXPECT_EQ(merged->devices().size(), 2U);
-    // One process that drives a device from two rows has one.
+    // One process that drives a device from two rows has a single device.
     std::string one(kMerged);
     for (auto at = one.find("[TP01] 42"); at != one.npos; at = one.find("[TP01] 42"))
         one.replace(at, 9, "[TP00] 41");

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-// Ranges of two events in files of many parts, which several threads join each for itself.
+// Ranges that consist of two events, in files with many parts that several threads join separately.
 namespace {
 
 using namespace profiler;
@@ -17,10 +17,11 @@ struct End {
     char phase = 'B'; ///< B, E, b, e
     int key = 0;      ///< the thread, or the id
     std::int64_t us = 0;
-    std::string name; ///< may be empty in an end
+    std::string name; ///< ends may omit it
 };
 
-/// What joining all ends by time gives: "key name begin+duration" of each, sorted; and how many met nothing.
+/// The result of joining all ends in time order: "key name begin+duration" of each, sorted, and the number without a
+/// match.
 struct Joined {
     std::vector<std::string> ranges;
     std::uint64_t unmatched = 0;
@@ -61,7 +62,7 @@ Joined joinedByTime(std::vector<End> ends)
 
 std::string jsonOf(const std::vector<End>& ends)
 {
-    const std::string padding(400, '.'); // few events make many parts
+    const std::string padding(400, '.'); // makes many parts from few events
     std::string text;
     for (const End& end : ends) {
         const bool async = end.phase == 'b' || end.phase == 'e';
@@ -88,7 +89,7 @@ Joined joinedByReader(const std::vector<End>& ends, unsigned threads)
     return joined;
 }
 
-/// Ends of threads and ids at random, some of other names and some of no range.
+/// Random ends of threads and ids, some with other names and some without a range.
 std::vector<End> randomEnds(unsigned seed, int count)
 {
     std::mt19937 random(seed);
@@ -133,7 +134,7 @@ TEST(RangeParts, OutOfOrderBetweenPartsAreJoinedAsByTime)
     auto ends = randomEnds(6, 4000);
     std::rotate(ends.begin(), ends.begin() + 1700, ends.end());
     EXPECT_EQ(joinedByReader(ends, 3), joinedByTime(ends));
-    // Some threads in order, one not.
+    // Some threads are in order, one is not.
     ends = randomEnds(7, 4000);
     std::stable_partition(ends.begin(), ends.end(), [](const End& end) { return end.key != 2 || end.us > 900; });
     EXPECT_EQ(joinedByReader(ends, 3), joinedByTime(ends));

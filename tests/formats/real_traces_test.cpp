@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 
-// Public traces of PyTorch's profiler, where they lie beside the checkout or in $STEPSCOPE_SHARED_TRACES: what a
-// careful count of each file gives.
+// Public traces of PyTorch's profiler, if they are in the shared folder or in $STEPSCOPE_SHARED_TRACES: compares them
+// with careful counts of each file.
 namespace {
 
 using namespace profiler;
@@ -15,8 +15,8 @@ struct Expected {
     std::size_t events, steps, kernels, copies, memsets;
     double kernelUs;
     std::int64_t copiedBytes;    ///< 0: not counted
-    std::uint64_t unmatched = 0; ///< launched before the recording began
-    bool overlap = false;        ///< slices of one row do
+    std::uint64_t unmatched = 0; ///< launched before the recording started
+    bool overlap = false;        ///< slices of one row overlap
 };
 
 std::filesystem::path folder()

@@ -8,7 +8,7 @@
 
 namespace formats_export_test {
 
-/// A folder of its own for a test; deleted afterwards.
+/// A temporary folder for one test; deleted afterwards.
 class Folder {
 public:
     Folder();
@@ -23,12 +23,12 @@ private:
 };
 
 std::string bytesOf(const std::filesystem::path& path);
-/// Saves the trace of a text (tests/support/trace_text.h) under that name and returns the file's bytes.
+/// Saves the trace of a text (tests/support/trace_text.h) under that name and returns the bytes of the file.
 std::string exported(std::string_view text, std::string_view name);
-/// Bytes of a .gz, inflated.
+/// The decompressed bytes of a .gz file.
 std::string inflated(const std::string& bytes);
 
-/// Steps with loader waits, operators forward and backward, launches, kernels that overlap, copies, counters.
+/// Steps with loader waits, forward and backward operators, launches, overlapping kernels, copies and counters.
 extern const std::string_view kTraining;
 
 } // namespace formats_export_test

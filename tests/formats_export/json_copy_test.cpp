@@ -10,7 +10,7 @@
 #include <fstream>
 #include <limits>
 
-// A JSON file that was read and written again says what it said.
+// Reading and writing a JSON file preserves its content.
 namespace formats_export_test {
 namespace {
 
@@ -27,7 +27,7 @@ std::shared_ptr<const Trace> openedText(const std::filesystem::path& path, std::
     return trace ? *trace : TraceBuilder().finish();
 }
 
-/// The file that `text`, a trace with these events and outer values, becomes when it is read and written.
+/// Reads and writes a trace with these events and outer values, and returns the written file.
 Json rewritten(std::string_view events, std::string_view outer = "")
 {
     const Folder folder;
@@ -147,7 +147,7 @@ TEST(JsonCopy, TellsWhatItsOriginalHadLost)
 TEST(JsonCopy, TellsOnceWhatItShowsItself)
 {
     const Folder folder;
-    // Two processes launch, a kernel has no launch, a slice ends after the one that it begins in, one event is broken.
+    // Two processes launch work, a kernel has no launch, a slice ends after its parent, and one event is malformed.
     auto trace = openedText(folder / "0.json", R"({"traceEvents":[
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":1,"dur":5,"args":{"correlation":1}},
 {"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":2,"tid":2,"ts":1,"dur":5,"args":{"correlation":2}},

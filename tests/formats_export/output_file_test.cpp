@@ -18,7 +18,7 @@ using test_support::traceFromText;
 
 constexpr std::string_view kMany = "main\n repeat 20000 every 10\n op aten::mm 0 5\n end";
 
-/// Exits with 0 where saving fails and leaves nothing.
+/// Exits with 0 if saving fails and leaves no file behind.
 void saveWithLittleRoom(const Folder& folder)
 {
     struct rlimit limit = {};
@@ -89,7 +89,7 @@ TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
 
 TEST(Saving, ADiskThatFillsLeavesNothing)
 {
-    // A limit on the size of files stands for a disk that is full in the middle.
+    // A file size limit simulates a disk that becomes full.
     const Folder folder;
     EXPECT_EXIT(saveWithLittleRoom(folder), testing::ExitedWithCode(0), "");
 }

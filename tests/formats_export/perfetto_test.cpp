@@ -9,14 +9,14 @@
 #include <algorithm>
 #include <map>
 
-// Field numbers are written out here, so that one of ours that is wrong does not agree with itself.
+// Field numbers are written out here, so that a wrong constant in the product does not confirm itself.
 namespace formats_export_test {
 namespace {
 
 using testing::ElementsAre;
 using testing::UnorderedElementsAre;
 
-/// What a reader of Perfetto's packets makes of a file: slices by track from begins and ends.
+/// How a reader of Perfetto's packets sees a file: slices by track, from starts and ends.
 struct PerfettoView {
     struct Slice {
         std::string name, category;
@@ -32,7 +32,7 @@ struct PerfettoView {
         std::vector<std::pair<std::uint64_t, double>> samples;
     };
     std::map<std::uint64_t, Track> tracks;
-    std::map<std::uint64_t, std::pair<int, int>> flows; ///< begins and ends by id
+    std::map<std::uint64_t, std::pair<int, int>> flows; ///< starts and ends by id
     int unbalanced = 0;
 
     explicit PerfettoView(const std::string& bytes)
@@ -44,7 +44,7 @@ struct PerfettoView {
         EXPECT_EQ(packets.front().number(13), 1U) << "the first packet clears the state";
         for (const Message& packet : packets)
             take(packet);
-        // As Perfetto does: all events by time, those of one time as the file has them.
+        // As Perfetto does: sorts all events by time; events at the same time keep the file's order.
         std::vector<Message> events;
         std::copy_if(packets.begin(), packets.end(), std::back_inserter(events),
                      [](const Message& packet) { return packet.has(11); });
@@ -224,7 +224,8 @@ TEST(Perfetto, AGraphsLaunchHasAnArrowToEachKernel)
         EXPECT_EQ(ends, std::pair(1, 1)) << id;
 }
 
-// A recording's slices come as they end, and its blocks are sealed so: those of one nest may lie in several.
+// The slices of a recording arrive when they end, and its blocks are sealed in that order, so a nest of slices may span
+// several blocks.
 TEST(Perfetto, AThreadThatWasRecordedLiveStaysInOnePiece)
 {
     constexpr std::int64_t kInner = 140'000;

@@ -7,11 +7,11 @@
 
 namespace formats_export_test {
 
-/// A protocol buffer's message taken apart by the rules of its encoding, with no code shared with the writer.
+/// Parses a protocol buffer message according to its encoding, without code shared with the writer.
 class Message {
 public:
     explicit Message(std::string_view bytes);
-    /// False: the bytes are no message.
+    /// False if the bytes are not a complete message.
     [[nodiscard]] bool whole() const { return m_whole; }
     [[nodiscard]] std::uint64_t number(std::uint32_t field, std::uint64_t otherwise = 0) const;
     [[nodiscard]] double real(std::uint32_t field) const;
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] bool has(std::uint32_t field) const;
 
 private:
-    std::multimap<std::uint32_t, std::uint64_t> m_numbers; ///< varints and fixed ones
+    std::multimap<std::uint32_t, std::uint64_t> m_numbers; ///< varints and fixed-size numbers
     std::multimap<std::uint32_t, std::string_view> m_texts;
     bool m_whole = false;
 };

@@ -32,7 +32,7 @@ std::shared_ptr<const Trace> thereAndBack(const Trace& trace, std::string_view n
     return read ? *read : traceFromText("");
 }
 
-/// Every slice as text that does not depend on where the file's clock begins.
+/// Every slice as text that does not depend on the zero of the file's clock.
 std::multiset<std::string> slicesOf(const Trace& trace)
 {
     std::multiset<std::string> slices;
@@ -132,7 +132,7 @@ TEST(PytorchJson, SaysTheSameOfTheSteps)
     EXPECT_EQ(back->metadata().at("rank"), "1");
 }
 
-// What other programs ask of such a file: TensorBoard's plug-in and HTA look for these names and categories.
+// What other programs require of such a file: TensorBoard's plug-in and HTA look for these names and categories.
 TEST(PytorchJson, LooksAsPytorchsOwn)
 {
     const Json json = Json::parse(exported(kTraining, "a.json"));
@@ -310,7 +310,7 @@ TEST(PytorchJson, DevicesAndCountersKeepWhatIsKnownOfThem)
     ASSERT_EQ(back->tracks().size(), 1U);
     EXPECT_EQ(back->tracks()[0].unit, "nats");
     const auto samples = back->counter(back->tracks()[0].id);
-    ASSERT_EQ(samples.size(), 2U) << "what is no number is left out";
+    ASSERT_EQ(samples.size(), 2U) << "values that are not numbers are left out";
     EXPECT_EQ(samples[1].value, 1.5);
 }
 

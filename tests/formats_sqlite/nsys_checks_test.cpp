@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-// What only the rows of an export together show to be wrong.
+// Defects that are visible only in all rows of an export together.
 namespace formats_sqlite_test {
 namespace {
 
@@ -24,7 +24,7 @@ std::vector<Message> notesOf(const std::filesystem::path& path)
     return trace ? (*trace)->captureStats().notes : std::vector<Message>{};
 }
 
-/// The notes on the file with two processes after a change.
+/// The notes about the file with two processes after a change.
 std::vector<Message> notesAfter(const std::string& sql)
 {
     const TemporaryFile file;

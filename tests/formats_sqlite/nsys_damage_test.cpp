@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Files that are no whole Nsight Systems export.
+// Files that are not a complete Nsight Systems export.
 namespace formats_sqlite_test {
 namespace {
 
@@ -25,7 +25,7 @@ Error errorOf(const std::filesystem::path& path)
     return trace ? Error{} : trace.error();
 }
 
-/// Kernels enough for many pages.
+/// Enough kernels for many pages.
 void writeKernels(const std::filesystem::path& path, int count)
 {
     NsysFile file(path);
@@ -123,7 +123,7 @@ TEST(NsysDamage, AFileThatIsBeingWrittenIsNotRead)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 10);
-    // A lock is a process's: the writer must be another one.
+    // Locks belong to a process, so the writer must be another process.
     int locked[2], done[2];
     ASSERT_EQ(::pipe(locked), 0);
     ASSERT_EQ(::pipe(done), 0);

@@ -8,7 +8,7 @@ struct sqlite3;
 
 namespace formats_sqlite_test {
 
-/// A file of its own for a test; deleted afterwards, with what SQLite put beside it.
+/// A temporary file for one test; deleted afterwards, together with files that SQLite created next to it.
 class TemporaryFile {
 public:
     explicit TemporaryFile(std::string_view name = "export.sqlite");
@@ -23,7 +23,7 @@ private:
     std::filesystem::path m_folder, m_path;
 };
 
-/// A SQLite file as nsys export writes it, filled by SQL. Aborts, with SQLite's words, when a statement fails.
+/// A SQLite file as written by nsys export, filled by SQL. Aborts with SQLite's message if a statement fails.
 class NsysFile {
 public:
     explicit NsysFile(const std::filesystem::path& path);
@@ -32,9 +32,9 @@ public:
     NsysFile& operator=(const NsysFile&) = delete;
 
     void run(const std::string& sql);
-    /// The tables of a current export (schema 3.25) with its enumerations, META_DATA_EXPORT and no events.
+    /// The tables of a current export (schema 3.25) with enumerations and META_DATA_EXPORT, but without events.
     void makeTables();
-    /// An id of StringIds for this text.
+    /// The id of this text in StringIds.
     int string(const std::string& text);
 
 private:
@@ -42,10 +42,11 @@ private:
     int m_strings = 0;
 };
 
-/// globalTid of a thread, as nsys serializes it; thread 0: globalPid.
+/// globalTid of a thread as serialized by nsys; with thread 0: globalPid.
 long long globalId(int process, int thread = 0);
 
-/// Two processes with a device each, by one CUDA number and with equal correlation ids; ranges, calls, a wait.
+/// Two processes with one device each, under the same CUDA number and with equal correlation ids; ranges, calls, a
+/// wait.
 void writeTwoProcesses(const std::filesystem::path& path);
 
 } // namespace formats_sqlite_test

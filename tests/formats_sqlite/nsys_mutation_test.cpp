@@ -7,8 +7,8 @@
 #include <random>
 #include <string>
 
-// Exports in which any bytes are wrong: whatever they are, reading ends, with a trace that can be walked or an error.
-// STEPSCOPE_MUTATIONS says how many are tried.
+// Exports with random wrong bytes: reading always ends, with a trace that can be walked or an error.
+// STEPSCOPE_MUTATIONS sets the number of attempts.
 namespace formats_sqlite_test {
 namespace {
 
@@ -23,11 +23,11 @@ int mutations()
 std::string mutated(std::string bytes, std::mt19937& random)
 {
     const unsigned way = random() % 4;
-    // The schema's pages decide most; half of the changes go there.
+    // The pages of the schema matter most, so half of the changes go there.
     const std::size_t within = way == 0 ? bytes.size() : std::min<std::size_t>(bytes.size(), 3 * 4096);
     for (unsigned i = 0, changes = 1 + random() % 8; i < changes; ++i)
         bytes[random() % within] = static_cast<char>(random());
-    if (way == 2) // a page in place of another
+    if (way == 2) // one page replaced by another
         bytes.replace(random() % (bytes.size() / 4096) * 4096, 4096, bytes, random() % (bytes.size() / 4096) * 4096,
                       4096);
     if (way == 3)
@@ -57,7 +57,7 @@ TEST(NsysMutations, EndWithATraceOrAnError)
                 static_cast<void>((*trace)->flowsOf(slice.id));
             }
     }
-    EXPECT_GT(read, mutations() / 20); // most bytes of a page are free: the loop did read traces
+    EXPECT_GT(read, mutations() / 20); // most bytes of a page are unused, so the loop must have read traces
 }
 
 } // namespace

@@ -26,7 +26,7 @@ std::shared_ptr<const Trace> opened(const std::filesystem::path& path, const for
     return trace ? *trace : nullptr;
 }
 
-/// What tests look at, made once: the file with two processes.
+/// The file with two processes, created once for all tests.
 class TwoProcesses : public testing::Test {
 protected:
     void SetUp() override
@@ -129,7 +129,7 @@ TEST_F(TwoProcesses, AWaitLiesInItsCall)
     const Slice wait = slice("main thread", 100, "Stream sync");
     EXPECT_EQ(wait.kind, ActivityKind::Sync);
     EXPECT_EQ(wait.depth, slice("main thread", 100, "cudaStreamSynchronize").depth + 1);
-    // A stream that waits for an event keeps no host thread waiting.
+    // A stream that waits for an event does not block a host thread.
     EXPECT_EQ(slice("main thread", 100, "Stream wait sync").kind, ActivityKind::Other);
 }
 
@@ -176,7 +176,7 @@ TEST_F(TwoProcesses, TellTheirMachine)
 TEST_F(TwoProcesses, TellWhatWasLost)
 {
     EXPECT_EQ(m_trace->captureStats().dropped, 12U);
-    EXPECT_EQ(m_trace->captureStats().unmatched, 8U); // copies and the memset have no call
+    EXPECT_EQ(m_trace->captureStats().unmatched, 8U); // the copies and the memset have no call
     EXPECT_THAT(
         m_trace->captureStats().notes,
         Contains(hasId("nsys.diagnostic", {{"severity", "warning"}, {"said", "Number of dropped events: 12"}})));

@@ -30,7 +30,7 @@ std::vector<double> valuesOf(const Trace& trace, std::string_view name)
     return values;
 }
 
-/// An export whose only events are these of memory: their values, in SQL.
+/// An export whose only events are memory events with these values, in SQL.
 void writeMemoryEvents(const std::filesystem::path& path, const std::string& rows)
 {
     NsysFile sqlite(path);
@@ -77,7 +77,7 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
     EXPECT_EQ(transfers[1].kind, CopyKind::Unknown);
     EXPECT_EQ(transfers[1].src, MemoryKind::Unknown);
     EXPECT_EQ(trace->metadata().at("source.events"), "6");
-    // The tables of device work name no process: it is the only one that calls.
+    // The tables of device work contain no process, so it is the only one that makes calls.
     const Slice kernel = trace->ofKind(ActivityKind::Kernel)[0];
     EXPECT_EQ(trace->track(kernel.id.track).pid, 100);
     ASSERT_EQ(trace->flowsOf(kernel.id).size(), 1U);
@@ -239,7 +239,7 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
 TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)
 {
     const TemporaryFile file;
-    // Kinds: 1 pinned, 2 device. The first release is of what was there before.
+    // Kinds: 1 pinned, 2 device. The first deallocation frees memory that was allocated before the recording.
     writeMemoryEvents(file.path(), "(30, 0, 0, 1, 1, 500, 2, 1), (20, 0, 0, 1, 1, 500, 2, 0),"
                                    "(10, 0, 0, 1, 9, 4000, 2, 1), (15, 0, 0, 1, 2, 7000, 1, 0)");
     const auto trace = opened(file.path());

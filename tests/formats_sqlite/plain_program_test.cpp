@@ -11,10 +11,11 @@ namespace {
 using advisor::Advice;
 using advisor::State;
 
-/// What one round of a program moves, from and to which kind of memory (0: pageable, 1: pinned), and computes.
+/// One round of a program: what it copies, from and to which kind of memory (0: pageable, 1: pinned), and what it
+/// computes.
 struct Round {
     int memory = 0;
-    int copyUs = 300, kernelUs = 100; ///< each of two copies, and the kernel between them
+    int copyUs = 300, kernelUs = 100; ///< for each of two copies, and for the kernel between them
     long long bytes = 3'000'000;
 };
 
@@ -105,7 +106,7 @@ TEST_F(PlainProgram, IsToldOfItsPageableCopiesInBothDirections)
     const Advice advice = adviceOn({.memory = 0, .copyUs = 20, .kernelUs = 200}, "loader.pin_memory");
     ASSERT_EQ(advice.state, State::Fires) << advice.reason.text;
     EXPECT_EQ(advice.reason.id, "loader.pin_memory.plain");
-    EXPECT_EQ(parameter(advice, "count"), 20) << "the first copy is no upload of weights";
+    EXPECT_EQ(parameter(advice, "count"), 20) << "the first copy is not an upload of weights";
     EXPECT_NEAR(parameter(advice, "gb_per_s"), 150, 1);
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What a fuzzer does, where there is none: thousands of damaged traces, from the corpus that fuzzing begins with.
+// A substitute for a fuzzer where none is available: thousands of damaged traces, made from the fuzzing corpus.
 namespace {
 
 class Mutator {
@@ -86,7 +86,7 @@ TEST(Corpus, NoFileOfItBreaksTheReaders)
         openAnything(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
         ++files;
     }
-    EXPECT_GE(files, 10U) << "of every format that is read";
+    EXPECT_GE(files, 10U) << "of every readable format";
 }
 
 TEST(JsonMutation, NoBytesBreakTheReaders)

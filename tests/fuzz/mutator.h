@@ -9,13 +9,13 @@ namespace fuzz {
 
 using Bytes = std::vector<std::byte>;
 
-/// Damages bytes as a fuzzer does, where there is none: the same damage for the same seed.
+/// Damages bytes like a fuzzer where none is available. The same seed gives the same damage.
 class Mutator {
 public:
     explicit Mutator(unsigned seed) : m_random(seed) {}
 
-    /// One damage: a bit, a byte, a number that is too large, a piece lost or repeated (up to `longest` bytes), the end
-    /// cut off.
+    /// Makes one change: flips a bit, sets a byte, writes a number that is too large, removes or repeats a piece (up to
+    /// `longest` bytes), or truncates the end.
     void change(Bytes& bytes, std::size_t longest)
     {
         if (bytes.empty())
@@ -46,7 +46,7 @@ public:
                 bytes.resize(at);
         }
     }
-    /// A number from 0 to below `limit`.
+    /// A random number in [0, limit).
     std::size_t below(std::size_t limit) { return std::uniform_int_distribution<std::size_t>{0, limit - 1}(m_random); }
 
 private:

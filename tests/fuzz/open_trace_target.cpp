@@ -43,7 +43,7 @@ void openAnything(const std::uint8_t* data, std::size_t size)
     formats::ReadOptions options;
     options.threads = 1 + static_cast<unsigned>(size % 2);
     if (size % 3 == 0)
-        options.memoryBudget = 1; // all that may goes to disk
+        options.memoryBudget = 1; // everything that can goes to disk
     if (const auto trace = formats::openTrace(path, options))
         ask(**trace);
     if (const auto trace = formats::json::readJson(path, options))

@@ -20,8 +20,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
-// Thousands of damaged packed traces. Most are damaged within their sections and packed again with right checksums, so
-// that the damage reaches what lies behind them.
+// Thousands of damaged packed traces. Most are damaged inside their sections and packed again with correct checksums,
+// so that the damage reaches the code after the checks.
 namespace {
 
 using namespace profiler::packed;
@@ -31,7 +31,7 @@ struct Part {
     Bytes raw;
 };
 
-/// Says a little of each place.
+/// Provides some details for each slice.
 class Places final : public profiler::ArgSource {
 public:
     [[nodiscard]] profiler::Result<profiler::SliceDetails> read(std::uint64_t source) const override
@@ -141,7 +141,7 @@ TEST(PackedMutation, NoSectionsBreakTheReader)
 {
     const std::vector<Part> seeds[] = {partsOf(fileOf(*test_support::traceFromText(kText))),
                                        partsOf(fileOf(*withDetails()))};
-    ASSERT_EQ(seeds[1].size(), 6U) << "names twice, details and their index";
+    ASSERT_EQ(seeds[1].size(), 6U) << "two copies of the names, details and their index";
     fuzz::Mutator mutator{8};
     for (int i = 0; i < 4000; ++i) {
         std::vector<Part> parts = seeds[i % 2];
@@ -155,13 +155,13 @@ TEST(PackedMutation, NoSectionsBreakTheReader)
     }
 }
 
-// Beyond what a block may have, memory grows with the bytes that are there: a claim of 2 GiB takes none.
+// Above the size limit of a block, memory grows with the data that is present: a claim of 2 GiB allocates nothing.
 TEST(PackedMutation, AClaimOfGigabytesTakesNoMemory)
 {
     Bytes raw(256 << 10);
     fuzz::Mutator random{3};
     for (std::byte& byte : raw)
-        byte = static_cast<std::byte>(random.below(256)); // so that zstd cannot make it small
+        byte = static_cast<std::byte>(random.below(256)); // so that zstd cannot compress it
     auto section = packSection(SectionType::Overview, raw);
     ASSERT_TRUE(section);
     SectionHeader header{};

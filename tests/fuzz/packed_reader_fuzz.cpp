@@ -1,6 +1,7 @@
 #include "tests/fuzz/packed_reader_target.h"
 
-/// libFuzzer's entry; give it packed traces as a corpus. packed_mutation_test goes deeper: it mends checksums.
+/// libFuzzer's entry point; use packed traces as the corpus. packed_mutation_test goes deeper, because it repairs
+/// checksums.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
 {
     readAnyPacked(data, size);

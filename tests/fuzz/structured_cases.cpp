@@ -60,7 +60,7 @@ std::filesystem::path temporary(std::string_view name)
            ("stepscope_fuzz." + std::to_string(getpid()) + "." + std::string(name));
 }
 
-/// All that a reader of the trace sees, in one number.
+/// Everything that a reader of the trace sees, as one number.
 std::uint64_t digestOf(const Trace& trace)
 {
     XXH3_state_t* const state = XXH3_createState();
@@ -90,7 +90,7 @@ std::uint64_t digestOf(const Trace& trace)
     return digest;
 }
 
-/// A trace that says of itself that something is missing.
+/// True if the trace reports that something is missing.
 bool reportsLoss(const Trace& trace)
 {
     const CaptureStats stats = trace.captureStats();
@@ -101,7 +101,7 @@ bool reportsLoss(const Trace& trace)
 
 [[noreturn]] void silentError(std::string_view what)
 {
-    std::fprintf(stderr, "damage that nothing reports: %.*s\n", static_cast<int>(what.size()), what.data());
+    std::fprintf(stderr, "unreported damage: %.*s\n", static_cast<int>(what.size()), what.data());
     std::abort();
 }
 
@@ -130,7 +130,7 @@ counter memory
  sample 1 100
 )";
 
-/// Says a little of each place.
+/// Provides some details for each slice.
 class Places final : public ArgSource {
 public:
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
@@ -179,7 +179,7 @@ std::vector<Part> partsOf(const Bytes& file)
     return parts;
 }
 
-/// Compressed anew, with right checksums and lengths.
+/// Compresses the parts again, with correct checksums and lengths.
 Bytes assemble(const std::vector<Part>& parts)
 {
     Bytes file(sizeof(packed::FileHeader));
@@ -201,7 +201,7 @@ Bytes assemble(const std::vector<Part>& parts)
     return file;
 }
 
-/// A number in place of another: those that break sums, lengths and signs.
+/// Replaces a number by one that breaks sums, lengths or signs.
 void changeNumber(Bytes& bytes, Mutator& random)
 {
     constexpr std::uint64_t kOdd[] = {0,          1,          0x7f,       0x80,       0xff,       0xffff,
@@ -211,7 +211,7 @@ void changeNumber(Bytes& bytes, Mutator& random)
         return;
     const std::size_t at = random.below((bytes.size() - width) / width + 1) * width;
     std::uint64_t value = kOdd[random.below(std::size(kOdd))];
-    if (random.below(3) == 0) { // a little more or less than what is there
+    if (random.below(3) == 0) { // a little more or less than the current value
         value = 0;
         std::memcpy(&value, &bytes[at], width);
         value += random.below(2) == 0 ? 1 + random.below(16) : ~std::uint64_t{0} - random.below(16);
@@ -229,7 +229,7 @@ void changeContent(Bytes& bytes, Mutator& random)
 
 // --- live -----------------------------------------------------------------------------------------------------------
 
-/// Numbers the frames and gives them right lengths and checksums.
+/// Numbers the frames and sets correct lengths and checksums.
 void repairFrames(Bytes& bytes)
 {
     std::uint32_t sequence = 0;
@@ -247,7 +247,7 @@ void repairFrames(Bytes& bytes)
     }
 }
 
-/// The ring file of a killed run: two lanes, tracks and strings.
+/// The ring file of a killed run: two thread buffers, tracks and strings.
 Bytes ringFile()
 {
     wire::RingHeader header{};
@@ -290,7 +290,7 @@ Bytes ringFile()
     return bytes;
 }
 
-/// A case of two files: the length of the first in eight bytes, then both.
+/// A case of two files: the length of the first in eight bytes, then both files.
 Bytes joined(const Bytes& first, const Bytes& second)
 {
     const std::uint64_t size = first.size();
@@ -319,7 +319,7 @@ std::vector<std::string> jsonSeeds()
     return seeds;
 }
 
-/// Where the values of a JSON text are: strings with their quotes, numbers and words.
+/// The positions of the values of a JSON text: strings with their quotes, numbers and literals.
 std::vector<std::pair<std::size_t, std::size_t>> valuesOf(const std::string& text)
 {
     std::vector<std::pair<std::size_t, std::size_t>> values;
@@ -340,7 +340,7 @@ std::vector<std::pair<std::size_t, std::size_t>> valuesOf(const std::string& tex
     return values;
 }
 
-/// The objects of the text, from their brace to its other.
+/// The objects of the text, from the opening to the closing brace.
 std::vector<std::pair<std::size_t, std::size_t>> objectsOf(const std::string& text)
 {
     std::vector<std::pair<std::size_t, std::size_t>> objects;
@@ -422,7 +422,7 @@ void changeJson(std::string& text, Mutator& random)
             text.insert(place.first, text.substr(object.first, object.second) + ",");
         }
         break;
-    case 4: // an event less
+    case 4: // a removed event
         if (!objects.empty()) {
             const auto& object = objects[random.below(objects.size())];
             text.replace(object.first, object.second, random.below(2) == 0 ? "{}" : "null");
@@ -461,7 +461,7 @@ Bytes zstandard(const std::string& text)
 
 // --- nsys -----------------------------------------------------------------------------------------------------------
 
-/// A database in memory, from a file's bytes.
+/// A database in memory, from the bytes of a file.
 class Database {
 public:
     explicit Database(const Bytes& file)
@@ -477,7 +477,7 @@ public:
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
-    /// Whether it succeeds: a mutation that SQLite refuses is none.
+    /// True if it succeeds; a mutation that SQLite rejects has no effect.
     bool run(const std::string& sql)
     {
         return sqlite3_exec(m_database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK;
@@ -556,7 +556,7 @@ void changeDatabase(Database& database, const std::vector<std::string>& tables, 
         database.run("UPDATE " + quoted(table) + " SET " + quoted(column) + " = " +
                      kValues[random.below(std::size(kValues))]);
         break;
-    case 5: // a table of that name that is another
+    case 5: // another table under the name of a table
         database.run("DROP TABLE " + quoted(table));
         database.run("CREATE TABLE " + quoted(table) + " (start, end, value)");
         database.run("INSERT INTO " + quoted(table) + " VALUES (1, 2, 'x')");
@@ -583,7 +583,7 @@ Structure containerCases()
         std::uint64_t digest = digestOf(*test_support::traceFromText(kText));
     };
     const auto seeds = std::make_shared<Seeds>();
-    // The last byte of a case: whether its bits were flipped, so that the damage must be reported.
+    // The last byte of a case says whether bits of it were flipped, in which case the damage must be reported.
     const auto make = [seeds](Mutator& random) {
         if (random.below(4) == 0) {
             Bytes bytes = seeds->file;
@@ -648,7 +648,7 @@ Structure liveCases()
             for (std::size_t count = random.below(5); count > 0 && trace.size() > 64; --count)
                 changeContent(trace, random);
             repairFrames(trace);
-            // Most of a ring file is room: the damage goes where something is.
+            // Most of a ring file is unused, so the damage goes to the used parts.
             const wire::RingLayout layout{2, 64, 4, 256};
             const std::uint64_t places[] = {0, layout.tracksAt(), layout.laneAt(0), layout.laneAt(1),
                                             layout.stringsAt()};
@@ -735,7 +735,7 @@ Structure nsysCases()
         const auto trace = formats::openTrace(memory.write(bytes));
         if (!trace) {
             if (trace.error().message().empty())
-                silentError("an error without words");
+                silentError("an error without a message");
             return;
         }
         static_cast<void>(digestOf(**trace));
@@ -763,11 +763,11 @@ Structure configurationCases()
         const auto read = config::TrainingConfig::fromJson(textOf(bytes), "run.json");
         if (!read) {
             if (read.error().message().empty())
-                silentError("an error without words");
+                silentError("an error without a message");
             return;
         }
         static_cast<void>(read->problems(false));
-        // What was accepted can be written and read again, and is the same.
+        // A configuration that was accepted can be written and read again without changes.
         const auto again = config::TrainingConfig::fromJson(read->toJson(), "again.json");
         if (!again || !(*again == *read))
             silentError("a configuration changes when it is saved");

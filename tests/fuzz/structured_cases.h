@@ -7,28 +7,29 @@
 #include <string_view>
 #include <vector>
 
-/// Structure-aware fuzzing: damage behind intact checksums, lengths and compression, where random bytes never reach.
+/// Structure-aware fuzzing: damage with intact checksums, lengths and compression, in places that random bytes never
+/// reach.
 namespace fuzz {
 
-/// One kind of input: makes the bytes of a case from its random numbers, and gives them to the readers.
+/// One kind of input: creates the bytes of a case from random numbers, and passes them to the readers.
 struct Structure {
     std::string_view name;
     /// Deterministic: the same numbers give the same bytes.
     std::function<Bytes(Mutator&)> make;
-    /// Reads the case. Aborts where a reader accepts damaged bytes silently: the trace differs from the undamaged one
-    /// and nothing says so.
+    /// Reads the case. Aborts if a reader silently accepts damaged bytes: the trace differs from the undamaged one and
+    /// does not report a loss.
     std::function<void(const Bytes&)> run;
-    /// The case that reads an undamaged file, where a case is more than the bytes of a file.
+    /// The case that reads an undamaged file, if a case consists of more than the bytes of a file.
     std::function<Bytes(const Bytes&)> caseOfFile = [](const Bytes& file) { return file; };
 };
 
-/// Finished traces (.sspack): sections changed and packed anew, and bits flipped behind the checksums' back.
+/// Finished traces (.sspack): sections that were changed and packed again, and flipped bits with unchanged checksums.
 Structure containerCases();
-/// Traces of runs that were killed: frames with right checksums, and the ring file beside them.
+/// Traces of killed runs: frames with correct checksums, and their ring file.
 Structure liveCases();
-/// PyTorch and Chrome JSON: values, keys and events changed as such; plain, gzip and zstd.
+/// PyTorch and Chrome JSON: changed values, keys and events; plain, gzip and zstd.
 Structure jsonCases();
-/// Nsight Systems exports: cells, columns and tables changed through SQL, so that each file is a sound database.
+/// Nsight Systems exports: cells, columns and tables changed through SQL, so that each file is a valid database.
 Structure nsysCases();
 /// Configurations of a training run.
 Structure configurationCases();

@@ -1,8 +1,8 @@
-// Runs structure-aware cases in processes of their own, so that a crash, a hang or a leak of memory costs one case:
+// Runs structure-aware cases in separate processes, so that a crash, a hang or a memory leak affects only one case:
 //   structured_fuzz NAME|all [--cases N] [--seed S] [--keep DIR]
 //   structured_fuzz NAME --file CASE, or --whole FILE
-// NAME: container, live, json, nsys, configuration. Case i of seed S is always the same bytes. A case that fails is
-// written to DIR/NAME-S-i. Exit status 0: all cases of all names passed.
+// NAME: container, live, json, nsys, configuration. Case i of seed S always has the same bytes. A failing case is
+// written to DIR/NAME-S-i. The exit status is 0 if all cases of all names passed.
 #include "tests/fuzz/structured_cases.h"
 
 #include <algorithm>
@@ -26,16 +26,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The limits that the readers promise: a crash, a hang of 10 s, 2 GiB.
+// The limits that the readers guarantee: no crash, at most 10 s, at most 2 GiB.
 constexpr auto kLongest = std::chrono::seconds(10);
 constexpr long kMostKiB = 2L << 20;
-// A process is replaced after so many cases, so that its peak of memory says something of them.
+// A process is replaced after this many cases, so that its peak memory is meaningful for them.
 constexpr std::uint64_t kCasesPerProcess = 2000;
 
-/// What the process that runs cases shares with the one that watches it.
+/// State that the process that runs cases shares with its supervisor.
 struct Progress {
-    std::atomic<std::uint64_t> running; ///< the case
-    std::atomic<std::int64_t> since;    ///< when it began, ns
+    std::atomic<std::uint64_t> running; ///< the current case
+    std::atomic<std::int64_t> since;    ///< start time of the case, ns
 };
 
 std::int64_t now()
@@ -74,7 +74,7 @@ struct Options {
     std::filesystem::path keep = ".";
 };
 
-/// @return how many cases failed
+/// @return the number of failed cases
 std::uint64_t fuzzAll(const fuzz::Structure& structure, const Options& options, Progress& progress)
 {
     const std::string name(structure.name);
@@ -127,8 +127,8 @@ std::uint64_t fuzzAll(const fuzz::Structure& structure, const Options& options, 
 int usage()
 {
     std::fputs("structured_fuzz container|live|json|nsys|configuration|all [--cases N] [--seed S] [--keep DIR]\n"
-               "structured_fuzz NAME --file FILE: one case that was kept\n"
-               "structured_fuzz NAME --whole FILE: a file as a program wrote it\n",
+               "structured_fuzz NAME --file FILE: one saved case\n"
+               "structured_fuzz NAME --whole FILE: an unmodified file\n",
                stderr);
     return 2;
 }
@@ -172,7 +172,7 @@ int main(int argc, char** argv)
         }
         std::ifstream in(file, std::ios::binary);
         if (!in) {
-            std::fprintf(stderr, "%s cannot be read\n", file.c_str());
+            std::fprintf(stderr, "cannot read %s\n", file.c_str());
             return 1;
         }
         const std::string text{std::istreambuf_iterator<char>{in}, {}};

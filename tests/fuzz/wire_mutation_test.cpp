@@ -8,15 +8,15 @@
 #include <gtest/gtest.h>
 #include <span>
 
-// What a fuzzer does, where there is none: thousands of damaged traces. Half of them get right checksums again, so that
-// the damage reaches what lies behind them.
+// A substitute for a fuzzer where none is available: thousands of damaged traces. Half of them get correct checksums
+// again, so that the damage reaches the code after the checks.
 namespace {
 
 using namespace profiler::wire;
 using fuzz::Bytes;
 
-/// Numbers the frames and gives them right checksums.
-void hint(Bytes& bytes)
+/// Numbers the frames and sets correct checksums.
+void repairFrames(Bytes& bytes)
 {
     std::uint32_t sequence = 0;
     for (std::size_t at = sizeof(FileHeader); at + sizeof(FrameHeader) <= bytes.size();) {
@@ -37,7 +37,7 @@ Bytes mutate(Bytes bytes, fuzz::Mutator& mutator)
     for (std::size_t count = 1 + mutator.below(8); count > 0 && !bytes.empty(); --count)
         mutator.change(bytes, 64);
     if (mutator.below(2) == 0)
-        hint(bytes);
+        repairFrames(bytes);
     return bytes;
 }
 

@@ -3,6 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Reads `data` as a trace file, whole and in growing parts, and asks the trace everything. Whatever the bytes are, it
-/// must return.
+/// Reads `data` as a trace file, completely and in growing parts, and runs all queries on the trace. Must return for
+/// any bytes.
 void readAnything(const std::uint8_t* data, std::size_t size);

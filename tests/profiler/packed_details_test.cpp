@@ -10,7 +10,7 @@
 #include <random>
 #include <unistd.h>
 
-// What the file that a trace came from says of its slices goes with a copy in our own format.
+// A copy in our packed format includes the slice details of the original file.
 namespace {
 
 using namespace profiler;
@@ -63,7 +63,7 @@ TEST(DetailsCodec, EveryTextComesBackLetterForLetter)
         all.push_back({{"value", text}});
         EXPECT_EQ(coded({{{"value", text}}}), (std::vector<SliceDetails>{{{"value", text}}})) << text;
     }
-    EXPECT_EQ(coded(all), all) << "together they are texts";
+    EXPECT_EQ(coded(all), all) << "mixed values are stored as texts";
     EXPECT_THAT(coded({}), IsEmpty());
     EXPECT_EQ(coded({{}, {{"a", "1"}}, {}}), (std::vector<SliceDetails>{{}, {{"a", "1"}}, {}}));
     const SliceDetails twice = {{"a", "1"}, {"a", "2"}, {"", ""}};
@@ -98,11 +98,11 @@ TEST(DetailsCodec, BytesThatAreCutOrChangedAreNoDetailsOrOthers)
     for (std::size_t at = 0; at < good.size(); ++at) {
         packed::Bytes bad = good;
         bad[at] ^= std::byte{0x81};
-        static_cast<void>(packed::decodeDetails(bad)); // whatever it says: nothing breaks
+        static_cast<void>(packed::decodeDetails(bad)); // must not crash, whatever it says
     }
 }
 
-// The name is in the section once, and compresses well: a few kilobytes could become many gigabytes.
+// The name is stored once per section and compresses well, so a few kilobytes could become many gigabytes.
 TEST(DetailsCodec, ALongNameOfManySlicesIsRefused)
 {
     const auto section = [](std::size_t nameBytes) {
@@ -146,7 +146,7 @@ TEST(DetailsCodec, WhatIsTooLongForACopyIsSaid)
     EXPECT_TRUE(packed::decodeDetails(packed::encodeDetails(1, std::vector{longOnes, many})));
 }
 
-/// Says of place n that it is n; from `goneFrom` on its file cannot be read any more.
+/// The details of place n are n; from `goneFrom` on, the file can no longer be read.
 class Places final : public ArgSource {
 public:
     explicit Places(std::uint64_t goneFrom = ~std::uint64_t{0}) : m_goneFrom(goneFrom) {}
@@ -163,7 +163,7 @@ private:
     std::uint64_t m_goneFrom;
 };
 
-constexpr std::uint32_t kSlices = 10'000; ///< on each of two tracks: several sections
+constexpr std::uint32_t kSlices = 10'000; ///< on each of two tracks: enough for several sections
 
 class PackedDetailsOfTraces : public testing::Test {
 protected:
@@ -237,7 +237,7 @@ TEST_F(PackedDetailsOfTraces, AreFoundInACutFile)
 {
     const auto trace = make(std::make_shared<Places>());
     ASSERT_TRUE(writePacked(*trace, m_path));
-    for (const std::uintmax_t gone : {60, 400}) { // of the index, of the overview
+    for (const std::uintmax_t gone : {60, 400}) { // in the index, in the overview
         std::filesystem::resize_file(m_path, std::filesystem::file_size(m_path) - gone);
         const auto cut = open(m_path);
         EXPECT_TRUE(cut->captureStats().cut);

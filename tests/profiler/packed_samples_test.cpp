@@ -50,7 +50,7 @@ protected:
 
 constexpr int kManySamples = 200'000;
 
-/// A counter with many samples between two with few.
+/// A counter with many samples between two counters with few.
 std::shared_ptr<const Trace> withManySamples()
 {
     TraceBuilder builder;
@@ -87,7 +87,7 @@ TEST_F(PackedSamples, CountersWithManySamplesStayInTheFile)
             expectSamples(*shown, track.id, trace->counter(track.id));
     EXPECT_LT(opened->memoryBytes() + kManySamples * sizeof(CounterSample), trace->memoryBytes() + 100'000);
     EXPECT_EQ(opened->unread().samples, 0U);
-    // … and go from there into a copy.
+    // … and are copied from there.
     ASSERT_TRUE(writePacked(*opened, path()));
     expectSamples(*read(), TrackId{1}, trace->counter(TrackId{1}));
 }
@@ -112,7 +112,7 @@ TEST_F(PackedSamples, AreFoundWhereTheNamesAreDamaged)
 {
     ASSERT_TRUE(writePacked(*withManySamples(), path()));
     auto raw = bytes();
-    raw[sizeof(packed::FileHeader) + 8] ^= 1; // the length that Meta says it has
+    raw[sizeof(packed::FileHeader) + 8] ^= 1; // the length of Meta in its header
     put(raw);
     const auto opened = read();
     EXPECT_THAT(opened->counter(TrackId{1}), SizeIs(kManySamples));

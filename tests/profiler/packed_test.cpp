@@ -115,7 +115,8 @@ TEST_F(Packed, IsOnScreenBeforeItIsDecodedAndTakesFewBytes)
         EXPECT_EQ(other->range(), trace->range());
         EXPECT_EQ(other->sliceCount(), trace->sliceCount());
     }
-    // Zoomed out the preview shows what the whole trace does, from its summaries; a bucket holds two thousand slices.
+    // Zoomed out, the preview shows the same as the whole trace, from its summaries; a bucket contains two thousand
+    // slices.
     std::vector<LodBucket> before(50), after(50);
     for (const Track& track : trace->tracks()) {
         for (int depth = 0; depth < trace->depthCount(track.id); ++depth) {
@@ -128,7 +129,7 @@ TEST_F(Packed, IsOnScreenBeforeItIsDecodedAndTakesFewBytes)
             }
         }
     }
-    EXPECT_LT(preview->memoryBytes(), trace->memoryBytes() / 4) << "nothing was decoded for that";
+    EXPECT_LT(preview->memoryBytes(), trace->memoryBytes() / 4) << "no block was decoded";
     packed_test::expectSame(*preview, *trace);
     packed_test::expectSame(*whole, *trace);
 }
@@ -138,7 +139,7 @@ TEST_F(Packed, WhatMemoryDoesNotHoldStaysInTheFile)
     const auto trace = packed_test::training(300'000, 3);
     ASSERT_TRUE(writePacked(*trace, path()));
     UnpackOptions options;
-    options.memoryBudget = 3'000'000; // one block and a half
+    options.memoryBudget = 3'000'000; // one and a half blocks
     const auto opened = read(options);
     EXPECT_LT(opened->memoryBytes(), options.memoryBudget);
     packed_test::expectSame(*opened, *trace);
@@ -148,7 +149,7 @@ TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
 {
     ASSERT_TRUE(writePacked(*packed_test::training(300'000, 3), path()));
     UnpackOptions options;
-    options.memoryBudget = 3'000'000; // one block and a half
+    options.memoryBudget = 3'000'000; // one and a half blocks
     const auto opened = read(options);
     const auto whole = bytes();
     std::filesystem::resize_file(path(), 100'000);
@@ -161,7 +162,7 @@ TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
     const auto written = writePacked(*opened, m_folder / "copy.sspack");
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().what, hasId("save.unread_part"));
-    put(whole); // the disk is back
+    put(whole); // the disk is available again
     for (const Track& track : opened->tracks())
         static_cast<void>(opened->sorted(track.id));
     EXPECT_EQ(opened->unread().slices, 0U);
@@ -221,7 +222,7 @@ TEST_F(Packed, DamagedNamesAreReadFromTheirCopy)
     packed::SectionHeader meta{};
     std::memcpy(&meta, good.data() + sizeof(packed::FileHeader), sizeof meta);
     const std::size_t end = sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes;
-    // Its header's magic, type, sizes and checksum, and bytes behind it.
+    // Magic, type, sizes and checksum of its header, and bytes after the header.
     for (const std::size_t at : {std::size_t{40}, std::size_t{44}, std::size_t{50}, std::size_t{58}, std::size_t{66},
                                  std::size_t{72}, std::size_t{300}, end - 1}) {
         auto raw = good;
@@ -266,7 +267,7 @@ TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
     EXPECT_THAT(readPacked(path()).error().what, hasId("trace.not_packed"));
     auto damagedMeta = good;
     damagedMeta[80] ^= 1;
-    damagedMeta.resize(damagedMeta.size() / 2); // the copy is gone, too
+    damagedMeta.resize(damagedMeta.size() / 2); // the copy is damaged too
     put(damagedMeta);
     EXPECT_THAT(readPacked(path()).error().where, HasSubstr("byte 40"));
     EXPECT_THAT(readPacked(path()).error().hint, HasSubstr("convert the trace"));
@@ -284,7 +285,7 @@ TEST_F(Packed, OlderVersionsOpen)
     ASSERT_GT(raw.size(), sizeof header);
     std::memcpy(&header, raw.data(), sizeof header);
     ASSERT_EQ(header.version, 2U);
-    for (const std::uint32_t version : {2, 1}) { // of a trace without devices they are the same
+    for (const std::uint32_t version : {2, 1}) { // equal for a trace without devices
         header.version = version;
         header.checksum = packed::headerChecksum(header);
         std::memcpy(raw.data(), &header, sizeof header);
@@ -292,7 +293,7 @@ TEST_F(Packed, OlderVersionsOpen)
         const auto trace = read();
         EXPECT_EQ(trace->sliceCount(), 3U);
         EXPECT_THAT(trace->devices(), testing::IsEmpty());
-        // The notes are those of the file, which had no ids then: reading adds none.
+        // The notes come from a file that had no ids yet: reading must not add any.
         EXPECT_THAT(trace->captureStats().notes, testing::Each(hasId("")));
         for (const Track& track : trace->tracks())
             EXPECT_EQ(track.processSortIndex, 0);
@@ -309,7 +310,7 @@ TEST_F(Packed, AFailedOrStoppedWritingLeavesWhatWasThere)
     const auto trace = packed_test::training(1000, 1);
     EXPECT_EQ(writePacked(*trace, path(), options).error().code, Error::Code::Cancelled);
     EXPECT_EQ(bytes().size(), 3U);
-    EXPECT_EQ(std::distance(std::filesystem::directory_iterator{m_folder}, {}), 1) << "no partial file stays";
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator{m_folder}, {}), 1) << "no partial file is left";
     EXPECT_EQ(writePacked(*trace, m_folder / "none" / "a").error().code, Error::Code::NotFound);
     ASSERT_TRUE(writePacked(*trace, path()));
     UnpackOptions stopped;

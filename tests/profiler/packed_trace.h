@@ -7,10 +7,10 @@
 
 namespace packed_test {
 
-/// A training as importers give it: threads of nested ops and runtime calls with all that a slice can carry.
+/// A training as importers provide it: threads with nested ops and runtime calls that use all fields of a slice.
 std::shared_ptr<const profiler::Trace> training(std::int64_t slices, std::uint32_t threads);
 
-/// Every slice of both, and what is asked of them, must be the same.
+/// Expects all slices and query results of both traces to be equal.
 void expectSame(const profiler::Trace& a, const profiler::Trace& b);
 
 } // namespace packed_test

@@ -22,7 +22,7 @@ TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
     const MemoryFile memory;
     const WireFile file = everything();
     const auto& boundaries = file.boundaries();
-    std::vector<std::size_t> slices; ///< by number of whole frames
+    std::vector<std::size_t> slices; ///< by number of complete frames
     for (std::size_t size = 0; size < file.bytes().size(); ++size) {
         const auto trace = readTrace(memory.write(std::span{file.bytes()}.first(size)));
         ASSERT_EQ(trace.has_value(), size >= sizeof(FileHeader)) << size;
@@ -41,7 +41,7 @@ TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
         }
     }
     EXPECT_EQ(slices.size(), boundaries.size() - 1);
-    EXPECT_EQ(slices.back(), kSlicesOfEverything) << "all but the frame End";
+    EXPECT_EQ(slices.back(), kSlicesOfEverything) << "everything except the End frame";
 }
 
 TEST(WireDamage, AFlippedByteCostsOneFrame)
@@ -62,7 +62,7 @@ TEST(WireDamage, AFlippedByteCostsOneFrame)
                     Contains(hasId(last ? "trace.cut_frame" : "trace.damaged", {{"byte", *frame}})))
             << i;
         ASSERT_EQ((*trace)->captureStats().cut, last) << i;
-        ASSERT_GE((*trace)->sliceCount() + 4, (*full)->sliceCount()) << i << ": no frame has more than four slices";
+        ASSERT_GE((*trace)->sliceCount() + 4, (*full)->sliceCount()) << i << ": a frame has at most four slices";
     }
 }
 
@@ -114,7 +114,7 @@ TEST(WireDamage, AGiantLengthTakesNoMemoryAndHidesNoFrame)
         const auto path = folder.write("a.sstrace", bytes);
         auto reader = TailingReader::open(path);
         ASSERT_TRUE(reader);
-        ASSERT_TRUE(*(*reader)->poll()) << "the frame behind it shows that nothing is to be waited for";
+        ASSERT_TRUE(*(*reader)->poll()) << "the following frame shows that the data is damaged and not incomplete";
         EXPECT_EQ((*reader)->snapshot()->sliceCount(), 1U);
     }
 }

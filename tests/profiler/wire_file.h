@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-/// Trace files made by hand, byte by byte.
+/// Builds trace files byte by byte.
 namespace wire_test {
 
-/// Bytes of a trace file in the making.
+/// The bytes of a trace file under construction.
 class WireFile {
 public:
     static constexpr std::uint64_t kRunId = 77;
@@ -27,11 +27,11 @@ public:
     WireFile& events(std::uint32_t track, std::uint64_t firstIndex,
                      std::span<const profiler::wire::EventRecord> records);
     WireFile& end() { return frame(profiler::wire::FrameType::End); }
-    /// The next frame says it is the number `sequence`.
+    /// Gives the next frame the number `sequence`.
     WireFile& jumpTo(std::uint32_t sequence);
 
     [[nodiscard]] const std::vector<std::byte>& bytes() const { return m_bytes; }
-    /// Where each frame begins, and where the last ends.
+    /// The start of each frame, and the end of the last one.
     [[nodiscard]] const std::vector<std::size_t>& boundaries() const { return m_boundaries; }
 
 private:
@@ -40,37 +40,37 @@ private:
     std::uint32_t m_sequence = 0;
 };
 
-/// A file of every type of frame and event: two host threads with steps, ops and an open wait, a stream with a copy and
-/// a kernel, a counter, a device, metadata. Its slices are named step, forward, relu, relu_backward, read, Memcpy HtoD,
-/// gemm, "data wait".
+/// A file with every type of frame and event: two host threads with steps, ops and an open wait, a stream with a copy
+/// and a kernel, a counter, a device, metadata. Its slices are named step, forward, relu, relu_backward, read, Memcpy
+/// HtoD, gemm, "data wait".
 WireFile everything(std::int64_t pid = WireFile::kNobody);
 inline constexpr std::size_t kSlicesOfEverything = 8;
 
 profiler::wire::EventRecord record(profiler::wire::EventType type, profiler::ActivityKind kind, std::uint32_t name,
                                    std::int64_t begin, std::int64_t end, std::int64_t link = 0);
 
-/// A file in memory that has a path: for tests that write thousands.
+/// A file in memory that has a path, for tests that write thousands of files.
 class MemoryFile {
 public:
     MemoryFile();
     ~MemoryFile();
     MemoryFile(const MemoryFile&) = delete;
     MemoryFile& operator=(const MemoryFile&) = delete;
-    /// Makes `bytes` all that is in the file. A reader of the file sees it change.
+    /// Replaces the content of the file. A reader of the file sees the change.
     std::filesystem::path write(std::span<const std::byte> bytes) const;
 
 private:
     int m_descriptor;
 };
 
-/// A folder of its own for a test; deleted afterwards.
+/// A temporary folder for one test; deleted afterwards.
 class TestFolder {
 public:
     TestFolder();
     ~TestFolder();
     TestFolder(const TestFolder&) = delete;
     TestFolder& operator=(const TestFolder&) = delete;
-    /// Writes (replaces) a file there.
+    /// Writes a file to the folder, replacing an existing one.
     std::filesystem::path write(std::string_view name, std::span<const std::byte> bytes) const;
     [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return m_path / name; }
 

@@ -58,7 +58,7 @@ TEST(WireReader, ReadsEveryTypeOfFrame)
     EXPECT_EQ(shares.back(), 1);
 }
 
-// One walk over the tracks for all names of a frame: a made-up file may have any number of both.
+// One pass over the tracks for all names of a frame, because a forged file may have any number of both.
 TEST(WireReader, NamesOfProcessesReachTracksThatAreThereAlready)
 {
     constexpr std::int64_t kTracks = 20'000;
@@ -130,7 +130,7 @@ TEST(WireReader, ShowsWhatWasReadWhileMoreIs)
     ASSERT_FALSE(shown.empty());
     EXPECT_GT(shown.back()->sliceCount(), 0U);
     EXPECT_FALSE(shown.back()->captureStats().live);
-    EXPECT_EQ(traceToText(**trace), kEverythingAsText) << "showing changes nothing";
+    EXPECT_EQ(traceToText(**trace), kEverythingAsText) << "a preview has no effect on the result";
 }
 
 TEST(WireReader, CanBeCancelled)
@@ -168,13 +168,13 @@ TEST(WireReader, FollowsAFileThatGrowsByteByByte)
     EXPECT_TRUE((*reader)->ended());
     const auto trace = (*reader)->snapshot();
     EXPECT_EQ(traceToText(*trace), kEverythingAsText);
-    EXPECT_EQ((*reader)->snapshot(), trace) << "nothing new, the same snapshot";
+    EXPECT_EQ((*reader)->snapshot(), trace) << "without new data, the snapshot is the same";
     EXPECT_FALSE(*(*reader)->poll());
 }
 
 TEST(WireReader, WaitsWhenAnUnfinishedFrameIsTakenBack)
 {
-    // What a writer does whose disk is full.
+    // As a writer does when its disk is full.
     const TestFolder folder;
     const WireFile file = everything();
     const std::size_t whole = file.boundaries()[5];
@@ -187,7 +187,7 @@ TEST(WireReader, WaitsWhenAnUnfinishedFrameIsTakenBack)
     EXPECT_TRUE(*(*reader)->poll());
     EXPECT_THAT((*reader)->snapshot()->captureStats().notes, IsEmpty());
     folder.write("a.sstrace", std::span{file.bytes()}.first(whole));
-    EXPECT_FALSE(*(*reader)->poll()) << "after its end nothing is looked at";
+    EXPECT_FALSE(*(*reader)->poll()) << "data after the End frame is ignored";
 }
 
 TEST(WireReader, SaysWhenAFileShrinks)
@@ -259,7 +259,7 @@ TEST(WireReader, CountsRecordsThatCannotBe)
     EXPECT_EQ(slices[1].correlation.value, 1U);
 }
 
-/// A ring file with three ops, of which the trace file has the first.
+/// A ring file with three ops, the first of which is also in the trace file.
 void makeRing(const std::filesystem::path& trace, std::uint64_t runId)
 {
     const RingLayout layout{2, 16, 8, 4096};
@@ -326,7 +326,7 @@ TEST(WireReader, ATraceIsLiveWhileItsWriterHoldsTheLock)
     makeRing(path, WireFile::kRunId);
     const auto unlocked = readTrace(path);
     ASSERT_TRUE(unlocked);
-    EXPECT_TRUE((*unlocked)->captureStats().cut) << "a living process has the writer's number, and not the lock";
+    EXPECT_TRUE((*unlocked)->captureStats().cut) << "a live process has the writer's pid, but does not hold the lock";
     const int writer = open(path.c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_TRUE(os::lockWholeFile(writer));
     const auto trace = readTrace(path);
