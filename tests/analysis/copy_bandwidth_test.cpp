@@ -98,9 +98,9 @@ TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
     };
     const std::string a = "device 0 A GPU-a\n", b = "device 1 B GPU-b\n", of = "meta link.GPU-";
     EXPECT_NEAR(bestOf(a + of + "a PCIe 3.0 x16\n"), 20, 1e-9) << "one was faster than the link";
-    EXPECT_NEAR(bestOf(a + of + "b PCIe 5.0 x16\n"), 20, 1e-9) << "another device's";
-    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n"), 20, 1e-9) << "one device's is not told";
-    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x8\n"), 20, 1e-9) << "they differ";
+    EXPECT_NEAR(bestOf(a + of + "b PCIe 5.0 x16\n"), 20, 1e-9) << "the link of another device";
+    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n"), 20, 1e-9) << "the link of one device is unknown";
+    EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x8\n"), 20, 1e-9) << "the links differ";
     EXPECT_NEAR(bestOf(a + b + of + "a PCIe 5.0 x16\n" + of + "b PCIe 5.0 x16\n"), 63.015, 0.001);
     EXPECT_NEAR(bestOf(a + of + "a very fast\n"), 20, 1e-9);
 }

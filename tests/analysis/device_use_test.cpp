@@ -110,7 +110,7 @@ TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
     for (const char* range : {"Backward", "Backward0", "\"Backward 12\"", "\"Run Backward\"", "_Backward"})
         EXPECT_EQ(causesOf(std::string("main\nnvtx ") + range + " 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
                   (Causes{{"other", 90}}))
-            << range << " is the program's own";
+            << range << " belongs to the program";
     EXPECT_EQ(causesOf("main\nnvtx forward 20 60\ndomain d\nnvtx aten::mm 20 60\nstream 0 7\n"
                        "kernel a 0 10\nkernel b 100 10"),
               (Causes{{"other", 90}}))
@@ -163,7 +163,7 @@ TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
     for (const IdleCause& cause : idleCauses(scan))
         EXPECT_EQ(std::exchange(sums[cause.cause], Nanoseconds{0}), cause.time) << cause.cause;
     for (const auto& [cause, time] : sums)
-        EXPECT_EQ(time.count(), 0) << cause << " is no cause";
+        EXPECT_EQ(time.count(), 0) << cause << " is not a cause";
 }
 
 TEST(DeviceUse, ACpuTraceHasNone)

@@ -320,7 +320,7 @@ TEST(Replay, ALaunchThatAFullQueueHeldUpIsNoWorkOfTheHost)
                         })
                         .duration);
     };
-    EXPECT_NEAR(duration(500, 1), 150'005, 1) << "nothing is changed";
+    EXPECT_NEAR(duration(500, 1), 150'005, 1) << "without a change";
     EXPECT_LT(duration(500, 0), 20'000) << "without kernels, no launch is delayed";
     // The same calls with few kernels in the queue: they are slow for another reason, which remains.
     EXPECT_GT(duration(200, 0), 120'000);

@@ -156,7 +156,7 @@ Result<void> writeFile(const Trace& trace, const std::filesystem::path& path, co
         return profiler::fail<"save.cancelled", "writing was cancelled">(Error::Code::Cancelled, path.string());
     if (const Unread missing = trace.unread(); missing.slices + missing.samples > 0)
         return profiler::fail<"save.unread",
-                              "a part of the trace cannot be read any more, so it cannot be copied: {why}">(
+                              "a part of the trace can no longer be read, so the trace cannot be copied: {why}">(
             Error::Code::Io, path.string(), "open the trace again", {{"why", missing.why}});
     if (auto done = file->commit(); !done)
         return done;
