@@ -208,7 +208,7 @@ const profiler::analysis::LaunchStatistics& RuleContext::launches() const
 {
     if (!queue)
         queue = std::make_shared<profiler::analysis::LaunchStatistics>(profiler::analysis::launchStatistics(
-            trace, profiler::analysis::LaunchCalls(trace), profiler::analysis::judgedPart(facts.steps)));
+            trace, profiler::analysis::LaunchCalls(trace), profiler::analysis::analysedPart(facts.steps)));
     return *queue;
 }
 

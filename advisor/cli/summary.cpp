@@ -77,7 +77,7 @@ void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
     std::vector<Rank> ranks = ranksOf(trace, summary.steps);
     if (ranks.empty())
         return;
-    const std::int64_t slowest = judgedRank(ranks, trace, summary.steps).process;
+    const std::int64_t slowest = representativeRank(ranks, trace, summary.steps).process;
     Breakdown whole;
     std::vector<IdleCause> idle;
     for (Rank& rank : ranks) {

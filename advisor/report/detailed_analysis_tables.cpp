@@ -153,7 +153,7 @@ LookTable pathTable(const DetailedAnalysis& look, std::size_t room)
 
 std::string copyNote(const CopyBandwidth& copies)
 {
-    const auto byLink = [&](const CopyClass& row) { return copies.judgedByLink(row.kind); };
+    const auto byLink = [&](const CopyClass& row) { return copies.limitedByLink(row.kind); };
     const bool link = std::any_of(copies.classes.begin(), copies.classes.end(), byLink);
     std::string note;
     if (link)
@@ -162,7 +162,7 @@ std::string copyNote(const CopyBandwidth& copies)
                            copies.link->text(), copies.link->gbPerSecond());
     std::string measured;
     for (const BestCopy& best : copies.best)
-        if (!copies.judgedByLink(best.kind))
+        if (!copies.limitedByLink(best.kind))
             measured +=
                 fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
                             bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
@@ -208,7 +208,7 @@ LookTable copyTable(const CopyBandwidth& copies)
 }
 
 /// All of it a step's, where there are steps.
-LookTable siteTable(const CallSites& sites, const JudgedPart& part, std::string key, std::string heading, bool filled)
+LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::string key, std::string heading, bool filled)
 {
     const bool perStep = part.steps > 0;
     LookTable table{.key = std::move(key),

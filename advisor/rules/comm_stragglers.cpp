@@ -91,7 +91,7 @@ Advice check(const RuleContext& c)
         return silent(message<"comm.stragglers.not_exposed",
                               "Exposed communication takes only {share} of the time, including all waiting.">(
             {{"share", exposed, shareText(exposed)}}));
-    const Stragglers found = stragglers(c.job ? *c.job : c.trace, judgedPart(c.facts.steps));
+    const Stragglers found = stragglers(c.job ? *c.job : c.trace, analysedPart(c.facts.steps));
     if (!found.cannotTell.empty())
         return cannotTell(message<"comm.stragglers.unknown", "Which rank waits for which is unknown: {why}.">(
                               {{"why", found.cannotTell}}),

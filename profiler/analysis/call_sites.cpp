@@ -62,7 +62,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::vector<CallSite> take(const Trace& trace, const JudgedPart& part)
+    [[nodiscard]] std::vector<CallSite> take(const Trace& trace, const AnalysedPart& part)
     {
         std::vector<CallSite> sites;
         for (auto& [key, site] : m_sites) {
@@ -106,7 +106,7 @@ struct Memset {
 
 class Finding {
 public:
-    Finding(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part, const std::stop_token& stop)
+    Finding(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part, const std::stop_token& stop)
         : m_trace(trace), m_part(part), m_stop(stop), m_phases(trace), m_waits(trace.stringCount()),
           m_python(trace.stringCount()), m_marks(trace.stringCount())
     {
@@ -120,7 +120,7 @@ public:
         findWaits();
     }
 
-    CallSitesOfTrace go()
+    CallSitesOfTrace run()
     {
         for (const TrackId track : m_threads)
             walk(track);
@@ -249,7 +249,7 @@ private:
     }
 
     const Trace& m_trace;
-    const JudgedPart& m_part;
+    const AnalysedPart& m_part;
     const std::stop_token& m_stop;
     Phases m_phases;
     std::vector<bool> m_waits, m_python, m_marks; ///< by string id
@@ -263,10 +263,10 @@ private:
 
 } // namespace
 
-CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,
                            const std::stop_token& stop)
 {
-    return Finding(trace, calls, part, stop).go();
+    return Finding(trace, calls, part, stop).run();
 }
 
 } // namespace profiler::analysis

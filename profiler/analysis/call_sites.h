@@ -41,7 +41,7 @@ struct CallSitesOfTrace {
 };
 /// O(slices · log) on the threads that make such calls.
 /// @param stop  checked periodically; after a stop, the result is meaningless
-CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+CallSitesOfTrace callSites(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,
                            const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

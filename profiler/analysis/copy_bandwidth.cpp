@@ -73,7 +73,7 @@ const BestCopy* CopyBandwidth::bestOf(CopyKind kind) const
     return found == best.end() ? nullptr : &*found;
 }
 
-bool CopyBandwidth::judgedByLink(CopyKind kind) const
+bool CopyBandwidth::limitedByLink(CopyKind kind) const
 {
     const BestCopy* measured = bestOf(kind);
     return link && (kind == CopyKind::HtoD || kind == CopyKind::DtoH) &&
@@ -82,7 +82,7 @@ bool CopyBandwidth::judgedByLink(CopyKind kind) const
 
 std::optional<double> CopyBandwidth::bestGbPerSecond(CopyKind kind) const
 {
-    if (judgedByLink(kind))
+    if (limitedByLink(kind))
         return link->gbPerSecond();
     const BestCopy* measured = bestOf(kind);
     return measured ? std::optional(measured->gbPerSecond) : std::nullopt;
@@ -96,7 +96,7 @@ std::optional<double> CopyBandwidth::shareOfBest(const CopyClass::Sum& copies, C
     return std::min(copies.gbPerSecond() / *reference, 1.0);
 }
 
-CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const std::stop_token& stop)
+CopyBandwidth copyBandwidth(const Trace& trace, const AnalysedPart& part, const std::stop_token& stop)
 {
     std::map<std::tuple<CopyKind, MemoryKind, MemoryKind>, CopyClass> classes;
     CopyBandwidth result;

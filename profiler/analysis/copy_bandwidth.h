@@ -62,7 +62,7 @@ struct CopyBandwidth {
 
     /// True if the rate of the link limits copies of this kind: copies between host and device, unless one of them was
     /// faster than the link and therefore used another path (NVLink-C2C).
-    [[nodiscard]] bool judgedByLink(CopyKind kind) const;
+    [[nodiscard]] bool limitedByLink(CopyKind kind) const;
     /// The bandwidth that copies of a kind can reach, in 10⁹ bytes per second: that of the link, otherwise that of the
     /// best copy. Empty if both are unknown.
     [[nodiscard]] std::optional<double> bestGbPerSecond(CopyKind kind) const;
@@ -74,6 +74,6 @@ private:
     [[nodiscard]] const BestCopy* bestOf(CopyKind kind) const;
 };
 /// @param stop  checked periodically; after a stop, the result is meaningless
-CopyBandwidth copyBandwidth(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
+CopyBandwidth copyBandwidth(const Trace& trace, const AnalysedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

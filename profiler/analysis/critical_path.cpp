@@ -76,7 +76,7 @@ struct CriticalPathWalk {
         return found;
     }
 
-    void go()
+    void follow()
     {
         if (run.ends.empty())
             return;
@@ -116,7 +116,7 @@ CriticalPath criticalPath(const Trace& trace, const ReplayGraph& graph, const In
                           const std::stop_token& stop)
 {
     CriticalPathWalk walk{trace, graph, within, stop};
-    walk.go();
+    walk.follow();
     walk.sum();
     return std::move(walk.path);
 }

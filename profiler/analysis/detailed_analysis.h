@@ -15,10 +15,10 @@ namespace profiler::analysis {
 /// Analyses for a detailed view of a complete trace; no rule uses them. They cost about as much as analyse(), so views
 /// that refresh while a trace grows do not request them.
 struct DetailedAnalysis {
-    JudgedPart part; ///< the steps covered by all analyses except the loader workers, the best copies and the path
+    AnalysedPart part; ///< the steps covered by all analyses except the loader workers, the best copies and the path
     LaunchStatistics launches;
     CriticalPath path;
-    JudgedPart pathPart; ///< the steps of `part` with operators, if some lack them: names stay comparable
+    AnalysedPart pathPart; ///< the steps of `part` with operators, if some lack them: names stay comparable
     CopyBandwidth copies;
     CallSites memsets, syncs;
     LoaderBalance loader;

@@ -27,7 +27,7 @@ TraceTime steadyBegin(const Trace& trace, TimeRange span)
 
 /// Without steps: from the first to the last device work, because the time around it is the start and end of the
 /// recording; the warm-up is excluded. Source: the gpu_gaps report of Nsight Systems also excludes start and end.
-std::vector<TimeRange> judgedWindow(const Trace& trace, const DeviceFacts& facts)
+std::vector<TimeRange> analysedWindow(const Trace& trace, const DeviceFacts& facts)
 {
     if (!facts.steps.empty())
         return unite(facts.steps);
@@ -51,9 +51,9 @@ Intervals betweenWork(const DeviceFacts& facts)
 
 double DeviceFacts::idleShare() const
 {
-    const Intervals judged = betweenWork(*this);
-    const auto all = static_cast<double>(total(judged).count());
-    return all > 0 ? static_cast<double>(total(subtract(judged, any)).count()) / all : 0;
+    const Intervals analysed = betweenWork(*this);
+    const auto all = static_cast<double>(total(analysed).count());
+    return all > 0 ? static_cast<double>(total(subtract(analysed, any)).count()) / all : 0;
 }
 
 const IdleCause* DeviceFacts::idleCause(std::string_view cause) const
@@ -100,7 +100,7 @@ Intervals warmUpWork(const Trace& trace, const std::vector<Step>& steps, const I
 }
 
 void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vector<Step>& steps,
-                   const Intervals& judged, DeviceFacts& facts)
+                   const Intervals& analysed, DeviceFacts& facts)
 {
     const std::set<DeviceId> working = workingDevices(scan);
     facts.devices = static_cast<int>(working.size());
@@ -108,23 +108,23 @@ void attributeTime(const Trace& trace, const ActivityScan& scan, const std::vect
     for (const auto& [id, device] : scan.devices) {
         if (!working.contains(id))
             continue;
-        const Intervals kernels = intersect(unite(device.kernels, device.memsets), judged);
-        const Intervals copies = subtract(intersect(device.copies, judged), kernels);
-        const Intervals communication = subtract(subtract(intersect(device.communication, judged), kernels), copies);
+        const Intervals kernels = intersect(unite(device.kernels, device.memsets), analysed);
+        const Intervals copies = subtract(intersect(device.copies, analysed), kernels);
+        const Intervals communication = subtract(subtract(intersect(device.communication, analysed), kernels), copies);
         facts.computing += total(kernels);
         facts.copying += total(copies);
         facts.communicating += total(communication);
-        all += total(judged);
+        all += total(analysed);
     }
     busy = facts.computing + facts.copying + facts.communicating;
-    if (judged.empty())
+    if (analysed.empty())
         return;
     if (toUs(all - busy) < kLeastIdle * toUs(all)) {
-        facts.idle = idleCauses(scan, judged);
+        facts.idle = idleCauses(scan, analysed);
         return;
     }
-    const auto queued = queuedGaps(trace, scan, judged, working);
-    facts.idle = idleCauses(scan, judged, &queued, warmUpWork(trace, steps, facts.any));
+    const auto queued = queuedGaps(trace, scan, analysed, working);
+    facts.idle = idleCauses(scan, analysed, &queued, warmUpWork(trace, steps, facts.any));
     for (const auto& [id, gaps] : queued) {
         facts.gaps += gaps.count;
         facts.queuedGaps += gaps.ofQueued;
@@ -141,13 +141,13 @@ DeviceFacts deviceFacts(const Trace& trace, const ActivityScan& scan, const std:
     for (const auto& [id, device] : scan.devices)
         facts.kernels = unite(std::move(facts.kernels), device.allKernels());
     facts.any = deviceBusy(scan);
-    facts.window = judgedWindow(trace, facts);
+    facts.window = analysedWindow(trace, facts);
     if (!facts.hasWork())
         return facts;
     facts.work = kernelWork(trace, facts.window);
     if (facts.work.all.count == 0 && facts.steps.size() < steps.size()) { // all kernels are in the first steps
         facts.steps = steadyStateSteps(steps, true);
-        facts.window = judgedWindow(trace, facts);
+        facts.window = analysedWindow(trace, facts);
         facts.work = kernelWork(trace, facts.window);
     }
     facts.copies = trace.ofKind(ActivityKind::GpuMemcpy);

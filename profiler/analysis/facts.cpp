@@ -43,7 +43,7 @@ Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token
     const std::vector<Rank> ranks = ranksOf(trace, steps);
     if (ranks.empty())
         return analyseOne(trace, std::move(steps), stop);
-    const Rank& rank = judgedRank(ranks, trace, steps);
+    const Rank& rank = representativeRank(ranks, trace, steps);
     const bool found = !steps.empty() && steps.front().found && // steps inferred from repetition belong to one process
                        trace.track(steps.front().slice.track).pid == rank.process;
     Facts facts = analyseOne(*rank.trace, found ? std::move(steps) : rank.steps, stop);

@@ -46,8 +46,8 @@ struct Facts {
 
 /// Uses the steps found by detectSteps().
 Facts analyse(const Trace& trace);
-/// Uses these steps, which may be empty. For a trace with several ranks, analyses only judgedRank(), with its own
-/// steps.
+/// Uses these steps, which may be empty. For a trace with several ranks, analyses only representativeRank(), with its
+/// own steps.
 /// @param stop  after a stop request, remaining analyses are skipped and the result must be discarded
 Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {});
 

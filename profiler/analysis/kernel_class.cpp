@@ -395,25 +395,25 @@ bool onTensorCores(std::string_view name, Precision precision)
     const bool narrow = precision == Precision::Fp16 || precision == Precision::Bf16 || precision == Precision::Fp8 ||
                         precision == Precision::Tf32;
     // Newer kernels of cuDNN and cuBLAS name only the types; with 16-bit types they always use tensor cores. Kernels
-    // for AMD name the matrix instruction; with 32-bit types it is no faster than what autocast would replace.
+    // for AMD name the matrix instruction even for 32-bit types, for which it is slow and autocast would still help.
     return narrow &&
            hasAny(name, {"xmma", "cutlass", "cudnn", "fmha", "_mi16x", "_mi32x", "mfma", "xdl", "gtcx", "ck::"});
 }
 
-struct Judged {
+struct Classified {
     KernelClass kernelClass{};
     bool fullPrecision = false; ///< a product in FP32 without tensor cores
 };
 
-Judged judge(std::string_view name)
+Classified classify(std::string_view name)
 {
-    Judged judged{.kernelClass = classOf(name)};
-    if (isProduct(judged.kernelClass)) {
+    Classified classified{.kernelClass = classOf(name)};
+    if (isProduct(classified.kernelClass)) {
         const std::string lower = lowered(name);
         const Precision precision = precisionOf(lower);
-        judged.fullPrecision = precision == Precision::Fp32 && !onTensorCores(lower, precision);
+        classified.fullPrecision = precision == Precision::Fp32 && !onTensorCores(lower, precision);
     }
-    return judged;
+    return classified;
 }
 
 constexpr std::int64_t kSmallNs = 10'000;
@@ -425,16 +425,17 @@ struct FullPrecision {
     SliceId id;
 };
 
-void add(KernelWork& work, const SliceView& kernel, const Judged& judged, std::vector<FullPrecision>& fullPrecision)
+void add(KernelWork& work, const SliceView& kernel, const Classified& classified,
+         std::vector<FullPrecision>& fullPrecision)
 {
     const Nanoseconds duration = kernel.duration();
-    auto& sum = work.classes[static_cast<std::size_t>(judged.kernelClass)];
+    auto& sum = work.classes[static_cast<std::size_t>(classified.kernelClass)];
     for (KernelWork::Sum* s : {&sum, &work.all}) {
         ++s->count;
         addSaturating(s->time, duration);
     }
     work.under10us += duration.count() < kSmallNs ? 1 : 0;
-    if (judged.fullPrecision) {
+    if (classified.fullPrecision) {
         addSaturating(work.fullPrecisionTime, duration);
         fullPrecision.push_back({duration, kernel.begin(), kernel.id()});
     }
@@ -469,14 +470,14 @@ bool usesTensorCores(std::string_view kernelName)
 KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
 {
     KernelWork work;
-    std::vector<std::optional<Judged>> judged(trace.stringCount());
+    std::vector<std::optional<Classified>> classified(trace.stringCount());
     std::vector<FullPrecision> fullPrecision;
     const auto visit = [&](const SliceView& kernel) {
         if (!within.empty() && !beginsWithin(kernel.begin(), within))
             return;
-        std::optional<Judged>& verdict = judged[kernel.nameId().value];
+        std::optional<Classified>& verdict = classified[kernel.nameId().value];
         if (!verdict)
-            verdict = judge(kernel.name());
+            verdict = classify(kernel.name());
         add(work, kernel, *verdict, fullPrecision);
     };
     for (const Track& track : trace.tracks())

@@ -49,7 +49,7 @@ public:
     {
     }
 
-    void go(const std::vector<Change>& changes)
+    void run(const std::vector<Change>& changes)
     {
         TraceTime since = changes.front().time;
         for (const Change& change : changes) {
@@ -112,7 +112,7 @@ private:
 };
 
 /// Counts calls and delays of work launched within the part. Work without a call is assigned by its own start.
-void countLaunches(const std::vector<LaunchedWork>& works, const JudgedPart& part, DeviceLaunches& device)
+void countLaunches(const std::vector<LaunchedWork>& works, const AnalysedPart& part, DeviceLaunches& device)
 {
     std::vector<double> calls, delays;
     std::uint64_t last = 0;
@@ -171,7 +171,7 @@ std::map<DeviceId, std::vector<LaunchedWork>> workByDevice(const Trace& trace, c
 
 } // namespace
 
-LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,
                                   const std::stop_token& stop)
 {
     LaunchStatistics statistics;
@@ -183,7 +183,7 @@ LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, 
         countLaunches(works, part, device);
         if (device.linked == 0)
             continue;
-        Depths(part.window, device, stop).go(changesOf(works));
+        Depths(part.window, device, stop).run(changesOf(works));
         statistics.devices.push_back(device);
     }
     if (!statistics.devices.empty())

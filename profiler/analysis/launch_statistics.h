@@ -51,7 +51,7 @@ struct LaunchStatistics {
 };
 /// O(n log n) in device work and calls.
 /// @param stop  checked periodically; after a stop, the result is meaningless
-LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const JudgedPart& part,
+LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,
                                   const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

@@ -16,12 +16,12 @@ std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all
     return ranges;
 }
 
-bool JudgedPart::holds(TraceTime begin) const
+bool AnalysedPart::holds(TraceTime begin) const
 {
     return window.empty() || beginsWithin(begin, window);
 }
 
-JudgedPart judgedPart(const std::vector<Step>& steps)
+AnalysedPart analysedPart(const std::vector<Step>& steps)
 {
     std::vector<TimeRange> ranges = steadyStateSteps(steps);
     const std::size_t count = ranges.size();

@@ -12,7 +12,7 @@ namespace profiler::analysis {
 std::vector<TimeRange> steadyStateSteps(const std::vector<Step>& steps, bool all = false);
 
 /// The part of a trace that the detailed analysis covers, and the number of its steps.
-struct JudgedPart {
+struct AnalysedPart {
     Intervals window; ///< the times of the steady-state steps; empty: the trace has no steps, and all of it counts
     std::size_t steps = 0;
     /// @return a count per step; without steps: the total count
@@ -20,6 +20,6 @@ struct JudgedPart {
     /// True if the part contains a start time.
     [[nodiscard]] bool holds(TraceTime begin) const;
 };
-JudgedPart judgedPart(const std::vector<Step>& steps);
+AnalysedPart analysedPart(const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -48,7 +48,7 @@ constexpr Nanoseconds kTogether = std::chrono::microseconds(20);
 
 class Counting {
 public:
-    explicit Counting(const JudgedPart& part) : m_part(part) {}
+    explicit Counting(const AnalysedPart& part) : m_part(part) {}
 
     /// Divides overlapping kernels into collectives by their end times.
     void takeOverlapping(std::span<const Part> kernels)
@@ -109,7 +109,7 @@ private:
         }
     }
 
-    const JudgedPart& m_part;
+    const AnalysedPart& m_part;
     std::map<DeviceId, RankArrival> m_ranks;
     std::vector<double> m_spreads;
     Nanoseconds m_time{}, m_most{};
@@ -118,7 +118,7 @@ private:
 
 } // namespace
 
-Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::stop_token& stop)
+Stragglers stragglers(const Trace& trace, const AnalysedPart& part, const std::stop_token& stop)
 {
     std::map<StringId, std::vector<Part>> byName;
     std::set<DeviceId> devices;

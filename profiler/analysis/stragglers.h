@@ -34,6 +34,6 @@ struct Stragglers {
 };
 /// O(n log n) in communication kernels.
 /// @param stop  checked periodically; after a stop, the result is meaningless
-Stragglers stragglers(const Trace& trace, const JudgedPart& part, const std::stop_token& stop = {});
+Stragglers stragglers(const Trace& trace, const AnalysedPart& part, const std::stop_token& stop = {});
 
 } // namespace profiler::analysis

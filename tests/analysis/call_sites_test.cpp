@@ -13,7 +13,7 @@ using test_support::traceFromText;
 CallSitesOfTrace sitesOf(std::string_view text)
 {
     const auto trace = traceFromText(text);
-    return callSites(*trace, LaunchCalls(*trace), judgedPart(findSteps(*trace)));
+    return callSites(*trace, LaunchCalls(*trace), analysedPart(findSteps(*trace)));
 }
 
 TEST(CallSites, AMemsetBelongsToTheOperatorsRangeAndPhaseOfItsCall)

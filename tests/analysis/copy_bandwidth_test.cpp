@@ -12,7 +12,7 @@ using test_support::traceFromText;
 CopyBandwidth bandwidthOf(std::string_view text)
 {
     const auto trace = traceFromText(text);
-    return copyBandwidth(*trace, judgedPart(findSteps(*trace)));
+    return copyBandwidth(*trace, analysedPart(findSteps(*trace)));
 }
 
 std::optional<double> shareOf(const CopyBandwidth& copies, std::size_t row)

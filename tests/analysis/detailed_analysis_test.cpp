@@ -34,14 +34,14 @@ std::map<std::string, double> usByName(const CriticalPath& path)
     return us;
 }
 
-DetailedAnalysis look(const Trace& trace)
+DetailedAnalysis analysisOf(const Trace& trace)
 {
     return detailedAnalysis(trace, findSteps(trace));
 }
 
 TEST(DetailedAnalysis, ThePathIsThatOfTheSteadyStepsAlone)
 {
-    const DetailedAnalysis found = look(*traceFromText(kPhases));
+    const DetailedAnalysis found = analysisOf(*traceFromText(kPhases));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 700)));
     EXPECT_EQ(found.pathPart.steps, 7U);
     EXPECT_EQ(found.part.steps, 7U);
@@ -49,8 +49,8 @@ TEST(DetailedAnalysis, ThePathIsThatOfTheSteadyStepsAlone)
 
 TEST(DetailedAnalysis, ThePathTakesTheStepsWithOperatorsWhereOthersHaveNone)
 {
-    const DetailedAnalysis found =
-        look(*traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70\nop aten::mm 400 80\nop aten::mm 510 80"));
+    const DetailedAnalysis found = analysisOf(
+        *traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70\nop aten::mm 400 80\nop aten::mm 510 80"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("aten::mm", 160), Pair("forward", 40)));
     EXPECT_EQ(found.pathPart.steps, 2U) << "a warm-up step with operators is not a steady-state step";
     EXPECT_EQ(found.part.steps, 7U);
@@ -58,13 +58,13 @@ TEST(DetailedAnalysis, ThePathTakesTheStepsWithOperatorsWhereOthersHaveNone)
 
 TEST(DetailedAnalysis, ThePathTakesAllStepsWhereOnlyTheWarmUpHasOperators)
 {
-    const DetailedAnalysis found = look(*traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70"));
+    const DetailedAnalysis found = analysisOf(*traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 700)));
 }
 
 TEST(DetailedAnalysis, ThePathTakesAllStepsWhereAllHaveOperators)
 {
-    const DetailedAnalysis found = look(*traceFromText(R"(
+    const DetailedAnalysis found = analysisOf(*traceFromText(R"(
         repeat 8 every 100
           main
             step 0 0 100
@@ -77,14 +77,14 @@ TEST(DetailedAnalysis, ThePathTakesAllStepsWhereAllHaveOperators)
 
 TEST(DetailedAnalysis, ThePathOfATraceWithoutStepsIsThatOfAllOfIt)
 {
-    const DetailedAnalysis found = look(*traceFromText("main\nop aten::mm 0 100\nop aten::add 150 50"));
+    const DetailedAnalysis found = analysisOf(*traceFromText("main\nop aten::mm 0 100\nop aten::add 150 50"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("aten::mm", 100), Pair("", 50), Pair("aten::add", 50)));
     EXPECT_EQ(found.pathPart.steps, 0U);
 }
 
 TEST(DetailedAnalysis, ThePathDoesNotEndInWhatWorkersLoadBeyondTheEnd)
 {
-    const DetailedAnalysis found = look(*traceFromText(R"(
+    const DetailedAnalysis found = analysisOf(*traceFromText(R"(
         repeat 4 every 100
           main
             step 0 0 100
@@ -95,7 +95,8 @@ TEST(DetailedAnalysis, ThePathDoesNotEndInWhatWorkersLoadBeyondTheEnd)
     )"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 300)));
     EXPECT_EQ(found.path.loader.count(), 0);
-    EXPECT_THAT(usByName(look(*traceFromText("worker 0\nstage decode 0 95")).path), UnorderedElementsAre(Key("decode")))
+    EXPECT_THAT(usByName(analysisOf(*traceFromText("worker 0\nstage decode 0 95")).path),
+                UnorderedElementsAre(Key("decode")))
         << "only the worker works";
 }
 

@@ -12,7 +12,8 @@ using test_support::traceFromText;
 LaunchStatistics statisticsOf(std::string_view text, bool bySteps = false)
 {
     const auto trace = traceFromText(text);
-    return launchStatistics(*trace, LaunchCalls(*trace), judgedPart(bySteps ? findSteps(*trace) : std::vector<Step>()));
+    return launchStatistics(*trace, LaunchCalls(*trace),
+                            analysedPart(bySteps ? findSteps(*trace) : std::vector<Step>()));
 }
 
 // Launched at 0, 10, 20 and 100; runs at 30–60, 60–80, 80–90 and 110–130.

@@ -61,7 +61,7 @@ TEST(Ranks, AreProcessesWithDevicesAndStepsOfTheirOwn)
     const ActivityScan scan = scanActivity(*ranks[1].trace);
     ASSERT_EQ(scan.devices.size(), 1U);
     EXPECT_EQ(scan.of(ActivityKind::Kernel).count, 10);
-    EXPECT_EQ(judgedRank(ranks, *trace, findSteps(*trace)).number, 1) << "the slower one";
+    EXPECT_EQ(representativeRank(ranks, *trace, findSteps(*trace)).number, 1) << "the slower one";
 }
 
 // CUPTI numbers launches from 1 in every process.
@@ -177,8 +177,8 @@ TEST(Ranks, JudgedIsTheRankOfTheStepsWhereNoneIsSlower)
     auto steps = findSteps(*trace);
     const std::vector<Rank> ranks = ranksOf(*trace, steps);
     ASSERT_EQ(ranks.size(), 2U);
-    EXPECT_EQ(judgedRank(ranks, *trace, ranks[0].steps).number, 0) << "half a percent counts as equal";
-    EXPECT_EQ(judgedRank(ranks, *trace, ranks[1].steps).number, 1);
+    EXPECT_EQ(representativeRank(ranks, *trace, ranks[0].steps).number, 0) << "half a percent counts as equal";
+    EXPECT_EQ(representativeRank(ranks, *trace, ranks[1].steps).number, 1);
 }
 
 } // namespace

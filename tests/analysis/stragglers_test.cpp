@@ -12,7 +12,7 @@ using test_support::traceFromText;
 Stragglers stragglersOf(std::string_view text)
 {
     const auto trace = traceFromText(text);
-    return stragglers(*trace, judgedPart(findSteps(*trace)));
+    return stragglers(*trace, analysedPart(findSteps(*trace)));
 }
 
 TEST(Stragglers, TheOthersWaitForTheLastToCome)

@@ -201,7 +201,7 @@ BENCHMARK(look)->Unit(benchmark::kMillisecond);
 
 void launches(benchmark::State& state)
 {
-    const JudgedPart part = judgedPart(findSteps(million()));
+    const AnalysedPart part = analysedPart(findSteps(million()));
     for (auto _ : state)
         benchmark::DoNotOptimize(launchStatistics(million(), LaunchCalls(million()), part));
 }

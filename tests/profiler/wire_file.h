@@ -18,9 +18,9 @@ namespace wire_test {
 class WireFile {
 public:
     static constexpr std::uint64_t kRunId = 77;
-    static constexpr std::int64_t kNobody = 0; ///< a pid that no process has
+    static constexpr std::int64_t kNoProcess = 0; ///< a pid that no process has
 
-    explicit WireFile(std::int64_t pid = kNobody);
+    explicit WireFile(std::int64_t pid = kNoProcess);
     WireFile& frame(profiler::wire::FrameType type, std::span<const std::byte> payload = {});
     WireFile& strings(std::initializer_list<std::pair<std::uint32_t, std::string_view>> entries);
     WireFile& track(std::uint32_t number, profiler::wire::TrackEntry entry);
@@ -43,7 +43,7 @@ private:
 /// A file with every type of frame and event: two host threads with steps, ops and an open wait, a stream with a copy
 /// and a kernel, a counter, a device, metadata. Its slices are named step, forward, relu, relu_backward, read, Memcpy
 /// HtoD, gemm, "data wait".
-WireFile everything(std::int64_t pid = WireFile::kNobody);
+WireFile everything(std::int64_t pid = WireFile::kNoProcess);
 inline constexpr std::size_t kSlicesOfEverything = 8;
 
 profiler::wire::EventRecord record(profiler::wire::EventType type, profiler::ActivityKind kind, std::uint32_t name,

@@ -295,7 +295,7 @@ WireFile killed(std::int64_t pid)
 TEST(WireReader, CompletesAKilledRunFromItsRingFile)
 {
     const TestFolder folder;
-    const auto path = folder.write("a.sstrace", killed(WireFile::kNobody).bytes());
+    const auto path = folder.write("a.sstrace", killed(WireFile::kNoProcess).bytes());
     makeRing(path, WireFile::kRunId);
     const auto trace = readTrace(path);
     ASSERT_TRUE(trace);
@@ -310,7 +310,7 @@ TEST(WireReader, CompletesAKilledRunFromItsRingFile)
 TEST(WireReader, LeavesTheRingFileOfAnotherRunAlone)
 {
     const TestFolder folder;
-    const auto path = folder.write("a.sstrace", killed(WireFile::kNobody).bytes());
+    const auto path = folder.write("a.sstrace", killed(WireFile::kNoProcess).bytes());
     makeRing(path, WireFile::kRunId + 1);
     const auto trace = readTrace(path);
     ASSERT_TRUE(trace);

@@ -11,7 +11,7 @@ namespace {
 
 struct Gap {
     TimeRange range;
-    bool judged = false, queued = false;
+    bool linked = false, queued = false;
 };
 
 /// The gaps between busy times of a device that overlap the window. They are not clipped to it and are in order.
@@ -25,7 +25,7 @@ std::vector<Gap> gapsOf(const Intervals& busy, std::span<const TimeRange> within
 }
 
 /// For gaps that end with work of one stream: finds the launches of that work.
-void judge(const Trace& trace, TrackId stream, const LaunchCalls& calls, std::vector<Gap>& gaps)
+void findLaunches(const Trace& trace, TrackId stream, const LaunchCalls& calls, std::vector<Gap>& gaps)
 {
     forEachView(trace, stream, [&](const SliceView& work) {
         if (!isDeviceWork(work.kind()))
@@ -37,7 +37,7 @@ void judge(const Trace& trace, TrackId stream, const LaunchCalls& calls, std::ve
         const LaunchCall* call = calls.find(work.correlation().value);
         if (!call)
             return;
-        gap->judged = true;
+        gap->linked = true;
         gap->queued = gap->queued || call->range.end <= gap->range.begin;
     });
 }
@@ -57,10 +57,10 @@ std::map<DeviceId, QueuedGaps> queuedGaps(const Trace& trace, const ActivityScan
         std::vector<Gap> gaps = gapsOf(device.any(), within);
         for (const Track& track : trace.tracks())
             if (track.kind == TrackKind::Stream && track.device == id && !gaps.empty())
-                judge(trace, track.id, calls, gaps);
+                findLaunches(trace, track.id, calls, gaps);
         QueuedGaps& of = found[id];
         for (const Gap& gap : gaps) {
-            of.count += gap.judged ? 1 : 0;
+            of.count += gap.linked ? 1 : 0;
             if (!gap.queued)
                 continue;
             ++of.ofQueued;

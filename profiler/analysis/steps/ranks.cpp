@@ -300,11 +300,11 @@ std::optional<std::int64_t> numberOfProcess(const Trace& trace, std::int64_t pro
 /// Numbers the ranks by their names if these contain distinct numbers, otherwise by the order of devices and processes.
 void numberRanks(const Trace& trace, std::vector<Rank>& ranks)
 {
-    std::set<std::int64_t> told;
+    std::set<std::int64_t> distinct;
     for (Rank& rank : ranks)
-        if (const auto number = numberOfProcess(trace, rank.process); number && told.insert(*number).second)
+        if (const auto number = numberOfProcess(trace, rank.process); number && distinct.insert(*number).second)
             rank.number = *number;
-    if (told.size() == ranks.size()) {
+    if (distinct.size() == ranks.size()) {
         std::ranges::sort(ranks, {}, &Rank::number);
         return;
     }
@@ -408,7 +408,7 @@ std::vector<Rank> ranksOf(const Trace& trace, const std::vector<Step>& steps)
     return ranks;
 }
 
-const Rank& judgedRank(const std::vector<Rank>& ranks, const Trace& trace, const std::vector<Step>& steps)
+const Rank& representativeRank(const std::vector<Rank>& ranks, const Trace& trace, const std::vector<Step>& steps)
 {
     const std::int64_t own = steps.empty() ? 0 : trace.track(steps.front().slice.track).pid;
     auto best = std::ranges::find(ranks, own, &Rank::process);

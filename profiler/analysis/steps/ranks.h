@@ -34,6 +34,6 @@ std::vector<Rank> ranksOf(const Trace& trace, const std::vector<Step>& steps);
 /// The rank that represents a job. Each step of a job lasts until the slowest rank is done, so this is the rank with
 /// the longest mean steady step. If the means differ by less than 1 %, it is the rank of `steps`, otherwise the one
 /// with the most device work.
-const Rank& judgedRank(const std::vector<Rank>& ranks, const Trace& trace, const std::vector<Step>& steps);
+const Rank& representativeRank(const std::vector<Rank>& ranks, const Trace& trace, const std::vector<Step>& steps);
 
 } // namespace profiler::analysis

@@ -367,21 +367,21 @@ void FrameDecoder::takeSample(const EventRecord& record)
         ++m_odd;
 }
 
-std::size_t FrameDecoder::takeRecoveredEvents(const RecoveredEvents& leftovers)
+std::size_t FrameDecoder::takeRecoveredEvents(const RecoveredEvents& recovered)
 {
-    for (const auto& [id, text] : leftovers.strings)
+    for (const auto& [id, text] : recovered.strings)
         defineString(id, text);
-    for (const TrackEntry& entry : leftovers.tracks)
+    for (const TrackEntry& entry : recovered.tracks)
         defineTrack(entry);
     std::size_t events = 0;
-    for (const RecoveredEvents::Lane& lane : leftovers.lanes) {
+    for (const RecoveredEvents::Lane& lane : recovered.lanes) {
         EventBatch batch{};
         batch.track = lane.track.track;
         batch.firstIndex = lane.firstIndex;
         events += takeBatch(batch, lane.events);
     }
-    m_loss.dropped = std::max(m_loss.dropped, leftovers.dropped);
-    m_loss.unmatched = std::max(m_loss.unmatched, leftovers.unmatched);
+    m_loss.dropped = std::max(m_loss.dropped, recovered.dropped);
+    m_loss.unmatched = std::max(m_loss.unmatched, recovered.unmatched);
     return events;
 }
 

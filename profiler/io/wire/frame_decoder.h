@@ -25,7 +25,7 @@ public:
     std::string take(FrameType type, std::span<const std::byte> payload);
     /// Adds the events in the ring file of a killed run that `take` has not seen.
     /// @return the number of events
-    std::size_t takeRecoveredEvents(const RecoveredEvents& leftovers);
+    std::size_t takeRecoveredEvents(const RecoveredEvents& recovered);
 
     [[nodiscard]] const LossEntry& loss() const { return m_loss; }
     /// What the recording reports as missing: the lines of the metadata named "….note".

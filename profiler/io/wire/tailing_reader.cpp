@@ -129,23 +129,23 @@ void TailingReader::State::takeFrame(const Scanned& frame)
 
 void TailingReader::State::takeRecoveredEvents()
 {
-    const auto leftovers = recoverRing(path, header.runId);
-    if (!leftovers) {
+    const auto recovered = recoverRing(path, header.runId);
+    if (!recovered) {
         note(message<"trace.last_moments_missing", "the last events before the run stopped are missing: {why}">(
-            {{"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
+            {{"why", recovered.error().message()}, {"error", recovered.error().what.id}}));
         return;
     }
-    const std::size_t events = decoder.takeRecoveredEvents(*leftovers);
+    const std::size_t events = decoder.takeRecoveredEvents(*recovered);
     note(message<"trace.last_moments",
                  "{count} of the last events before the run stopped were recovered from {file}{all}">(
         {{"count", events, countText(events)},
          {"file", ringPath(path).filename().string()},
-         {"all", leftovers->damaged == 0 ? "; no completed event is missing" : ""}}));
+         {"all", recovered->damaged == 0 ? "; no completed event is missing" : ""}}));
     if (Message lost = deviceLoss(*builder.snapshot()); !lost.empty())
         note(std::move(lost));
-    if (leftovers->damaged > 0)
+    if (recovered->damaged > 0)
         note(message<"trace.ring_in_part", "{count} lists of the ring file could only be partly read">(
-            {{"count", leftovers->damaged, countText(leftovers->damaged)}}));
+            {{"count", recovered->damaged, countText(recovered->damaged)}}));
 }
 
 void TailingReader::State::note(Message text)

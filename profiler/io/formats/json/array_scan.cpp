@@ -23,9 +23,9 @@ constexpr std::uint64_t kNoEvent = std::numeric_limits<std::uint64_t>::max();
 
 class Scanning {
 public:
-    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
+    Scanning(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const PassOptions& passOptions,
              const ReadOptions& options)
-        : m_source(source), m_shared(shared), m_begin(begin), m_manner(manner), m_options(options)
+        : m_source(source), m_shared(shared), m_begin(begin), m_passOptions(passOptions), m_options(options)
     {
         m_threads =
             std::clamp(options.threads != 0 ? options.threads : std::thread::hardware_concurrency(), 1U, kMostThreads);
@@ -36,7 +36,7 @@ public:
                           : kUsualPart;
     }
 
-    ArrayEnd run(const std::function<void(Harvest&&)>& commit);
+    ArrayEnd run(const std::function<void(ScanResult&&)>& commit);
 
 private:
     [[nodiscard]] std::uint64_t partBegin(std::uint64_t part) const { return m_begin + part * m_partBytes; }
@@ -49,7 +49,7 @@ private:
     ByteSource& m_source;
     SharedBuild& m_shared;
     std::uint64_t m_begin;
-    const Manner& m_manner;
+    const PassOptions& m_passOptions;
     const ReadOptions& m_options;
     unsigned m_threads = 1;
     std::uint64_t m_partBytes = 0;
@@ -83,7 +83,7 @@ void Scanning::work()
 
 void Scanning::scanParts()
 {
-    ChunkScan scan(m_source, m_shared, m_manner);
+    ChunkScan scan(m_source, m_shared, m_passOptions);
     const std::stop_token stop = m_stop.get_token();
     while (!stop.stop_requested()) {
         const std::uint64_t part = m_next++;
@@ -146,7 +146,7 @@ void Scanning::report(std::uint64_t offset)
     m_options.progress(m_reported);
 }
 
-ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
+ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
 {
     const std::stop_callback chain(m_options.stop, [this] { m_stop.request_stop(); });
     std::vector<std::jthread> workers;
@@ -186,10 +186,10 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
             continue; // an event of an earlier part extends past the end of this part
         if (!scanned || scanned->begin != expected) {
             if (!own)
-                own.emplace(m_source, m_shared, m_manner);
+                own.emplace(m_source, m_shared, m_passOptions);
             scanned = own->scan(expected, scanned ? limit : kNoEvent, m_stop.get_token());
         }
-        commit(std::move(scanned->harvest));
+        commit(std::move(scanned->result));
         report(scanned->end);
         expected = scanned->end;
         if (scanned->how != ScannedPart::End::AtLimit) {
@@ -202,10 +202,10 @@ ArrayEnd Scanning::run(const std::function<void(Harvest&&)>& commit)
 
 } // namespace
 
-ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
-                   const ReadOptions& options, const std::function<void(Harvest&&)>& commit)
+ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const PassOptions& passOptions,
+                   const ReadOptions& options, const std::function<void(ScanResult&&)>& commit)
 {
-    return Scanning(source, shared, begin, manner, options).run(commit);
+    return Scanning(source, shared, begin, passOptions, options).run(commit);
 }
 
 } // namespace profiler::formats::json

@@ -20,7 +20,7 @@ struct ArrayEnd {
 /// costs time.
 /// @param begin   the position after the array's opening bracket
 /// @param commit  receives the content of each part, in text order, on the calling thread
-ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const Manner& manner,
-                   const ReadOptions& options, const std::function<void(Harvest&&)>& commit);
+ArrayEnd scanArray(ByteSource& source, SharedBuild& shared, std::uint64_t begin, const PassOptions& passOptions,
+                   const ReadOptions& options, const std::function<void(ScanResult&&)>& commit);
 
 } // namespace profiler::formats::json

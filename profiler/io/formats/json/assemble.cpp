@@ -61,7 +61,7 @@ void assembleFlow(SharedBuild& shared, Losses& losses, std::span<const FlowPoint
 
 } // namespace
 
-void append(Harvest& whole, Harvest&& part)
+void append(ScanResult& whole, ScanResult&& part)
 {
     appendAll(whole.flows, std::move(part.flows));
     appendAll(whole.metadata, std::move(part.metadata));
@@ -78,7 +78,7 @@ void append(Harvest& whole, Harvest&& part)
     whole.latest = std::max(whole.latest, part.latest);
 }
 
-void assembleFlows(SharedBuild& shared, Harvest& whole)
+void assembleFlows(SharedBuild& shared, ScanResult& whole)
 {
     const std::vector<FlowPoint>& points = whole.flows;
     std::vector<SortKey> order;

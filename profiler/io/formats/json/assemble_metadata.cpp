@@ -159,7 +159,7 @@ std::map<std::string, std::string> counterUnits(const std::map<std::string, std:
     return units;
 }
 
-void dropNotesToldTwice(std::vector<Message>& notes)
+void dropDuplicateNotes(std::vector<Message>& notes)
 {
     std::set<std::string, std::less<>> own;
     for (const Message& note : notes)
@@ -171,7 +171,7 @@ void dropNotesToldTwice(std::vector<Message>& notes)
     });
 }
 
-void assembleMetadata(SharedBuild& shared, const Harvest& whole, const std::map<std::string, std::string>& values)
+void assembleMetadata(SharedBuild& shared, const ScanResult& whole, const std::map<std::string, std::string>& values)
 {
     TraceBuilder& builder = shared.builder;
     std::set<std::uint32_t> devices;

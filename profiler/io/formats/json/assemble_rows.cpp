@@ -72,7 +72,7 @@ void readInto(Named& named, const MetaEvent& event, std::string_view what, Losse
             number, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()));
 }
 
-NameTable readNames(const Harvest& whole, Losses& losses)
+NameTable readNames(const ScanResult& whole, Losses& losses)
 {
     NameTable table;
     for (const MetaEvent& event : whole.metadata) {
@@ -174,7 +174,7 @@ void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
 }
 
 /// Merged files identify processes by text. Processes of the program get a made-up process number each.
-void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names)
+void numberProcesses(SharedBuild& shared, const ScanResult& whole, NameTable& names)
 {
     constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // after the thread ids that the writer makes up
     std::set<ProcessKey> calling;
@@ -199,7 +199,7 @@ void numberProcesses(SharedBuild& shared, const Harvest& whole, NameTable& names
 
 } // namespace
 
-Processes assembleRows(SharedBuild& shared, const Harvest& whole, Losses& losses)
+Processes assembleRows(SharedBuild& shared, const ScanResult& whole, Losses& losses)
 {
     NameTable names = readNames(whole, losses);
     numberProcesses(shared, whole, names);

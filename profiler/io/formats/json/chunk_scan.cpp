@@ -19,8 +19,8 @@ constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
 
 } // namespace
 
-ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, const Manner& manner)
-    : m_window(source), m_sink(shared, manner), m_parser(makeParser(m_sink))
+ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions)
+    : m_window(source), m_sink(shared, passOptions), m_parser(makeParser(m_sink))
 {
 }
 
@@ -28,9 +28,9 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
 {
     ScannedPart part;
     part.begin = begin;
-    m_sink.begin(part.harvest);
+    m_sink.begin(part.result);
     m_window.moveTo(begin);
-    Losses& losses = part.harvest.losses;
+    Losses& losses = part.result.losses;
     const char* cursor = m_window.begin();
     m_window.readOn(cursor);
     const auto ended = [&](ScannedPart::End how) {
@@ -72,9 +72,9 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
         case Stop::Malformed:
         case Stop::NoObject:
         case Stop::TooDeep:
-            holdBroken(cursor);
+            loadBrokenEvent(cursor);
             part.brokenAt = m_window.offsetOf(cursor);
-            if (const char* after = why == Stop::NoObject ? behindNoObject(cursor) : nullptr) {
+            if (const char* after = why == Stop::NoObject ? endOfNonObject(cursor) : nullptr) {
                 losses.add(Loss::NoObject, *part.brokenAt);
                 cursor = after;
                 break;
@@ -88,7 +88,7 @@ ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std:
     return ended(ScannedPart::End::Stopped);
 }
 
-void ChunkScan::holdBroken(const char*& cursor)
+void ChunkScan::loadBrokenEvent(const char*& cursor)
 {
     while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
         const bool more = m_window.readOn(cursor);
@@ -100,7 +100,7 @@ void ChunkScan::holdBroken(const char*& cursor)
     cursor = *cursor == ',' ? skipSpace(cursor + 1) : cursor;
 }
 
-const char* ChunkScan::behindNoObject(const char* cursor) const
+const char* ChunkScan::endOfNonObject(const char* cursor) const
 {
     Values values;
     values.end = m_window.end();
@@ -112,7 +112,7 @@ const char* ChunkScan::behindNoObject(const char* cursor) const
 bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
 {
     const auto held = static_cast<std::size_t>(m_window.end() - cursor);
-    const char* after = *cursor == '{' ? behindBroken(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
+    const char* after = *cursor == '{' ? endOfBrokenEvent(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
     if (after) {
         cursor = after;
         return true;
@@ -154,10 +154,10 @@ std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint
         if (brace && m_window.offsetOf(brace) >= limit)
             return std::nullopt;
         if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kGuessLook && !m_window.atEnd())) {
-            const char* go = brace ? brace : m_window.end();
-            const std::uint64_t place = m_window.offsetOf(go);
-            const bool before = go - m_window.begin() > static_cast<std::ptrdiff_t>(kGuessLook);
-            if (!m_window.readOn(before ? go - kGuessLook : m_window.begin()) && (!brace || !m_window.atEnd()))
+            const char* resumeAt = brace ? brace : m_window.end();
+            const std::uint64_t place = m_window.offsetOf(resumeAt);
+            const bool before = resumeAt - m_window.begin() > static_cast<std::ptrdiff_t>(kGuessLook);
+            if (!m_window.readOn(before ? resumeAt - kGuessLook : m_window.begin()) && (!brace || !m_window.atEnd()))
                 return std::nullopt;
             p = m_window.placeOf(place);
             continue;

@@ -20,13 +20,13 @@ struct ScannedPart {
     std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the end of the text cuts off
     std::optional<std::uint64_t> brokenAt; ///< TextEnd: the event with a syntax error after which no other event was
                                            ///< found
-    Harvest harvest;
+    ScanResult result;
 };
 
 /// Scans parts of an event array. Each thread has its own instance.
 class ChunkScan {
 public:
-    ChunkScan(ByteSource& source, SharedBuild& shared, const Manner& manner);
+    ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions);
 
     /// Scans the events that start in [begin, limit).
     /// @param begin  an event's brace, or the position after the array's opening bracket
@@ -38,9 +38,9 @@ public:
 
 private:
     /// Reads on until enough of a malformed event is in memory, and moves the cursor to its first byte.
-    void holdBroken(const char*& cursor);
+    void loadBrokenEvent(const char*& cursor);
     /// The position after a valid value that is not an object, if an array element may end there; otherwise null.
-    const char* behindNoObject(const char* cursor) const;
+    const char* endOfNonObject(const char* cursor) const;
     /// Skips an event with a syntax error. False if no other event follows.
     bool recover(const char*& cursor, const std::stop_token& stop);
     /// Skips an event that is too long to hold in memory. False if the text ends inside it.

@@ -60,7 +60,7 @@ bool followsEvent(std::string_view before, bool sound)
     return !sound || (!before.empty() && before.back() == '}');
 }
 
-const char* behindBroken(const char* event, const char* end)
+const char* endOfBrokenEvent(const char* event, const char* end)
 {
     std::string closers;
     char before = ':'; // the last character outside of texts

@@ -17,6 +17,6 @@ bool followsEvent(std::string_view before, bool sound);
 /// follow. Null if the brackets do not match or a text is not closed.
 /// @param event  the event's brace
 /// @param end    the end of the window, which is followed by zeros
-const char* behindBroken(const char* event, const char* end);
+const char* endOfBrokenEvent(const char* event, const char* end);
 
 } // namespace profiler::formats::json

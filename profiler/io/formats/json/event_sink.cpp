@@ -43,24 +43,24 @@ std::uint32_t id32(std::int64_t value)
 
 } // namespace
 
-EventSink::EventSink(SharedBuild& shared, const Manner& manner)
-    : m_shared(shared), m_names(shared), m_keepLaunchFlows(manner.keepLaunchFlows), m_ranges(manner.gathered),
+EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
+    : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
       m_args(kArgsKept), m_noArgs(shared.internArgs({}))
 {
 }
 
-void EventSink::begin(Harvest& harvest)
+void EventSink::begin(ScanResult& result)
 {
-    m_harvest = &harvest;
+    m_result = &result;
     std::fill(m_rowOf.begin(), m_rowOf.end(), 0);
 }
 
 void EventSink::end()
 {
-    m_ranges.end(*m_harvest, [this](std::uint32_t lane, const RawSlice& slice) { slicesOf(lane).push_back(slice); });
-    for (const Harvest::Rows& rows : m_harvest->rows)
+    m_ranges.end(*m_result, [this](std::uint32_t lane, const RawSlice& slice) { slicesOf(lane).push_back(slice); });
+    for (const ScanResult::Rows& rows : m_result->rows)
         m_expected[rows.lane] = rows.slices.size();
-    m_harvest = nullptr;
+    m_result = nullptr;
 }
 
 void EventSink::setWindow(const char* window, std::uint64_t offset)
@@ -88,20 +88,20 @@ void EventSink::countOddities(const Event& event)
     };
     for (const auto& [bit, loss] : kMeanings)
         if ((event.odd & bit) != 0)
-            m_harvest->losses.add(loss, offsetOf(event));
+            m_result->losses.add(loss, offsetOf(event));
 }
 
 bool EventSink::hasTime(const Event& event)
 {
     if (event.has(Event::kTime))
         return true;
-    m_harvest->losses.add((event.odd & Event::kHugeTime) != 0 ? Loss::HugeTime : Loss::NoTime, offsetOf(event));
+    m_result->losses.add((event.odd & Event::kHugeTime) != 0 ? Loss::HugeTime : Loss::NoTime, offsetOf(event));
     return false;
 }
 
 void EventSink::take(const Event& event)
 {
-    ++m_harvest->events;
+    ++m_result->events;
     if (event.odd != 0)
         countOddities(event);
     switch (event.phase) {
@@ -130,7 +130,7 @@ void EventSink::take(const Event& event)
     case 'M':
         return takeMetadata(event);
     default:
-        m_harvest->losses.add(Loss::OtherPhase, offsetOf(event));
+        m_result->losses.add(Loss::OtherPhase, offsetOf(event));
     }
 }
 
@@ -143,9 +143,9 @@ void EventSink::takeWhole(const Event& event)
     RawSlice slice = makeSlice(event, name, lane);
     if (!event.has(Event::kDuration)) {
         const bool huge = (event.odd & Event::kHugeTime) != 0;
-        m_harvest->losses.add(huge ? Loss::HugeDuration : Loss::NoDuration, offsetOf(event));
+        m_result->losses.add(huge ? Loss::HugeDuration : Loss::NoDuration, offsetOf(event));
     } else if (event.duration < 0) {
-        m_harvest->losses.add(Loss::NegativeDuration, offsetOf(event));
+        m_result->losses.add(Loss::NegativeDuration, offsetOf(event));
     } else {
         slice.duration = event.duration;
     }
@@ -153,25 +153,25 @@ void EventSink::takeWhole(const Event& event)
     markLane(slice, row);
     if ((event.present & (Event::kFlowIn | Event::kFlowOut)) != 0)
         takeBinding(event, row);
-    m_harvest->latest = std::max(m_harvest->latest, slice.end());
+    m_result->latest = std::max(m_result->latest, slice.end());
     slicesOf(row).push_back(slice);
 }
 
 void EventSink::markLane(const RawSlice& slice, std::uint32_t lane)
 {
     if (slice.kind == ActivityKind::Step)
-        mark(m_harvest->stepLanes, lane);
+        mark(m_result->stepLanes, lane);
     else if (slice.kind == ActivityKind::CpuOp)
-        mark(m_harvest->opLanes, lane);
+        mark(m_result->opLanes, lane);
     else if (slice.link > 0 && slice.link <= kLargestCorrelation &&
              (slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver))
-        mark(m_harvest->callLanes, lane);
+        mark(m_result->callLanes, lane);
 }
 
 RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
 {
-    const bool told = event.category != 0 || event.has(Event::kCategory) || !event.pid.text.data();
-    const Category& category = kCategories[told ? event.category : processCategory(event.pid.text)];
+    const bool hasCategory = event.category != 0 || event.has(Event::kCategory) || !event.pid.text.data();
+    const Category& category = kCategories[hasCategory ? event.category : processCategory(event.pid.text)];
     RawSlice slice;
     slice.begin = event.time;
     slice.kind = category.kind;
@@ -184,24 +184,24 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     if (isInstant(event.phase) && isDeviceWork(slice.kind))
         slice.kind = ActivityKind::Other;
     const bool counts = event.phase != 'E' && event.phase != 'e' && event.phase != 'F';
-    m_harvest->deviceWork += counts && isDeviceWork(slice.kind);
+    m_result->deviceWork += counts && isDeviceWork(slice.kind);
     if (slice.kind == ActivityKind::Sync && name.use == NameUse::StreamWait)
         slice.kind = ActivityKind::Other;
     const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
     if (name.use == NameUse::Step && ofProgram) {
         slice.kind = ActivityKind::Step;
-        m_harvest->markedOps += counts && category.kind == ActivityKind::CpuOp;
+        m_result->markedOps += counts && category.kind == ActivityKind::CpuOp;
     }
     if (slice.kind == ActivityKind::CpuOp) {
         const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
         slice.link = numbered ? event.sequence : -1;
-        m_harvest->sequences += counts && numbered;
+        m_result->sequences += counts && numbered;
         if (numbered && event.has(Event::kForwardThread) && event.forwardThread > 0)
             slice.flags |= slice_flag::kBackward;
     } else if (event.has(Event::kCorrelation)) {
         slice.link = event.correlation;
     } else {
-        m_harvest->uncorrelated += counts && isDeviceWork(slice.kind);
+        m_result->uncorrelated += counts && isDeviceWork(slice.kind);
     }
     slice.args = argsOf(event, name, slice.kind, lane);
     return slice;
@@ -263,12 +263,12 @@ std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t lane)
     }
     std::uint32_t& row = m_rowOf[lane];
     if (row == 0) {
-        m_harvest->rows.push_back({lane, {}});
-        row = static_cast<std::uint32_t>(m_harvest->rows.size());
+        m_result->rows.push_back({lane, {}});
+        row = static_cast<std::uint32_t>(m_result->rows.size());
         const std::size_t expected = m_expected[lane];
-        m_harvest->rows.back().slices.reserve(expected + expected / 8);
+        m_result->rows.back().slices.reserve(expected + expected / 8);
     }
-    return m_harvest->rows[row - 1].slices;
+    return m_result->rows[row - 1].slices;
 }
 
 void EventSink::mark(std::vector<bool>& lanes, std::uint32_t lane)

@@ -17,7 +17,7 @@
 namespace profiler::formats::json {
 
 /// How a file is read. The first read may find that a second one with other options is necessary.
-struct Manner {
+struct PassOptions {
     bool keepLaunchFlows = false; ///< keep flows from launches to device work, because correlation ids are missing
     std::shared_ptr<const RangeKeys> gathered; ///< keys of ranges that are joined after all ends were read; null: none
 };
@@ -50,7 +50,7 @@ struct MetaEvent {
 };
 
 /// The content of a part of the file.
-struct Harvest {
+struct ScanResult {
     struct Rows {
         std::uint32_t lane = 0;
         std::vector<RawSlice> slices;
@@ -76,10 +76,10 @@ struct Harvest {
 /// Turns events into slices. Each scanning thread has its own instance.
 class EventSink final : public EventTaker, public ArgTexts {
 public:
-    EventSink(SharedBuild& shared, const Manner& manner);
+    EventSink(SharedBuild& shared, const PassOptions& passOptions);
 
-    /// Directs all following events into `harvest`, until end().
-    void begin(Harvest& harvest);
+    /// Directs all following events into `result`, until end().
+    void begin(ScanResult& result);
     void end();
     /// Declares that the byte at `window` is byte `offset` of the file.
     void setWindow(const char* window, std::uint64_t offset);
@@ -124,14 +124,14 @@ private:
     bool m_keepLaunchFlows;
     PartRanges m_ranges;
     CounterArgs m_counterArgs;
-    Harvest* m_harvest = nullptr;
+    ScanResult* m_result = nullptr;
     const char* m_window = nullptr;
     std::uint64_t m_windowOffset = 0;
     std::array<CachedLane, 64> m_lanes{};
     std::vector<CachedArgs> m_args;
     std::uint32_t m_noArgs;
-    std::vector<std::uint32_t> m_rowOf;  ///< by lane: index into the harvest's rows + 1
-    std::vector<std::size_t> m_expected; ///< by lane: number of slices in the last harvest
+    std::vector<std::uint32_t> m_rowOf;  ///< by lane: index into the result's rows + 1
+    std::vector<std::size_t> m_expected; ///< by lane: number of slices in the last result
 };
 
 } // namespace profiler::formats::json

@@ -31,7 +31,7 @@ void EventSink::takeInstant(const Event& event)
     if (name.use == NameUse::Memory && event.has(Event::kDeviceType))
         return takeMemory(event);
     if (name.use == NameUse::WindowMark) {
-        m_harvest->metadata.push_back({{}, std::string(event.name), std::to_string(event.time), offsetOf(event)});
+        m_result->metadata.push_back({{}, std::string(event.name), std::to_string(event.time), offsetOf(event)});
         return;
     }
     Lane lane{};
@@ -55,7 +55,7 @@ void EventSink::takeMemory(const Event& event)
     const auto add = [&](std::string_view what, std::int64_t value, bool isChange) {
         const std::string text = owner + " memory " + std::string(what);
         const std::uint32_t id = m_names.find(text, false).id;
-        m_harvest->samples.push_back({id, lane, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
+        m_result->samples.push_back({id, lane, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
     };
     if (event.has(Event::kAllocated))
         add("allocated", event.allocated, false);
@@ -93,9 +93,9 @@ void EventSink::takeRangeEnd(const Event& event)
         end.key = XXH3_64bits_withSeed(&key.thread, sizeof key.thread, end.key + key.category);
     }
     if (end.begins && end.slice.kind == ActivityKind::Step)
-        mark(m_harvest->stepLanes, end.lane);
+        mark(m_result->stepLanes, end.lane);
     if (!end.begins && event.has(Event::kArgs) && event.args.find_first_not_of("{} \t\r\n") != event.args.npos)
-        m_harvest->losses.add(Loss::EndArgs, offsetOf(event));
+        m_result->losses.add(Loss::EndArgs, offsetOf(event));
     m_ranges.add(end);
 }
 
@@ -103,7 +103,7 @@ void EventSink::takeFlow(const Event& event)
 {
     const FlowUse use = kCategories[event.category].flow;
     if (use == FlowUse::Launch && event.category != 0) {
-        ++m_harvest->launchFlows;
+        ++m_result->launchFlows;
         if (!m_keepLaunchFlows)
             return;
     }
@@ -127,7 +127,7 @@ void EventSink::takeFlow(const Event& event)
         point.id ^= XXH3_64bits(event.categoryText.data(), event.has(Event::kCategory) ? event.categoryText.size() : 0);
     point.lane = laneOf(laneKey(event, onDevice ? Lane::Device : Lane::Host), event);
     point.time = event.time;
-    m_harvest->flows.push_back(point);
+    m_result->flows.push_back(point);
 }
 
 void EventSink::takeBinding(const Event& event, std::uint32_t lane)
@@ -140,7 +140,7 @@ void EventSink::takeBinding(const Event& event, std::uint32_t lane)
     point.id = identHash(event.bind) * kMix; // keeps it distinct from flow events with the same number
     point.lane = lane;
     point.time = event.time;
-    m_harvest->flows.push_back(point);
+    m_result->flows.push_back(point);
 }
 
 void EventSink::takeCounter(const Event& event)
@@ -148,7 +148,7 @@ void EventSink::takeCounter(const Event& event)
     if (!hasTime(event))
         return;
     if (!event.has(Event::kArgs) || !m_counterArgs.read(event.args)) {
-        m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
+        m_result->losses.add(Loss::BadArgs, offsetOf(event));
         return;
     }
     std::string name = event.has(Event::kName) ? unescaped(event.name) : "counter";
@@ -158,19 +158,19 @@ void EventSink::takeCounter(const Event& event)
     const bool alone = m_counterArgs.count() == 1;
     for (const auto& [key, value] : m_counterArgs.entries()) {
         const std::uint32_t id = m_names.find(alone ? name : name + ": " + std::string(key), false).id;
-        m_harvest->samples.push_back({id, lane, {traceTime(event.time), value}, false, false});
+        m_result->samples.push_back({id, lane, {traceTime(event.time), value}, false, false});
     }
     if (m_counterArgs.entries().size() < m_counterArgs.count())
-        m_harvest->losses.add(Loss::NoNumber, offsetOf(event));
+        m_result->losses.add(Loss::NoNumber, offsetOf(event));
 }
 
 void EventSink::takeMetadata(const Event& event)
 {
     if (event.has(Event::kName) && event.has(Event::kArgs))
-        m_harvest->metadata.push_back(
+        m_result->metadata.push_back(
             {laneKey(event, Lane::Host), unescaped(event.name), std::string(event.args), offsetOf(event)});
     else
-        m_harvest->losses.add(Loss::BadArgs, offsetOf(event));
+        m_result->losses.add(Loss::BadArgs, offsetOf(event));
 }
 
 } // namespace profiler::formats::json

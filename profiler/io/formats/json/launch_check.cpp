@@ -86,9 +86,9 @@ private:
 
 } // namespace
 
-void LaunchCheck::add(const Harvest& part)
+void LaunchCheck::add(const ScanResult& part)
 {
-    for (const Harvest::Rows& rows : part.rows) {
+    for (const ScanResult::Rows& rows : part.rows) {
         std::array<Numbered, kInterfaces>* calls = nullptr;
         for (const RawSlice& slice : rows.slices) {
             if (slice.link <= 0)

@@ -13,8 +13,8 @@ namespace profiler::formats::json {
 /// Finds device work whose launch is not in the file, and calls that share an id and cannot be told apart.
 class LaunchCheck {
 public:
-    void add(const Harvest& part);
-    /// Adds the findings to `losses`. The rows are those of the harvests.
+    void add(const ScanResult& part);
+    /// Adds the findings to `losses`. The rows are those of the results.
     void report(const std::vector<LaneInfo>& rows, Losses& losses) const;
 
 private:

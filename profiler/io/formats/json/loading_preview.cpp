@@ -21,7 +21,7 @@ LoadingPreview::LoadingPreview(const ReadOptions& options)
 {
 }
 
-void LoadingPreview::show(SharedBuild& shared, const Harvest& whole)
+void LoadingPreview::show(SharedBuild& shared, const ScanResult& whole)
 {
     if (!m_options.preview || m_room == 0 || Clock::now() < m_next)
         return;
@@ -29,8 +29,8 @@ void LoadingPreview::show(SharedBuild& shared, const Harvest& whole)
     m_room -= std::min(m_room, taken);
     std::shared_ptr<const Trace> trace;
     shared.undisturbed([&] {
-        Losses told; // discarded: losses are reported at the end
-        assembleRows(shared, whole, told);
+        Losses discarded; // losses are reported at the end
+        assembleRows(shared, whole, discarded);
         trace = shared.builder.snapshot();
     });
     if (trace->sliceCount() > 0)

@@ -16,7 +16,7 @@ public:
     explicit LoadingPreview(const ReadOptions& options);
 
     /// Called after each committed part; `whole` is everything committed so far.
-    void show(SharedBuild& shared, const Harvest& whole);
+    void show(SharedBuild& shared, const ScanResult& whole);
 
 private:
     using Clock = std::chrono::steady_clock;

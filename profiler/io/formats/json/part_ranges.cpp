@@ -52,7 +52,7 @@ void PartRanges::makeGroups()
         m_order[m_place[m_groupOf[i]]++] = static_cast<std::uint32_t>(i);
 }
 
-void PartRanges::end(Harvest& harvest, const TakeRange& take)
+void PartRanges::end(ScanResult& result, const TakeRange& take)
 {
     if (m_ends.empty())
         return;
@@ -64,20 +64,20 @@ void PartRanges::end(Harvest& harvest, const TakeRange& take)
             std::stable_sort(order, order + group.count, [this](std::uint32_t a, std::uint32_t b) {
                 return m_ends[a].slice.begin < m_ends[b].slice.begin;
             });
-        group.range.begin = static_cast<std::uint32_t>(harvest.rangeEnds.size());
-        join(group, order, harvest, take);
-        group.range.count = static_cast<std::uint32_t>(harvest.rangeEnds.size()) - group.range.begin;
-        harvest.rangeGroups.push_back(group.range);
-        harvest.latest = std::max(harvest.latest, group.range.last);
+        group.range.begin = static_cast<std::uint32_t>(result.rangeEnds.size());
+        join(group, order, result, take);
+        group.range.count = static_cast<std::uint32_t>(result.rangeEnds.size()) - group.range.begin;
+        result.rangeGroups.push_back(group.range);
+        result.latest = std::max(result.latest, group.range.last);
         order += group.count;
     }
     m_ends.clear();
 }
 
-void PartRanges::join(const Group& group, std::uint32_t* order, Harvest& harvest, const TakeRange& take)
+void PartRanges::join(const Group& group, std::uint32_t* order, ScanResult& result, const TakeRange& take)
 {
     using Match = OpenRanges::Match;
-    auto& left = harvest.rangeEnds;
+    auto& left = result.rangeEnds;
     OpenRanges open;
     const auto leaveOpen = [&] {
         for (const RangeEnd& range : open.takeAll())
@@ -98,7 +98,7 @@ void PartRanges::join(const Group& group, std::uint32_t* order, Harvest& harvest
             leaveOpen();
             left.push_back(end);
         } else {
-            countMatch(match, end, harvest.losses);
+            countMatch(match, end, result.losses);
             const RangeEnd range = open.close(place, end);
             take(range.lane, range.slice);
         }

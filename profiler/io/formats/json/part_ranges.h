@@ -9,7 +9,7 @@
 
 namespace profiler::formats::json {
 
-struct Harvest;
+struct ScanResult;
 
 /// Joins the starts and ends of ranges in one part of the file, if no other part can change the result. Each scanning
 /// thread has its own instance.
@@ -19,8 +19,8 @@ public:
     explicit PartRanges(std::shared_ptr<const RangeKeys> gathered) : m_gathered(std::move(gathered)) {}
 
     void add(const RangeEnd& end) { m_ends.push_back(end); }
-    /// Ends the part: joined ranges go to `take`, the rest goes to `harvest`.
-    void end(Harvest& harvest, const TakeRange& take);
+    /// Ends the part: joined ranges go to `take`, the rest goes to `result`.
+    void end(ScanResult& result, const TakeRange& take);
 
 private:
     struct Group {
@@ -31,7 +31,7 @@ private:
 
     void makeGroups();
     std::uint32_t groupOf(const RangeEnd& end);
-    void join(const Group& group, std::uint32_t* order, Harvest& harvest, const TakeRange& take);
+    void join(const Group& group, std::uint32_t* order, ScanResult& result, const TakeRange& take);
 
     std::shared_ptr<const RangeKeys> m_gathered;
     std::vector<RangeEnd> m_ends;

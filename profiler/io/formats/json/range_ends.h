@@ -24,7 +24,7 @@ struct RangeEnd {
 struct RangeGroup {
     std::uint64_t key = 0;
     std::int64_t first = 0, last = 0; ///< earliest and latest time
-    std::uint32_t begin = 0;          ///< index into Harvest::rangeEnds
+    std::uint32_t begin = 0;          ///< index into ScanResult::rangeEnds
     std::uint32_t count = 0;          ///< number of entries there, sorted by time, that the part could not join alone
 };
 

@@ -9,7 +9,7 @@ namespace profiler::formats::json {
 /// Adds slices to the rows of a part.
 class RangeJoining::Rows {
 public:
-    explicit Rows(Harvest& part) : m_part(part) {}
+    explicit Rows(ScanResult& part) : m_part(part) {}
 
     void add(std::uint32_t lane, const RawSlice& slice)
     {
@@ -20,11 +20,11 @@ public:
     }
 
 private:
-    Harvest& m_part;
+    ScanResult& m_part;
     std::unordered_map<std::uint32_t, std::size_t> m_rowOf;
 };
 
-void RangeJoining::add(Harvest& part)
+void RangeJoining::add(ScanResult& part)
 {
     Rows rows(part);
     for (const RangeGroup& group : part.rangeGroups) {
@@ -62,7 +62,7 @@ void RangeJoining::take(const RangeEnd& end, Rows& rows, Losses& losses)
         m_open.erase(found);
 }
 
-void RangeJoining::finish(Harvest& whole)
+void RangeJoining::finish(ScanResult& whole)
 {
     Rows rows(whole);
     // At equal times, file order decides.

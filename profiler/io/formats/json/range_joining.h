@@ -19,10 +19,10 @@ public:
     explicit RangeJoining(std::shared_ptr<const RangeKeys> gathered) : m_gathered(std::move(gathered)) {}
 
     /// Adds the next part of the file. Ranges that end in it are added to its rows.
-    void add(Harvest& part);
+    void add(ScanResult& part);
     /// Called after the last part: ranges without an end extend to `latest`. Adds the remaining ranges to the rows of
     /// `whole`, and the losses.
-    void finish(Harvest& whole);
+    void finish(ScanResult& whole);
     /// Keys whose ends are in an order that requires a second read.
     [[nodiscard]] const RangeKeys& unordered() const { return m_unordered; }
 

@@ -20,9 +20,9 @@ namespace {
 /// One pass over a file.
 class Reading {
 public:
-    Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options, Manner manner)
-        : m_source(std::move(source)), m_options(options), m_manner(std::move(manner)), m_preview(options),
-          m_top(*m_source), m_ranges(m_manner.gathered)
+    Reading(std::shared_ptr<ByteSource> source, const ReadOptions& options, PassOptions passOptions)
+        : m_source(std::move(source)), m_options(options), m_passOptions(std::move(passOptions)), m_preview(options),
+          m_top(*m_source), m_ranges(m_passOptions.gathered)
     {
         m_shared.builder.setFormat("pytorch-json");
         packed::spillBeyond(m_shared.builder, options.memoryBudget);
@@ -35,11 +35,12 @@ public:
         bool any = false;
         for (auto array = m_top.nextArray(); array; array = m_top.nextArray()) {
             any = true;
-            const ArrayEnd end = scanArray(*m_source, m_shared, *array, m_manner, m_options, [&](Harvest&& part) {
-                commit(std::move(part));
-                if (first)
-                    m_preview.show(m_shared, m_whole);
-            });
+            const ArrayEnd end =
+                scanArray(*m_source, m_shared, *array, m_passOptions, m_options, [&](ScanResult&& part) {
+                    commit(std::move(part));
+                    if (first)
+                        m_preview.show(m_shared, m_whole);
+                });
             if (m_options.stop.stop_requested())
                 return tl::unexpected(cancelled());
             if (end.how != ScannedPart::End::ArrayEnd) {
@@ -57,13 +58,14 @@ public:
 
     /// How the file must be read again; empty if it need not be. A second pass is needed if a notable share of device
     /// work has no correlation ids and the file has launch flows instead, or if range ends are out of order.
-    [[nodiscard]] std::optional<Manner> otherManner() const
+    [[nodiscard]] std::optional<PassOptions> secondPassOptions() const
     {
         const bool uncorrelated = m_whole.uncorrelated > 0 && m_whole.uncorrelated >= m_whole.deviceWork / kNotable;
-        Manner manner{.keepLaunchFlows = uncorrelated && m_whole.launchFlows > 0, .gathered = {}};
+        PassOptions passOptions{.keepLaunchFlows = uncorrelated && m_whole.launchFlows > 0, .gathered = {}};
         if (!m_ranges.unordered().empty())
-            manner.gathered = std::make_shared<const RangeKeys>(m_ranges.unordered());
-        return manner.keepLaunchFlows || manner.gathered ? std::optional(std::move(manner)) : std::nullopt;
+            passOptions.gathered = std::make_shared<const RangeKeys>(m_ranges.unordered());
+        return passOptions.keepLaunchFlows || passOptions.gathered ? std::optional(std::move(passOptions))
+                                                                   : std::nullopt;
     }
 
     /// Builds the trace from what scan() read.
@@ -89,7 +91,7 @@ public:
                 message<"json.trailing",
                         "The compressed trace is followed by other data at byte {byte} of the file, which was not "
                         "read.">({{"byte", trailing}}));
-        dropNotesToldTwice(stats.notes);
+        dropDuplicateNotes(stats.notes);
         m_shared.builder.setArgSource(eventDetails(m_source));
         auto trace = m_shared.builder.finish(std::max(threads, 1U), m_options.stop);
         if (!trace)
@@ -100,7 +102,7 @@ public:
     }
 
 private:
-    void commit(Harvest&& part)
+    void commit(ScanResult&& part)
     {
         m_ranges.add(part);
         takeRows(part);
@@ -108,10 +110,10 @@ private:
         append(m_whole, std::move(part));
     }
 
-    void takeRows(Harvest& part)
+    void takeRows(ScanResult& part)
     {
         m_launches.add(part);
-        for (Harvest::Rows& rows : part.rows)
+        for (ScanResult::Rows& rows : part.rows)
             m_shared.addMany(rows.lane, std::move(rows.slices));
         part.rows.clear();
     }
@@ -198,13 +200,13 @@ private:
 
     std::shared_ptr<ByteSource> m_source;
     const ReadOptions& m_options;
-    Manner m_manner;
+    PassOptions m_passOptions;
     LoadingPreview m_preview;
     TopLevel m_top;
     RangeJoining m_ranges;
     CounterSeries m_counters;
     SharedBuild m_shared;
-    Harvest m_whole;
+    ScanResult m_whole;
     LaunchCheck m_launches;
 };
 
@@ -215,16 +217,16 @@ Result<std::shared_ptr<const Trace>> readJson(const std::filesystem::path& path,
     auto source = ByteSource::open(path, options.stop);
     if (!source)
         return tl::unexpected(source.error());
-    std::optional<Manner> manner;
+    std::optional<PassOptions> passOptions;
     { // frees the memory of the first pass before the second one
         Reading reading(*source, options, {});
         if (auto read = reading.scan(true); !read)
             return tl::unexpected(read.error());
-        manner = reading.otherManner();
-        if (!manner)
+        passOptions = reading.secondPassOptions();
+        if (!passOptions)
             return reading.finish();
     }
-    Reading reading(*source, options, *manner);
+    Reading reading(*source, options, *passOptions);
     if (auto read = reading.scan(false); !read)
         return tl::unexpected(read.error());
     return reading.finish();

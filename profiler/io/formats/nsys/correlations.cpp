@@ -15,7 +15,7 @@ struct Repeats {
     std::uint64_t count = 0, first = 0;
 
     void add(std::uint64_t place) { first = count++ == 0 ? place : std::min(first, place); }
-    void tell(Losses& losses, Loss loss) const
+    void report(Losses& losses, Loss loss) const
     {
         const Place place = placeFrom(first);
         losses.add(loss, tableOf(place.source), place.row, count);
@@ -53,14 +53,14 @@ void checkCorrelations(Import& import)
         if (call.link == last.link && call.driver == last.driver && std::abs(apart) < kSoonestReuse)
             shared.add(call.place);
     }
-    shared.tell(import.losses, Loss::SharedCall);
+    shared.report(import.losses, Loss::SharedCall);
     countUnmatched(import);
     std::sort(worked.begin(), worked.end(),
               [](const Work& a, const Work& b) { return std::tie(a.print, a.place) < std::tie(b.print, b.place); });
     for (std::size_t i = 1; i < worked.size(); ++i)
         if (worked[i].print == worked[i - 1].print)
             doubled.add(worked[i].place);
-    doubled.tell(import.losses, Loss::Doubled);
+    doubled.report(import.losses, Loss::Doubled);
 }
 
 } // namespace profiler::formats::nsys

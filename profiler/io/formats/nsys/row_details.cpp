@@ -11,7 +11,7 @@ namespace {
 
 /// Columns whose numbers have a text.
 struct Meaning {
-    std::string_view column, table, words;
+    std::string_view column, table, texts; ///< texts: the column of the table that contains them
 };
 constexpr std::array kMeanings = {
     Meaning{"demangledName", "StringIds", "value"},
@@ -39,7 +39,7 @@ Error gone(const SqliteFile& file, const Place& place)
         "open the file again");
 }
 
-constexpr std::size_t kMostWords = 100'000; ///< maximum number of cached texts; when it is exceeded, the cache is
+constexpr std::size_t kMostTexts = 100'000; ///< maximum number of cached texts; when it is exceeded, the cache is
                                             ///< cleared
 
 } // namespace
@@ -54,21 +54,21 @@ Result<std::unique_ptr<RowDetails>> RowDetails::open(const std::filesystem::path
 
 std::string RowDetails::lookedUp(std::size_t meaning, std::int64_t id) const
 {
-    if (const auto known = m_words.find({meaning, id}); known != m_words.end())
+    if (const auto known = m_texts.find({meaning, id}); known != m_texts.end())
         return known->second;
-    const auto& [column, table, words] = kMeanings[meaning];
-    if (!m_schema.has(table, words))
+    const auto& [column, table, texts] = kMeanings[meaning];
+    if (!m_schema.has(table, texts))
         return {};
-    auto rows = m_file.select("SELECT " + identifier(words) + " FROM " + identifier(table) + " WHERE id = ?1",
+    auto rows = m_file.select("SELECT " + identifier(texts) + " FROM " + identifier(table) + " WHERE id = ?1",
                               std::string(table));
     if (!rows)
         return {};
     rows->bind(0, id);
     if (const auto found = rows->next(); !found || !*found)
         return {};
-    if (m_words.size() >= kMostWords)
-        m_words.clear();
-    return m_words.insert_or_assign({meaning, id}, std::string(rows->text(0))).first->second;
+    if (m_texts.size() >= kMostTexts)
+        m_texts.clear();
+    return m_texts.insert_or_assign({meaning, id}, std::string(rows->text(0))).first->second;
 }
 
 Result<SliceDetails> RowDetails::read(std::uint64_t source) const
@@ -101,8 +101,8 @@ Result<SliceDetails> RowDetails::read(std::uint64_t source) const
         const auto id = rows->integer(i);
         for (std::size_t meaning = 0; id && meaning < kMeanings.size(); ++meaning)
             if (kMeanings[meaning].column == column)
-                if (std::string words = lookedUp(meaning, *id); !words.empty())
-                    value = std::move(words);
+                if (std::string text = lookedUp(meaning, *id); !text.empty())
+                    value = std::move(text);
         details.emplace_back(column, std::move(value));
     }
     return details;

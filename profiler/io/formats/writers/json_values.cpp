@@ -40,7 +40,7 @@ bool isNumber(std::string_view text)
 }
 
 /// Writes "[float, , Scalar]" as a list of strings.
-void appendWords(std::string& out, std::string_view text)
+void appendListElements(std::string& out, std::string_view text)
 {
     text = text.substr(1, text.size() - 2);
     out += '[';
@@ -70,7 +70,7 @@ void JsonValues::append(std::string& out, std::string_view text)
     if (isNumber(text) || text == "true" || text == "false" || text == "null" || isContainer(text))
         out += text;
     else if (text.starts_with('[') && text.ends_with(']') && text.size() > 1)
-        appendWords(out, text);
+        appendListElements(out, text);
     else
         appendJsonString(out, text);
 }

@@ -122,7 +122,7 @@ std::uint64_t PerfettoTracks::deviceOf(const Track& track)
     return known->second = group(fmt::format("device {}{}", track.device.value, name), track.processSortIndex);
 }
 
-std::uint64_t PerfettoTracks::beside(TrackId track, Proto& descriptor)
+std::uint64_t PerfettoTracks::overlapTrack(TrackId track, Proto& descriptor)
 {
     descriptor.number(field::kUuid, m_next);
     descriptor.number(field::kParent, m_parents[track.value]);

@@ -18,7 +18,7 @@ public:
     [[nodiscard]] const std::vector<Proto>& descriptors() const { return m_descriptors; }
     [[nodiscard]] std::uint64_t of(TrackId track) const { return track.value + 1; }
     /// Creates another track of the same name for overlapping slices; writes its descriptor to `descriptor`.
-    std::uint64_t beside(TrackId track, Proto& descriptor);
+    std::uint64_t overlapTrack(TrackId track, Proto& descriptor);
 
 private:
     std::uint64_t processOf(const Track& track);

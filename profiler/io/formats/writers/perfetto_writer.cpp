@@ -129,7 +129,7 @@ private:
         if (m_laneCount++ > 0) {
             m_packet.clear();
             Proto descriptor;
-            lanes.back().track = m_tracks.beside(track.id, descriptor);
+            lanes.back().track = m_tracks.overlapTrack(track.id, descriptor);
             m_packet.message(packet::kTrackDescriptor, descriptor);
             finishPacket();
         }
