@@ -102,7 +102,7 @@ void draw(const Trace& trace)
             trace.summarize(track.id, depth, trace.range(), buckets);
 }
 
-TEST(AnalysisThreads, ATraceIsAnalysedAndDrawnWhileItIsRead)
+TEST(AnalysisThreads, AGrowingTraceIsAnalysedAndDrawn)
 {
     constexpr int kBatches = 12, kStepsOfABatch = 20;
     Newest newest;

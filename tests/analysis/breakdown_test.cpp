@@ -25,7 +25,7 @@ double sum(const Breakdown& b)
     return total;
 }
 
-TEST(Breakdown, OfACpuTraceIsWaitingAndComputing)
+TEST(Breakdown, ACpuOnlyTraceConsistsOfWaitingAndComputing)
 {
     const Breakdown b = breakdownOf(R"(
         main
@@ -44,7 +44,7 @@ TEST(Breakdown, OfACpuTraceIsWaitingAndComputing)
     EXPECT_DOUBLE_EQ(sum(b), 1);
 }
 
-TEST(Breakdown, AMomentCountsAsTheFirstThatFits)
+TEST(Breakdown, EachMomentCountsForTheFirstMatchingCategory)
 {
     // Expected values for [0, 100), computed by hand: kernel 20–50, memcpy 50–60 (10 of 20), memset 60–64,
     // communication 64–70 (exposed), runtime 10–20 and 70–75, data_loader 0–10, cpu_op 75–90, other 90–100.
@@ -75,7 +75,7 @@ TEST(Breakdown, AMomentCountsAsTheFirstThatFits)
     EXPECT_DOUBLE_EQ(sum(b), 1);
 }
 
-TEST(Breakdown, WhatLiesBetweenStepsDoesNotCount)
+TEST(Breakdown, TimeBetweenStepsDoesNotCount)
 {
     const Breakdown b = breakdownOf(R"(
         main
@@ -87,7 +87,7 @@ TEST(Breakdown, WhatLiesBetweenStepsDoesNotCount)
     EXPECT_DOUBLE_EQ(b.share(TimeClass::DataLoader), 0.05);
 }
 
-TEST(Breakdown, AnAnnotationInsideAStepIsWorkOfTheHost)
+TEST(Breakdown, AnAnnotationInsideAStepIsHostWork)
 {
     const auto trace = traceFromText(R"(
         main
@@ -107,7 +107,7 @@ TEST(Breakdown, AnAnnotationInsideAStepIsWorkOfTheHost)
     EXPECT_DOUBLE_EQ(chosen.share(TimeClass::CpuOp), 0.75) << "the mark itself does not count";
 }
 
-TEST(Breakdown, WithoutStepsThereIsNone)
+TEST(Breakdown, IsEmptyWithoutSteps)
 {
     const Breakdown b = breakdownOf("main\nop aten::mm 0 10");
     EXPECT_EQ(b.total, Nanoseconds{0});

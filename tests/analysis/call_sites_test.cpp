@@ -16,7 +16,7 @@ CallSitesOfTrace sitesOf(std::string_view text)
     return callSites(*trace, LaunchCalls(*trace), analysedPart(findSteps(*trace)));
 }
 
-TEST(CallSites, AMemsetBelongsToTheOperatorsRangeAndPhaseOfItsCall)
+TEST(CallSites, AMemsetHasTheOperatorsRangeAndPhaseOfItsCall)
 {
     const CallSites memsets = sitesOf(R"(
         main
@@ -54,7 +54,7 @@ TEST(CallSites, AMemsetBelongsToTheOperatorsRangeAndPhaseOfItsCall)
     EXPECT_EQ(memsets.unlinked, 0);
 }
 
-TEST(CallSites, AMemsetWithoutACallIsCountedAsSuch)
+TEST(CallSites, MemsetsWithoutACallAreCounted)
 {
     const CallSites memsets = sitesOf(R"(
         main
@@ -71,7 +71,7 @@ TEST(CallSites, AMemsetWithoutACallIsCountedAsSuch)
     EXPECT_EQ(memsets.sites[1].call, "cudaMemsetAsync");
 }
 
-TEST(CallSites, AWaitBelongsToTheChainThatAsksForIt)
+TEST(CallSites, AWaitHasTheOperatorChainOfItsCall)
 {
     const CallSites syncs = sitesOf(R"(
         main
@@ -93,7 +93,7 @@ TEST(CallSites, AWaitBelongsToTheChainThatAsksForIt)
     EXPECT_EQ(syncs.count, 3);
 }
 
-TEST(CallSites, ALongChainKeepsItsEnds)
+TEST(CallSites, ALongChainIsShortenedInTheMiddle)
 {
     const CallSites syncs = sitesOf(R"(
         main
@@ -121,7 +121,7 @@ TEST(CallSites, RangesAroundOperatorsAreOperatorsAndPythonFunctionsAreRanges)
     EXPECT_EQ(syncs.sites.at(0).range, "train.py(12): step");
 }
 
-TEST(CallSites, WithoutCallsTheWaitsThemselvesCount)
+TEST(CallSites, UsesWaitsIfCallsAreNotRecorded)
 {
     const CallSites syncs = sitesOf("main\nop aten::item 0 50\nsync \"Stream Sync\" 10 30").syncs;
     ASSERT_EQ(syncs.sites.size(), 1U);
@@ -129,7 +129,7 @@ TEST(CallSites, WithoutCallsTheWaitsThemselvesCount)
     EXPECT_EQ(syncs.sites[0].time, std::chrono::microseconds(30));
 }
 
-TEST(CallSites, WhatLiesOutsideOfTheStepsDoesNotCount)
+TEST(CallSites, CallsOutsideOfStepsDoNotCount)
 {
     const CallSitesOfTrace sites = sitesOf(R"(
         main
@@ -145,7 +145,7 @@ TEST(CallSites, WhatLiesOutsideOfTheStepsDoesNotCount)
     EXPECT_EQ(sites.memsets.cannotTell, "no memset starts in the steps");
 }
 
-TEST(CallSites, SaysWhyItCannotTell)
+TEST(CallSites, ReportsWhyThereIsNoResult)
 {
     const CallSitesOfTrace none = sitesOf("main\nop aten::mm 0 10");
     EXPECT_EQ(none.memsets.cannotTell, "the trace contains no device memsets");
@@ -154,7 +154,7 @@ TEST(CallSites, SaysWhyItCannotTell)
               "no recorded call waits for a device");
 }
 
-TEST(CallSites, NumbersOfRangesAreLeftOut)
+TEST(CallSites, RangeNumbersAreRemoved)
 {
     EXPECT_EQ(withoutNumber("iteration 12"), "iteration");
     EXPECT_EQ(withoutNumber("iteration_12"), "iteration");

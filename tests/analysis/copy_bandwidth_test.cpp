@@ -29,7 +29,7 @@ constexpr std::string_view kCopies = R"(
       copy DtoH 1300 10 bytes=4 src=device dst=pageable
 )";
 
-TEST(CopyBandwidth, IsTheBytesOverTheTimeOfEachKindOfMemory)
+TEST(CopyBandwidth, IsBytesOverTimePerKindOfMemory)
 {
     const CopyBandwidth copies = bandwidthOf(kCopies);
     ASSERT_EQ(copies.classes.size(), 3U);
@@ -44,7 +44,7 @@ TEST(CopyBandwidth, IsTheBytesOverTheTimeOfEachKindOfMemory)
     EXPECT_EQ(copies.classes[1].src, MemoryKind::Pinned);
 }
 
-TEST(CopyBandwidth, TheBestLargeCopyOfAKindStandsForTheLink)
+TEST(CopyBandwidth, TheBestLargeCopyOfAKindIsTheReference)
 {
     const CopyBandwidth copies = bandwidthOf(kCopies);
     ASSERT_EQ(copies.best.size(), 1U); // a copy of 4 bytes says nothing about a link
@@ -68,7 +68,7 @@ TEST(CopyBandwidth, ACopyIsInTheClassOfItsSize)
     }
 }
 
-TEST(CopyBandwidth, StepsAreJudgedTheBestIsOfTheWholeTrace)
+TEST(CopyBandwidth, CoversTheStepsButTheReferenceComesFromTheWholeTrace)
 {
     const std::string text = "main\nstep 0 0 150\nstep 1 650 500\n" + std::string(kCopies);
     const CopyBandwidth copies = bandwidthOf(text);
@@ -77,7 +77,7 @@ TEST(CopyBandwidth, StepsAreJudgedTheBestIsOfTheWholeTrace)
     EXPECT_NEAR(shareOf(copies, 0).value(), 0.5, 1e-9);
 }
 
-TEST(CopyBandwidth, TheLinkOfTheDeviceIsTheBestWhereTheTraceTellsIt)
+TEST(CopyBandwidth, ARecordedLinkIsTheReference)
 {
     const std::string devices = "device 0 \"NVIDIA A100\" GPU-a\nmeta link.GPU-a PCIe 4.0 x16\n";
     const CopyBandwidth copies = bandwidthOf(devices + std::string(kCopies) + "copy DtoD 1400 100 bytes=50000000\n");
@@ -91,7 +91,7 @@ TEST(CopyBandwidth, TheLinkOfTheDeviceIsTheBestWhereTheTraceTellsIt)
     EXPECT_NEAR(copies.bestGbPerSecond(CopyKind::DtoD).value(), 500, 1e-9) << "these do not use the link";
 }
 
-TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
+TEST(CopyBandwidth, ALinkThatCopiesDoNotUseIsNotTheReference)
 {
     const auto bestOf = [](const std::string& facts) {
         return bandwidthOf(facts + std::string(kCopies)).bestGbPerSecond(CopyKind::HtoD).value();
@@ -105,7 +105,7 @@ TEST(CopyBandwidth, ALinkThatIsNotTheCopiesWayIsNotTheirBest)
     EXPECT_NEAR(bestOf(a + of + "a very fast\n"), 20, 1e-9);
 }
 
-TEST(CopyBandwidth, NoTimeAndNoBytesDivideNothing)
+TEST(CopyBandwidth, ZeroTimeAndZeroBytesDoNotDivideByZero)
 {
     const CopyBandwidth copies = bandwidthOf("stream 0 7\ncopy HtoD 0 0 bytes=2000000\ncopy HtoD 5 10");
     ASSERT_EQ(copies.classes.size(), 1U);
@@ -113,7 +113,7 @@ TEST(CopyBandwidth, NoTimeAndNoBytesDivideNothing)
     EXPECT_EQ(copies.classes[0].overBest.count(), 0);
 }
 
-TEST(CopyBandwidth, SaysWhyItCannotTell)
+TEST(CopyBandwidth, ReportsWhyThereIsNoResult)
 {
     EXPECT_EQ(bandwidthOf("main\nop aten::mm 0 10").cannotTell, "the trace contains no copies");
     EXPECT_EQ(bandwidthOf("main\nstep 0 0 10\nstep 1 10 10\nstream 0 7\ncopy HtoD 50 5 bytes=4").cannotTell,

@@ -44,7 +44,7 @@ std::shared_ptr<const Trace> launches(std::int64_t count)
     return builder.finish();
 }
 
-TEST(DetailedAnalysis, EndsSoonWhenNobodyWaitsForIt)
+TEST(DetailedAnalysis, EndsSoonAfterAStopRequest)
 {
     const auto trace = launches(100'000);
     const auto since = [](Clock::time_point begin) { return Clock::now() - begin; };

@@ -39,7 +39,7 @@ DetailedAnalysis analysisOf(const Trace& trace)
     return detailedAnalysis(trace, findSteps(trace));
 }
 
-TEST(DetailedAnalysis, ThePathIsThatOfTheSteadyStepsAlone)
+TEST(DetailedAnalysis, ThePathCoversOnlySteadySteps)
 {
     const DetailedAnalysis found = analysisOf(*traceFromText(kPhases));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 700)));
@@ -47,7 +47,7 @@ TEST(DetailedAnalysis, ThePathIsThatOfTheSteadyStepsAlone)
     EXPECT_EQ(found.part.steps, 7U);
 }
 
-TEST(DetailedAnalysis, ThePathTakesTheStepsWithOperatorsWhereOthersHaveNone)
+TEST(DetailedAnalysis, ThePathCoversStepsWithOperatorsIfOthersHaveNone)
 {
     const DetailedAnalysis found = analysisOf(
         *traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70\nop aten::mm 400 80\nop aten::mm 510 80"));
@@ -56,13 +56,13 @@ TEST(DetailedAnalysis, ThePathTakesTheStepsWithOperatorsWhereOthersHaveNone)
     EXPECT_EQ(found.part.steps, 7U);
 }
 
-TEST(DetailedAnalysis, ThePathTakesAllStepsWhereOnlyTheWarmUpHasOperators)
+TEST(DetailedAnalysis, ThePathCoversAllStepsIfOnlyTheWarmUpHasOperators)
 {
     const DetailedAnalysis found = analysisOf(*traceFromText(std::string(kPhases) + "main\nop aten::mm 0 70"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("forward", 700)));
 }
 
-TEST(DetailedAnalysis, ThePathTakesAllStepsWhereAllHaveOperators)
+TEST(DetailedAnalysis, ThePathCoversAllStepsIfAllHaveOperators)
 {
     const DetailedAnalysis found = analysisOf(*traceFromText(R"(
         repeat 8 every 100
@@ -75,14 +75,14 @@ TEST(DetailedAnalysis, ThePathTakesAllStepsWhereAllHaveOperators)
     EXPECT_EQ(found.pathPart.steps, found.part.steps);
 }
 
-TEST(DetailedAnalysis, ThePathOfATraceWithoutStepsIsThatOfAllOfIt)
+TEST(DetailedAnalysis, ThePathCoversTheWholeTraceWithoutSteps)
 {
     const DetailedAnalysis found = analysisOf(*traceFromText("main\nop aten::mm 0 100\nop aten::add 150 50"));
     EXPECT_THAT(usByName(found.path), UnorderedElementsAre(Pair("aten::mm", 100), Pair("", 50), Pair("aten::add", 50)));
     EXPECT_EQ(found.pathPart.steps, 0U);
 }
 
-TEST(DetailedAnalysis, ThePathDoesNotEndInWhatWorkersLoadBeyondTheEnd)
+TEST(DetailedAnalysis, ThePathDoesNotEndInTrailingLoaderWork)
 {
     const DetailedAnalysis found = analysisOf(*traceFromText(R"(
         repeat 4 every 100

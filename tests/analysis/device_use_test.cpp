@@ -46,7 +46,7 @@ TEST(DeviceUse, BusyIsTheUnionOverStreams)
     EXPECT_EQ(toUs(devices[0].span), 520);
 }
 
-TEST(DeviceUse, IdlenessIsExplainedByTheMainThreadOnce)
+TEST(DeviceUse, IdleTimeHasOneCauseFromTheMainThread)
 {
     std::map<std::string, double> causes;
     double sum = 0;
@@ -73,7 +73,7 @@ std::map<std::string, double> causesOf(const std::string& text, std::vector<Time
 
 using Causes = std::map<std::string, double>;
 
-TEST(DeviceUse, LoadingAKernelsCodeIsNoSlowLaunch)
+TEST(DeviceUse, LoadingKernelCodeIsNotASlowLaunch)
 {
     EXPECT_EQ(
         causesOf("main\nop aten::mm 0 100\ndriver cuLibraryLoadData 20 60\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
@@ -87,7 +87,7 @@ TEST(DeviceUse, LoadingAKernelsCodeIsNoSlowLaunch)
               (Causes{{"launch", 90}}));
 }
 
-TEST(DeviceUse, PageLockingAndMappingIsAllocation)
+TEST(DeviceUse, PageLockingAndMappingCountAsAllocation)
 {
     for (const char* call :
          {"cudaHostAlloc", "cudaHostRegister", "cudaHostUnregister", "cuMemHostAlloc", "cuMemCreate", "cuMemMap",
@@ -100,7 +100,7 @@ TEST(DeviceUse, PageLockingAndMappingIsAllocation)
         EXPECT_FALSE(isAllocation(call)) << call;
 }
 
-TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
+TEST(DeviceUse, NvtxRangesOfOperatorsCountAsOperators)
 {
     for (const char* range :
          {"aten::mm", "\"aten::mm, seq = 12, op_id = 7\"", "\"AllToAll4D, seq = 3\"", "MmBackward0", "Log2Backward0"})
@@ -117,7 +117,7 @@ TEST(DeviceUse, OperatorsRecordedAsNvtxRangesAreOperators)
         << "a range of the program may contain anything";
 }
 
-TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
+TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASyncCall)
 {
     EXPECT_EQ(
         causesOf("main\nop c10d::barrier 10 60\ncall cudaStreamSynchronize 20 50\ncall cudaStreamSynchronize 70 20\n"
@@ -132,7 +132,7 @@ TEST(DeviceUse, WaitingForOtherRanksIsCommunicationEvenInASynchronizingCall)
         << "on the host";
 }
 
-TEST(DeviceUse, AGroupOfOneRankWaitsForNobody)
+TEST(DeviceUse, AGroupOfOneRankDoesNotWait)
 {
     EXPECT_EQ(causesOf("main\nop c10d::allreduce_ 10 60\nop record_param_comms 20 40\n"
                        "annotation nccl:all_reduce 20 40\nstream 0 7\nkernel a 0 10\nkernel b 100 10"),
@@ -140,7 +140,7 @@ TEST(DeviceUse, AGroupOfOneRankWaitsForNobody)
         << "NCCL runs no kernel if there is nothing to exchange";
 }
 
-TEST(DeviceUse, ADeviceThatIsDoneWaitsForNothing)
+TEST(DeviceUse, AFinishedDeviceDoesNotWait)
 {
     const std::string text =
         "main\nop aten::mm 0 100\nstream 0 7\nkernel a 0 10\nkernel b 20 10\nstream 1 7\nkernel a 0 100";
@@ -166,7 +166,7 @@ TEST(DeviceUse, IdleStretchesOfAllDevicesSumToTheCauses)
         EXPECT_EQ(time.count(), 0) << cause << " is not a cause";
 }
 
-TEST(DeviceUse, ACpuTraceHasNone)
+TEST(DeviceUse, ACpuOnlyTraceHasNoDeviceUse)
 {
     const auto trace = traceFromText("main\nphase forward 0 10");
     const ActivityScan scan = scanActivity(*trace);
@@ -184,7 +184,7 @@ TEST(DeviceUse, SynchronizingAndBlockingCallsAreCounted)
     EXPECT_EQ(toUs(use.blockingCopyTime), 50);
 }
 
-TEST(DeviceUse, AWaitInsideAWaitIsOneWait)
+TEST(DeviceUse, NestedWaitsCountOnce)
 {
     const SyncUse use = syncUse(scanActivity(*traceFromText("main\ncall cudaStreamSynchronize 10 30\n"
                                                             "driver cuStreamSynchronize 12 25\n"
@@ -193,7 +193,7 @@ TEST(DeviceUse, AWaitInsideAWaitIsOneWait)
     EXPECT_EQ(toUs(use.time), 35);
 }
 
-TEST(DeviceUse, WaitsCountWhereCallsAreNotRecorded)
+TEST(DeviceUse, UsesWaitsIfCallsAreNotRecorded)
 {
     const SyncUse use = syncUse(scanActivity(*traceFromText("main\nsync stream 10 30\nsync stream 50 5")));
     EXPECT_EQ(use.calls, 2);
@@ -222,7 +222,7 @@ TEST(Transfers, KernelsAreSummedByName)
 }
 
 // As in a damaged file: seventy years each, and petabytes.
-TEST(Transfers, SumsThatNoNumberHoldsStayAtTheLargest)
+TEST(Transfers, SumsSaturateInsteadOfOverflowing)
 {
     std::string text = "stream 0 7\n";
     for (int i = 0; i < 9; ++i)
@@ -237,7 +237,7 @@ TEST(Transfers, SumsThatNoNumberHoldsStayAtTheLargest)
     }
 }
 
-TEST(Transfers, CommunicationIsExposedWhereNoOtherKernelRuns)
+TEST(Transfers, CommunicationIsExposedIfNoOtherKernelRuns)
 {
     const Communication c = communication(scanActivity(*traceFromText(R"(
         device 0 gpu

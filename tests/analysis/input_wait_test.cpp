@@ -36,7 +36,7 @@ constexpr std::string_view kNoWorkers = R"(
       end
 )";
 
-TEST(InputWait, WithoutWorkersStagesLieInTheMainThreadsWait)
+TEST(InputWait, WithoutWorkersStagesAreInTheWaitOfTheMainThread)
 {
     const InputWait input = inputOf(kNoWorkers);
     EXPECT_EQ(input.workers, 0);
@@ -119,7 +119,7 @@ TEST(InputWait, PinningBelongsToItsBatchBeforeAndAfter)
     EXPECT_DOUBLE_EQ(after.loadUsPerBatch, 80);
 }
 
-TEST(InputWait, AWorkerThatIsMadeAnewEachEpochIsOne)
+TEST(InputWait, AWorkerThatIsRecreatedInEachEpochCountsOnce)
 {
     const InputWait input = inputOf(R"(
         main
@@ -136,7 +136,7 @@ TEST(InputWait, AWorkerThatIsMadeAnewEachEpochIsOne)
     EXPECT_EQ(input.workers, 1);
 }
 
-TEST(InputWait, StallsAreStepsThatWaitedOverATwentiethOfTheMean)
+TEST(InputWait, StallsAreStepsThatWaitOverFivePercentOfTheMean)
 {
     const InputWait input = inputOf(R"(
         main
@@ -169,7 +169,7 @@ TEST(InputWait, LongestWaitsComeFirst)
     EXPECT_THAT(waits, ElementsAre(40, 30, 20));
 }
 
-TEST(InputWait, OnlyWaitsInWhichTheDeviceIsIdleCanBeWon)
+TEST(InputWait, OnlyWaitsWithAnIdleDeviceCanBeSaved)
 {
     const InputWait input = inputOf(R"(
         device 0 gpu
@@ -187,7 +187,7 @@ TEST(InputWait, OnlyWaitsInWhichTheDeviceIsIdleCanBeWon)
     EXPECT_DOUBLE_EQ(input.idleWaitUsPerStep, 10);
 }
 
-TEST(InputWait, WithoutSteadyStepsNothingIsClaimed)
+TEST(InputWait, ReportsNothingWithoutSteadySteps)
 {
     const InputWait input = inputOf("main\nstep 0 0 100\nphase \"data wait\" 0 60");
     EXPECT_EQ(input.waitShare, 0);

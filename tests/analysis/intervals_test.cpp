@@ -37,7 +37,7 @@ Cells cells(const Intervals& ranges)
     return covered;
 }
 
-TEST(Intervals, TouchingAndOverlappingRangesBecomeOne)
+TEST(Intervals, TouchingAndOverlappingRangesAreMerged)
 {
     EXPECT_EQ(unite({ns(5, 8), ns(0, 3), ns(3, 4), ns(7, 9), ns(6, 6)}), (Intervals{ns(0, 4), ns(5, 9)}));
 }

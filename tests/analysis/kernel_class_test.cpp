@@ -26,7 +26,7 @@ void PrintTo(const Named& named, std::ostream* out)
 
 class KernelNames : public testing::TestWithParam<Named> {};
 
-TEST_P(KernelNames, TellWhatTheKernelDoes)
+TEST_P(KernelNames, DetermineTheKernelClass)
 {
     EXPECT_EQ(kernelClassName(kernelClass(GetParam().name)), kernelClassName(GetParam().kernelClass));
     EXPECT_EQ(kernelPrecision(GetParam().name), GetParam().precision);
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
         Named{"spin_kernel", Other, Precision::Unknown, false}));
 
 // The file says where its names come from. Lists every name that gets another class.
-TEST(KernelClasses, OfRealNamesAreThoseOfTheTable)
+TEST(KernelClasses, OfRealNamesMatchTheTable)
 {
     std::ifstream table(KERNEL_NAMES);
     ASSERT_TRUE(table) << KERNEL_NAMES;
@@ -141,7 +141,7 @@ TEST(KernelClasses, OfRealNamesAreThoseOfTheTable)
 }
 
 // Types in template arguments and parameters, and operators next to a fused kernel, do not describe the kernel.
-TEST(KernelClasses, AreNotTakenFromTypes)
+TEST(KernelClasses, IgnoreTypesInNames)
 {
     EXPECT_EQ(kernelClass("void fill<cutlass::bfloat16_t>(cutlass::Array<float, 4>)"), Other);
     EXPECT_EQ(kernelClass("void scale(cublasGemvParams, cudnn::cnn::conv_params)"), Other);
@@ -152,14 +152,14 @@ TEST(KernelClasses, AreNotTakenFromTypes)
     EXPECT_EQ(kernelClass("triton_poi_fused_add_all_reduce_wait_tensor_3"), Elementwise);
 }
 
-TEST(KernelClasses, OfOddNamesAreFound)
+TEST(KernelClasses, AcceptMalformedNames)
 {
     for (const char* name :
          {"", "<", ">", "(", ")", "_Z", "_ZN", "_ZN99x", "_ZN99999999999999999999999x", "a<b", "a>b"})
         EXPECT_EQ(kernelClass(name), Other) << name;
 }
 
-TEST(KernelWork, SumsByClassAndTellsWhatTensorCoresDidNot)
+TEST(KernelWork, SumsByClassAndFindsProductsWithoutTensorCores)
 {
     const auto trace = traceFromText(R"(
         stream 0 7
@@ -178,7 +178,7 @@ TEST(KernelWork, SumsByClassAndTellsWhatTensorCoresDidNot)
     EXPECT_EQ(trace->name(trace->slice(work.fullPrecision.front())), "volta_sgemm_64x64_nt");
 }
 
-TEST(KernelWork, CountsOnlyWhatBeginsInsideTheRanges)
+TEST(KernelWork, CountsOnlyKernelsThatStartInsideTheRanges)
 {
     const auto trace = traceFromText("stream 0 7\n kernel a 0 10\n kernel b 10 10\n kernel c 30 10");
     const std::vector<TimeRange> within{{traceTime(10'000), traceTime(20'000)}, {traceTime(25'000), traceTime(31'000)}};

@@ -30,7 +30,7 @@ std::string training(int steps)
         end)";
 }
 
-TEST(LastSteps, AreAsManyAsWanted)
+TEST(LastSteps, HaveTheRequestedNumber)
 {
     const auto trace = traceFromText(training(200));
     const auto last = lastSteps(*trace, {.steps = 50, .slices = 100'000, .least = 10});
@@ -40,7 +40,7 @@ TEST(LastSteps, AreAsManyAsWanted)
     EXPECT_EQ(last->begin, traceTime(150 * 100'000));
 }
 
-TEST(LastSteps, AreFewerWhereTheyHoldMuch)
+TEST(LastSteps, AreFewerIfTheyHaveManySlices)
 {
     const auto trace = traceFromText(training(200)); // six slices each
     const auto most = [&](std::size_t slices) {
@@ -53,7 +53,7 @@ TEST(LastSteps, AreFewerWhereTheyHoldMuch)
     EXPECT_EQ(most(1), 10) << "the minimum";
 }
 
-TEST(LastSteps, NeedATraceThatHoldsMore)
+TEST(LastSteps, RequireATraceWithMoreSteps)
 {
     const LastStepsLimit limit{.steps = 50, .slices = 100'000, .least = 10};
     EXPECT_FALSE(lastSteps(*traceFromText(training(10)), limit));
@@ -61,7 +61,7 @@ TEST(LastSteps, NeedATraceThatHoldsMore)
     EXPECT_FALSE(lastSteps(*traceFromText("main\nrepeat 99 every 10\n op aten::mm 0 5\nend"), limit));
 }
 
-TEST(LastSteps, OfAGrowingTraceEndWithTheOneUnderWay)
+TEST(LastSteps, OfAGrowingTraceEndWithTheStepInProgress)
 {
     TraceBuilder builder;
     TextFeeder feeder{builder};
@@ -79,7 +79,7 @@ TEST(LastSteps, OfAGrowingTraceEndWithTheOneUnderWay)
     EXPECT_EQ(last->begin, traceTime(181 * 100'000));
 }
 
-TEST(LastSteps, TellWhatTheWholeTells)
+TEST(LastSteps, GiveTheSameStatisticsAsTheWholeTrace)
 {
     const auto trace = traceFromText(training(300));
     const auto last = lastSteps(*trace, {.steps = 120, .slices = 100'000, .least = 10});

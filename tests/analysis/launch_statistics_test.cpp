@@ -30,7 +30,7 @@ constexpr std::string_view kQueue = R"(
       kernel a 110 20 corr=4
 )";
 
-TEST(LaunchStatistics, CountsCallsTheirTimesAndWhatTheyWaitFor)
+TEST(LaunchStatistics, CountsCallsDurationsAndLatencies)
 {
     const LaunchStatistics statistics = statisticsOf(kQueue);
     ASSERT_EQ(statistics.devices.size(), 1U);
@@ -45,7 +45,7 @@ TEST(LaunchStatistics, CountsCallsTheirTimesAndWhatTheyWaitFor)
     EXPECT_EQ(device.backwards, 0);
 }
 
-TEST(LaunchStatistics, TheQueueHoldsWhatHasNotBegun)
+TEST(LaunchStatistics, TheQueueContainsWorkThatHasNotStarted)
 {
     const DeviceLaunches device = statisticsOf(kQueue).devices.at(0);
     EXPECT_EQ(device.time, std::chrono::microseconds(130));
@@ -56,7 +56,7 @@ TEST(LaunchStatistics, TheQueueHoldsWhatHasNotBegun)
     EXPECT_DOUBLE_EQ(device.foundEmptyShare, 0.5);    // the first and the last
 }
 
-TEST(LaunchStatistics, OnlyStepsCountWhereThereAre)
+TEST(LaunchStatistics, OnlyStepsCountIfThereAreAny)
 {
     const std::string text = "main\nstep 0 0 25\nstep 1 95 45\n" + std::string(kQueue);
     const DeviceLaunches device = statisticsOf(text, true).devices.at(0);
@@ -100,7 +100,7 @@ TEST(LaunchStatistics, ARuntimeCallAndItsDriverCallAreOneLaunch)
     EXPECT_DOUBLE_EQ(device.callUs, 9);
 }
 
-TEST(LaunchStatistics, WithHalfOfTheCallsMissingTheRestIsToldAndHowMuchItIs)
+TEST(LaunchStatistics, ReportsTheKnownPartIfHalfOfTheCallsAreMissing)
 {
     const DeviceLaunches device = statisticsOf(R"(
         main
@@ -116,7 +116,7 @@ TEST(LaunchStatistics, WithHalfOfTheCallsMissingTheRestIsToldAndHowMuchItIs)
     EXPECT_DOUBLE_EQ(device.emptyShare, 0); // b was launched at an unknown time, at the latest when it started
 }
 
-TEST(LaunchStatistics, AClockThatGoesBackMakesNoNegativeDelay)
+TEST(LaunchStatistics, AClockThatGoesBackwardsGivesNoNegativeLatency)
 {
     const DeviceLaunches device = statisticsOf(R"(
         main
@@ -133,7 +133,7 @@ TEST(LaunchStatistics, AClockThatGoesBackMakesNoNegativeDelay)
     EXPECT_NEAR(device.emptyShare, 30.0 / 60, 1e-9); // 30–60
 }
 
-TEST(LaunchStatistics, SaysWhyItCannotTell)
+TEST(LaunchStatistics, ReportsWhyThereIsNoResult)
 {
     EXPECT_EQ(statisticsOf("main\nop aten::mm 0 10").cannotTell, "the trace contains no device work");
     EXPECT_EQ(statisticsOf("stream 0 7\nkernel a 0 10 corr=1").cannotTell,

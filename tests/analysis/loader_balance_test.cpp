@@ -32,7 +32,7 @@ constexpr std::string_view kWorkers = R"(
     end
 )";
 
-TEST(LoaderBalance, TellsWhoWorksAndWhoWaits)
+TEST(LoaderBalance, ReportsBusyAndWaitingTimePerWorker)
 {
     const LoaderBalance balance = balanceOf(kWorkers);
     ASSERT_EQ(balance.workers.size(), 2U);
@@ -48,7 +48,7 @@ TEST(LoaderBalance, TellsWhoWorksAndWhoWaits)
     EXPECT_EQ(balance.cannotTell, "");
 }
 
-TEST(LoaderBalance, SaysWhyItCannotTell)
+TEST(LoaderBalance, ReportsWhyThereIsNoResult)
 {
     EXPECT_EQ(balanceOf("main\nop aten::mm 0 10").cannotTell, "the trace has no steady steps");
     EXPECT_EQ(balanceOf("repeat 3 every 100\nmain\nstep 0 0 100\nend").cannotTell,

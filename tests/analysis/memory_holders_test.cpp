@@ -21,12 +21,12 @@ std::shared_ptr<const Trace> traceWith(const std::map<std::string, std::string>&
 
 } // namespace
 
-TEST(MemoryHolders, ATraceThatRecordedNoMemoryHasNone)
+TEST(MemoryHolders, ATraceWithoutMemoryRecordsHasNone)
 {
     EXPECT_TRUE(memoryMoments(*traceWith({{"workload", "convnet"}})).empty());
 }
 
-TEST(MemoryHolders, SayWhoHeldHowMuchAtThePeak)
+TEST(MemoryHolders, ListTheAllocationsAtThePeak)
 {
     const auto moments = memoryMoments(*traceWith(
         {{"memory.peak.cpu", "7000"},
@@ -52,7 +52,7 @@ TEST(MemoryHolders, SayWhoHeldHowMuchAtThePeak)
     EXPECT_TRUE(moments[1].alive.empty());
 }
 
-TEST(MemoryHolders, WhereMemoryRanOutComesFirst)
+TEST(MemoryHolders, OutOfMemoryComesFirst)
 {
     const auto moments = memoryMoments(*traceWith({{"memory.peak.gpu0", "100"},
                                                    {"memory.out.gpu0", "90"},
@@ -67,7 +67,7 @@ TEST(MemoryHolders, WhereMemoryRanOutComesFirst)
 }
 
 // The metadata of a file may contain anything.
-TEST(MemoryHolders, LinesThatCannotBeReadAreLeftOut)
+TEST(MemoryHolders, UnreadableLinesAreSkipped)
 {
     const auto moments = memoryMoments(
         *traceWith({{"memory.peak.", "1"},

@@ -25,7 +25,7 @@ std::vector<std::pair<OneTimeKind, double>> partsOf(const std::string& text)
 
 using Parts = std::vector<std::pair<OneTimeKind, double>>;
 
-TEST(OneTimeWork, EachKindIsFoundInTheFirstHalfMostTimeFirst)
+TEST(OneTimeWork, FindsEachKindInTheFirstHalfLongestFirst)
 {
     EXPECT_EQ(partsOf("driver cuLibraryLoadData 0 5000\ncall cudaMalloc 10000 300\ncall hipMalloc 11000 300\n"
                       "annotation \"entire_frame_compile (dynamo_timed)\" 20000 90000\n"
@@ -37,7 +37,7 @@ TEST(OneTimeWork, EachKindIsFoundInTheFirstHalfMostTimeFirst)
                      {OneTimeKind::Allocation, 600}}));
 }
 
-TEST(OneTimeWork, NoTimeIsInTwoParts)
+TEST(OneTimeWork, PartsDoNotOverlap)
 {
     EXPECT_EQ(partsOf("op aten::cudnn_convolution 0 60000\ncall cudaLaunchKernel 1000 50000\n"
                       "driver cuModuleLoadData 2000 40000\n"),
@@ -46,14 +46,14 @@ TEST(OneTimeWork, NoTimeIsInTwoParts)
                      {OneTimeKind::Autotuning, 10000}}));
 }
 
-TEST(OneTimeWork, WhatTakesATenthAsLongLaterComesBack)
+TEST(OneTimeWork, RecurringWorkIsNotOneTimeWork)
 {
     EXPECT_EQ(partsOf("call cudaMalloc 0 1000\ncall cudaMalloc 600000 99\n"), (Parts{{OneTimeKind::Allocation, 1000}}));
     EXPECT_EQ(partsOf("call cudaMalloc 0 1000\ncall cudaMalloc 600000 100\n"), Parts{});
     EXPECT_EQ(partsOf("call cudaMalloc 600000 1000\n"), Parts{});
 }
 
-TEST(OneTimeWork, ALaunchThatAFullQueueBlocksIsNoFirstLaunch)
+TEST(OneTimeWork, ALaunchBlockedByAFullQueueIsNotAFirstLaunch)
 {
     EXPECT_EQ(partsOf("call cudaLaunchKernel 0 10000\n"), (Parts{{OneTimeKind::FirstLaunch, 10000}}));
     EXPECT_EQ(partsOf("call cudaLaunchKernel 0 9999\n"), Parts{});
@@ -70,7 +70,7 @@ std::vector<Step> stepsWith(int us)
                                     std::to_string(us) + "\nend\n"));
 }
 
-TEST(OneTimeWork, MakesFirstStepsWarmUpFromASeventhOfAStepOn)
+TEST(OneTimeWork, MakesFirstStepsWarmUpIfItTakesASeventhOfAStep)
 {
     const auto warm = [](const std::vector<Step>& steps) {
         std::string marks;
@@ -82,7 +82,7 @@ TEST(OneTimeWork, MakesFirstStepsWarmUpFromASeventhOfAStepOn)
     EXPECT_EQ(warm(stepsWith(1428)), "w-------") << "the first step of a run always is warm-up";
 }
 
-TEST(OneTimeWork, IsLeftOutOfTheJudgedWindowOfATraceWithoutSteps)
+TEST(OneTimeWork, IsExcludedFromTheWindowOfATraceWithoutSteps)
 {
     const auto begin = [](int us) {
         const auto trace = traceFromText("main\ndriver cuModuleLoadData 0 " + std::to_string(us) +

@@ -15,7 +15,7 @@ OpCosts costsOf(std::string_view text)
     return opCosts(*trace, findSteps(*trace));
 }
 
-TEST(OpCosts, SelfTimeIsWithoutWhatIsNestedInside)
+TEST(OpCosts, SelfTimeExcludesNestedOps)
 {
     const OpCosts costs = costsOf(R"(
         main
@@ -56,7 +56,7 @@ TEST(OpCosts, StepsWithoutOpsDoNotDilute)
     EXPECT_DOUBLE_EQ(costs.find("aten::mul", "")->countPerStep, 1);
 }
 
-TEST(OpCosts, AnOpInsideOneOfItsNameCountsOnceInTotal)
+TEST(OpCosts, AnOpInsideAnOpOfTheSameNameCountsOnceInTotal)
 {
     const OpCosts costs = costsOf(R"(
         main
@@ -88,7 +88,7 @@ TEST(OpCosts, OpsOfAutogradsThreadBelongToThePhaseOfTheStepsThread)
     EXPECT_DOUBLE_EQ(costs.find("aten::mm", "backward")->selfUsPerStep, 10);
 }
 
-TEST(OpCosts, ValidationCountsByPassWhateverPhaseIsInside)
+TEST(OpCosts, ValidationCountsPerPassWhateverItsPhases)
 {
     const OpCosts costs = costsOf(R"(
         main
@@ -113,7 +113,7 @@ TEST(OpCosts, ValidationCountsByPassWhateverPhaseIsInside)
     EXPECT_DOUBLE_EQ(step->selfUsPerStep, 10);
 }
 
-TEST(OpCosts, LoaderWorkersAreNotTheModelsWork)
+TEST(OpCosts, LoaderWorkersAreExcluded)
 {
     const OpCosts costs = costsOf(R"(
         main

@@ -33,7 +33,7 @@ constexpr std::string_view kImported = R"(
       end
 )";
 
-TEST(Phases, KnowWhatPyTorchCallsThem)
+TEST(Phases, RecognisePyTorchsNames)
 {
     const auto trace = traceFromText(kImported);
     const Phases phases(*trace);
@@ -51,7 +51,7 @@ TEST(Phases, KnowWhatPyTorchCallsThem)
 
 // Recorded by our hooks on the loop's track and, together with the operators, by PyTorch's annotation on the thread's
 // track.
-TEST(Phases, AWaitIsCountedOnceWhereHooksAndAnnotationsTellIt)
+TEST(Phases, AWaitRecordedByHooksAndAnnotationsCountsOnce)
 {
     const std::string_view twice = R"(
     main
@@ -71,7 +71,7 @@ TEST(Phases, AWaitIsCountedOnceWhereHooksAndAnnotationsTellIt)
     EXPECT_EQ(waits(*traceFromText("meta ops.source callback\n" + std::string(twice))), 1);
 }
 
-TEST(Phases, KernelsAndCallsAreNone)
+TEST(Phases, KernelsAndCallsAreNotPhases)
 {
     const auto trace = traceFromText("main\n call \"Optimizer.step\" 0 1\nstream 0 7\n kernel \"Optimizer.step\" 0 1");
     const Phases phases(*trace);
@@ -94,7 +94,7 @@ TEST(Phases, PartsOfImportedSteps)
     EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), steps).share(TimeClass::DataLoader), 0.4);
 }
 
-TEST(Phases, OperatorsOfImportedTracesBelongToOne)
+TEST(Phases, OperatorsOfImportedTracesBelongToAPhase)
 {
     const auto trace = traceFromText(kImported);
     const OpCosts costs = opCosts(*trace, findSteps(*trace));
@@ -132,7 +132,7 @@ constexpr std::string_view kGpuTraining = R"(
       end
 )";
 
-TEST(InferredPhases, ForwardIsWhatTheBackwardPassDifferentiates)
+TEST(InferredPhases, ForwardIsThePartThatTheBackwardPassDifferentiates)
 {
     const auto trace = traceFromText(kGpuTraining);
     const auto steps = findSteps(*trace);
@@ -168,7 +168,7 @@ TEST(InferredPhases, EachBackwardPassOfAStepHasItsForwardPass)
     EXPECT_EQ(steps[0].parts.backward.count(), 40'000);
 }
 
-TEST(InferredPhases, WithoutNumbersForwardIsWhatRunsBeforeTheFirstNode)
+TEST(InferredPhases, WithoutNumbersForwardEndsBeforeTheFirstNode)
 {
     const auto trace = traceFromText(R"(
         main pid=1
@@ -205,7 +205,7 @@ TEST(InferredPhases, AMarkedForwardCountsOnce)
     EXPECT_EQ(steps[0].parts.forward.count(), 37'000) << "marked from 10 to 40, inferred from 15 to 47";
 }
 
-TEST(InferredPhases, AreNoneWithoutABackwardPassAndInOurOwnTraces)
+TEST(InferredPhases, AreEmptyWithoutABackwardPassAndInOurOwnTraces)
 {
     const auto inference = traceFromText("main\n annotation ProfilerStep#3 0 100\n op aten::mm 10 80 seq=5\n"
                                          " op aten::item 90 5");
@@ -215,7 +215,7 @@ TEST(InferredPhases, AreNoneWithoutABackwardPassAndInOurOwnTraces)
     EXPECT_EQ(findSteps(*own).at(0).parts.forward.count(), 0);
 }
 
-TEST(Phases, ADataPipeIsALoader)
+TEST(Phases, ADataPipeCountsAsALoader)
 {
     EXPECT_EQ(phaseOfRange("enumerate(DataPipe)#IterableWrapper"), phase::kDataWait);
     EXPECT_EQ(phaseOfRange("enumerate(items)"), "");

@@ -23,7 +23,7 @@ std::map<DeviceId, QueuedGaps> gapsOf(std::string_view text)
     return queuedGaps(*trace, scanActivity(*trace), all, {DeviceId{0}, DeviceId{1}});
 }
 
-TEST(QueuedGaps, AreThoseWhoseNextWorkWasLaunchedBefore)
+TEST(QueuedGaps, AreGapsWhoseNextWorkWasAlreadyLaunched)
 {
     const auto found = gapsOf("main\ncall cudaLaunchKernel 0 5 corr=1\ncall cudaLaunchKernel 5 5 corr=2\n"
                               "call cudaLaunchKernel 40 10 corr=3\n"
@@ -46,7 +46,7 @@ TEST(QueuedGaps, CountFromTheEndOfTheCall)
     EXPECT_EQ(queued("15 6"), 0) << "the call has not returned yet";
 }
 
-TEST(QueuedGaps, OfSeveralStreamsAreJudgedByWhateverEndsTheGap)
+TEST(QueuedGaps, OfSeveralStreamsDependOnTheWorkThatEndsTheGap)
 {
     const auto found = gapsOf("main\ncall cudaLaunchKernel 0 2 corr=1\ncall cudaLaunchKernel 2 2 corr=2\n"
                               "call cudaLaunchKernel 25 2 corr=3\n"
@@ -58,7 +58,7 @@ TEST(QueuedGaps, OfSeveralStreamsAreJudgedByWhateverEndsTheGap)
     EXPECT_EQ(found.at(DeviceId{1}).count, 0) << "gaps without a recorded launch do not count";
 }
 
-TEST(QueuedGaps, AreNoIdlenessOfTheHost)
+TEST(QueuedGaps, AreNotCausedByTheHost)
 {
     const auto trace = traceFromText("main\nrepeat 10 every 100\nstep 0 0 100\nop aten::add 0 100\n"
                                      "call cudaLaunchKernel 0 2 corr=1\ncall cudaLaunchKernel 3 2 corr=2\nend\n"
@@ -89,7 +89,7 @@ std::map<std::string_view, double> idleFor(const std::string& work, bool comesBa
     return causes;
 }
 
-TEST(IdleCauses, WorkThatTheHostDoesOnceIsWarmUp)
+TEST(IdleCauses, OneTimeHostWorkIsWarmUp)
 {
     for (const char* work : {"call cudaMalloc", "call cudaLaunchKernel", "op aten::cudnn_convolution"})
         EXPECT_EQ(idleFor(work, false)["warm_up"], 20'000) << work;

@@ -44,7 +44,7 @@ std::vector<Rank> ranksIn(const Trace& trace)
     return ranksOf(trace, findSteps(trace));
 }
 
-TEST(Ranks, AreProcessesWithDevicesAndStepsOfTheirOwn)
+TEST(Ranks, AreProcessesWithTheirOwnDevicesAndSteps)
 {
     const auto trace = fused(rankText(11, 0, 0, 100, 20, 1) + rankText(12, 1, 3, 120, 30, 50'000));
     const std::vector<Rank> ranks = ranksIn(*trace);
@@ -65,7 +65,7 @@ TEST(Ranks, AreProcessesWithDevicesAndStepsOfTheirOwn)
 }
 
 // CUPTI numbers launches from 1 in every process.
-TEST(Ranks, AreToldApartByTheTimeOfCallsThatAreNumberedAlike)
+TEST(Ranks, AreDistinguishedByCallTimesIfTheyUseTheSameIds)
 {
     for (const int begin : {2, 40, 100'000}) {
         const auto trace = fused(rankText(11, 0, 0, 100, 20, 1) + rankText(12, 1, begin, 100, 20, 1));
@@ -97,7 +97,7 @@ TEST(Ranks, OfAnExportAreTheProcessesOfItsStreams)
     EXPECT_TRUE(ranks[0].steps.empty());
 }
 
-TEST(Ranks, AreNoneInTheTraceOfOneProcess)
+TEST(Ranks, AreEmptyForTheTraceOfOneProcess)
 {
     EXPECT_TRUE(ranksIn(*fused(rankText(11, 0, 0, 100, 20, 1))).empty());
     const auto twoDevices = fused(rankText(11, 0, 0, 100, 20, 1) + "stream 1 7\n kernel a 10 50 corr=1\n");
@@ -116,7 +116,7 @@ TEST(Ranks, AreNoneInTheTraceOfOneProcess)
     EXPECT_TRUE(ranksIn(*helper).empty()) << "a loader that decodes on the training's device";
 }
 
-TEST(Ranks, AreNumberedAsTheirNamesSay)
+TEST(Ranks, AreNumberedByTheirNames)
 {
     const auto trace = traceFromText(R"(
         thread "main thread of rank 5" pid=1
@@ -133,7 +133,7 @@ TEST(Ranks, AreNumberedAsTheirNamesSay)
     EXPECT_EQ(ranks[1].number, 5);
 }
 
-TEST(Ranks, ShareWhatTheTraceDoesNotTellApart)
+TEST(Ranks, ShareWorkThatCannotBeAssigned)
 {
     const auto trace = traceFromText(R"(
         main pid=1
@@ -149,7 +149,7 @@ TEST(Ranks, ShareWhatTheTraceDoesNotTellApart)
     EXPECT_EQ(scanActivity(*ranks[1].trace).of(ActivityKind::Kernel).count, 1);
 }
 
-TEST(Ranks, AreNotMixedInTheFactsThatRulesRead)
+TEST(Ranks, AreNotMixedInTheResultsForRules)
 {
     const std::string alone = rankText(12, 1, 3, 120, 30, 50'000);
     const auto trace = fused(rankText(11, 0, 0, 100, 20, 1) + alone);
@@ -171,7 +171,7 @@ TEST(Ranks, AreNotMixedInTheFactsThatRulesRead)
     EXPECT_EQ(trace->track(facts.steps.front().slice.track).pid, 12);
 }
 
-TEST(Ranks, JudgedIsTheRankOfTheStepsWhereNoneIsSlower)
+TEST(Ranks, TheRankOfTheStepsIsRepresentativeIfNoneIsSlower)
 {
     const auto trace = fused(rankText(11, 0, 0, 1000, 20, 1) + rankText(12, 1, 0, 1005, 20, 50'000));
     auto steps = findSteps(*trace);

@@ -38,7 +38,7 @@ TEST(RecordingCost, IsTheRatioOfSteadyStepsWithItsInterval)
     EXPECT_EQ(cost->without, 6);
 }
 
-TEST(RecordingCost, NoisySteppingIsSaidByTheInterval)
+TEST(RecordingCost, NoisyStepsWidenTheInterval)
 {
     std::vector<Step> steps;
     add(steps, false, {50, 200, 60, 180, 100});
@@ -60,14 +60,14 @@ TEST(RecordingCost, IsNoisyAboveEitherThreshold)
     EXPECT_TRUE(isNoisy(cost, 0));
 }
 
-TEST(RecordingCost, ARunPaysForTheStepsThatRecord)
+TEST(RecordingCost, ARunOnlyPaysForRecordedSteps)
 {
     const RecordingCost cost{1.05, 1.03, 1.07, 10, 90, 0.1};
     EXPECT_DOUBLE_EQ(cost.recordedShare(), 0.1);
     EXPECT_NEAR(cost.addedToRun(), 0.005, 1e-12);
 }
 
-TEST(RecordingCost, OfTooFewStepsNothingIsSaid)
+TEST(RecordingCost, IsUnknownWithTooFewSteps)
 {
     std::vector<Step> steps;
     add(steps, false, {100, 100, 100, 100, 100, 100});

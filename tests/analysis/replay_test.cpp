@@ -44,7 +44,7 @@ WhatIf scaling(const Trace& trace, std::string_view name, double factor)
     };
 }
 
-TEST(Replay, WithoutAChangeGivesTheTracesOwnTimes)
+TEST(Replay, WithoutAChangeReproducesTheTrace)
 {
     const auto trace = traceFromText(kReadsBack);
     const ReplayGraph graph = ReplayGraph::of(*trace, findSteps(*trace));
@@ -74,13 +74,13 @@ TEST(Replay, WithoutReadingBackTheHostRunsAhead)
     EXPECT_DOUBLE_EQ(us, 180);
 }
 
-TEST(Replay, RemovedHostWorkIsGoneWhereTheDeviceDoesNotMind)
+TEST(Replay, RemovingHostWorkSavesItsTimeIfTheDeviceIsNotTheLimit)
 {
     const auto trace = traceFromText(kReadsBack);
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "log", 0)), 210);
 }
 
-TEST(Replay, WorkThatDoesNotBlockLetsTheThreadGoOn)
+TEST(Replay, NonBlockingWorkLetsTheThreadContinue)
 {
     const auto trace = traceFromText(kReadsBack);
     const Replayed replayed = ReplayGraph::of(*trace, findSteps(*trace)).replay([&](const ReplayWork& work) {
@@ -109,7 +109,7 @@ TEST(Replay, BackToBackKernelsKeepTheirOrderAndTheirGap)
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "b", 0)), 150);
 }
 
-TEST(Replay, AWaitForABatchEndsWhenTheBatchIsThere)
+TEST(Replay, AWaitForABatchEndsWhenTheBatchIsReady)
 {
     const auto trace = traceFromText(R"(
         main
@@ -151,7 +151,7 @@ double withoutCopyUs(std::string_view call, std::string_view copy, std::string_v
     return replayedUs(*trace, scaling(*trace, fmt::format("Memcpy {}", copy), 0));
 }
 
-TEST(Replay, ACopyThatCudaDoesNotWaitForHoldsNoCallUp)
+TEST(Replay, ACopyThatDoesNotBlockDoesNotDelayItsCall)
 {
     // On an idle device, the copy ends before its call does.
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpyAsync", "DtoD", "bytes=4 src=device dst=device"), 100);
@@ -167,7 +167,7 @@ TEST(Replay, ACopyThatCudaDoesNotWaitForHoldsNoCallUp)
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "DtoH", "bytes=4 src=device dst=pinned"), 55);
 }
 
-TEST(Replay, TheThreadOfAutogradIsInLineWithTheMainThread)
+TEST(Replay, AutogradsThreadIsOnTheSameLineAsTheMainThread)
 {
     const auto trace = traceFromText(R"(
         main
@@ -183,7 +183,7 @@ TEST(Replay, TheThreadOfAutogradIsInLineWithTheMainThread)
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "forward", 0)), 70);
 }
 
-TEST(Replay, OperatorsAreCutOutWhereTheyAreAskedFor)
+TEST(Replay, OperatorsAreSeparatePiecesOnRequest)
 {
     const auto trace =
         traceFromText("main\nstep 0 0 100\nphase forward 0 100\nop aten::zero_ 20 30\nop aten::add 60 10");
@@ -191,7 +191,7 @@ TEST(Replay, OperatorsAreCutOutWhereTheyAreAskedFor)
     EXPECT_DOUBLE_EQ(replayedUs(*trace, scaling(*trace, "aten::zero_", 0), isZero), 70);
 }
 
-TEST(Replay, AClockThatWentBackDoesNotHangIt)
+TEST(Replay, AClockThatGoesBackwardsDoesNotHangIt)
 {
     const auto trace = traceFromText(R"(
         main
@@ -245,14 +245,14 @@ TEST(Replay, IsMonotonic)
     }
 }
 
-TEST(Replay, SavingsAreThoseOfSteadySteps)
+TEST(Replay, SavingsCoverSteadySteps)
 {
     std::vector<Step> steps(3);
     steps[0].warmup = true;
     EXPECT_THAT(savedPerStep(steps, {{}, {10, 20, 30}}, {{}, {1, 15, 20}}), testing::ElementsAre(5, 10));
 }
 
-TEST(CriticalPath, FollowsWhatHeldThingsUp)
+TEST(CriticalPath, FollowsTheBindingDependencies)
 {
     const auto trace = traceFromText(kReadsBack);
     const CriticalPath path = criticalPath(*trace, ReplayGraph::of(*trace, findSteps(*trace)));
@@ -265,7 +265,7 @@ TEST(CriticalPath, FollowsWhatHeldThingsUp)
         EXPECT_EQ(path.pieces[i - 1].range.end, path.pieces[i].range.begin);
 }
 
-TEST(CriticalPath, LeavesOutWhatHidBehindOtherWork)
+TEST(CriticalPath, ExcludesWorkHiddenByOtherWork)
 {
     const auto trace = traceFromText(R"(
         main
@@ -309,7 +309,7 @@ std::string fullQueue(int queued)
     return host + device;
 }
 
-TEST(Replay, ALaunchThatAFullQueueHeldUpIsNoWorkOfTheHost)
+TEST(Replay, ALaunchDelayedByAFullQueueIsNotHostWork)
 {
     const auto duration = [](int queued, double factor) {
         const auto trace = traceFromText(fullQueue(queued));

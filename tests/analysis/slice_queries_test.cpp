@@ -36,7 +36,7 @@ TEST(SortByNesting, IsAStableSortByBeginLongestAndDepth)
     }
 }
 
-TEST(OfKindNamed, TakesNamesAndAsksAboutEachOnce)
+TEST(OfKindNamed, SelectsByNameAndEvaluatesEachNameOnce)
 {
     const auto trace = test_support::traceFromText(R"(
         main

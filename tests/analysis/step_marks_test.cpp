@@ -50,13 +50,13 @@ TEST(StepMarks, OfPytorchsProfilerCountInAnyCategory)
     }
 }
 
-TEST(StepMarks, ToldTwiceWithTheSameTimesCountOnce)
+TEST(StepMarks, DuplicatesWithTheSameTimesCountOnce)
 {
     const auto trace = traceFromText("main\n step 1 0 100\n step 1 0 100\n step 2 100 50\n step 2 100 50");
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(1, 2));
 }
 
-TEST(StepMarks, OfProcessesThatAreAlikeTheFirstToBeginCountsInAnyOrder)
+TEST(StepMarks, OfEqualProcessesTheFirstToStartCountsInAnyFileOrder)
 {
     const std::string one = "thread a pid=1\n step 1 0 100\n step 2 100 100\n";
     const std::string two = "thread b pid=2\n step 1 5 100\n step 2 105 100\n";
@@ -66,14 +66,14 @@ TEST(StepMarks, OfProcessesThatAreAlikeTheFirstToBeginCountsInAnyOrder)
     }
 }
 
-TEST(StepMarks, OnADeviceAreNoSteps)
+TEST(StepMarks, OnADeviceAreNotSteps)
 {
     const auto trace =
         traceFromText("main\n annotation ProfilerStep#7 0 100\nstream 0 7\n gpu_annotation ProfilerStep#7 50 90");
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(7));
 }
 
-TEST(StepMarks, OurOwnComeFirst)
+TEST(StepMarks, OurOwnTakePrecedence)
 {
     const auto trace = traceFromText("main\n step 0 0 100\n step 1 100 100\n annotation ProfilerStep#7 0 50");
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(0, 1));
@@ -114,7 +114,7 @@ constexpr std::string_view kTwoRanks = R"(
       end
 )";
 
-TEST(StepMarks, OfSeveralProcessesAreThoseOfTheOneWithMost)
+TEST(StepMarks, OfSeveralProcessesTheOneWithTheMostCounts)
 {
     const auto trace = traceFromText(kTwoRanks);
     const auto steps = findSteps(*trace);
@@ -131,7 +131,7 @@ TEST(StepMarks, OfSeveralProcessesAreThoseOfTheOneWithMost)
     EXPECT_DOUBLE_EQ(facts.device.meanUsPerStep(facts.device.work.all.time), 60);
 }
 
-TEST(StepMarks, WorkersThatAreProcessesOfTheirOwnBelongToThem)
+TEST(StepMarks, WorkerProcessesBelongToTheSteps)
 {
     const auto trace = traceFromText(R"(
         main pid=1
@@ -161,7 +161,7 @@ TEST(StepMarks, OfSeveralThreadsOfAProcessAreOneTraining)
     EXPECT_EQ(markingProcesses(*profiled, {}), 1);
 }
 
-TEST(StepMarks, AMarkIsNoWorkOfTheProcessor)
+TEST(StepMarks, AMarkIsNotCpuWork)
 {
     const auto trace = traceFromText("main\n op ProfilerStep#7 0 100\n op aten::mm 10 20");
     EXPECT_DOUBLE_EQ(breakdown(*trace, scanActivity(*trace), findSteps(*trace)).share(TimeClass::CpuOp), 0.2);
@@ -185,7 +185,7 @@ TEST(StepMarks, ARangeCanBeChosenByName)
     EXPECT_TRUE(findSteps(*trace).empty());
 }
 
-TEST(StepMarks, ANumberMayStandBehindAnyPunctuation)
+TEST(StepMarks, ANumberMayFollowAnyPunctuation)
 {
     for (const char* mark :
          {"step: 12", "Step #12", "step - 12", "step 12/100", "step [12 / 100", "步骤12", "步骤 12"}) {
@@ -205,7 +205,7 @@ TEST(StepMarks, ANumberMayStandBehindAnyPunctuation)
     EXPECT_FALSE(isOfRange("step two", "step"));
 }
 
-TEST(StepMarks, RangesThatComeAgainMayBeSteps)
+TEST(StepMarks, RepeatedRangesAreStepCandidates)
 {
     const auto trace = traceFromText(R"(
         main
@@ -226,7 +226,7 @@ TEST(StepMarks, RangesThatComeAgainMayBeSteps)
         EXPECT_EQ(findSteps(*trace, range).size(), 2U) << range;
 }
 
-TEST(StepMarks, OfSeveralThreadsAreThoseOfOne)
+TEST(StepMarks, OfSeveralThreadsOnlyOneCounts)
 {
     const auto trace = traceFromText(R"(
         thread a
@@ -250,7 +250,7 @@ TEST(StepMarks, AProfilerThatMarksInSeveralThreadsCountsOnce)
     EXPECT_THAT(indexes(findSteps(*trace)), ElementsAre(3, 4));
 }
 
-TEST(StepMarks, OfThreadsWithAsManyTheOneThatTrainsCounts)
+TEST(StepMarks, OfThreadsWithEquallyManyTheOneThatTrainsCounts)
 {
     const auto steps = findSteps(*traceFromText("thread helper\nop ProfilerStep#1 0 100\nop ProfilerStep#2 100 100\n"
                                                 "thread python\nop ProfilerStep#1 0 110\nop ProfilerStep#2 110 90\n"
@@ -263,13 +263,13 @@ TEST(StepMarks, OfThreadsWithAsManyTheOneThatTrainsCounts)
     EXPECT_EQ(toUs(marked[0].range.duration()), 110);
 }
 
-TEST(StepMarks, AProfileThatBeginsInARunHasNoWarmUpStep)
+TEST(StepMarks, AProfileThatStartsDuringARunHasNoWarmUpStep)
 {
     EXPECT_THAT(steady(marked({100, 101, 99, 100})), ElementsAre(true, true, true, true));
     EXPECT_THAT(steady(marked({100, 101, 99, 100}, 0)), ElementsAre(false, true, true, true));
 }
 
-TEST(StepMarks, FirstStepsThatStandOutAreWarmUp)
+TEST(StepMarks, FirstStepsThatDeviateAreWarmUp)
 {
     EXPECT_THAT(steady(marked({35, 72, 95, 95, 96})), ElementsAre(false, false, true, true, true));
     EXPECT_THAT(steady(marked({300, 101, 99, 100, 100})), ElementsAre(false, true, true, true, true));

@@ -67,7 +67,7 @@ std::vector<double> durations(const RepeatedSteps& found)
 
 constexpr double kStepUs = (12 * 9 + 6) * 10;
 
-TEST(StepRepetition, LayersWithinAStepAreNoSteps)
+TEST(StepRepetition, LayersWithinAStepAreNotSteps)
 {
     Stream stream;
     for (int i = 0; i < 5; ++i)
@@ -83,7 +83,7 @@ TEST(StepRepetition, LayersWithinAStepAreNoSteps)
     EXPECT_FALSE(found.steps.back().partial);
 }
 
-TEST(StepRepetition, AStepBeginsWithTheCallThatLaunchedIt)
+TEST(StepRepetition, AStepStartsWithTheCallThatLaunchedIt)
 {
     Stream launched, unlaunched(false);
     for (int i = 0; i < 4; ++i) {
@@ -115,7 +115,7 @@ TEST(StepRepetition, StepsMayTakeDifferentTimesAndHaveSomeOtherKernels)
     EXPECT_LT(found.confidence, 1);
 }
 
-TEST(StepRepetition, AFirstStepThatTriesKernelsIsOneToo)
+TEST(StepRepetition, AFirstStepThatTriesKernelsIsAStepToo)
 {
     Stream stream;
     stream.run("embed");
@@ -126,7 +126,7 @@ TEST(StepRepetition, AFirstStepThatTriesKernelsIsOneToo)
     EXPECT_THAT(stream.steps().steps, SizeIs(testing::AnyOf(5, 6)));
 }
 
-TEST(StepRepetition, ATraceThatEndsWithinAStepHasAPartOfOne)
+TEST(StepRepetition, ATraceThatEndsWithinAStepHasAPartialStep)
 {
     Stream stream;
     for (int i = 0; i < 4; ++i)
@@ -138,7 +138,7 @@ TEST(StepRepetition, ATraceThatEndsWithinAStepHasAPartOfOne)
     EXPECT_FALSE(found.steps[3].partial);
 }
 
-TEST(StepRepetition, WhatIsDoneEachFewStepsMakesNoLongerStep)
+TEST(StepRepetition, WorkInEveryFewStepsDoesNotMergeSteps)
 {
     Stream stream;
     for (int i = 0; i < 12; ++i) {
@@ -149,7 +149,7 @@ TEST(StepRepetition, WhatIsDoneEachFewStepsMakesNoLongerStep)
     EXPECT_THAT(stream.steps().steps, SizeIs(12));
 }
 
-TEST(StepRepetition, PartsOfAnAccumulatedGradientAreNoSteps)
+TEST(StepRepetition, MicroBatchesOfGradientAccumulationAreNotSteps)
 {
     Stream stream;
     for (int i = 0; i < 4; ++i) {
@@ -162,7 +162,7 @@ TEST(StepRepetition, PartsOfAnAccumulatedGradientAreNoSteps)
     EXPECT_DOUBLE_EQ(durations(found)[0], 4 * kStepUs + 20);
 }
 
-TEST(StepRepetition, LayersOfOneForwardPassAreNoSteps)
+TEST(StepRepetition, LayersOfOneForwardPassAreNotSteps)
 {
     Stream stream;
     stream.run("embed");
@@ -173,7 +173,7 @@ TEST(StepRepetition, LayersOfOneForwardPassAreNoSteps)
     EXPECT_THAT(found.whyNot, hasId("steps.maybe_layers", {{"times", 24}}));
 }
 
-TEST(StepRepetition, LayersOfOneBackwardPassAreNoSteps)
+TEST(StepRepetition, LayersOfOneBackwardPassAreNotSteps)
 {
     EXPECT_THAT(Stream().trainingStep(24).steps().steps, SizeIs(0));
 }
@@ -195,21 +195,21 @@ RepeatedSteps forwardPassesAfterCopiesOf(int bytes)
     return repeatedSteps(*traceFromText(text + "end\n" + device + "end\n"));
 }
 
-TEST(StepRepetition, ForwardPassesThatEachGetABatchAreSteps)
+TEST(StepRepetition, ForwardPassesWithABatchCopyEachAreSteps)
 {
     const RepeatedSteps found = forwardPassesAfterCopiesOf(256);
     EXPECT_THAT(found.steps, SizeIs(6)) << found.whyNot;
     EXPECT_THAT(forwardPassesAfterCopiesOf(0).steps, SizeIs(6)) << "the size is not recorded";
 }
 
-TEST(StepRepetition, BlocksThatEachCopyAScalarAreNoSteps)
+TEST(StepRepetition, BlocksThatCopyAScalarEachAreNotSteps)
 {
     const RepeatedSteps found = forwardPassesAfterCopiesOf(255);
     EXPECT_THAT(found.steps, SizeIs(0));
     EXPECT_THAT(found.whyNot, hasId("steps.maybe_layers"));
 }
 
-TEST(StepRepetition, IsUsedOnlyWhereNothingIsMarked)
+TEST(StepRepetition, IsUsedOnlyWithoutMarks)
 {
     constexpr std::string_view kWork = R"(
         main
@@ -240,7 +240,7 @@ TEST(StepRepetition, TwoStepsAreTooFew)
     EXPECT_THAT(Stream().trainingStep().trainingStep().trainingStep().steps().steps, SizeIs(3));
 }
 
-TEST(StepRepetition, WorkWithoutOrderHasNone)
+TEST(StepRepetition, IrregularWorkHasNoSteps)
 {
     Stream stream;
     std::uint32_t random = 1;
@@ -253,14 +253,14 @@ TEST(StepRepetition, WorkWithoutOrderHasNone)
     EXPECT_FALSE(found.whyNot.id.empty());
 }
 
-TEST(StepRepetition, ATraceWithoutWorkSaysSo)
+TEST(StepRepetition, ATraceWithoutWorkReportsIt)
 {
     const RepeatedSteps found = repeatedSteps(*traceFromText("main\n annotation epoch 0 100"));
     EXPECT_TRUE(found.steps.empty());
     EXPECT_THAT(found.whyNot, hasId("steps.no_work"));
 }
 
-TEST(StepRepetition, WithoutADeviceTheOutermostOperatorsTell)
+TEST(StepRepetition, WithoutADeviceTheOutermostOperatorsAreUsed)
 {
     const RepeatedSteps found = repeatedSteps(*traceFromText(R"(
         main
@@ -279,7 +279,7 @@ TEST(StepRepetition, WithoutADeviceTheOutermostOperatorsTell)
     EXPECT_THAT(durations(found), ElementsAre(100, 100, 100, 100, 90));
 }
 
-TEST(StepRepetition, OneKernelAgainAndAgainMakesNoSteps)
+TEST(StepRepetition, ASingleRepeatedKernelGivesNoSteps)
 {
     Stream stream;
     for (int i = 0; i < 100; ++i)
@@ -289,7 +289,7 @@ TEST(StepRepetition, OneKernelAgainAndAgainMakesNoSteps)
     EXPECT_THAT(found.whyNot, hasId("steps.one_name", {{"work", "kernel"}}));
 }
 
-TEST(StepRepetition, WhatRepeatsWithoutEndMakesNoSteps)
+TEST(StepRepetition, TooManyRepetitionsGiveNoSteps)
 {
     constexpr std::int64_t kPairs = 200'001;
     TraceBuilder builder;

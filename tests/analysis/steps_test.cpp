@@ -92,7 +92,7 @@ TEST(Steps, TheInnermostPhaseCounts)
     EXPECT_EQ(sum(steps[0].parts), steps[0].range.duration());
 }
 
-TEST(Steps, PhasesOfOtherThreadsAreNotTheStepsOwn)
+TEST(Steps, PhasesOfOtherThreadsDoNotCount)
 {
     const auto steps = stepsOf(R"(
         main
@@ -103,7 +103,7 @@ TEST(Steps, PhasesOfOtherThreadsAreNotTheStepsOwn)
     EXPECT_EQ(toUs(steps[0].parts.forward), 0);
 }
 
-TEST(Steps, AValidationInsideAStepIsOtherAndMakesItUnsteady)
+TEST(Steps, AValidationInsideAStepIsOtherAndMakesTheStepUnsteady)
 {
     const auto steps = stepsOf(R"(
         main
@@ -137,12 +137,12 @@ TEST(Steps, WorkersThatStartInsideAStepMakeItUnsteady)
     EXPECT_EQ(toUs(steps[3].parts.other), 100);
 }
 
-TEST(Steps, TheFirstStepIsWarmupEvenWhenItLooksLikeTheRest)
+TEST(Steps, TheFirstStepIsWarmupEvenIfItIsLikeTheOthers)
 {
     EXPECT_THAT(warmupIndexes(stepsOf("main\nrepeat 10 every 100\nstep 0 0 100\nend")), ElementsAre(0));
 }
 
-TEST(Steps, SlowFirstStepsAreWarmupUntilOneIsLikeTheRest)
+TEST(Steps, SlowFirstStepsAreWarmupUntilOneIsLikeTheOthers)
 {
     const auto steps = stepsOf(R"(
         main
@@ -157,7 +157,7 @@ TEST(Steps, SlowFirstStepsAreWarmupUntilOneIsLikeTheRest)
     EXPECT_DOUBLE_EQ(stepStatistics(steps).steadyMeanUs, 100);
 }
 
-TEST(Steps, AStepWithinASeventhOfTheMedianIsNoWarmup)
+TEST(Steps, AStepWithinASeventhOfTheMedianIsNotWarmup)
 {
     const auto steps = stepsOf(R"(
         main
@@ -170,7 +170,7 @@ TEST(Steps, AStepWithinASeventhOfTheMedianIsNoWarmup)
     EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
 }
 
-TEST(Steps, AnOutlierInTheMiddleIsNoWarmup)
+TEST(Steps, AnOutlierInTheMiddleIsNotWarmup)
 {
     const auto steps = stepsOf(R"(
         main
@@ -185,7 +185,7 @@ TEST(Steps, AnOutlierInTheMiddleIsNoWarmup)
     EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
 }
 
-TEST(Steps, ScatterWidensWhatCountsAsUsual)
+TEST(Steps, NoiseWidensTheToleranceForWarmup)
 {
     // Steps alternate between 60 and 140. A first step of 170 is within three deviations, one of 400 is not.
     const auto steps = stepsOf(R"(
@@ -200,7 +200,7 @@ TEST(Steps, ScatterWidensWhatCountsAsUsual)
     EXPECT_THAT(warmupIndexes(steps), ElementsAre(0));
 }
 
-TEST(Steps, AnEpochBeginsAfterAValidationBetweenSteps)
+TEST(Steps, AnEpochStartsAfterAValidationBetweenSteps)
 {
     const auto steps = stepsOf(R"(
         main
@@ -216,7 +216,7 @@ TEST(Steps, AnEpochBeginsAfterAValidationBetweenSteps)
     EXPECT_THAT(warmupIndexes(steps), ElementsAre(0, 12));
 }
 
-TEST(Steps, AnEpochBeginsWhereBatchIndexesBeginAnew)
+TEST(Steps, AnEpochStartsWhenBatchIndexesRestart)
 {
     const std::string text = R"(
         main
@@ -250,7 +250,7 @@ TEST(Steps, AnOpenStepIsPartial)
     EXPECT_EQ(stepStatistics(steps).steadyCount, 3);
 }
 
-TEST(Steps, OpsAreSeenOnAnyHostThread)
+TEST(Steps, OpsOnAnyHostThreadCount)
 {
     const auto steps = stepsOf(R"(
         main
@@ -265,7 +265,7 @@ TEST(Steps, OpsAreSeenOnAnyHostThread)
     EXPECT_FALSE(steps[2].opsRecorded);
 }
 
-TEST(StepStatistics, AreOverAllMarksAndSteadyWithoutWarmup)
+TEST(StepStatistics, CoverAllStepsAndSteadyOnesExcludeWarmup)
 {
     const auto steps = stepsOf(R"(
         main
@@ -292,7 +292,7 @@ TEST(StepStatistics, AreOverAllMarksAndSteadyWithoutWarmup)
     EXPECT_DOUBLE_EQ(toUs(statistics.steadyMeanParts.forward), 10);
 }
 
-TEST(StepStatistics, WithoutStepsAllIsZero)
+TEST(StepStatistics, AreZeroWithoutSteps)
 {
     const StepStatistics statistics = stepStatistics({});
     EXPECT_EQ(statistics.count, 0);

@@ -15,7 +15,7 @@ Stragglers stragglersOf(std::string_view text)
     return stragglers(*trace, analysedPart(findSteps(*trace)));
 }
 
-TEST(Stragglers, TheOthersWaitForTheLastToCome)
+TEST(Stragglers, RanksWaitForTheLastToArrive)
 {
     const Stragglers found = stragglersOf(R"(
         stream 0 7
@@ -43,7 +43,7 @@ TEST(Stragglers, TheOthersWaitForTheLastToCome)
     EXPECT_EQ(found.spread, std::chrono::microseconds(50)); // median of 60 and 40
 }
 
-TEST(Stragglers, ACutTraceDoesNotShiftThePairs)
+TEST(Stragglers, ATruncatedTraceDoesNotShiftThePairs)
 {
     const Stragglers found = stragglersOf(R"(
         stream 0 7
@@ -60,7 +60,7 @@ TEST(Stragglers, ACutTraceDoesNotShiftThePairs)
     EXPECT_EQ(found.ranks.at(0).waited, std::chrono::microseconds(10));
 }
 
-TEST(Stragglers, DifferentCollectivesAtOneTimeAreNotMixed)
+TEST(Stragglers, ConcurrentCollectivesAreNotMixed)
 {
     const Stragglers found = stragglersOf(R"(
         stream 0 7
@@ -73,7 +73,7 @@ TEST(Stragglers, DifferentCollectivesAtOneTimeAreNotMixed)
     EXPECT_EQ(found.cannotTell, "no communication kernel overlaps one of the same name on another device");
 }
 
-TEST(Stragglers, GroupsSideBySideAreNotTakenForOne)
+TEST(Stragglers, ConcurrentGroupsAreKeptApart)
 {
     const Stragglers found = stragglersOf(R"(
         stream 0 7
@@ -92,7 +92,7 @@ TEST(Stragglers, GroupsSideBySideAreNotTakenForOne)
     EXPECT_EQ(found.ranks[3].last, 1);
 }
 
-TEST(Stragglers, StagesOfAPipelineMayWait)
+TEST(Stragglers, PipelineStagesAreExcluded)
 {
     const Stragglers found = stragglersOf(R"(
         stream 0 7
@@ -105,7 +105,7 @@ TEST(Stragglers, StagesOfAPipelineMayWait)
               "ranks only use point-to-point communication, and pipeline stages wait for each other by design");
 }
 
-TEST(Stragglers, OneRankCannotTell)
+TEST(Stragglers, OneRankGivesNoResult)
 {
     EXPECT_EQ(stragglersOf("stream 0 7\nkernel ncclKernel_AllReduce 0 20").cannotTell,
               "the trace contains only one rank; merge the traces of several ranks to compare their arrival times");

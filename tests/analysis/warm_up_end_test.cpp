@@ -21,7 +21,7 @@ std::vector<double> series(std::size_t warm, double excess, std::size_t steady, 
     return durations;
 }
 
-TEST(WarmUpEnd, IsWhereSlowStepsEnd)
+TEST(WarmUpEnd, IsAfterTheSlowSteps)
 {
     for (const std::size_t warm : {1U, 2U, 5U, 20U}) {
         const WarmUpEnd end = findWarmUpEnd(series(warm, 3, 60, 0.03));
@@ -30,14 +30,14 @@ TEST(WarmUpEnd, IsWhereSlowStepsEnd)
     }
 }
 
-TEST(WarmUpEnd, OfSteadyStepsIsTheirBeginning)
+TEST(WarmUpEnd, OfSteadyStepsIsTheFirstStep)
 {
     const WarmUpEnd end = findWarmUpEnd(series(0, 1, 50, 0.03));
     EXPECT_EQ(end.first, 0U);
     EXPECT_TRUE(end.isSteady);
 }
 
-TEST(WarmUpEnd, HasToExceedASeventh)
+TEST(WarmUpEnd, RequiresAnExcessOfASeventh)
 {
     EXPECT_EQ(findWarmUpEnd(series(3, 1.13, 40)).first, 0U);
     EXPECT_EQ(findWarmUpEnd(series(3, 1.16, 40)).first, 3U);
@@ -52,7 +52,7 @@ TEST(WarmUpEnd, FollowsSeveralLevels)
     EXPECT_EQ(findWarmUpEnd(durations).first, 6U);
 }
 
-TEST(WarmUpEnd, IsNotPlacedAfterAStepThatIsInterruptedLater)
+TEST(WarmUpEnd, IgnoresALaterInterruptedStep)
 {
     std::vector<double> durations = series(0, 1, 60, 0.02);
     durations[10] = 8;
@@ -66,7 +66,7 @@ TEST(WarmUpEnd, IncludesFirstStepsThatAreFaster)
     EXPECT_EQ(findWarmUpEnd(std::vector<double>{35, 72, 95, 95, 96, 95, 96, 95}).first, 2U);
 }
 
-TEST(WarmUpEnd, IsABeginning)
+TEST(WarmUpEnd, IsLimitedToTheFirstSteps)
 {
     const std::vector<double> durations = series(45, 2, 15, 0.02);
     EXPECT_EQ(findWarmUpEnd(durations).first, 0U) << "three quarters of the steps cannot be warm-up";
@@ -74,7 +74,7 @@ TEST(WarmUpEnd, IsABeginning)
     EXPECT_EQ(findWarmUpEnd(durations, 50).first, 45U);
 }
 
-TEST(WarmUpEnd, OfTooFewStepsIsNotKnown)
+TEST(WarmUpEnd, OfTooFewStepsIsUnknown)
 {
     const WarmUpEnd end = findWarmUpEnd(std::vector<double>{9, 1, 1});
     EXPECT_EQ(end.first, 0U);
@@ -92,7 +92,7 @@ TEST(WarmUpEndSimulated, SteadySeriesHaveNone)
     }
 }
 
-TEST(WarmUpEndSimulated, AHalfSlowerBeginningIsFoundToTheStep)
+TEST(WarmUpEndSimulated, FindsTheExactStepIfTheFirstOnesAreHalfSlower)
 {
     int exact = 0;
     for (std::uint64_t seed = 0; seed < 1000; ++seed)

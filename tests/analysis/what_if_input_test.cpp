@@ -128,7 +128,7 @@ TEST(WhatIfInput, WorkersBeyondTheCoresShareThem)
               replayStepUs(constant(2, 60, 40), {2, 2}, 1, CoreSharing::Even));
 }
 
-TEST(WhatIfInput, LoadsThatWaitShareNoCores)
+TEST(WhatIfInput, LoadsThatWaitDoNotUseCores)
 {
     InputModel waiting = constant(2, 60, 20);
     waiting.loadCpuShare = 0.1;
@@ -160,7 +160,7 @@ TEST(WhatIfInput, AgreesWithThePipelinesRecurrenceWhenCoresAreFree)
         }
 }
 
-TEST(WhatIfInput, AgreesWithTickingWhenCoresAreShared)
+TEST(WhatIfInput, AgreesWithASimulationInTicksWhenCoresAreShared)
 {
     for (const int cores : {1, 2, 3})
         for (const LoaderSetup setup : {LoaderSetup{1, 2}, LoaderSetup{2, 2}, LoaderSetup{3, 1}})
@@ -191,7 +191,7 @@ TEST(WhatIfInput, MoreWorkersOrBatchesInFlightAreNeverSlowerOnFreeCores)
     }
 }
 
-TEST(WhatIfInput, TheRangeIsOrderedAndItsEndNeverAboveTheWait)
+TEST(WhatIfInput, TheRangeIsOrderedAndLimitedToTheWait)
 {
     for (const int cores : {0, 1, 2, 4, 16})
         for (const int workers : {1, 2, 4, 8}) {
@@ -203,7 +203,7 @@ TEST(WhatIfInput, TheRangeIsOrderedAndItsEndNeverAboveTheWait)
         }
 }
 
-TEST(WhatIfInput, ScatterWidensTheRangeOfMoreWorkersEvenOnFreeCores)
+TEST(WhatIfInput, NoiseWidensTheRangeOfMoreWorkersEvenOnFreeCores)
 {
     const InputPrediction calm = predictInput(constant(8, 60, 40), {0, 2}, {1, 2}, 1);
     EXPECT_DOUBLE_EQ(calm.lowUs, calm.highUs);
@@ -217,7 +217,7 @@ TEST(WhatIfInput, ScatterWidensTheRangeOfMoreWorkersEvenOnFreeCores)
     EXPECT_NEAR(disturbed.lowUs, 106 - 66 * 90.0 / 66 / 2, 1); // two workers load a batch in 90 each: 45 per step
 }
 
-TEST(WhatIfInput, WithUnknownCoresTheRangeReachesFromNothingToAll)
+TEST(WhatIfInput, WithUnknownCoresTheRangeCoversNothingToEverything)
 {
     InputModel model = constant(0, 60, 40);
     const InputPrediction saved = predictInput(model, {0, 2}, {2, 2}, 1);
@@ -225,7 +225,7 @@ TEST(WhatIfInput, WithUnknownCoresTheRangeReachesFromNothingToAll)
     EXPECT_NEAR(saved.highUs, 60, 0.5);
 }
 
-TEST(WhatIfInput, WaitsOfAFewStepsAreNoSurerThanTheyScatter)
+TEST(WhatIfInput, TheErrorOfTheWaitIsTwoStandardErrors)
 {
     const auto model = [](int first, int second) {
         std::string text = "main\n";
@@ -239,7 +239,7 @@ TEST(WhatIfInput, WaitsOfAFewStepsAreNoSurerThanTheyScatter)
     EXPECT_NEAR(model(300, 100).waitErrorUs, 2 * 100 / std::sqrt(19), 3);
 }
 
-TEST(WhatIfInput, TheErrorOfTheWaitWidensTheRangeToBothSides)
+TEST(WhatIfInput, TheErrorOfTheWaitWidensTheRangeOnBothSides)
 {
     InputModel model{.loadUs = {150}, .computeUs = {100}, .workers = 1, .cores = 8, .stepUs = 150, .waitUs = 50};
     const auto exact = predictInput(model, {1, 2}, {2, 2}, 1);
@@ -257,7 +257,7 @@ TEST(WhatIfInput, TheSameSetupSavesNothing)
     EXPECT_DOUBLE_EQ(saved.highUs, 0);
 }
 
-TEST(WhatIfInput, NothingRecordedPredictsNothing)
+TEST(WhatIfInput, PredictsNothingWithoutRecordedLoads)
 {
     const auto trace = traceFromText("main\nrepeat 5 every 100\nstep 0 0 100\nphase \"data wait\" 0 50\nend");
     const InputModel model = modelOf(*trace);

@@ -36,7 +36,7 @@ testing::Matcher<const Message&> noArray(const std::string& reason)
     return hasId("json.no_array", {{"reason", reason}});
 }
 
-TEST(BadJson, FilesThatAreNoTraceSayWhy)
+TEST(BadJson, FilesThatAreNotTracesReportWhy)
 {
     EXPECT_THAT(problem(""), hasId("file.empty"));
     EXPECT_THAT(problem(std::string("\0\1\2\3\377", 5)), hasId("open.unknown_format"));
@@ -51,7 +51,7 @@ TEST(BadJson, FilesThatAreNoTraceSayWhy)
     EXPECT_THAT(problem(R"({"traceEvents": 7})"), noArray(""));
 }
 
-TEST(BadJson, EventsBehindABrokenHeaderAreRead)
+TEST(BadJson, EventsAfterADamagedHeaderAreRead)
 {
     struct Case {
         std::string_view header, id;
@@ -83,7 +83,7 @@ TEST(BadJson, EventsBehindABrokenHeaderAreRead)
     }
 }
 
-TEST(BadJson, EventsFarBehindABrokenPlaceAreFound)
+TEST(BadJson, EventsFarAfterASyntaxErrorAreFound)
 {
     // The key spans the boundary between two reads, at each of its bytes.
     for (const std::size_t shift : {0, 3, 7, 13, 200, 300}) {
@@ -95,7 +95,7 @@ TEST(BadJson, EventsFarBehindABrokenPlaceAreFound)
     EXPECT_THAT(problem("{\"a\" 1,\"b\":\"" + std::string(2U << 20, 'x') + "\"}"), noArray("json.grammar"));
 }
 
-TEST(BadJson, ACutFileShowsWhatItHolds)
+TEST(BadJson, ATruncatedFileShowsItsContent)
 {
     const std::string whole = object(std::string(kEvent) + "," + std::string(kEvent) + "," + std::string(kEvent));
     const std::size_t second = whole.find("},{") + 2;
@@ -110,7 +110,7 @@ TEST(BadJson, ACutFileShowsWhatItHolds)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.cut", {{"byte", second}})));
 }
 
-TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
+TEST(BadJson, AMalformedEventIsSkippedAndCounted)
 {
     for (const std::string_view broken :
          {R"({"ph":"X","ts":1,"dur":2,"pid":1 "tid":1})", R"({"ph":"X","ts":1,,"name":"b"})", R"({"ph":"X","ts":01x})",
@@ -123,7 +123,7 @@ TEST(BadJson, ABrokenEventIsLeftOutAndCounted)
     }
 }
 
-TEST(BadJson, WhatIsNoObjectIsLeftOutAndSaidToBeNone)
+TEST(BadJson, NonObjectsAreSkippedAndReported)
 {
     for (const std::string_view other : {"null", "17", R"("text")", "[1]", "[]", "true"}) {
         const std::string event(kEvent), odd(other);
@@ -141,7 +141,7 @@ TEST(BadJson, WhatIsNoObjectIsLeftOutAndSaidToBeNone)
     }
 }
 
-TEST(BadJson, WhereEveryEventIsBrokenItSaysWhere)
+TEST(BadJson, ReportsThePlaceIfEveryEventIsMalformed)
 {
     EXPECT_THAT(problem(object(R"({"ph":"X","ts":01x})")),
                 AllOf(noEvent("json.loss.malformed"), hasIdAndPart("json.no_event", "why", "byte 37")));
@@ -149,7 +149,7 @@ TEST(BadJson, WhereEveryEventIsBrokenItSaysWhere)
 
 constexpr std::string_view kAfter = R"(],"distributedInfo":{"rank":2,"world_size":4},"tail":1})";
 
-TEST(BadJson, WhatABrokenEventHoldsIsNoEvent)
+TEST(BadJson, TheContentOfAMalformedEventIsNotAnEvent)
 {
     for (const std::string_view broken :
          {R"({"ph":"X","name":"b","args":{"n":,"frames":[{"name":"f","line":1}, {"name":"g","line":2}]}})",
@@ -164,7 +164,7 @@ TEST(BadJson, WhatABrokenEventHoldsIsNoEvent)
     }
 }
 
-TEST(BadJson, WhatFollowsABrokenLastEventIsRead)
+TEST(BadJson, DataAfterAMalformedLastEventIsRead)
 {
     for (const std::string& broken : {std::string(R"({"ph":"X","ts":5.,"dur":1,"name":"b"})")}) {
         const auto trace = open("{\"traceEvents\":[" + std::string(kEvent) + "," + broken + std::string(kAfter));
@@ -175,7 +175,7 @@ TEST(BadJson, WhatFollowsABrokenLastEventIsRead)
     }
 }
 
-TEST(BadJson, AMissingBraceTakesNoOtherEventAlong)
+TEST(BadJson, AMissingBraceAffectsOnlyOneEvent)
 {
     for (const std::string_view broken :
          {R"({"ph":"X","ts":1,"args":{"a":1})", R"({"ph":"X","ts":1,"name":"odd})", R"({{"ph":"X","ts":1})"}) {
@@ -188,14 +188,14 @@ TEST(BadJson, AMissingBraceTakesNoOtherEventAlong)
     }
 }
 
-TEST(BadJson, WhereNothingFollowsABrokenEventItSaysSo)
+TEST(BadJson, ReportsIfNoEventFollowsAMalformedOne)
 {
     const auto trace = open(object(std::string(kEvent) + R"(,{"ph":"X","name":"odd)"));
     EXPECT_TRUE(trace->captureStats().cut);
     EXPECT_THAT(trace->captureStats().notes, testing::Not(IsEmpty()));
 }
 
-TEST(BadJson, LongOuterValuesAreLeftOutWithANote)
+TEST(BadJson, LongOuterValuesAreSkippedWithANote)
 {
     const auto megabytes = [](std::size_t count) { return "\"" + std::string(count << 20, 'x') + "\""; };
     for (const std::size_t size : {2, 70}) {
@@ -209,7 +209,7 @@ TEST(BadJson, LongOuterValuesAreLeftOutWithANote)
     }
 }
 
-TEST(BadJson, OddValuesAreCountedWithTheirPlace)
+TEST(BadJson, InvalidValuesAreCountedWithTheirPlace)
 {
     struct Case {
         std::string_view event, loss;
@@ -246,7 +246,7 @@ TEST(BadJson, OddValuesAreCountedWithTheirPlace)
     }
 }
 
-TEST(BadJson, WhatIsLostIsCountedByThousands)
+TEST(BadJson, LargeNumbersOfLossesAreCounted)
 {
     std::string events;
     for (int i = 0; i < 1'234; ++i)
@@ -280,7 +280,7 @@ TEST(BadJson, TimesAreExact)
     }
 }
 
-TEST(BadJson, WhatFollowsTheEndIsNoted)
+TEST(BadJson, DataAfterTheEndIsNoted)
 {
     const auto trace = open(object(kEvent) + " garbage");
     EXPECT_EQ(trace->sliceCount(), 1U);
@@ -288,7 +288,7 @@ TEST(BadJson, WhatFollowsTheEndIsNoted)
     EXPECT_THAT(open("\xEF\xBB\xBF \n" + object(kEvent))->captureStats().notes, IsEmpty());
 }
 
-TEST(BadJson, WhatFollowsCompressedTextIsNoted)
+TEST(BadJson, DataAfterCompressedTextIsNoted)
 {
     const std::string whole = gzip(object(kEvent));
     EXPECT_THAT(open(whole + std::string(1000, '\0'))->captureStats().notes, IsEmpty());
@@ -301,7 +301,7 @@ TEST(BadJson, WhatFollowsCompressedTextIsNoted)
     }
 }
 
-TEST(BadJson, DeepNestingIsReadAsFarAsItGoes)
+TEST(BadJson, DeepNestingIsReadUpToTheLimit)
 {
     const auto nested = [](std::size_t levels) {
         return R"({"ph":"X","ts":1,"dur":3,"name":"deep","args":{"x":)" + std::string(levels, '[') + "0" +
@@ -319,7 +319,7 @@ TEST(BadJson, DeepNestingIsReadAsFarAsItGoes)
     EXPECT_THAT(trace->captureStats().notes, Contains(hasId("json.loss.too_deep", {{"count", 1}})));
 }
 
-TEST(BadJson, NestingThatIsNotClosedIsRefused)
+TEST(BadJson, UnclosedNestingIsRejected)
 {
     const std::string deep = R"({"ph":"X","ts":1,"args":{"x":)" + std::string(200000, '[');
     const auto trace = open(object(std::string(kEvent) + "," + deep + "," + std::string(kEvent)));
@@ -329,7 +329,7 @@ TEST(BadJson, NestingThatIsNotClosedIsRefused)
     EXPECT_THAT(problem("{\"a\":" + std::string(1 << 20, '[')), noArray("json.too_deep"));
 }
 
-TEST(BadJson, AnEventOfAHundredMegabytesIsPassed)
+TEST(BadJson, AnEventOfAHundredMegabytesIsSkipped)
 {
     const std::string huge = R"({"ph":"X","ts":1,"name":")" + std::string(100 << 20, 'x') + "\"}";
     const auto trace = open(object(std::string(kEvent) + "," + huge + "," + std::string(kEvent)));
@@ -337,7 +337,7 @@ TEST(BadJson, AnEventOfAHundredMegabytesIsPassed)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.too_long")));
 }
 
-TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
+TEST(BadJson, DamagedCompressionShowsThePartBeforeTheDamage)
 {
     std::string events;
     for (int i = 0; i < 60000; ++i)
@@ -368,7 +368,7 @@ TEST(BadJson, DamagedCompressionShowsWhatCameBefore)
         EXPECT_THAT(partly.error().what, noEvent("file.compression"));
 }
 
-TEST(BadJson, AStopEndsTheReading)
+TEST(BadJson, AStopRequestEndsTheRead)
 {
     std::string events(kEvent);
     for (int i = 0; i < 50000; ++i)
@@ -398,7 +398,7 @@ TEST(BadJson, ProgressGrowsToOne)
     EXPECT_EQ(shares.back(), 1);
 }
 
-TEST(BadJson, AMissingFileAndAFolderAreToldApart)
+TEST(BadJson, AMissingFileAndAFolderGiveDifferentErrors)
 {
     EXPECT_EQ(formats::openTrace("/nowhere/trace.json").error().code, Error::Code::NotFound);
     EXPECT_THAT(formats::openTrace("/").error().what, hasId("file.folder"));

@@ -22,7 +22,7 @@ TEST(ChromeEvents, ABareArrayOpens)
     EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
-TEST(ChromeEvents, AnUnclosedArrayOpensAndSaysSo)
+TEST(ChromeEvents, AnUnclosedArrayOpensWithANote)
 {
     for (const std::string_view text : {R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2},)",
                                         R"([{"name":"a","ph":"X","ts":1,"dur":2,"pid":1,"tid":2})"}) {
@@ -43,7 +43,7 @@ TEST(ChromeEvents, KeysInAnyOrderAndNesting)
     EXPECT_EQ(trace->metadata().at("pytorch.after"), "[null,true,-1.5e-3]");
 }
 
-TEST(ChromeEvents, BeginsAndEndsMakeRanges)
+TEST(ChromeEvents, StartsAndEndsBecomeRanges)
 {
     const auto trace = open(object(R"(
 {"ph":"E","ts":30,"pid":1,"tid":2},
@@ -67,7 +67,7 @@ TEST(ChromeEvents, BeginsAndEndsMakeRanges)
     EXPECT_EQ(trace->captureStats().unmatched, 2U);
 }
 
-TEST(ChromeEvents, AnEndNeedNotRepeatWhatItsBeginSays)
+TEST(ChromeEvents, AnEndNeedNotRepeatTheFieldsOfItsStart)
 {
     const auto trace = open(object(R"(
 {"ph":"B","cat":"kernel","ts":10,"pid":0,"tid":7,"name":"k","args":{"device":0,"stream":7}},
@@ -77,7 +77,7 @@ TEST(ChromeEvents, AnEndNeedNotRepeatWhatItsBeginSays)
     EXPECT_EQ(trace->captureStats().unmatched, 0U);
 }
 
-TEST(ChromeEvents, ScopesTellIdsApart)
+TEST(ChromeEvents, ScopesDistinguishIds)
 {
     const auto trace = open(object(R"(
 {"ph":"b","cat":"c","id":1,"scope":"A","ts":1,"pid":1,"tid":2,"name":"r"},
@@ -90,13 +90,13 @@ TEST(ChromeEvents, ScopesTellIdsApart)
     EXPECT_EQ(rows[1].duration.count(), 8000);
 }
 
-TEST(ChromeEvents, AnInstantIsNoDeviceWork)
+TEST(ChromeEvents, AnInstantIsNotDeviceWork)
 {
     const auto trace = open(object(R"({"ph":"i","cat":"kernel","ts":1,"pid":0,"tid":7,"name":"mark"})"));
     EXPECT_EQ(only(*trace).kind, ActivityKind::Other);
 }
 
-TEST(ChromeEvents, OfSeveralCategoriesTheOneThatIsKnownCounts)
+TEST(ChromeEvents, OfSeveralCategoriesTheKnownOneCounts)
 {
     for (const std::string_view category : {"Kernel,foo", "foo,kernel", "foo,bar,Kernel"}) {
         const auto trace = open(
@@ -147,7 +147,7 @@ TEST(ChromeEvents, CountersAndInstants)
     EXPECT_EQ(instants[0].duration.count(), 0);
 }
 
-TEST(ChromeEvents, FlowsOfTheFileAreArrows)
+TEST(ChromeEvents, FlowsBecomeArrows)
 {
     const auto trace = open(object(R"(
 {"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"send"},{"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"receive"},
@@ -160,7 +160,7 @@ TEST(ChromeEvents, FlowsOfTheFileAreArrows)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.flow_without_end", {{"count", 1}})));
 }
 
-TEST(ChromeEvents, WhatOverlapsIsCountedWhereverItLies)
+TEST(ChromeEvents, OverlapsAreCountedInMemoryAndOnDisk)
 {
     const std::string text = object(
         R"({"ph":"X","ts":5,"dur":10,"pid":1,"tid":1,"name":"overlaps"},{"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},
@@ -249,7 +249,7 @@ TEST(ChromeEvents, ThreadsAndGuessesDoNotChangeTheTrace)
     }
 }
 
-TEST(ChromeEvents, IdsOfAProcessOrOfTheFileJoin)
+TEST(ChromeEvents, LocalAndGlobalIdsJoinEvents)
 {
     const auto trace = open(object(R"(
 {"ph":"b","cat":"net","id2":{"local":"0xa"},"ts":10,"pid":1,"tid":2,"name":"first"},
@@ -273,7 +273,7 @@ TEST(ChromeEvents, IdsOfAProcessOrOfTheFileJoin)
     EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
-TEST(ChromeEvents, SlicesMayBePointsOfAFlowThemselves)
+TEST(ChromeEvents, SlicesCanBePointsOfAFlow)
 {
     const auto trace = open(object(R"(
 {"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"ask","bind_id":"0x7","flow_out":true},

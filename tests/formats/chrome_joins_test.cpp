@@ -32,7 +32,7 @@ std::vector<std::string> arrows(const Trace& trace)
     return texts;
 }
 
-TEST(ChromeJoins, OfRangesOfOneIntervalTheFirstIsTheOuter)
+TEST(ChromeJoins, OfRangesWithEqualTimesTheFirstIsTheOuter)
 {
     const auto trace = open(object(R"(
 {"ph":"B","name":"a","ts":0,"pid":1,"tid":1},{"ph":"B","name":"b","ts":0,"pid":1,"tid":1},
@@ -41,7 +41,7 @@ TEST(ChromeJoins, OfRangesOfOneIntervalTheFirstIsTheOuter)
     EXPECT_THAT(trace->captureStats().notes, IsEmpty());
 }
 
-TEST(ChromeJoins, OfRangesOfOneIntervalTheFirstIsTheOuterWhateverPartEndsIt)
+TEST(ChromeJoins, OfRangesWithEqualTimesTheFirstIsTheOuterInAnyPart)
 {
     // The inner range ends in an earlier part of the file than the outer one.
     std::string between;
@@ -80,7 +80,7 @@ TEST(ChromeJoins, AnEndOfAnotherNameIsNoted)
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.end_of_other", {{"count", 1}})));
 }
 
-TEST(ChromeJoins, IdsBeyond64BitsAreToldApart)
+TEST(ChromeJoins, IdsOver64BitsAreDistinguished)
 {
     const auto trace = open(object(R"(
 {"ph":"X","ts":0,"dur":10,"pid":1,"tid":1,"name":"a"},{"ph":"X","ts":20,"dur":10,"pid":1,"tid":2,"name":"b"},
@@ -139,14 +139,14 @@ TEST(ChromeJoins, CountersBelongToProcessesThatHaveNames)
     EXPECT_EQ(track(*trace, "two")->processName, "seven");
 }
 
-TEST(ChromeJoins, CounterValuesThatAreNoNumbersAreNoted)
+TEST(ChromeJoins, CounterValuesThatAreNotNumbersAreNoted)
 {
     const auto trace = open(object(R"({"ph":"C","ts":1,"pid":7,"name":"one","args":{"v":"12","w":4}})"));
     EXPECT_EQ(trace->counter(track(*trace, "one: w")->id).at(0).value, 4);
     EXPECT_THAT(trace->captureStats().notes, ElementsAre(hasId("json.loss.no_number", {{"count", 1}})));
 }
 
-TEST(ChromeJoins, WorkOfNumbersBeyond32BitsHasItsLaunch)
+TEST(ChromeJoins, WorkWithIdsOver32BitsHasItsLaunch)
 {
     const auto work = [](std::int64_t call, std::int64_t kernel) {
         return object(

@@ -37,7 +37,7 @@ TEST(LaunchIds, CallsThatShareAnIdAreCounted)
     }
 }
 
-TEST(LaunchIds, WhatMayShareAnIdIsNotCounted)
+TEST(LaunchIds, CallsThatMayShareAnIdAreNotCounted)
 {
     // A runtime call and its driver call, the kernels of a graph, and two processes.
     EXPECT_THAT(open(object(call("cuda_runtime", 1, 1, 5) + "," + call("cuda_driver", 1, 1, 5) + "," + kernel(2, 5) +
@@ -52,7 +52,7 @@ TEST(LaunchIds, WhatMayShareAnIdIsNotCounted)
                 IsEmpty());
 }
 
-TEST(LaunchIds, ARangeOfTwoEventsIsCountedOnce)
+TEST(LaunchIds, ARangeOfTwoEventsCountsOnce)
 {
     const auto trace = open(object(R"({"ph":"B","cat":"cpu_op","name":"ProfilerStep#1","pid":1,"tid":1,"ts":1},
 {"ph":"E","cat":"cpu_op","name":"ProfilerStep#1","pid":1,"tid":1,"ts":9},
@@ -60,7 +60,7 @@ TEST(LaunchIds, ARangeOfTwoEventsIsCountedOnce)
     EXPECT_EQ(trace->metadata().at("source.marked_ops"), "1");
 }
 
-TEST(LaunchIds, AStreamThatWaitsForAnEventKeepsNoHostWaiting)
+TEST(LaunchIds, AStreamThatWaitsForAnEventDoesNotBlockTheHost)
 {
     const auto trace = open(object(R"({"ph":"X","cat":"cuda_sync","name":"Stream Wait Event","pid":0,"tid":7,"ts":1,
 "dur":300,"args":{"stream":7,"device":0}},
@@ -72,7 +72,7 @@ TEST(LaunchIds, AStreamThatWaitsForAnEventKeepsNoHostWaiting)
     EXPECT_EQ(host[0].kind, ActivityKind::Sync);
 }
 
-TEST(LaunchIds, CopiesOfIntelsDevicesHaveTheirKind)
+TEST(LaunchIds, CopiesOfIntelDevicesHaveAKind)
 {
     const auto copy = [](std::string_view name) {
         return only(*open(object(R"({"ph":"X","cat":"gpu_memcpy","pid":0,"tid":7,"ts":1,"dur":2,"name":")" +

@@ -71,7 +71,7 @@ TEST(LoadingPreview, GrowsToTheWholeTrace)
     }
 }
 
-TEST(LoadingPreview, HoldsSlicesAsTheyAre)
+TEST(LoadingPreview, ContainsUnchangedSlices)
 {
     const TextFile file(longTrace());
     std::shared_ptr<const Trace> whole;
@@ -96,7 +96,7 @@ TEST(LoadingPreview, HoldsSlicesAsTheyAre)
     EXPECT_EQ(count, preview.sliceCount());
 }
 
-TEST(LoadingPreview, TakesALittleOfTheMemoryOnly)
+TEST(LoadingPreview, UsesOnlyAFractionOfTheMemory)
 {
     const TextFile file(longTrace());
     std::shared_ptr<const Trace> whole;
@@ -108,7 +108,7 @@ TEST(LoadingPreview, TakesALittleOfTheMemoryOnly)
     EXPECT_LT(previews.back()->sliceCount(), whole->sliceCount() / 2);
 }
 
-TEST(LoadingPreview, ChangesNothingOfWhatIsRead)
+TEST(LoadingPreview, DoesNotChangeTheResult)
 {
     const TextFile file(longTrace());
     std::shared_ptr<const Trace> shown;
@@ -118,7 +118,7 @@ TEST(LoadingPreview, ChangesNothingOfWhatIsRead)
     EXPECT_EQ(json_test::dump(*shown), json_test::dump(**plain));
 }
 
-TEST(LoadingPreview, ACancelAtTheFirstOneEndsTheReading)
+TEST(LoadingPreview, CancellingAtTheFirstPreviewEndsTheRead)
 {
     const TextFile file(longTrace());
     std::stop_source stop;

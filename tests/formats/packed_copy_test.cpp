@@ -101,7 +101,7 @@ TEST(PackedCopy, OfSpilledCountersLosesNothing)
 }
 
 // Details are read in file order, but only a limited number at a time.
-TEST(PackedCopy, OfEventsTooLargeToBeHeldTogetherLosesNothing)
+TEST(PackedCopy, OfEventsThatExceedMemoryLosesNothing)
 {
     constexpr int kEvents = 3000;
     std::string events;

@@ -152,7 +152,7 @@ TEST(PytorchSchemas, OldFilesAreReadInFull)
     EXPECT_EQ(track(*trace, "PyTorch Profiler")->processName, "Traces");
 }
 
-TEST(PytorchSchemas, ProcessesAndThreadsSayWhereTheyWantToStand)
+TEST(PytorchSchemas, ProcessesAndThreadsHaveSortIndexes)
 {
     const auto trace = json_test::open(json_test::object(R"json(
 {"ph":"M","name":"process_sort_index","pid":4711,"tid":0,"ts":1,"args":{"sort_index":4711}},
@@ -292,7 +292,7 @@ TEST(PytorchSchemas, AmdNamesAndCategories)
     EXPECT_EQ(trace->devices()[0].id.value, 2U);
 }
 
-TEST(PytorchSchemas, FlowsJoinWhatCorrelationDoesNot)
+TEST(PytorchSchemas, FlowsReplaceMissingCorrelationIds)
 {
     const auto trace = open(object(R"(
   {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": 5, "tid": 5, "ts": 10, "dur": 2},
@@ -309,7 +309,7 @@ TEST(PytorchSchemas, FlowsJoinWhatCorrelationDoesNot)
 }
 
 // As written by torch.autograd.profiler without Kineto: no categories; the process determines the kind of an event.
-TEST(PytorchSchemas, FilesFromBeforeKinetoTellByTheProcess)
+TEST(PytorchSchemas, FilesFromBeforeKinetoUseTheProcessAsCategory)
 {
     const auto trace = open(R"([
 {"name": "aten::mul", "ph": "X", "ts": 10, "dur": 20, "tid": 1, "pid": "CPU functions", "args": {}},
@@ -326,7 +326,7 @@ TEST(PytorchSchemas, FilesFromBeforeKinetoTellByTheProcess)
     EXPECT_EQ(trace->flowsOf(kernels[0].id)[0].from, ops[0].id);
 }
 
-TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
+TEST(PytorchSchemas, SeveralLaunchingProcessesAreDistinguishedAndNoted)
 {
     const auto trace = open(object(R"(
   {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "rank 0", "tid": 5, "ts": 10, "dur": 2, "args": {"correlation": 7}},
@@ -344,7 +344,7 @@ TEST(PytorchSchemas, SeveralProcessesThatLaunchAreToldApartAndNoted)
 
 // Each process calls the only GPU that it sees device 0; the program that merged their files created processes for the
 // rows.
-TEST(PytorchSchemas, DevicesOfOneNumberInRowsOfSeveralProcessesAreSeveral)
+TEST(PytorchSchemas, EqualDeviceNumbersOfSeveralProcessesAreDifferentDevices)
 {
     constexpr std::string_view kMerged = R"(
   {"ph": "X", "cat": "cuda_runtime", "name": "launch", "pid": "[TP00] 41", "tid": 41, "ts": 10, "dur": 2, "args": {"correlation": 7}},
@@ -369,7 +369,7 @@ TEST(PytorchSchemas, DevicesOfOneNumberInRowsOfSeveralProcessesAreSeveral)
     EXPECT_THAT(devicesOf(*open(object(one))), UnorderedElementsAre(0U, 0U));
 }
 
-TEST(PytorchSchemas, OnePieceOfWorkWithoutAnIdIsNoReasonToReadTwice)
+TEST(PytorchSchemas, AFewMissingIdsDoNotCauseASecondPass)
 {
     std::string events =
         R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 20, "dur": 4},

@@ -108,7 +108,7 @@ std::vector<End> randomEnds(unsigned seed, int count)
     return ends;
 }
 
-TEST(RangeParts, AreJoinedAcrossPartsAsByTime)
+TEST(RangeParts, AreJoinedAcrossPartsInTimeOrder)
 {
     for (const unsigned seed : {1U, 2U, 3U}) {
         const auto ends = randomEnds(seed, 4000);
@@ -119,7 +119,7 @@ TEST(RangeParts, AreJoinedAcrossPartsAsByTime)
     }
 }
 
-TEST(RangeParts, OutOfOrderInAPartAreJoinedAsByTime)
+TEST(RangeParts, OutOfOrderInAPartAreJoinedInTimeOrder)
 {
     auto ends = randomEnds(4, 4000);
     std::mt19937 random(5);
@@ -129,7 +129,7 @@ TEST(RangeParts, OutOfOrderInAPartAreJoinedAsByTime)
     EXPECT_EQ(joinedByReader(ends, 3), joinedByTime(ends));
 }
 
-TEST(RangeParts, OutOfOrderBetweenPartsAreJoinedAsByTime)
+TEST(RangeParts, OutOfOrderBetweenPartsAreJoinedInTimeOrder)
 {
     auto ends = randomEnds(6, 4000);
     std::rotate(ends.begin(), ends.begin() + 1700, ends.end());

@@ -27,7 +27,7 @@ std::filesystem::path folder()
 
 class RealTraces : public testing::TestWithParam<Expected> {};
 
-TEST_P(RealTraces, HoldWhatWasCounted)
+TEST_P(RealTraces, MatchTheExpectedCounts)
 {
     const Expected& expected = GetParam();
     const auto path = folder() / expected.file;

@@ -23,7 +23,7 @@ TEST(Csv, QuotesOnlyWhatNeedsIt)
     EXPECT_EQ(row({"a,b", "say \"x\"", "two\nlines"}), "\"a,b\",\"say \"\"x\"\"\",\"two\nlines\"\n");
 }
 
-TEST(Csv, ANameIsNoFormula)
+TEST(Csv, NamesCannotBecomeFormulas)
 {
     EXPECT_EQ(row({"=HYPERLINK(1)"}), "\"'=HYPERLINK(1)\"\n");
     EXPECT_EQ(row({"@cmd", "-x"}), "\"'@cmd\",\"'-x\"\n");

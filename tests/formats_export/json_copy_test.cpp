@@ -46,7 +46,7 @@ Json event(const Json& file, std::string_view name)
     return {};
 }
 
-TEST(JsonCopy, KeepsArgumentsThatNoColumnHolds)
+TEST(JsonCopy, KeepsArgumentsWithoutAColumn)
 {
     const Json file = rewritten(R"(
 {"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":10,"dur":5,"args":{"device":0,"stream":7,"correlation":9,
@@ -70,7 +70,7 @@ TEST(JsonCopy, KeepsArgumentsThatNoColumnHolds)
     EXPECT_EQ(op.size(), 6U);
 }
 
-TEST(JsonCopy, KeepsColoursAndThreadClocksBesideTheTimes)
+TEST(JsonCopy, KeepsColoursAndThreadClocks)
 {
     const Json file = rewritten(
         R"({"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":5,"tts":17.5,"tdur":3,"cname":"good","args":{"x":1}})");
@@ -81,7 +81,7 @@ TEST(JsonCopy, KeepsColoursAndThreadClocksBesideTheTimes)
     EXPECT_EQ(a["args"].dump(), R"({"x":1})");
 }
 
-TEST(JsonCopy, KeepsCategoriesThatAreNoKindOfOurs)
+TEST(JsonCopy, KeepsUnknownCategories)
 {
     const Json file = rewritten(R"(
 {"ph":"X","cat":"python_function","name":"forward","pid":1,"tid":1,"ts":1,"dur":5,"args":{"Python id":12,"Python parent id":null}},
@@ -93,7 +93,7 @@ TEST(JsonCopy, KeepsCategoriesThatAreNoKindOfOurs)
     EXPECT_FALSE(event(file, "none").contains("cat"));
 }
 
-TEST(JsonCopy, KeepsWhatTheFileSaysOutsideItsEvents)
+TEST(JsonCopy, KeepsValuesOutsideTheEvents)
 {
     const Json file = rewritten(R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1,"dur":5})",
                                 R"("record_shapes":1,"with_stack":true,"trace_id":"ab","cuda_runtime_version":12040,
@@ -118,14 +118,14 @@ TEST(JsonCopy, KeepsEmptyEntriesOfTypes)
     }
 }
 
-TEST(JsonCopy, CopiesKeepTheNameThatTellsTheirKind)
+TEST(JsonCopy, CopiesKeepTheNameThatContainsTheirKind)
 {
     const Json file = rewritten(
         R"({"ph":"X","cat":"gpu_memcpy","name":"hipMemcpyHtoD","pid":0,"tid":7,"ts":1,"dur":5,"args":{"device":0,"stream":7}})");
     EXPECT_EQ(event(file, "hipMemcpyHtoD")["cat"], "gpu_memcpy");
 }
 
-TEST(JsonCopy, TellsWhatItsOriginalHadLost)
+TEST(JsonCopy, ReportsTheLossesOfItsOriginal)
 {
     const Folder folder;
     constexpr std::string_view kCut =
@@ -144,7 +144,7 @@ TEST(JsonCopy, TellsWhatItsOriginalHadLost)
     EXPECT_EQ((*again)->captureStats().dropped, 1U);
 }
 
-TEST(JsonCopy, TellsOnceWhatItShowsItself)
+TEST(JsonCopy, ReportsDefectsThatItStillHasOnlyOnce)
 {
     const Folder folder;
     // Two processes launch work, a kernel has no launch, a slice ends after its parent, and one event is malformed.
@@ -171,7 +171,7 @@ TEST(JsonCopy, TellsOnceWhatItShowsItself)
     }
 }
 
-TEST(JsonCopy, TellsWhatItLacks)
+TEST(JsonCopy, ReportsWhatItLacks)
 {
     const Folder folder;
     const auto trace = openedText(
@@ -205,14 +205,14 @@ TEST(JsonCopy, ManySlicesKeepTheirOwnArguments)
     EXPECT_EQ(right, 10000U);
 }
 
-TEST(JsonCopy, ProcessesThatHaveANameOnlyStayApart)
+TEST(JsonCopy, ProcessesWithoutANumberStayApart)
 {
     const Json file = rewritten(R"({"ph":"X","name":"a","pid":"worker A","tid":1,"ts":1,"dur":5},
 {"ph":"X","name":"b","pid":"worker B","tid":1,"ts":1,"dur":5})");
     EXPECT_NE(event(file, "a")["pid"], event(file, "b")["pid"]);
 }
 
-TEST(JsonCopy, ACounterMayBeginBeforeTheFirstSlice)
+TEST(JsonCopy, ACounterMayStartBeforeTheFirstSlice)
 {
     constexpr std::string_view kText = R"({"traceEvents":[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":5},
 {"ph":"C","ts":-100,"pid":1,"name":"m","args":{"v":1}}]})";

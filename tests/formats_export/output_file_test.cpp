@@ -29,7 +29,7 @@ void saveWithLittleRoom(const Folder& folder)
     std::_Exit(saved || folder.files() != 0 ? 1 : 0);
 }
 
-TEST(Saving, AStopLeavesWhatWasThere)
+TEST(Saving, AStopRequestKeepsTheExistingFile)
 {
     const Folder folder;
     const auto trace = traceFromText(kMany);
@@ -60,7 +60,7 @@ TEST(Saving, ProgressGrowsToOne)
     EXPECT_EQ(shares.back(), 1);
 }
 
-TEST(Saving, AFolderThatIsNotThereIsAnError)
+TEST(Saving, AMissingFolderIsAnError)
 {
     const Folder folder;
     const auto saved = formats::saveTrace(*traceFromText("main\n op a 0 1"), folder / "none/a.csv");
@@ -68,7 +68,7 @@ TEST(Saving, AFolderThatIsNotThereIsAnError)
     EXPECT_THAT(saved.error().where, testing::EndsWith("none/a.csv"));
 }
 
-TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
+TEST(Saving, AnUnreadableTraceIsNotCopiedInPart)
 {
     const Folder folder;
     ASSERT_TRUE(formats::saveTrace(*traceFromText("main\n repeat 200000 every 10\n op aten::mm 0 5\n end"),
@@ -87,19 +87,19 @@ TEST(Saving, WhatCannotBeReadAnyMoreIsNotCopiedInPart)
     EXPECT_EQ(folder.files(), 1U);
 }
 
-TEST(Saving, ADiskThatFillsLeavesNothing)
+TEST(Saving, AFullDiskLeavesNoFile)
 {
     // A file size limit simulates a disk that becomes full.
     const Folder folder;
     EXPECT_EXIT(saveWithLittleRoom(folder), testing::ExitedWithCode(0), "");
 }
 
-TEST(Saving, GzIsTheSameInflated)
+TEST(Saving, GzHasTheSameContent)
 {
     EXPECT_EQ(inflated(exported(kTraining, "a.csv.gz")), exported(kTraining, "a.csv"));
 }
 
-TEST(Saving, AnUnknownExtensionNamesTheKnownOnes)
+TEST(Saving, AnUnknownExtensionListsTheKnownOnes)
 {
     const Folder folder;
     const auto saved = formats::saveTrace(*traceFromText("main\n op a 0 1"), folder / "a.xyz");

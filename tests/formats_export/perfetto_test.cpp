@@ -116,7 +116,7 @@ private:
     std::map<std::uint64_t, std::string> m_names, m_categories;
 };
 
-TEST(Perfetto, EverySliceBeginsAndEndsWhereItDid)
+TEST(Perfetto, SlicesKeepTheirTimes)
 {
     const PerfettoView view(exported(kTraining, "a.pftrace"));
     EXPECT_EQ(view.unbalanced, 0);
@@ -146,7 +146,7 @@ TEST(Perfetto, NestingIsKept)
     EXPECT_EQ(view.tracks.at(main[0]->parent).name, "process 100");
 }
 
-TEST(Perfetto, WhatOverlapsLiesBeside)
+TEST(Perfetto, OverlappingSlicesGetAnotherTrack)
 {
     const PerfettoView view(exported(kTraining, "a.pftrace"));
     const auto streams = view.named("stream 9");
@@ -173,7 +173,7 @@ TEST(Perfetto, CountersKeepTheirValues)
                 ElementsAre(std::pair(std::uint64_t{10000}, 2.5), std::pair(std::uint64_t{110000}, 1.25)));
 }
 
-TEST(Perfetto, RowsStandAsTheFileWished)
+TEST(Perfetto, TracksKeepTheRequestedOrder)
 {
     const PerfettoView view(exported("thread a pid=1 tid=1 process=p sort=3 process_sort=-7\n op x 0 5\n"
                                      "thread b pid=1 tid=2 process=p sort=-2 process_sort=-7\n op x 0 5\n"
@@ -195,7 +195,7 @@ TEST(Perfetto, RowsStandAsTheFileWished)
     EXPECT_EQ(static_cast<std::int64_t>(only("device 0").rank), -8);
 }
 
-TEST(Perfetto, TimesBeforeZeroAreMoved)
+TEST(Perfetto, NegativeTimesAreShifted)
 {
     const PerfettoView view(exported("main\n op a -10 5\n op b 10 5", "a.pftrace"));
     const auto main = view.named("main thread");
@@ -204,7 +204,7 @@ TEST(Perfetto, TimesBeforeZeroAreMoved)
     EXPECT_EQ(main[0]->slices[1].begin, 20000U);
 }
 
-TEST(Perfetto, SlicesOfNoLengthAndNeighboursStayApart)
+TEST(Perfetto, EmptyAndAdjacentSlicesStayApart)
 {
     const PerfettoView view(exported("main\n op a 0 10\n op b 10 0\n op c 10 5\n op d 15 0", "a.pftrace"));
     EXPECT_EQ(view.unbalanced, 0);
@@ -214,7 +214,7 @@ TEST(Perfetto, SlicesOfNoLengthAndNeighboursStayApart)
         EXPECT_EQ(slice.end - slice.begin, slice.name == "a" ? 10000U : slice.name == "c" ? 5000U : 0U) << slice.name;
 }
 
-TEST(Perfetto, AGraphsLaunchHasAnArrowToEachKernel)
+TEST(Perfetto, AGraphLaunchHasAnArrowToEachKernel)
 {
     const PerfettoView view(exported("main\n call cudaGraphLaunch 0 5 corr=7\nstream 0 7\n kernel a 10 5 corr=7\n"
                                      " kernel b 20 5 corr=7\n kernel c 30 5 corr=7",
@@ -226,7 +226,7 @@ TEST(Perfetto, AGraphsLaunchHasAnArrowToEachKernel)
 
 // The slices of a recording arrive when they end, and its blocks are sealed in that order, so a nest of slices may span
 // several blocks.
-TEST(Perfetto, AThreadThatWasRecordedLiveStaysInOnePiece)
+TEST(Perfetto, ALiveRecordedThreadStaysOnOneTrack)
 {
     constexpr std::int64_t kInner = 140'000;
     profiler::TraceBuilder builder;
@@ -258,7 +258,7 @@ TEST(Perfetto, AThreadThatWasRecordedLiveStaysInOnePiece)
     EXPECT_EQ(rows[0]->slices.back().depth, 1U);
 }
 
-TEST(Perfetto, ACounterMayBeginBeforeTheFirstSlice)
+TEST(Perfetto, ACounterMayStartBeforeTheFirstSlice)
 {
     using namespace profiler;
     TraceBuilder builder;

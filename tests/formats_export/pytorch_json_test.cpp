@@ -112,7 +112,7 @@ TEST(PytorchJson, RowsKeepTheirOrder)
     EXPECT_EQ(wishes["load"].first, -7);
 }
 
-TEST(PytorchJson, SaysTheSameOfTheSteps)
+TEST(PytorchJson, GivesTheSameSteps)
 {
     using namespace analysis;
     const auto trace = traceFromText(kTraining);
@@ -133,7 +133,7 @@ TEST(PytorchJson, SaysTheSameOfTheSteps)
 }
 
 // What other programs require of such a file: TensorBoard's plug-in and HTA look for these names and categories.
-TEST(PytorchJson, LooksAsPytorchsOwn)
+TEST(PytorchJson, LooksLikePytorchsOwnFiles)
 {
     const Json json = Json::parse(exported(kTraining, "a.json"));
     EXPECT_EQ(json["schemaVersion"], 1);
@@ -168,7 +168,7 @@ TEST(PytorchJson, LooksAsPytorchsOwn)
     EXPECT_EQ((*linear)["args"]["Input type"].dump(), R"(["float","Scalar"])");
 }
 
-TEST(PytorchJson, StreamsOfOneNumberStayApart)
+TEST(PytorchJson, StreamsWithEqualNumbersStayApart)
 {
     TraceBuilder builder;
     for (const std::int64_t pid : {1, 2}) {
@@ -194,7 +194,7 @@ TEST(PytorchJson, StreamsOfOneNumberStayApart)
     EXPECT_EQ(rows.size(), 2U);
 }
 
-TEST(PytorchJson, NamesOfAnyBytesGiveJson)
+TEST(PytorchJson, NamesWithAnyBytesGiveValidJson)
 {
     TraceBuilder builder;
     Track main;
@@ -267,7 +267,7 @@ TEST(PytorchJson, BatchesKeepTheirNumbers)
     EXPECT_EQ(back->ofKind(ActivityKind::LoaderStage).at(0).args.value, 8);
 }
 
-TEST(PytorchJson, RowsOfTheHostKeepTheirKinds)
+TEST(PytorchJson, HostRowsKeepTheirKinds)
 {
     const auto back = thereAndBack(*traceFromText(R"(
         main pid=100 tid=7
@@ -290,7 +290,7 @@ TEST(PytorchJson, RowsOfTheHostKeepTheirKinds)
                                      std::pair("stream 7 waits", TrackKind::Annotation)));
 }
 
-TEST(PytorchJson, DevicesAndCountersKeepWhatIsKnownOfThem)
+TEST(PytorchJson, DevicesAndCountersKeepTheirProperties)
 {
     TraceBuilder builder;
     builder.addDevice({DeviceId{1}, "NVIDIA H100", "GPU-7", 9, 0, 85'000'000'000});
@@ -314,7 +314,7 @@ TEST(PytorchJson, DevicesAndCountersKeepWhatIsKnownOfThem)
     EXPECT_EQ(samples[1].value, 1.5);
 }
 
-TEST(PytorchJson, AGraphsLaunchHasAnArrowToEachKernel)
+TEST(PytorchJson, AGraphLaunchHasAnArrowToEachKernel)
 {
     const auto trace = traceFromText(R"(
         main

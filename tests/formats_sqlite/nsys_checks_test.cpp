@@ -43,7 +43,7 @@ TEST(NsysChecks, CallsThatShareAnIdAreNoted)
         Contains(hasId("nsys.loss.shared_call", {{"count", 2}, {"table", "CUPTI_ACTIVITY_KIND_RUNTIME"}, {"row", 2}})));
 }
 
-TEST(NsysChecks, WorkThatIsThereTwiceIsNoted)
+TEST(NsysChecks, DuplicateWorkIsNoted)
 {
     EXPECT_THAT(
         notesAfter("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL"),
@@ -56,17 +56,17 @@ TEST(NsysChecks, RangesThatCrossAreNoted)
                 Contains(hasId("nsys.loss.overlapping", {{"count", 1}, {"table", "NVTX_EVENTS"}, {"row", 3}})));
 }
 
-TEST(NsysChecks, IdsOfSeveralProcessesAreNoFault)
+TEST(NsysChecks, EqualIdsOfSeveralProcessesAreValid)
 {
     EXPECT_THAT(notesAfter("VACUUM"), kNoneOfThese);
 }
 
-TEST(NsysChecks, ARuntimeCallMayHaveTheIdOfTheDriversCallInIt)
+TEST(NsysChecks, ARuntimeCallMayShareTheIdOfItsDriverCall)
 {
     EXPECT_THAT(notesAfter("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1 WHERE rowid = 4"), kNoneOfThese);
 }
 
-TEST(NsysChecks, IdsMayBeginAnewInALongRecording)
+TEST(NsysChecks, IdsMayRestartInALongRecording)
 {
     EXPECT_THAT(notesAfter("UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET correlationId = 1, start = start + 90000000000000, "
                            "end = end + 90000000000000 WHERE rowid = 2"),
@@ -93,7 +93,7 @@ TEST(NsysChecks, RealExportsHaveNoneOfThese)
     }
 }
 
-TEST(NsysChecks, CopiesOfUnifiedMemoryNeedNoTableOfNames)
+TEST(NsysChecks, UnifiedMemoryCopiesNeedNoEnumTable)
 {
     const TemporaryFile file;
     writeTwoProcesses(file.path());
@@ -108,7 +108,7 @@ TEST(NsysChecks, CopiesOfUnifiedMemoryNeedNoTableOfNames)
     EXPECT_THAT(kinds, testing::ElementsAre(CopyKind::HtoD, CopyKind::DtoH, CopyKind::DtoD));
 }
 
-TEST(NsysChecks, WhatADamagedSchemaMakesSqliteSayIsText)
+TEST(NsysChecks, SqliteErrorsOfADamagedSchemaAreValidText)
 {
     const TemporaryFile file;
     writeTwoProcesses(file.path());

@@ -38,7 +38,7 @@ void writeKernels(const std::filesystem::path& path, int count)
              "1 FROM n");
 }
 
-TEST(NsysDamage, AnotherProgramsDatabaseIsRefused)
+TEST(NsysDamage, AnotherProgramsDatabaseIsRejected)
 {
     const TemporaryFile file;
     NsysFile(file.path()).run("CREATE TABLE bookmarks (id INTEGER, url TEXT); INSERT INTO bookmarks VALUES (1, 'x')");
@@ -48,14 +48,14 @@ TEST(NsysDamage, AnotherProgramsDatabaseIsRefused)
     EXPECT_THAT(error.hint, HasSubstr("nsys export --type sqlite"));
 }
 
-TEST(NsysDamage, AnEmptyDatabaseIsRefused)
+TEST(NsysDamage, AnEmptyDatabaseIsRejected)
 {
     const TemporaryFile file;
     NsysFile(file.path()).run("CREATE TABLE t (x); DROP TABLE t");
     EXPECT_THAT(errorOf(file.path()).what, hasId("nsys.no_export"));
 }
 
-TEST(NsysDamage, AViewInPlaceOfATableIsNotRun)
+TEST(NsysDamage, AViewInsteadOfATableIsNotExecuted)
 {
     const TemporaryFile file;
     NsysFile(file.path())
@@ -68,7 +68,7 @@ TEST(NsysDamage, AViewInPlaceOfATableIsNotRun)
     EXPECT_EQ((*trace)->sliceCount(), 0U);
 }
 
-TEST(NsysDamage, ACutFileShowsWhatIsLeft)
+TEST(NsysDamage, ATruncatedFileShowsTheRest)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 20000);
@@ -82,7 +82,7 @@ TEST(NsysDamage, ACutFileShowsWhatIsLeft)
                 Contains(hasIdAndPart("nsys.read_in_part", "why", "table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
 }
 
-TEST(NsysDamage, AFileCutBeforeAnyEventIsRefused)
+TEST(NsysDamage, AFileTruncatedBeforeAnyEventIsRejected)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 20000);
@@ -93,7 +93,7 @@ TEST(NsysDamage, AFileCutBeforeAnyEventIsRefused)
     EXPECT_THAT(error.hint, HasSubstr("nsys export"));
 }
 
-TEST(NsysDamage, OverwrittenPagesAreToldWithTableAndRow)
+TEST(NsysDamage, OverwrittenPagesAreReportedWithTableAndRow)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 20000);
@@ -107,7 +107,7 @@ TEST(NsysDamage, OverwrittenPagesAreToldWithTableAndRow)
                 Contains(hasIdAndPart("nsys.read_in_part", "why", "table CUPTI_ACTIVITY_KIND_KERNEL, after row")));
 }
 
-TEST(NsysDamage, AWriteAheadLogIsNotMissed)
+TEST(NsysDamage, AWriteAheadLogIsDetected)
 {
     const TemporaryFile file;
     NsysFile sqlite(file.path());
@@ -149,7 +149,7 @@ TEST(NsysDamage, AFileThatIsBeingWrittenIsNotRead)
         ::close(fd);
 }
 
-TEST(NsysDamage, AnInterruptedExportIsRefused)
+TEST(NsysDamage, AnInterruptedExportIsRejected)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 10);
@@ -157,7 +157,7 @@ TEST(NsysDamage, AnInterruptedExportIsRefused)
     EXPECT_THAT(errorOf(file.path()).what, hasId("nsys.journal"));
 }
 
-TEST(NsysDamage, ReadingLeavesNothingBesideTheFile)
+TEST(NsysDamage, ReadingCreatesNoOtherFiles)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 10);
@@ -169,14 +169,14 @@ TEST(NsysDamage, ReadingLeavesNothingBesideTheFile)
     EXPECT_EQ(std::distance(begin(folder), end(folder)), 1);
 }
 
-TEST(NsysDamage, APathMayHoldWhatAUriMayNot)
+TEST(NsysDamage, APathMayContainCharactersThatAUriMayNot)
 {
     const TemporaryFile file("100%25 done?#1.sqlite");
     writeKernels(file.path(), 10);
     EXPECT_TRUE(formats::openTrace(file.path()));
 }
 
-TEST(NsysDamage, RowsWithImpossibleValuesCostOnlyThemselves)
+TEST(NsysDamage, RowsWithInvalidValuesAffectOnlyThemselves)
 {
     const TemporaryFile file;
     {
@@ -205,7 +205,7 @@ TEST(NsysDamage, RowsWithImpossibleValuesCostOnlyThemselves)
                                                                      lost("no_place", 1, 8), lost("backwards", 1, 5)));
 }
 
-TEST(NsysDamage, ARowWithAWildTimeSpoilsNoFigure)
+TEST(NsysDamage, ARowWithACorruptTimeDoesNotDistortFigures)
 {
     for (const char* const change :
          {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 9223372036854775807 WHERE rowid = 10",
@@ -225,7 +225,7 @@ TEST(NsysDamage, ARowWithAWildTimeSpoilsNoFigure)
     }
 }
 
-TEST(NsysDamage, TimesByTheWallClockAreNoWildOnes)
+TEST(NsysDamage, WallClockTimesAreValid)
 {
     const TemporaryFile file;
     writeKernels(file.path(), 1000);
@@ -239,7 +239,7 @@ TEST(NsysDamage, TimesByTheWallClockAreNoWildOnes)
     EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("nsys.loss.far_time", {{"row", 20}})));
 }
 
-TEST(NsysDamage, ValuesThatCannotBeAreNoted)
+TEST(NsysDamage, InvalidValuesAreNoted)
 {
     const TemporaryFile file;
     writeTwoProcesses(file.path());

@@ -68,7 +68,7 @@ protected:
     std::shared_ptr<const Trace> m_trace;
 };
 
-TEST_F(TwoProcesses, AreToldApart)
+TEST_F(TwoProcesses, AreDistinguished)
 {
     EXPECT_EQ(m_trace->format(), "nsys-sqlite");
     EXPECT_EQ(track("main thread", 100)->kind, TrackKind::MainThread);
@@ -77,7 +77,7 @@ TEST_F(TwoProcesses, AreToldApart)
     EXPECT_EQ(track("stream 7", 101)->processName, "python3 101");
 }
 
-TEST_F(TwoProcesses, OneCudaNumberMeansTheGpuOfEachProcess)
+TEST_F(TwoProcesses, OneCudaNumberMeansADifferentGpuPerProcess)
 {
     ASSERT_EQ(m_trace->devices().size(), 2U);
     EXPECT_EQ(m_trace->devices()[0].name, "NVIDIA H100");
@@ -102,7 +102,7 @@ TEST_F(TwoProcesses, AnArrowStaysInItsProcess)
     }
 }
 
-TEST_F(TwoProcesses, CallsLoseTheirVersionAndKnowTheirApi)
+TEST_F(TwoProcesses, CallsHaveNoVersionSuffixAndKnowTheirApi)
 {
     EXPECT_EQ(slice("main thread", 100, "cudaStreamSynchronize").kind, ActivityKind::CudaRuntime);
     const Slice driver = slice("pt_autograd_0 150", 100, "cuMemAlloc_v2");
@@ -111,7 +111,7 @@ TEST_F(TwoProcesses, CallsLoseTheirVersionAndKnowTheirApi)
     EXPECT_EQ(driver.duration, Nanoseconds(100));
 }
 
-TEST_F(TwoProcesses, CopiesAreNamedByTheFilesTables)
+TEST_F(TwoProcesses, CopiesAreNamedByTheTablesOfTheFile)
 {
     const auto transfers = analysis::scanActivity(*m_trace).transfers;
     ASSERT_EQ(transfers.size(), 3U);
@@ -124,7 +124,7 @@ TEST_F(TwoProcesses, CopiesAreNamedByTheFilesTables)
     EXPECT_EQ(slice("stream 7", 100, "Memset (device)").args.bytes, 64);
 }
 
-TEST_F(TwoProcesses, AWaitLiesInItsCall)
+TEST_F(TwoProcesses, AWaitIsNestedInItsCall)
 {
     const Slice wait = slice("main thread", 100, "Stream sync");
     EXPECT_EQ(wait.kind, ActivityKind::Sync);
@@ -142,7 +142,7 @@ TEST_F(TwoProcesses, RangesNestWithCallsAndKeepTheirDomain)
     EXPECT_EQ(slice("main thread", 100, "saved").duration, Nanoseconds(0));
 }
 
-TEST_F(TwoProcesses, ARangeWithoutEndIsOpenToTheLast)
+TEST_F(TwoProcesses, ARangeWithoutEndIsOpenUntilTheEnd)
 {
     const Slice open = slice("pt_autograd_0 150", 100, "cut off");
     EXPECT_TRUE(open.is(slice_flag::kOpen));
@@ -162,7 +162,7 @@ TEST_F(TwoProcesses, OverheadIsNamed)
     EXPECT_EQ(slice("main thread", 100, "Lazy function loading (CUDA)").kind, ActivityKind::Overhead);
 }
 
-TEST_F(TwoProcesses, TellTheirMachine)
+TEST_F(TwoProcesses, DescribeTheirMachine)
 {
     const auto& metadata = m_trace->metadata();
     EXPECT_EQ(metadata.at("versions.cuda_driver"), "13.1");
@@ -173,7 +173,7 @@ TEST_F(TwoProcesses, TellTheirMachine)
     EXPECT_EQ(metadata.at("source.events"), "44");
 }
 
-TEST_F(TwoProcesses, TellWhatWasLost)
+TEST_F(TwoProcesses, ReportLosses)
 {
     EXPECT_EQ(m_trace->captureStats().dropped, 12U);
     EXPECT_EQ(m_trace->captureStats().unmatched, 8U); // the copies and the memset have no call
@@ -183,7 +183,7 @@ TEST_F(TwoProcesses, TellWhatWasLost)
     EXPECT_FALSE(m_trace->captureStats().cut);
 }
 
-TEST_F(TwoProcesses, DetailsAreTheWholeRowInWords)
+TEST_F(TwoProcesses, DetailsContainTheWholeRowAsText)
 {
     const auto details = m_trace->details(slice("stream 7", 100, "void gemm<float>(float*)").id);
     ASSERT_TRUE(details) << details.error().message();
@@ -214,7 +214,7 @@ TEST_F(TwoProcesses, ACopyInOurFormatHasTheSameDetails)
     EXPECT_GT(entries, m_trace->sliceCount() * 5);
 }
 
-TEST_F(TwoProcesses, ACopyInPytorchsFormatHasItsLaunchShapes)
+TEST_F(TwoProcesses, ACopyInPytorchsFormatHasLaunchDimensions)
 {
     const auto path = m_file.path().string() + ".json";
     ASSERT_TRUE(formats::saveTrace(*m_trace, path));
@@ -229,14 +229,14 @@ TEST_F(TwoProcesses, ACopyInPytorchsFormatHasItsLaunchShapes)
     EXPECT_THAT(kernel, Not(Contains(Key("gridX"))));
 }
 
-TEST_F(TwoProcesses, DetailsOfAFileThatWentAreAnError)
+TEST_F(TwoProcesses, DetailsOfADeletedFileAreAnError)
 {
     const Slice kernel = slice("stream 7", 100, "void gemm<float>(float*)");
     std::filesystem::resize_file(m_file.path(), 4096);
     EXPECT_FALSE(m_trace->details(kernel.id));
 }
 
-TEST(Nsys, ProgressGrowsToOneAndAStopEndsTheReading)
+TEST(Nsys, ProgressGrowsToOneAndAStopRequestEndsTheRead)
 {
     const TemporaryFile file;
     {

@@ -59,7 +59,7 @@ constexpr const char* kOldTables = R"(
     INSERT INTO NVTX_EVENTS VALUES (10, 500, 'step', 281476654432356);
 )";
 
-TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
+TEST(NsysVersions, AnOldExportUsesCuptisEnumValues)
 {
     const TemporaryFile file;
     NsysFile(file.path()).run(kOldTables);
@@ -88,7 +88,7 @@ TEST(NsysVersions, AnOldExportIsReadByWhatCuptiAlwaysMeant)
                     hasId("nsys.loss.no_launch", {{"count", 1}, {"table", "CUPTI_ACTIVITY_KIND_MEMCPY"}, {"row", 2}})));
 }
 
-TEST(NsysVersions, OfSeveralProcessesNoneIsGuessed)
+TEST(NsysVersions, WithSeveralProcessesNoneIsGuessed)
 {
     const TemporaryFile file;
     {
@@ -103,7 +103,7 @@ TEST(NsysVersions, OfSeveralProcessesNoneIsGuessed)
     EXPECT_EQ(trace->captureStats().unmatched, 3U);
 }
 
-TEST(NsysVersions, TablesThatNoViewShowsAreNoted)
+TEST(NsysVersions, UnsupportedTablesAreNoted)
 {
     const TemporaryFile file;
     {
@@ -160,7 +160,7 @@ TEST(NsysVersions, ComputeCapabilitiesAreRead)
     EXPECT_EQ(trace->devices().front().computeMinor, 9);
 }
 
-TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
+TEST(NsysVersions, EnumTablesOfTheFileTakePrecedence)
 {
     const TemporaryFile file;
     {
@@ -185,7 +185,7 @@ TEST(NsysVersions, TheFilesOwnNumbersComeBeforeKnownOnes)
     EXPECT_EQ(transfers[1].src, MemoryKind::Managed);
 }
 
-TEST(NsysVersions, AGraphTracedAsAWholeKeepsTheDeviceBusy)
+TEST(NsysVersions, AGraphTracedAsAWholeCountsAsDeviceWork)
 {
     const TemporaryFile file;
     {
@@ -226,7 +226,7 @@ TEST(NsysVersions, AnExportWithoutEventsIsAnEmptyTrace)
     EXPECT_EQ(trace->metadata().at("source.events"), "0");
 }
 
-TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
+TEST(NsysVersions, AReportIsRejectedWithTheExportCommand)
 {
     const TemporaryFile file("run.nsys-rep");
     file.write("QUADD report of some kind");
@@ -236,7 +236,7 @@ TEST(NsysVersions, AReportIsRefusedWithTheCommandThatExportsIt)
     EXPECT_THAT(trace.error().hint, testing::HasSubstr("nsys export --type sqlite run.nsys-rep"));
 }
 
-TEST(NsysVersions, MemoryIsCountedByItsKindInTheOrderOfTime)
+TEST(NsysVersions, MemoryIsSummedByKindInTimeOrder)
 {
     const TemporaryFile file;
     // Kinds: 1 pinned, 2 device. The first deallocation frees memory that was allocated before the recording.

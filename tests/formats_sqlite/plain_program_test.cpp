@@ -79,7 +79,7 @@ protected:
     }
 };
 
-TEST_F(PlainProgram, IsTransferBoundWhereCopiesFillItsTime)
+TEST_F(PlainProgram, IsTransferBoundIfCopiesDominate)
 {
     const Advice advice = adviceOn({.memory = 0}, "transfer.non_blocking");
     ASSERT_EQ(advice.state, State::Fires) << advice.reason.text;
@@ -93,7 +93,7 @@ TEST_F(PlainProgram, IsTransferBoundWhereCopiesFillItsTime)
     EXPECT_FALSE(advice.evidence.empty());
 }
 
-TEST_F(PlainProgram, IsNotWhereKernelsDo)
+TEST_F(PlainProgram, IsNotTransferBoundIfKernelsDominate)
 {
     EXPECT_NE(adviceOn({.memory = 0, .copyUs = 20, .kernelUs = 200}, "transfer.non_blocking").reason.id,
               "transfer.bound");
@@ -101,7 +101,7 @@ TEST_F(PlainProgram, IsNotWhereKernelsDo)
               "transfer.bound");
 }
 
-TEST_F(PlainProgram, IsToldOfItsPageableCopiesInBothDirections)
+TEST_F(PlainProgram, GetsAFindingForPageableCopiesInBothDirections)
 {
     const Advice advice = adviceOn({.memory = 0, .copyUs = 20, .kernelUs = 200}, "loader.pin_memory");
     ASSERT_EQ(advice.state, State::Fires) << advice.reason.text;
@@ -110,7 +110,7 @@ TEST_F(PlainProgram, IsToldOfItsPageableCopiesInBothDirections)
     EXPECT_NEAR(parameter(advice, "gb_per_s"), 150, 1);
 }
 
-TEST_F(PlainProgram, WithPinnedOrSmallCopiesIsNotToldToPin)
+TEST_F(PlainProgram, GetsNoFindingForPinnedOrSmallCopies)
 {
     EXPECT_EQ(adviceOn({.memory = 1}, "loader.pin_memory").state, State::Silent);
     EXPECT_EQ(adviceOn({.memory = 0, .bytes = 1'000}, "loader.pin_memory").state, State::Silent);

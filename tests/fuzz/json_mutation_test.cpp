@@ -75,7 +75,7 @@ private:
     std::mt19937 m_random;
 };
 
-TEST(Corpus, NoFileOfItBreaksTheReaders)
+TEST(Corpus, NoFileBreaksTheReaders)
 {
     std::size_t files = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(STEPSCOPE_CORPUS)) {

@@ -156,7 +156,7 @@ TEST(PackedMutation, NoSectionsBreakTheReader)
 }
 
 // Above the size limit of a block, memory grows with the data that is present: a claim of 2 GiB allocates nothing.
-TEST(PackedMutation, AClaimOfGigabytesTakesNoMemory)
+TEST(PackedMutation, AClaimOfGigabytesAllocatesNothing)
 {
     Bytes raw(256 << 10);
     fuzz::Mutator random{3};

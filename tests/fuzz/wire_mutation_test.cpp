@@ -51,7 +51,7 @@ TEST(WireMutation, NoBytesBreakTheReader)
     }
 }
 
-TEST(WireMutation, AFileOfNothingButFrameMagicsIsReadInTime)
+TEST(WireMutation, AFileOfOnlyFrameMagicsIsReadInTime)
 {
     Bytes bytes = wire_test::WireFile{}.bytes();
     FrameHeader header{};

@@ -31,7 +31,7 @@ std::vector<SliceDetails> coded(const std::vector<SliceDetails>& all)
     return decoded ? decoded->slices : std::vector<SliceDetails>{};
 }
 
-TEST(DetailsCodec, EveryTextComesBackLetterForLetter)
+TEST(DetailsCodec, TextsRoundTripExactly)
 {
     std::vector<SliceDetails> all;
     using namespace std::string_literals;
@@ -70,7 +70,7 @@ TEST(DetailsCodec, EveryTextComesBackLetterForLetter)
     EXPECT_EQ(coded({twice}), std::vector<SliceDetails>{twice});
 }
 
-TEST(DetailsCodec, ExtremeNumbersSideBySideComeBack)
+TEST(DetailsCodec, ExtremeNumbersRoundTrip)
 {
     std::vector<SliceDetails> all;
     for (const char* text :
@@ -79,7 +79,7 @@ TEST(DetailsCodec, ExtremeNumbersSideBySideComeBack)
     EXPECT_EQ(coded(all), all);
 }
 
-TEST(DetailsCodec, SlicesOfManyKindsComeBack)
+TEST(DetailsCodec, SlicesOfManyKindsRoundTrip)
 {
     std::minstd_rand random;
     std::vector<SliceDetails> all(1000);
@@ -90,7 +90,7 @@ TEST(DetailsCodec, SlicesOfManyKindsComeBack)
     EXPECT_EQ(coded(all), all);
 }
 
-TEST(DetailsCodec, BytesThatAreCutOrChangedAreNoDetailsOrOthers)
+TEST(DetailsCodec, DamagedBytesDoNotCrashTheDecoder)
 {
     const packed::Bytes good = packed::encodeDetails(1, std::vector<SliceDetails>{{{"a", "12"}, {"b", "text"}}, {}});
     for (std::size_t size = 0; size < good.size(); ++size)
@@ -103,7 +103,7 @@ TEST(DetailsCodec, BytesThatAreCutOrChangedAreNoDetailsOrOthers)
 }
 
 // The name is stored once per section and compresses well, so a few kilobytes could become many gigabytes.
-TEST(DetailsCodec, ALongNameOfManySlicesIsRefused)
+TEST(DetailsCodec, ALongNameOfManySlicesIsRejected)
 {
     const auto section = [](std::size_t nameBytes) {
         const SliceDetails details = {{std::string(nameBytes, 'n'), "1"}};
@@ -115,7 +115,7 @@ TEST(DetailsCodec, ALongNameOfManySlicesIsRefused)
     EXPECT_FALSE(packed::decodeDetails(section(kMost + 1)));
 }
 
-TEST(DetailsCodec, MoreNamesOrShapesThanAnySectionHasAreRefused)
+TEST(DetailsCodec, TooManyNamesOrShapesAreRejected)
 {
     const auto isRead = [](std::uint32_t names, std::uint32_t shapes) {
         packed::ByteWriter writer;
@@ -134,7 +134,7 @@ TEST(DetailsCodec, MoreNamesOrShapesThanAnySectionHasAreRefused)
     EXPECT_FALSE(isRead(kNames, kShapes + 1));
 }
 
-TEST(DetailsCodec, WhatIsTooLongForACopyIsSaid)
+TEST(DetailsCodec, TruncatedDetailsAreReported)
 {
     SliceDetails many(2000, {"name", "value"});
     packed::limitDetails(many);
@@ -215,7 +215,7 @@ protected:
     std::filesystem::path m_copy = m_path.string() + ".copy.sspack";
 };
 
-TEST_F(PackedDetailsOfTraces, GoWithACopyAndWithACopyOfIt)
+TEST_F(PackedDetailsOfTraces, AreKeptInACopyAndInItsCopy)
 {
     const auto trace = make(std::make_shared<Places>());
     ASSERT_TRUE(writePacked(*trace, m_path));
@@ -226,14 +226,14 @@ TEST_F(PackedDetailsOfTraces, GoWithACopyAndWithACopyOfIt)
     EXPECT_THAT(copy->captureStats().notes, IsEmpty());
 }
 
-TEST_F(PackedDetailsOfTraces, AreThereWhereBlocksStayInTheFile)
+TEST_F(PackedDetailsOfTraces, AreAvailableIfBlocksStayInTheFile)
 {
     const auto trace = make(std::make_shared<Places>());
     ASSERT_TRUE(writePacked(*trace, m_path));
     expectSameDetails(*open(m_path, 1), *trace);
 }
 
-TEST_F(PackedDetailsOfTraces, AreFoundInACutFile)
+TEST_F(PackedDetailsOfTraces, AreFoundInATruncatedFile)
 {
     const auto trace = make(std::make_shared<Places>());
     ASSERT_TRUE(writePacked(*trace, m_path));
@@ -245,7 +245,7 @@ TEST_F(PackedDetailsOfTraces, AreFoundInACutFile)
     }
 }
 
-TEST_F(PackedDetailsOfTraces, ThatCouldNotBeReadAreCountedInTheCopy)
+TEST_F(PackedDetailsOfTraces, ThatAreUnreadableAreCountedInTheCopy)
 {
     const auto trace = make(std::make_shared<Places>(1001));
     ASSERT_TRUE(writePacked(*trace, m_path));
@@ -257,7 +257,7 @@ TEST_F(PackedDetailsOfTraces, ThatCouldNotBeReadAreCountedInTheCopy)
     EXPECT_THAT(copy->details({TrackId{0}, 9000}).value(), IsEmpty());
 }
 
-TEST_F(PackedDetailsOfTraces, TakeNoRoomWhereThereAreNone)
+TEST_F(PackedDetailsOfTraces, TakeNoSpaceIfThereAreNone)
 {
     ASSERT_TRUE(writePacked(*make(nullptr), m_path));
     ASSERT_TRUE(writePacked(*make(std::make_shared<Places>()), m_copy));
@@ -265,7 +265,7 @@ TEST_F(PackedDetailsOfTraces, TakeNoRoomWhereThereAreNone)
     EXPECT_EQ(open(m_path)->argSource(), nullptr);
 }
 
-TEST_F(PackedDetailsOfTraces, AWritingThatIsStoppedLeavesNothing)
+TEST_F(PackedDetailsOfTraces, AStoppedWriteLeavesNoFile)
 {
     std::stop_source stop;
     stop.request_stop();

@@ -92,7 +92,7 @@ TEST_F(PackedSamples, CountersWithManySamplesStayInTheFile)
     expectSamples(*read(), TrackId{1}, trace->counter(TrackId{1}));
 }
 
-TEST_F(PackedSamples, DamagedSamplesAreMissingAndSaidToBe)
+TEST_F(PackedSamples, DamagedSamplesAreMissingAndReported)
 {
     ASSERT_TRUE(writePacked(*withManySamples(), path()));
     auto raw = bytes();
@@ -108,7 +108,7 @@ TEST_F(PackedSamples, DamagedSamplesAreMissingAndSaidToBe)
     EXPECT_THAT(opened->counter(TrackId{2}), SizeIs(5));
 }
 
-TEST_F(PackedSamples, AreFoundWhereTheNamesAreDamaged)
+TEST_F(PackedSamples, AreFoundIfTheNamesAreDamaged)
 {
     ASSERT_TRUE(writePacked(*withManySamples(), path()));
     auto raw = bytes();
@@ -120,7 +120,7 @@ TEST_F(PackedSamples, AreFoundWhereTheNamesAreDamaged)
     EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(hasId("trace.names_copy", {{"byte", 40}})));
 }
 
-TEST_F(PackedSamples, MoreSamplesThanThereIsMemoryForAreLeftOut)
+TEST_F(PackedSamples, SamplesThatExceedTheMemoryAreLeftOut)
 {
     ASSERT_TRUE(writePacked(*withManySamples(), path()));
     UnpackOptions options;
@@ -129,7 +129,7 @@ TEST_F(PackedSamples, MoreSamplesThanThereIsMemoryForAreLeftOut)
     EXPECT_THAT(opened->captureStats().notes, testing::Contains(hasId("trace.too_many_samples", {{"count", 68'928}})));
 }
 
-TEST_F(PackedSamples, OfVersion3LieInMeta)
+TEST_F(PackedSamples, OfVersion3AreInMeta)
 {
     const auto trace = packed::readPacked(STEPSCOPE_PACKED_VERSION_3);
     ASSERT_TRUE(trace) << trace.error().message();

@@ -81,7 +81,7 @@ counter memory unit=bytes
     EXPECT_EQ(read()->flowsOf({TrackId{1}, 0}).size(), 1U);
 }
 
-TEST_F(Packed, ALiveTracesBlocksArePutInOrder)
+TEST_F(Packed, BlocksOfALiveTraceAreSorted)
 {
     TraceBuilder builder;
     const auto track = builder.addTrack({});
@@ -101,7 +101,7 @@ TEST_F(Packed, ALiveTracesBlocksArePutInOrder)
     EXPECT_EQ(trace->slice({track, 4999}).begin, traceTime(49'990));
 }
 
-TEST_F(Packed, IsOnScreenBeforeItIsDecodedAndTakesFewBytes)
+TEST_F(Packed, HasAPreviewBeforeDecodingAndIsSmall)
 {
     const auto trace = packed_test::training(400'000, 2);
     ASSERT_TRUE(writePacked(*trace, path()));
@@ -134,7 +134,7 @@ TEST_F(Packed, IsOnScreenBeforeItIsDecodedAndTakesFewBytes)
     packed_test::expectSame(*whole, *trace);
 }
 
-TEST_F(Packed, WhatMemoryDoesNotHoldStaysInTheFile)
+TEST_F(Packed, BlocksThatExceedTheMemoryStayInTheFile)
 {
     const auto trace = packed_test::training(300'000, 3);
     ASSERT_TRUE(writePacked(*trace, path()));
@@ -145,7 +145,7 @@ TEST_F(Packed, WhatMemoryDoesNotHoldStaysInTheFile)
     packed_test::expectSame(*opened, *trace);
 }
 
-TEST_F(Packed, WhatAFileLosesWhileItIsOpenIsCounted)
+TEST_F(Packed, LossesWhileTheFileIsOpenAreCounted)
 {
     ASSERT_TRUE(writePacked(*packed_test::training(300'000, 3), path()));
     UnpackOptions options;
@@ -185,7 +185,7 @@ TEST_F(Packed, ExplicitFlowsAreKept)
     EXPECT_EQ(flows[0].to, (SliceId{track, 2}));
 }
 
-TEST_F(Packed, ADamagedBlockCostsItsSlicesOnly)
+TEST_F(Packed, ADamagedBlockLosesOnlyItsSlices)
 {
     const auto trace = packed_test::training(200'000, 1);
     ASSERT_TRUE(writePacked(*trace, path()));
@@ -237,7 +237,7 @@ TEST_F(Packed, DamagedNamesAreReadFromTheirCopy)
     }
 }
 
-TEST_F(Packed, ACutFileShowsItsFirstBlocks)
+TEST_F(Packed, ATruncatedFileShowsItsFirstBlocks)
 {
     const auto trace = packed_test::training(200'000, 1);
     ASSERT_TRUE(writePacked(*trace, path()));
@@ -251,7 +251,7 @@ TEST_F(Packed, ACutFileShowsItsFirstBlocks)
     EXPECT_THAT(opened->captureStats().notes.back(), hasId("trace.cut_block"));
 }
 
-TEST_F(Packed, SaysWhatIsNoFileOfItsOwn)
+TEST_F(Packed, RejectsOtherFilesWithAReason)
 {
     ASSERT_TRUE(writePacked(*traceFromText("main\n op a 0 1"), path()));
     const auto good = bytes();
@@ -300,7 +300,7 @@ TEST_F(Packed, OlderVersionsOpen)
     }
 }
 
-TEST_F(Packed, AFailedOrStoppedWritingLeavesWhatWasThere)
+TEST_F(Packed, AFailedOrStoppedWriteKeepsTheExistingFile)
 {
     put({'o', 'l', 'd'});
     packed::PackOptions options;
@@ -318,13 +318,13 @@ TEST_F(Packed, AFailedOrStoppedWritingLeavesWhatWasThere)
     EXPECT_EQ(readPacked(path(), stopped).error().code, Error::Code::Cancelled);
 }
 
-TEST_F(Packed, AnEmptyTraceIsATrace)
+TEST_F(Packed, AnEmptyTraceRoundTrips)
 {
     ASSERT_TRUE(writePacked(*TraceBuilder{}.finish(), path()));
     EXPECT_EQ(read()->sliceCount(), 0U);
 }
 
-TEST_F(Packed, APartThatNoReaderTakesIsNotWritten)
+TEST_F(Packed, ASectionThatReadersRejectIsNotWritten)
 {
     const packed::Bytes tooLarge((std::size_t{8} << 20) + 1);
     const auto block = packed::packSection(packed::SectionType::Block, tooLarge);
@@ -333,7 +333,7 @@ TEST_F(Packed, APartThatNoReaderTakesIsNotWritten)
     EXPECT_TRUE(packed::packSection(packed::SectionType::Details, tooLarge));
 }
 
-TEST_F(Packed, BlocksBehindDamageThatLooksLikeThemAreFound)
+TEST_F(Packed, BlocksAfterDamageThatResemblesBlocksAreFound)
 {
     const auto trace = packed_test::training(200'000, 1);
     ASSERT_TRUE(writePacked(*trace, path()));
@@ -353,7 +353,7 @@ TEST_F(Packed, BlocksBehindDamageThatLooksLikeThemAreFound)
                 testing::Contains(hasId("trace.damaged", {{"bytes", 3'000'001}, {"byte", block}})));
 }
 
-TEST_F(Packed, ABlockThatCouldNotBeReadIsAskedForAgain)
+TEST_F(Packed, AnUnreadableBlockIsRequestedAgain)
 {
     const packed::BlockCache cache(1 << 20);
     RawSlice slice;

@@ -17,7 +17,7 @@ using namespace wire_test;
 using profiler::test::hasId;
 using testing::Contains;
 
-TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
+TEST(WireDamage, AFileTruncatedAtAnyByteOpensWithItsCompleteFrames)
 {
     const MemoryFile memory;
     const WireFile file = everything();
@@ -44,7 +44,7 @@ TEST(WireDamage, AFileCutAtAnyByteOpensWithWhatIsWhole)
     EXPECT_EQ(slices.back(), kSlicesOfEverything) << "everything except the End frame";
 }
 
-TEST(WireDamage, AFlippedByteCostsOneFrame)
+TEST(WireDamage, AFlippedByteLosesOneFrame)
 {
     const MemoryFile memory;
     const WireFile file = everything();
@@ -84,7 +84,7 @@ TEST(WireDamage, LostEventsAreCounted)
     EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.missing_events", {{"count", 3}})));
 }
 
-TEST(WireDamage, MissingAndRepeatedFramesAreTold)
+TEST(WireDamage, MissingAndRepeatedFramesAreReported)
 {
     const TestFolder folder;
     const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0, 5, 6, -1);
@@ -101,7 +101,7 @@ TEST(WireDamage, MissingAndRepeatedFramesAreTold)
     EXPECT_THAT((*trace)->captureStats().notes, Contains(hasId("trace.frame_twice", {{"byte", againAt}})));
 }
 
-TEST(WireDamage, AGiantLengthTakesNoMemoryAndHidesNoFrame)
+TEST(WireDamage, AHugeLengthAllocatesNothingAndHidesNoFrame)
 {
     const TestFolder folder;
     for (const std::uint32_t claimed : {0xffffffffU, kMaxPayloadBytes, kMaxPayloadBytes + 1}) {
@@ -119,7 +119,7 @@ TEST(WireDamage, AGiantLengthTakesNoMemoryAndHidesNoFrame)
     }
 }
 
-TEST(WireDamage, PayloadsThatDoNotFitAreTold)
+TEST(WireDamage, InvalidPayloadsAreReported)
 {
     const TestFolder folder;
     for (const FrameType type : {FrameType::Clock, FrameType::Strings, FrameType::Tracks, FrameType::Events,
@@ -135,7 +135,7 @@ TEST(WireDamage, PayloadsThatDoNotFitAreTold)
     }
 }
 
-TEST(WireDamage, NotesAreFew)
+TEST(WireDamage, NotesAreLimited)
 {
     const TestFolder folder;
     WireFile file;

@@ -59,7 +59,7 @@ TEST(WireReader, ReadsEveryTypeOfFrame)
 }
 
 // One pass over the tracks for all names of a frame, because a forged file may have any number of both.
-TEST(WireReader, NamesOfProcessesReachTracksThatAreThereAlready)
+TEST(WireReader, ProcessNamesAreAppliedToExistingTracks)
 {
     constexpr std::int64_t kTracks = 20'000;
     const MemoryFile memory;
@@ -86,7 +86,7 @@ TEST(WireReader, NamesOfProcessesReachTracksThatAreThereAlready)
         ASSERT_EQ(track.processName, "python train.py");
 }
 
-TEST(WireReader, ErrorsSayWhatIsWrong)
+TEST(WireReader, ErrorsDescribeTheProblem)
 {
     const TestFolder folder;
     const auto error = [&](const std::filesystem::path& path) {
@@ -119,7 +119,7 @@ TEST(WireReader, ErrorsSayWhatIsWrong)
     EXPECT_EQ(error(withHeader()).code, Error::Code::Malformed);
 }
 
-TEST(WireReader, ShowsWhatWasReadWhileMoreIs)
+TEST(WireReader, ShowsPreviewsWhileReading)
 {
     const TestFolder folder;
     std::vector<std::shared_ptr<const Trace>> shown;
@@ -172,7 +172,7 @@ TEST(WireReader, FollowsAFileThatGrowsByteByByte)
     EXPECT_FALSE(*(*reader)->poll());
 }
 
-TEST(WireReader, WaitsWhenAnUnfinishedFrameIsTakenBack)
+TEST(WireReader, WaitsIfAnUnfinishedFrameIsRemoved)
 {
     // As a writer does when its disk is full.
     const TestFolder folder;
@@ -190,7 +190,7 @@ TEST(WireReader, WaitsWhenAnUnfinishedFrameIsTakenBack)
     EXPECT_FALSE(*(*reader)->poll()) << "data after the End frame is ignored";
 }
 
-TEST(WireReader, SaysWhenAFileShrinks)
+TEST(WireReader, ReportsAShrinkingFile)
 {
     const TestFolder folder;
     const WireFile file = everything();
@@ -203,7 +203,7 @@ TEST(WireReader, SaysWhenAFileShrinks)
     EXPECT_THAT(polled.error().what, hasId("trace.shorter"));
 }
 
-TEST(WireReader, NewEntriesChangeTracks)
+TEST(WireReader, LaterEntriesChangeTracks)
 {
     const TestFolder folder;
     TrackEntry thread{};
@@ -220,7 +220,7 @@ TEST(WireReader, NewEntriesChangeTracks)
     EXPECT_EQ(traceToText(**trace), "format stepscope\nworker 0 tid=5\n");
 }
 
-TEST(WireReader, NamesWhatNobodyDefined)
+TEST(WireReader, NamesUndefinedReferences)
 {
     const TestFolder folder;
     const EventRecord op = record(EventType::Slice, ActivityKind::CpuOp, 0xfffffff0, 0, 1000, -1);
@@ -238,7 +238,7 @@ counter "(lost name of track 8)"
 )text");
 }
 
-TEST(WireReader, CountsRecordsThatCannotBe)
+TEST(WireReader, CountsInvalidRecords)
 {
     const TestFolder folder;
     EventRecord strange = record(EventType::Slice, static_cast<ActivityKind>(200), 0, 50, 10);
@@ -307,7 +307,7 @@ TEST(WireReader, CompletesAKilledRunFromItsRingFile)
     EXPECT_EQ((*trace)->sliceCount(), 3U) << "the event that is in both files counts once";
 }
 
-TEST(WireReader, LeavesTheRingFileOfAnotherRunAlone)
+TEST(WireReader, IgnoresTheRingFileOfAnotherRun)
 {
     const TestFolder folder;
     const auto path = folder.write("a.sstrace", killed(WireFile::kNoProcess).bytes());
