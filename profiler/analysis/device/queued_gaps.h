@@ -13,7 +13,7 @@ namespace profiler::analysis {
 
 /// The gaps of one device whose next work was already in the launch queue.
 struct QueuedGaps {
-    Intervals queued;          ///< the call that launched the next work had returned before the gap began
+    Intervals queued;          ///< gaps that started after the launch call of their next work had returned
     std::int64_t count = 0;    ///< number of gaps whose next work has a recorded launch
     std::int64_t ofQueued = 0; ///< number of those gaps whose next work was in the queue
 };

@@ -77,11 +77,11 @@ public:
     [[nodiscard]] std::uint64_t size() const { return m_size; }
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     [[nodiscard]] Result<void> readAt(std::uint64_t offset, std::span<std::byte> into) const;
-    /// The header of the section at `offset`; fails where there is none.
+    /// The header of the section at `offset`; fails if there is none.
     [[nodiscard]] Result<SectionHeader> headerAt(std::uint64_t offset) const;
-    /// The bytes of a section, checked and decompressed. Errors name the byte offset. Any thread.
+    /// The bytes of a section, checked and decompressed. Errors contain the byte offset. Thread-safe.
     [[nodiscard]] Result<Bytes> read(std::uint64_t offset, SectionType type) const;
-    /// Whether the checksum of a section is right.
+    /// Verifies the checksum of a section.
     [[nodiscard]] Result<void> check(std::uint64_t offset, SectionType type) const;
 
 private:
