@@ -26,7 +26,7 @@ void unite(std::vector<bool>& whole, const std::vector<bool>& part)
 
 void addFlow(SharedBuild& shared, Losses& losses, FlowKind kind, const FlowPoint& from, const FlowPoint& to)
 {
-    const auto source = shared.lanes[from.lane].track, target = shared.lanes[to.lane].track;
+    const auto source = shared.rowInfos[from.rowId].track, target = shared.rowInfos[to.rowId].track;
     if (source && target)
         shared.builder.addFlow(kind, {*source, traceTime(from.time)}, {*target, traceTime(to.time), to.ofNext});
     else
@@ -65,9 +65,9 @@ void append(ScanResult& whole, ScanResult&& part)
 {
     appendAll(whole.flows, std::move(part.flows));
     appendAll(whole.metadata, std::move(part.metadata));
-    unite(whole.stepLanes, part.stepLanes);
-    unite(whole.opLanes, part.opLanes);
-    unite(whole.callLanes, part.callLanes);
+    unite(whole.stepRows, part.stepRows);
+    unite(whole.opRows, part.opRows);
+    unite(whole.callRows, part.callRows);
     whole.losses.add(part.losses);
     whole.events += part.events;
     whole.deviceWork += part.deviceWork;

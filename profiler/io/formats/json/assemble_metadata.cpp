@@ -190,9 +190,9 @@ void assembleMetadata(SharedBuild& shared, const ScanResult& whole, const std::m
         else if (key == "distributedInfo")
             addDistributed(builder, raw);
     }
-    for (const LaneInfo& lane : shared.lanes) {
-        const std::int64_t number = lane.device.value_or(lane.key.device);
-        if (lane.track && lane.key.lane == Lane::Device && number >= 0 && number < 0x10000 &&
+    for (const RowInfo& row : shared.rowInfos) {
+        const std::int64_t number = row.device.value_or(row.key.device);
+        if (row.track && row.key.kind == RowKind::Device && number >= 0 && number < 0x10000 &&
             devices.insert(static_cast<std::uint32_t>(number)).second)
             builder.addDevice({.id = DeviceId{static_cast<std::uint32_t>(number)}, .name = {}, .uuid = {}});
     }

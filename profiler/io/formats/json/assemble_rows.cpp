@@ -87,28 +87,28 @@ NameTable readNames(const ScanResult& whole, Losses& losses)
     return table;
 }
 
-std::string deviceRowName(const LaneKey& key)
+std::string deviceRowName(const RowKey& key)
 {
     const std::string stream = "stream " + std::to_string(key.stream);
-    switch (key.lane) {
-    case Lane::Annotation:
+    switch (key.kind) {
+    case RowKind::Annotation:
         return stream + " annotations";
-    case Lane::Wait:
+    case RowKind::Wait:
         return stream + " waits";
     default:
         return stream;
     }
 }
 
-Track makeTrack(const LaneInfo& lane, const NameTable& names)
+Track makeTrack(const RowInfo& row, const NameTable& names)
 {
-    const LaneKey& key = lane.key;
+    const RowKey& key = row.key;
     Track track;
     const auto number = names.numbers.find({key.process, key.processIsText});
     track.pid = number != names.numbers.end() ? number->second : key.processIsText ? 0 : key.process;
-    track.processName = lane.processText;
+    track.processName = row.processText;
     const auto process = names.processes.find({key.process, key.processIsText});
-    const bool onDevice = key.lane != Lane::Host;
+    const bool onDevice = key.kind != RowKind::Host;
     if (process != names.processes.end()) {
         const Named& named = process->second;
         // The process of a device has the program's name; its label says which device it is.
@@ -122,9 +122,9 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
     if (thread != names.threads.end())
         track.sortIndex = thread->second.sortIndex;
     if (onDevice) {
-        track.kind = key.lane == Lane::Device ? TrackKind::Stream : TrackKind::Annotation;
+        track.kind = key.kind == RowKind::Device ? TrackKind::Stream : TrackKind::Annotation;
         track.device = DeviceId{
-            static_cast<std::uint32_t>(std::clamp<std::int64_t>(lane.device.value_or(key.device), 0, 0xffffffff))};
+            static_cast<std::uint32_t>(std::clamp<std::int64_t>(row.device.value_or(key.device), 0, 0xffffffff))};
         track.stream = StreamId{static_cast<std::uint32_t>(std::clamp<std::int64_t>(key.stream, 0, 0xffffffff))};
         track.name = deviceRowName(key);
         return track;
@@ -135,13 +135,13 @@ Track makeTrack(const LaneInfo& lane, const NameTable& names)
     if (thread != names.threads.end() && !thread->second.name.empty() && key.category == 0)
         track.name = thread->second.name;
     else
-        track.name = key.threadIsText ? lane.threadText : "thread " + std::to_string(key.thread);
+        track.name = key.threadIsText ? row.threadText : "thread " + std::to_string(key.thread);
     return track;
 }
 
-bool contains(const std::vector<bool>& lanes, std::uint32_t lane)
+bool contains(const std::vector<bool>& rows, std::uint32_t rowId)
 {
-    return lane < lanes.size() && lanes[lane];
+    return rowId < rows.size() && rows[rowId];
 }
 
 /// In a file merged from several processes, each process calls its device 0, and the merger created a process for the
@@ -152,24 +152,24 @@ void renumberDevices(SharedBuild& shared, const std::set<ProcessKey>& calling)
 {
     std::map<std::int64_t, std::vector<ProcessKey>> rows; // by device number, in file order
     std::int64_t next = 0;
-    for (const LaneInfo& lane : shared.lanes)
-        if (lane.key.lane == Lane::Device && lane.key.device >= 0) {
-            auto& processes = rows[lane.key.device];
-            const ProcessKey process{lane.key.process, lane.key.processIsText};
+    for (const RowInfo& row : shared.rowInfos)
+        if (row.key.kind == RowKind::Device && row.key.device >= 0) {
+            auto& processes = rows[row.key.device];
+            const ProcessKey process{row.key.process, row.key.processIsText};
             if (calling.contains(process))
                 return;
             if (std::ranges::find(processes, process) == processes.end())
                 processes.push_back(process);
-            next = std::max(next, lane.key.device + 1);
+            next = std::max(next, row.key.device + 1);
         }
     std::map<std::pair<std::int64_t, ProcessKey>, std::int64_t> numbers;
     for (const auto& [device, processes] : rows)
         for (std::size_t i = 1; i < processes.size(); ++i)
             numbers[{device, processes[i]}] = next++;
-    for (LaneInfo& lane : shared.lanes)
-        if (lane.key.lane != Lane::Host) {
-            const auto found = numbers.find({lane.key.device, {lane.key.process, lane.key.processIsText}});
-            lane.device = found == numbers.end() ? std::nullopt : std::optional(found->second);
+    for (RowInfo& row : shared.rowInfos)
+        if (row.key.kind != RowKind::Host) {
+            const auto found = numbers.find({row.key.device, {row.key.process, row.key.processIsText}});
+            row.device = found == numbers.end() ? std::nullopt : std::optional(found->second);
         }
 }
 
@@ -178,12 +178,12 @@ void numberProcesses(SharedBuild& shared, const ScanResult& whole, NameTable& na
 {
     constexpr std::int64_t kFirst = kMadeUpIds + 1'000'000; // after the thread ids that the writer makes up
     std::set<ProcessKey> calling;
-    for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
-        const LaneKey& key = shared.lanes[i].key;
+    for (std::uint32_t i = 0; i < shared.rowInfos.size(); ++i) {
+        const RowKey& key = shared.rowInfos[i].key;
         const ProcessKey process{key.process, key.processIsText};
-        if (contains(whole.callLanes, i))
+        if (contains(whole.callRows, i))
             calling.insert(process);
-        if (key.processIsText && (contains(whole.callLanes, i) || contains(whole.opLanes, i)))
+        if (key.processIsText && (contains(whole.callRows, i) || contains(whole.opRows, i)))
             names.numbers.try_emplace(process, kFirst + static_cast<std::int64_t>(names.numbers.size()));
     }
     if (calling.size() > 1)
@@ -203,22 +203,22 @@ Processes assembleRows(SharedBuild& shared, const ScanResult& whole, Losses& los
 {
     NameTable names = readNames(whole, losses);
     numberProcesses(shared, whole, names);
-    const bool anySteps = !whole.stepLanes.empty();
+    const bool anySteps = !whole.stepRows.empty();
     Processes processes;
-    for (std::uint32_t i = 0; i < shared.lanes.size(); ++i) {
-        const LaneInfo& lane = shared.lanes[i];
-        Track track = makeTrack(lane, names);
-        if (lane.key.lane == Lane::Host)
-            processes.try_emplace({lane.key.process, lane.key.processIsText},
+    for (std::uint32_t i = 0; i < shared.rowInfos.size(); ++i) {
+        const RowInfo& row = shared.rowInfos[i];
+        Track track = makeTrack(row, names);
+        if (row.key.kind == RowKind::Host)
+            processes.try_emplace({row.key.process, row.key.processIsText},
                                   Process{track.pid, track.processName, track.processSortIndex});
-        if (!lane.track)
+        if (!row.track)
             continue;
         // The thread that contains the steps. Without steps, the thread whose id equals its process id, as on Linux.
-        const bool main = anySteps ? contains(whole.stepLanes, i)
-                                   : contains(whole.opLanes, i) && track.pid == track.tid && track.pid != 0;
-        if (lane.key.lane == Lane::Host && main)
+        const bool main = anySteps ? contains(whole.stepRows, i)
+                                   : contains(whole.opRows, i) && track.pid == track.tid && track.pid != 0;
+        if (row.key.kind == RowKind::Host && main)
             track.kind = TrackKind::MainThread;
-        shared.builder.updateTrack(*lane.track, std::move(track));
+        shared.builder.updateTrack(*row.track, std::move(track));
     }
     return processes;
 }

@@ -9,7 +9,7 @@
 namespace profiler::formats::json {
 
 /// The row on which events of a category are shown.
-enum class Lane : std::uint8_t {
+enum class RowKind : std::uint8_t {
     Host,       ///< the thread's row
     Device,     ///< the stream's row
     Annotation, ///< a separate row per stream: host ranges at the times of their device work
@@ -25,7 +25,7 @@ enum class FlowUse : std::uint8_t {
 struct Category {
     std::string_view name;
     ActivityKind kind;
-    Lane lane = Lane::Host;
+    RowKind rowKind = RowKind::Host;
     FlowUse flow = FlowUse::Explicit;
 };
 
@@ -37,33 +37,33 @@ inline constexpr Category kCategories[] = {
     {"", ActivityKind::Other},
     {"cpu_op", ActivityKind::CpuOp},
     {"cuda_runtime", ActivityKind::CudaRuntime},
-    {"kernel", ActivityKind::Kernel, Lane::Device},
-    {"ac2g", ActivityKind::Other, Lane::Host, FlowUse::Launch},
-    {"fwdbwd", ActivityKind::Other, Lane::Host, FlowUse::Backward},
-    {"gpu_memcpy", ActivityKind::GpuMemcpy, Lane::Device},
-    {"gpu_memset", ActivityKind::GpuMemset, Lane::Device},
+    {"kernel", ActivityKind::Kernel, RowKind::Device},
+    {"ac2g", ActivityKind::Other, RowKind::Host, FlowUse::Launch},
+    {"fwdbwd", ActivityKind::Other, RowKind::Host, FlowUse::Backward},
+    {"gpu_memcpy", ActivityKind::GpuMemcpy, RowKind::Device},
+    {"gpu_memset", ActivityKind::GpuMemset, RowKind::Device},
     {"user_annotation", ActivityKind::UserAnnotation},
-    {"gpu_user_annotation", ActivityKind::GpuUserAnnotation, Lane::Annotation},
+    {"gpu_user_annotation", ActivityKind::GpuUserAnnotation, RowKind::Annotation},
     {"cuda_driver", ActivityKind::CudaDriver},
     {"python_function", ActivityKind::Other},
-    {"cuda_sync", ActivityKind::Sync, Lane::Wait},
+    {"cuda_sync", ActivityKind::Sync, RowKind::Wait},
     {"overhead", ActivityKind::Overhead},
     {"cpu_instant_event", ActivityKind::Other},
-    {"cuda_profiler_range", ActivityKind::GpuUserAnnotation, Lane::Annotation},
+    {"cuda_profiler_range", ActivityKind::GpuUserAnnotation, RowKind::Annotation},
     {"Trace", ActivityKind::Other},
     {"Instant", ActivityKind::Other},
     {"python", ActivityKind::Other},
     {"Operator", ActivityKind::CpuOp},
     {"Runtime", ActivityKind::CudaRuntime},
     {"Driver", ActivityKind::CudaDriver},
-    {"Kernel", ActivityKind::Kernel, Lane::Device},
-    {"Memcpy", ActivityKind::GpuMemcpy, Lane::Device},
-    {"Memset", ActivityKind::GpuMemset, Lane::Device},
-    {"async", ActivityKind::Other, Lane::Host, FlowUse::Launch},
-    {"async_cpu_to_gpu", ActivityKind::Other, Lane::Host, FlowUse::Launch},
-    {"async_gpu", ActivityKind::Other, Lane::Host, FlowUse::Launch},
-    {"cpu_to_cuda", ActivityKind::Other, Lane::Host, FlowUse::Launch},
-    {"forward_backward", ActivityKind::Other, Lane::Host, FlowUse::Backward},
+    {"Kernel", ActivityKind::Kernel, RowKind::Device},
+    {"Memcpy", ActivityKind::GpuMemcpy, RowKind::Device},
+    {"Memset", ActivityKind::GpuMemset, RowKind::Device},
+    {"async", ActivityKind::Other, RowKind::Host, FlowUse::Launch},
+    {"async_cpu_to_gpu", ActivityKind::Other, RowKind::Host, FlowUse::Launch},
+    {"async_gpu", ActivityKind::Other, RowKind::Host, FlowUse::Launch},
+    {"cpu_to_cuda", ActivityKind::Other, RowKind::Host, FlowUse::Launch},
+    {"forward_backward", ActivityKind::Other, RowKind::Host, FlowUse::Backward},
     {"User Annotation", ActivityKind::UserAnnotation},
     {"hip_runtime", ActivityKind::CudaRuntime},
     {"hip_driver", ActivityKind::CudaDriver},
@@ -77,7 +77,7 @@ inline constexpr Category kCategories[] = {
     {"glow_runtime", ActivityKind::CudaRuntime},
     {"privateuse1_runtime", ActivityKind::CudaRuntime},
     {"privateuse1_driver", ActivityKind::CudaDriver},
-    {"mtia_ccp_events", ActivityKind::Kernel, Lane::Device},
+    {"mtia_ccp_events", ActivityKind::Kernel, RowKind::Device},
     {"xpu_op", ActivityKind::CpuOp},
     {"hpu_op", ActivityKind::CpuOp},
     // Categories that Stepscope writes for kinds without a PyTorch category.
@@ -88,7 +88,7 @@ inline constexpr Category kCategories[] = {
     {kHostSync, ActivityKind::Sync},
     // Files from before Kineto give the category by process, see processCategory().
     {"CPU functions", ActivityKind::CpuOp},
-    {kCudaFunctions, ActivityKind::Kernel, Lane::Device},
+    {kCudaFunctions, ActivityKind::Kernel, RowKind::Device},
 };
 inline constexpr int kCategoryCount = sizeof kCategories / sizeof *kCategories;
 

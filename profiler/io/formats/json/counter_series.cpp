@@ -9,7 +9,7 @@ void CounterSeries::add(SharedBuild& shared, const std::vector<Sample>& samples)
     Key last;
     Series* series = nullptr;
     for (const Sample& sample : samples) {
-        if (const Key key{sample.lane, sample.name, sample.isChange}; !series || key != last) {
+        if (const Key key{sample.rowId, sample.name, sample.isChange}; !series || key != last) {
             series = &m_series[key];
             last = key;
         }
@@ -30,13 +30,12 @@ void CounterSeries::finish(SharedBuild& shared, const Processes& processes,
                            const std::map<std::string, std::string>& units)
 {
     for (auto& [key, series] : m_series) {
-        const auto& [laneNumber, name, isChange] = key;
+        const auto& [rowId, name, isChange] = key;
         Track counter;
         counter.kind = TrackKind::Counter;
         counter.name = shared.builder.string(StringId{name});
-        const LaneInfo& lane = shared.lanes[laneNumber];
-        if (const auto process = processes.find({lane.key.process, lane.key.processIsText});
-            process != processes.end()) {
+        const RowInfo& row = shared.rowInfos[rowId];
+        if (const auto process = processes.find({row.key.process, row.key.processIsText}); process != processes.end()) {
             counter.pid = process->second.pid;
             counter.processName = process->second.name;
             counter.processSortIndex = process->second.sortIndex;

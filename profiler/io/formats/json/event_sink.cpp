@@ -12,12 +12,12 @@ constexpr std::size_t kArgsKept = 1024; // a power of two
 /// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
 constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
-std::size_t hashOf(const LaneKey& key)
+std::size_t hashOf(const RowKey& key)
 {
     const auto mix = [](std::uint64_t a, std::int64_t b) {
         return (a ^ static_cast<std::uint64_t>(b)) * 0x9E3779B97F4A7C15ULL;
     };
-    std::uint64_t hash = mix(static_cast<std::uint64_t>(key.lane) + 1, key.process);
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(key.kind) + 1, key.process);
     hash = mix(mix(mix(hash, key.thread), key.device), key.stream);
     return static_cast<std::size_t>(hash >> 58);
 }
@@ -57,9 +57,9 @@ void EventSink::begin(ScanResult& result)
 
 void EventSink::end()
 {
-    m_ranges.end(*m_result, [this](std::uint32_t lane, const RawSlice& slice) { slicesOf(lane).push_back(slice); });
+    m_ranges.end(*m_result, [this](std::uint32_t rowId, const RawSlice& slice) { slicesOf(rowId).push_back(slice); });
     for (const ScanResult::Rows& rows : m_result->rows)
-        m_expected[rows.lane] = rows.slices.size();
+        m_expected[rows.rowId] = rows.slices.size();
     m_result = nullptr;
 }
 
@@ -139,8 +139,8 @@ void EventSink::takeWhole(const Event& event)
     if (!hasTime(event))
         return;
     const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
-    Lane lane{};
-    RawSlice slice = makeSlice(event, name, lane);
+    RowKind rowKind{};
+    RawSlice slice = makeSlice(event, name, rowKind);
     if (!event.has(Event::kDuration)) {
         const bool huge = (event.odd & Event::kHugeTime) != 0;
         m_result->losses.add(huge ? Loss::HugeDuration : Loss::NoDuration, offsetOf(event));
@@ -149,26 +149,26 @@ void EventSink::takeWhole(const Event& event)
     } else {
         slice.duration = event.duration;
     }
-    const std::uint32_t row = laneOf(laneKey(event, lane), event);
-    markLane(slice, row);
+    const std::uint32_t row = rowIdOf(rowKey(event, rowKind), event);
+    markRow(slice, row);
     if ((event.present & (Event::kFlowIn | Event::kFlowOut)) != 0)
         takeBinding(event, row);
     m_result->latest = std::max(m_result->latest, slice.end());
     slicesOf(row).push_back(slice);
 }
 
-void EventSink::markLane(const RawSlice& slice, std::uint32_t lane)
+void EventSink::markRow(const RawSlice& slice, std::uint32_t rowId)
 {
     if (slice.kind == ActivityKind::Step)
-        mark(m_result->stepLanes, lane);
+        mark(m_result->stepRows, rowId);
     else if (slice.kind == ActivityKind::CpuOp)
-        mark(m_result->opLanes, lane);
+        mark(m_result->opRows, rowId);
     else if (slice.link > 0 && slice.link <= kLargestCorrelation &&
              (slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver))
-        mark(m_result->callLanes, lane);
+        mark(m_result->callRows, rowId);
 }
 
-RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
+RawSlice EventSink::makeSlice(const Event& event, const Name& name, RowKind& rowKind)
 {
     const bool hasCategory = event.category != 0 || event.has(Event::kCategory) || !event.pid.text.data();
     const Category& category = kCategories[hasCategory ? event.category : processCategory(event.pid.text)];
@@ -176,7 +176,7 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     slice.begin = event.time;
     slice.kind = category.kind;
     slice.name = name.id;
-    lane = category.lane;
+    rowKind = category.rowKind;
     slice.setSource(offsetOf(event));
     if (event.has(Event::kExternal))
         slice.external = id32(event.external);
@@ -203,15 +203,15 @@ RawSlice EventSink::makeSlice(const Event& event, const Name& name, Lane& lane)
     } else {
         m_result->uncorrelated += counts && isDeviceWork(slice.kind);
     }
-    slice.args = argsOf(event, name, slice.kind, lane);
+    slice.args = argsOf(event, name, slice.kind, rowKind);
     return slice;
 }
 
-std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane)
+std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind)
 {
     constexpr std::uint32_t kAny =
         Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream | Event::kIndex;
-    const bool onDevice = lane != Lane::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
+    const bool onDevice = rowKind != RowKind::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
     if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
         return m_noArgs;
     SliceArgs args;
@@ -230,7 +230,7 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
         args.shapes = StringId{event.has(Event::kShapes) ? event.shapes : 0};
         args.types = StringId{event.has(Event::kTypes) ? event.types : 0};
     }
-    if (lane == Lane::Host && kind != ActivityKind::CpuOp) {
+    if (rowKind == RowKind::Host && kind != ActivityKind::CpuOp) {
         if (event.has(Event::kDevice) && event.device >= 0)
             args.device = DeviceId{id32(event.device)};
         if (event.has(Event::kStream) && event.stream >= 0)
@@ -247,35 +247,35 @@ std::uint32_t EventSink::cached(const SliceArgs& args)
     return cached.id;
 }
 
-std::uint32_t EventSink::laneOf(const LaneKey& key, const Event& event)
+std::uint32_t EventSink::rowIdOf(const RowKey& key, const Event& event)
 {
-    CachedLane& cached = m_lanes[hashOf(key)];
+    CachedRow& cached = m_cachedRows[hashOf(key)];
     if (!cached.known || cached.key != key)
-        cached = {key, m_shared.lane(key, event), true};
-    return cached.lane;
+        cached = {key, m_shared.rowId(key, event), true};
+    return cached.rowId;
 }
 
-std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t lane)
+std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t rowId)
 {
-    if (lane >= m_rowOf.size()) {
-        m_rowOf.resize(lane + 1, 0);
-        m_expected.resize(lane + 1, 0);
+    if (rowId >= m_rowOf.size()) {
+        m_rowOf.resize(rowId + 1, 0);
+        m_expected.resize(rowId + 1, 0);
     }
-    std::uint32_t& row = m_rowOf[lane];
+    std::uint32_t& row = m_rowOf[rowId];
     if (row == 0) {
-        m_result->rows.push_back({lane, {}});
+        m_result->rows.push_back({rowId, {}});
         row = static_cast<std::uint32_t>(m_result->rows.size());
-        const std::size_t expected = m_expected[lane];
+        const std::size_t expected = m_expected[rowId];
         m_result->rows.back().slices.reserve(expected + expected / 8);
     }
     return m_result->rows[row - 1].slices;
 }
 
-void EventSink::mark(std::vector<bool>& lanes, std::uint32_t lane)
+void EventSink::mark(std::vector<bool>& rows, std::uint32_t rowId)
 {
-    if (lane >= lanes.size())
-        lanes.resize(lane + 1);
-    lanes[lane] = true;
+    if (rowId >= rows.size())
+        rows.resize(rowId + 1);
+    rows[rowId] = true;
 }
 
 } // namespace profiler::formats::json

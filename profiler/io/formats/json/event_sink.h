@@ -28,15 +28,15 @@ struct FlowPoint {
     bool ofNext = false; ///< binds to the next slice of its row instead of the enclosing one
     std::uint8_t category = 0;
     std::uint64_t id = 0;
-    std::uint32_t lane = 0;
+    std::uint32_t rowId = 0;
     std::int64_t time = 0; ///< ns
     std::uint64_t offset = 0;
 };
 
 /// A counter sample: an allocator's state, or an event of phase C.
 struct Sample {
-    std::uint32_t name = 0; ///< StringId of the counter's name
-    std::uint32_t lane = 0; ///< represents the process
+    std::uint32_t name = 0;  ///< StringId of the counter's name
+    std::uint32_t rowId = 0; ///< represents the process
     CounterSample sample;
     bool isChange = false; ///< an increment; the counter is the running sum
     bool isBytes = false;
@@ -44,7 +44,7 @@ struct Sample {
 
 /// A metadata event. It is stored whole, because there are few.
 struct MetaEvent {
-    LaneKey key;            ///< with Lane::Host
+    RowKey key;             ///< with RowKind::Host
     std::string name, args; ///< args: raw JSON
     std::uint64_t offset = 0;
 };
@@ -52,7 +52,7 @@ struct MetaEvent {
 /// The content of a part of the file.
 struct ScanResult {
     struct Rows {
-        std::uint32_t lane = 0;
+        std::uint32_t rowId = 0;
         std::vector<RawSlice> slices;
     };
     std::vector<Rows> rows;
@@ -61,7 +61,7 @@ struct ScanResult {
     std::vector<FlowPoint> flows;
     std::vector<Sample> samples;
     std::vector<MetaEvent> metadata;
-    std::vector<bool> stepLanes, opLanes, callLanes; ///< by lane: has steps, operators, calls with a correlation id
+    std::vector<bool> stepRows, opRows, callRows; ///< by row id: has steps, operators, calls with a correlation id
     Losses losses;
     std::uint64_t events = 0;
     std::uint64_t deviceWork = 0;
@@ -88,9 +88,9 @@ public:
     std::uint32_t intern(std::string_view json) override;
 
 private:
-    struct CachedLane {
-        LaneKey key;
-        std::uint32_t lane = 0;
+    struct CachedRow {
+        RowKey key;
+        std::uint32_t rowId = 0;
         bool known = false;
     };
     struct CachedArgs {
@@ -109,15 +109,15 @@ private:
     void takeCounter(const Event& event);
     void takeMemory(const Event& event);
     void takeMetadata(const Event& event);
-    RawSlice makeSlice(const Event& event, const Name& name, Lane& lane);
-    std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, Lane lane);
+    RawSlice makeSlice(const Event& event, const Name& name, RowKind& rowKind);
+    std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind);
     std::uint32_t cached(const SliceArgs& args);
-    std::uint32_t laneOf(const LaneKey& key, const Event& event);
-    std::uint32_t processLane(const Event& event);
-    std::vector<RawSlice>& slicesOf(std::uint32_t lane);
-    static void mark(std::vector<bool>& lanes, std::uint32_t lane);
-    void markLane(const RawSlice& slice, std::uint32_t lane);
-    void takeBinding(const Event& event, std::uint32_t lane);
+    std::uint32_t rowIdOf(const RowKey& key, const Event& event);
+    std::uint32_t processRow(const Event& event);
+    std::vector<RawSlice>& slicesOf(std::uint32_t rowId);
+    static void mark(std::vector<bool>& rows, std::uint32_t rowId);
+    void markRow(const RawSlice& slice, std::uint32_t rowId);
+    void takeBinding(const Event& event, std::uint32_t rowId);
 
     SharedBuild& m_shared;
     Names m_names;
@@ -127,11 +127,11 @@ private:
     ScanResult* m_result = nullptr;
     const char* m_window = nullptr;
     std::uint64_t m_windowOffset = 0;
-    std::array<CachedLane, 64> m_lanes{};
+    std::array<CachedRow, 64> m_cachedRows{};
     std::vector<CachedArgs> m_args;
     std::uint32_t m_noArgs;
-    std::vector<std::uint32_t> m_rowOf;  ///< by lane: index into the result's rows + 1
-    std::vector<std::size_t> m_expected; ///< by lane: number of slices in the last result
+    std::vector<std::uint32_t> m_rowOf;  ///< by row id: index into the result's rows + 1
+    std::vector<std::size_t> m_expected; ///< by row id: number of slices in the last result
 };
 
 } // namespace profiler::formats::json

@@ -34,28 +34,28 @@ void EventSink::takeInstant(const Event& event)
         m_result->metadata.push_back({{}, std::string(event.name), std::to_string(event.time), offsetOf(event)});
         return;
     }
-    Lane lane{};
-    const RawSlice slice = makeSlice(event, name, lane);
-    slicesOf(laneOf(laneKey(event, lane), event)).push_back(slice);
+    RowKind rowKind{};
+    const RawSlice slice = makeSlice(event, name, rowKind);
+    slicesOf(rowIdOf(rowKey(event, rowKind), event)).push_back(slice);
 }
 
-std::uint32_t EventSink::processLane(const Event& event)
+std::uint32_t EventSink::processRow(const Event& event)
 {
-    LaneKey key = laneKey(event, Lane::Host);
+    RowKey key = rowKey(event, RowKind::Host);
     key.thread = 0;
     key.threadIsText = false;
-    return laneOf(key, event);
+    return rowIdOf(key, event);
 }
 
 void EventSink::takeMemory(const Event& event)
 {
     const bool host = event.deviceType == kCpu;
     const std::string owner = host ? "CPU" : "GPU " + std::to_string(std::max<std::int64_t>(event.deviceIndex, 0));
-    const std::uint32_t lane = processLane(event);
+    const std::uint32_t rowId = processRow(event);
     const auto add = [&](std::string_view what, std::int64_t value, bool isChange) {
         const std::string text = owner + " memory " + std::string(what);
         const std::uint32_t id = m_names.find(text, false).id;
-        m_result->samples.push_back({id, lane, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
+        m_result->samples.push_back({id, rowId, {traceTime(event.time), static_cast<double>(value)}, isChange, true});
     };
     if (event.has(Event::kAllocated))
         add("allocated", event.allocated, false);
@@ -75,25 +75,25 @@ void EventSink::takeRangeEnd(const Event& event)
     RangeEnd end;
     end.named = event.has(Event::kName);
     end.begins = event.phase == 'B' || event.phase == 'b' || event.phase == 'S';
-    Lane lane{};
-    end.slice = makeSlice(event, name, lane);
+    RowKind rowKind{};
+    end.slice = makeSlice(event, name, rowKind);
     if (!async) { // an end may omit the category
         end.key = identHash(event.pid) * kMix + identHash(event.tid);
-        end.lane = end.begins ? laneOf(laneKey(event, lane), event) : 0;
+        end.rowId = end.begins ? rowIdOf(rowKey(event, rowKind), event) : 0;
     } else {
         // Asynchronous ranges belong to no thread: each category of a process gets a row.
         Event row = event;
         row.tid = {.text = event.has(Event::kCategory) ? event.categoryText : std::string_view("asynchronous")};
-        LaneKey key = laneKey(row, Lane::Host);
+        RowKey key = rowKey(row, RowKind::Host);
         key.category = static_cast<std::uint8_t>(event.category + 1);
-        end.lane = end.begins ? laneOf(key, row) : 0;
+        end.rowId = end.begins ? rowIdOf(key, row) : 0;
         end.key = XXH3_64bits_withSeed(&key.process, sizeof key.process, identHash(event.id));
         if (event.has(Event::kScope))
             end.key += identHash(event.scope) * kMix;
         end.key = XXH3_64bits_withSeed(&key.thread, sizeof key.thread, end.key + key.category);
     }
     if (end.begins && end.slice.kind == ActivityKind::Step)
-        mark(m_result->stepLanes, end.lane);
+        mark(m_result->stepRows, end.rowId);
     if (!end.begins && event.has(Event::kArgs) && event.args.find_first_not_of("{} \t\r\n") != event.args.npos)
         m_result->losses.add(Loss::EndArgs, offsetOf(event));
     m_ranges.add(end);
@@ -125,12 +125,12 @@ void EventSink::takeFlow(const Event& event)
         point.id += identHash(event.scope) * kMix;
     if (event.category == 0)
         point.id ^= XXH3_64bits(event.categoryText.data(), event.has(Event::kCategory) ? event.categoryText.size() : 0);
-    point.lane = laneOf(laneKey(event, onDevice ? Lane::Device : Lane::Host), event);
+    point.rowId = rowIdOf(rowKey(event, onDevice ? RowKind::Device : RowKind::Host), event);
     point.time = event.time;
     m_result->flows.push_back(point);
 }
 
-void EventSink::takeBinding(const Event& event, std::uint32_t lane)
+void EventSink::takeBinding(const Event& event, std::uint32_t rowId)
 {
     if (!event.has(Event::kBind))
         return;
@@ -138,7 +138,7 @@ void EventSink::takeBinding(const Event& event, std::uint32_t lane)
     point.phase = !event.has(Event::kFlowIn) ? 's' : event.has(Event::kFlowOut) ? 't' : 'f';
     point.offset = offsetOf(event);
     point.id = identHash(event.bind) * kMix; // keeps it distinct from flow events with the same number
-    point.lane = lane;
+    point.rowId = rowId;
     point.time = event.time;
     m_result->flows.push_back(point);
 }
@@ -154,11 +154,11 @@ void EventSink::takeCounter(const Event& event)
     std::string name = event.has(Event::kName) ? unescaped(event.name) : "counter";
     if (event.has(Event::kId))
         name += "[" + (event.id.text.data() ? unescaped(event.id.text) : std::to_string(event.id.number)) + "]";
-    const std::uint32_t lane = processLane(event);
+    const std::uint32_t rowId = processRow(event);
     const bool alone = m_counterArgs.count() == 1;
     for (const auto& [key, value] : m_counterArgs.entries()) {
         const std::uint32_t id = m_names.find(alone ? name : name + ": " + std::string(key), false).id;
-        m_result->samples.push_back({id, lane, {traceTime(event.time), value}, false, false});
+        m_result->samples.push_back({id, rowId, {traceTime(event.time), value}, false, false});
     }
     if (m_counterArgs.entries().size() < m_counterArgs.count())
         m_result->losses.add(Loss::NoNumber, offsetOf(event));
@@ -168,7 +168,7 @@ void EventSink::takeMetadata(const Event& event)
 {
     if (event.has(Event::kName) && event.has(Event::kArgs))
         m_result->metadata.push_back(
-            {laneKey(event, Lane::Host), unescaped(event.name), std::string(event.args), offsetOf(event)});
+            {rowKey(event, RowKind::Host), unescaped(event.name), std::string(event.args), offsetOf(event)});
     else
         m_result->losses.add(Loss::BadArgs, offsetOf(event));
 }

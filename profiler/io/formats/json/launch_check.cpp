@@ -96,7 +96,7 @@ void LaunchCheck::add(const ScanResult& part)
             const bool runtime = slice.kind == ActivityKind::CudaRuntime;
             Numbered* numbered = nullptr;
             if (runtime || slice.kind == ActivityKind::CudaDriver) {
-                calls = calls ? calls : &m_calls[rows.lane];
+                calls = calls ? calls : &m_calls[rows.rowId];
                 numbered = &(*calls)[runtime ? kRuntime : kDriver];
             } else if (isDeviceWork(slice.kind)) {
                 numbered = &m_work;
@@ -109,7 +109,7 @@ void LaunchCheck::add(const ScanResult& part)
     }
 }
 
-void LaunchCheck::report(const std::vector<LaneInfo>& rows, Losses& losses) const
+void LaunchCheck::report(const std::vector<RowInfo>& rows, Losses& losses) const
 {
     // If the file has no runtime call at all, calls were not recorded.
     if (m_calls.empty())
@@ -118,7 +118,7 @@ void LaunchCheck::report(const std::vector<LaneInfo>& rows, Losses& losses) cons
     std::map<std::tuple<std::int64_t, bool, int>, std::vector<const Numbered*>> processes;
     for (const auto& [row, calls] : m_calls)
         for (int of = 0; of < kInterfaces; ++of) {
-            const LaneKey& key = rows[row].key;
+            const RowKey& key = rows[row].key;
             processes[{key.process, key.processIsText, of}].push_back(&calls[static_cast<std::size_t>(of)]);
         }
     for (const auto& [process, calls] : processes)

@@ -15,7 +15,7 @@ class LaunchCheck {
 public:
     void add(const ScanResult& part);
     /// Adds the findings to `losses`. The rows are those of the results.
-    void report(const std::vector<LaneInfo>& rows, Losses& losses) const;
+    void report(const std::vector<RowInfo>& rows, Losses& losses) const;
 
 private:
     /// Correlation ids and the file offsets of their events.

@@ -100,7 +100,7 @@ void PartRanges::join(const Group& group, std::uint32_t* order, ScanResult& resu
         } else {
             countMatch(match, end, result.losses);
             const RangeEnd range = open.close(place, end);
-            take(range.lane, range.slice);
+            take(range.rowId, range.slice);
         }
     }
     leaveOpen();

@@ -13,8 +13,8 @@ namespace profiler::formats::json {
 
 /// The start or end of a range that consists of two events (B and E, b and e).
 struct RangeEnd {
-    std::uint64_t key = 0;  ///< identifies the ranges that are joined: a thread, or an asynchronous id
-    std::uint32_t lane = 0; ///< row of the start
+    std::uint64_t key = 0;   ///< identifies the ranges that are joined: a thread, or an asynchronous id
+    std::uint32_t rowId = 0; ///< row of the start
     bool begins = false;
     bool named = false; ///< the event has a name; ends may omit it
     RawSlice slice;     ///< for an end: `begin` is the time, the duration is 0
@@ -32,7 +32,7 @@ struct RangeGroup {
 using RangeKeys = std::unordered_set<std::uint64_t>;
 
 /// Receives the row of a complete range and the range.
-using TakeRange = std::function<void(std::uint32_t lane, const RawSlice& slice)>;
+using TakeRange = std::function<void(std::uint32_t rowId, const RawSlice& slice)>;
 
 /// The open ranges of one key.
 class OpenRanges {

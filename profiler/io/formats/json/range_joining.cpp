@@ -11,11 +11,11 @@ class RangeJoining::Rows {
 public:
     explicit Rows(ScanResult& part) : m_part(part) {}
 
-    void add(std::uint32_t lane, const RawSlice& slice)
+    void add(std::uint32_t rowId, const RawSlice& slice)
     {
-        const auto [place, isNew] = m_rowOf.try_emplace(lane, m_part.rows.size());
+        const auto [place, isNew] = m_rowOf.try_emplace(rowId, m_part.rows.size());
         if (isNew)
-            m_part.rows.push_back({lane, {}});
+            m_part.rows.push_back({rowId, {}});
         m_part.rows[place->second].slices.push_back(slice);
     }
 
@@ -57,7 +57,7 @@ void RangeJoining::take(const RangeEnd& end, Rows& rows, Losses& losses)
     const auto [match, place] = open.find(end);
     countMatch(match, end, losses);
     const RangeEnd range = open.close(place, end);
-    rows.add(range.lane, range.slice);
+    rows.add(range.rowId, range.slice);
     if (open.empty())
         m_open.erase(found);
 }
@@ -76,7 +76,7 @@ void RangeJoining::finish(ScanResult& whole)
             whole.losses.add(Loss::BeginWithoutEnd, range.slice.source());
             range.slice.duration = std::max<std::int64_t>(whole.latest - range.slice.begin, 0);
             range.slice.flags |= slice_flag::kOpen;
-            rows.add(range.lane, range.slice);
+            rows.add(range.rowId, range.slice);
         }
     m_open.clear();
     m_last.clear();

@@ -114,7 +114,7 @@ private:
     {
         m_launches.add(part);
         for (ScanResult::Rows& rows : part.rows)
-            m_shared.addMany(rows.lane, std::move(rows.slices));
+            m_shared.addMany(rows.rowId, std::move(rows.slices));
         part.rows.clear();
     }
 
@@ -123,7 +123,7 @@ private:
     {
         m_ranges.finish(m_whole);
         takeRows(m_whole);
-        m_launches.report(m_shared.lanes, m_whole.losses);
+        m_launches.report(m_shared.rowInfos, m_whole.losses);
         assembleFlows(m_shared, m_whole);
         const Processes processes = assembleRows(m_shared, m_whole, m_whole.losses);
         m_counters.finish(m_shared, processes, counterUnits(m_top.values));
@@ -187,11 +187,12 @@ private:
     /// Rows with host ranges or waits may contain overlapping slices; rows of threads and streams must not.
     void countOverlaps()
     {
-        for (const LaneInfo& lane : m_shared.lanes) {
-            const bool nests = lane.key.lane == Lane::Device || (lane.key.lane == Lane::Host && lane.key.category == 0);
-            if (!lane.track || !nests)
+        for (const RowInfo& row : m_shared.rowInfos) {
+            const bool nests =
+                row.key.kind == RowKind::Device || (row.key.kind == RowKind::Host && row.key.category == 0);
+            if (!row.track || !nests)
                 continue;
-            const Overlaps overlaps = m_shared.builder.overlaps(*lane.track);
+            const Overlaps overlaps = m_shared.builder.overlaps(*row.track);
             m_whole.losses.add(Loss::Overlapping, overlaps.first, overlaps.count);
         }
     }

@@ -33,12 +33,12 @@ std::int64_t numberOf(const Ident& ident)
 
 } // namespace
 
-LaneKey laneKey(const Event& event, Lane lane)
+RowKey rowKey(const Event& event, RowKind rowKind)
 {
-    LaneKey key;
-    key.lane = lane;
+    RowKey key;
+    key.kind = rowKind;
     setIdent(event.pid, key.process, key.processIsText);
-    if (lane == Lane::Host) {
+    if (rowKind == RowKind::Host) {
         setIdent(event.tid, key.thread, key.threadIsText);
         return key;
     }
@@ -67,32 +67,32 @@ std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
     return builder.internArgs(args);
 }
 
-Lane SharedBuild::laneKind(std::uint32_t lane) const
+RowKind SharedBuild::rowKind(std::uint32_t rowId) const
 {
     const std::scoped_lock lock(m_mutex);
-    return lanes[lane].key.lane;
+    return rowInfos[rowId].key.kind;
 }
 
-void SharedBuild::addMany(std::uint32_t lane, std::vector<RawSlice>&& slices)
+void SharedBuild::addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices)
 {
     const std::scoped_lock lock(m_mutex);
-    std::optional<TrackId>& track = lanes[lane].track;
+    std::optional<TrackId>& track = rowInfos[rowId].track;
     if (!track)
         track = builder.addTrack({});
     builder.addMany(*track, std::move(slices), Depth::BySource);
 }
 
-std::uint32_t SharedBuild::lane(const LaneKey& key, const Event& event)
+std::uint32_t SharedBuild::rowId(const RowKey& key, const Event& event)
 {
     const std::scoped_lock lock(m_mutex);
     const auto [place, isNew] = m_ids.try_emplace(key);
     if (isNew) {
-        place->second = static_cast<std::uint32_t>(lanes.size());
-        lanes.push_back({.key = key,
-                         .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
-                         .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
-                         .track = {},
-                         .device = {}});
+        place->second = static_cast<std::uint32_t>(rowInfos.size());
+        rowInfos.push_back({.key = key,
+                            .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
+                            .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
+                            .track = {},
+                            .device = {}});
     }
     return place->second;
 }
