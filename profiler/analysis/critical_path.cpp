@@ -17,11 +17,12 @@ struct CriticalPathWalk {
     CriticalPath path{};
     std::unordered_map<std::uint64_t, CriticalPath::Share> shares{}; ///< by name and thread or device
 
-    [[nodiscard]] std::size_t laneOf(std::uint32_t node) const
+    [[nodiscard]] std::size_t sequenceOf(std::uint32_t node) const
     {
-        const auto lane = std::upper_bound(graph.m_lanes.begin(), graph.m_lanes.end(), node,
-                                           [](std::uint32_t n, const ReplayGraph::Lane& row) { return n < row.end; });
-        return static_cast<std::size_t>(lane - graph.m_lanes.begin());
+        const auto sequence =
+            std::upper_bound(graph.m_sequences.begin(), graph.m_sequences.end(), node,
+                             [](std::uint32_t n, const ReplayGraph::Sequence& row) { return n < row.end; });
+        return static_cast<std::size_t>(sequence - graph.m_sequences.begin());
     }
 
     void add(const ReplayGraph::Node& node, ReplayWork::Where where, std::int64_t begin, std::int64_t end, bool latency)
@@ -63,12 +64,13 @@ struct CriticalPathWalk {
     {
         std::uint32_t found = ReplayGraph::kNone;
         bool ofLoader = true;
-        for (const ReplayGraph::Lane& lane : graph.m_lanes) {
-            const bool loader = lane.where == ReplayWork::Where::Loader;
-            if (lane.begin == lane.end || (loader && !ofLoader))
+        for (const ReplayGraph::Sequence& sequence : graph.m_sequences) {
+            const bool loader = sequence.where == ReplayWork::Where::Loader;
+            if (sequence.begin == sequence.end || (loader && !ofLoader))
                 continue;
             const auto first = run.ends.begin();
-            const auto end = static_cast<std::uint32_t>(std::max_element(first + lane.begin, first + lane.end) - first);
+            const auto end =
+                static_cast<std::uint32_t>(std::max_element(first + sequence.begin, first + sequence.end) - first);
             if (found == ReplayGraph::kNone || (ofLoader && !loader) || run.ends[end] > run.ends[found])
                 found = end;
             ofLoader = loader;
@@ -82,17 +84,17 @@ struct CriticalPathWalk {
             return;
         std::uint32_t at = last();
         while (!stop.stop_requested()) {
-            const ReplayGraph::Lane& lane = graph.m_lanes[laneOf(at)];
+            const ReplayGraph::Sequence& sequence = graph.m_sequences[sequenceOf(at)];
             const ReplayGraph::Node& node = graph.m_nodes[at];
             const bool crosses = run.crossBound[at];
-            const bool first = at == lane.begin && !crosses;
+            const bool first = at == sequence.begin && !crosses;
             const std::uint32_t cause = first ? ReplayGraph::kNone : crosses ? node.cross : at - 1;
             const std::int64_t from = first ? run.ends[at] - node.duration : run.ends[cause];
             const std::int64_t begin =
                 node.endsAfter && crosses ? run.ends[at] : std::max(from, run.ends[at] - node.duration);
-            add(node, lane.where, begin, run.ends[at], false);
+            add(node, sequence.where, begin, run.ends[at], false);
             if (from < begin)
-                add(node, lane.where, from, begin, true);
+                add(node, sequence.where, from, begin, true);
             if (first)
                 break;
             at = cause;

@@ -16,9 +16,9 @@ std::int64_t scaled(std::int64_t duration, double factor)
 
 } // namespace
 
-ReplayWork ReplayGraph::work(const Lane& lane, const Node& node) const
+ReplayWork ReplayGraph::work(const Sequence& sequence, const Node& node) const
 {
-    return {.where = lane.where,
+    return {.where = sequence.where,
             .kind = node.kind,
             .name = node.name,
             .phase = m_phases[node.phase],
@@ -28,22 +28,22 @@ ReplayWork ReplayGraph::work(const Lane& lane, const Node& node) const
             .cause = node.endsAfter ? m_nodes[node.cross].slice : SliceId{}};
 }
 
-/// The lines take turns: each continues until it needs an end that is not known yet.
+/// Replays the sequences in turn: each continues until it needs an end that is not known yet.
 ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& stop) const
 {
     Run result{std::vector<std::int64_t>(m_nodes.size()), std::vector<bool>(m_nodes.size())};
     std::vector<bool> done(m_nodes.size());
     struct Cursor {
         std::uint32_t next;
-        std::int64_t free; ///< the earliest start of the line's next piece
+        std::int64_t free; ///< the earliest start of the sequence's next piece
     };
     std::vector<Cursor> cursors;
-    for (const Lane& lane : m_lanes)
-        cursors.push_back({lane.begin, m_begin});
-    const auto step = [&](const Lane& lane, Cursor& cursor) {
+    for (const Sequence& sequence : m_sequences)
+        cursors.push_back({sequence.begin, m_begin});
+    const auto step = [&](const Sequence& sequence, Cursor& cursor) {
         const std::uint32_t i = cursor.next;
         const Node& node = m_nodes[i];
-        const ReplayChange change = whatIf ? whatIf(work(lane, node)) : ReplayChange{};
+        const ReplayChange change = whatIf ? whatIf(work(sequence, node)) : ReplayChange{};
         const bool crosses = node.cross != kNone && done[node.cross] && (change.waits || !node.endsAfter);
         const std::int64_t after = crosses ? result.ends[node.cross] + node.crossLag : m_begin;
         std::int64_t start = cursor.free + node.lag;
@@ -63,30 +63,30 @@ ReplayGraph::Run ReplayGraph::run(const WhatIf& whatIf, const std::stop_token& s
     };
     for (;;) {
         bool moved = false, left = false;
-        for (std::size_t l = 0; l < m_lanes.size(); ++l) {
-            const Lane& lane = m_lanes[l];
-            for (; cursors[l].next < lane.end; moved = true) {
+        for (std::size_t l = 0; l < m_sequences.size(); ++l) {
+            const Sequence& sequence = m_sequences[l];
+            for (; cursors[l].next < sequence.end; moved = true) {
                 const std::uint32_t cross = m_nodes[cursors[l].next].cross;
                 if (cross != kNone && !done[cross])
                     break;
                 if (stop.stop_requested())
                     return {};
-                step(lane, cursors[l]);
+                step(sequence, cursors[l]);
             }
-            left = left || cursors[l].next < lane.end;
+            left = left || cursors[l].next < sequence.end;
         }
         if (!left)
             return result;
         if (moved)
             continue;
-        // All lines wait for each other, which happens in traces with inconsistent clocks. The piece that was recorded
-        // first continues.
-        std::size_t first = m_lanes.size();
-        for (std::size_t l = 0; l < m_lanes.size(); ++l)
-            if (cursors[l].next < m_lanes[l].end &&
-                (first == m_lanes.size() || m_nodes[cursors[l].next].end < m_nodes[cursors[first].next].end))
+        // All sequences wait for each other, which happens in traces with inconsistent clocks. The piece that was
+        // recorded first continues.
+        std::size_t first = m_sequences.size();
+        for (std::size_t l = 0; l < m_sequences.size(); ++l)
+            if (cursors[l].next < m_sequences[l].end &&
+                (first == m_sequences.size() || m_nodes[cursors[l].next].end < m_nodes[cursors[first].next].end))
                 first = l;
-        step(m_lanes[first], cursors[first]);
+        step(m_sequences[first], cursors[first]);
     }
 }
 
@@ -105,12 +105,12 @@ std::vector<double> ReplayGraph::stepUs(const Run& run) const
     }
     std::stable_sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.at < b.at; });
     std::vector<std::int64_t> times(marks.size(), std::numeric_limits<std::int64_t>::min());
-    for (const Lane& lane : m_lanes) {
-        if (lane.where == ReplayWork::Where::Loader)
+    for (const Sequence& sequence : m_sequences) {
+        if (sequence.where == ReplayWork::Where::Loader)
             continue;
         std::int64_t latest = std::numeric_limits<std::int64_t>::min();
         auto mark = marks.begin();
-        for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+        for (std::uint32_t i = sequence.begin; i < sequence.end; ++i) {
             for (; mark != marks.end() && mark->at < m_nodes[i].end; ++mark)
                 times[mark->index] = std::max(times[mark->index], latest);
             latest = std::max(latest, run.ends[i]);
@@ -139,9 +139,9 @@ Replayed ReplayGraph::replay(const WhatIf& whatIf) const
 double ReplayGraph::linkedShare() const
 {
     std::size_t all = 0, linked = 0;
-    for (const Lane& lane : m_lanes)
-        if (lane.where == ReplayWork::Where::Device)
-            for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+    for (const Sequence& sequence : m_sequences)
+        if (sequence.where == ReplayWork::Where::Device)
+            for (std::uint32_t i = sequence.begin; i < sequence.end; ++i) {
                 ++all;
                 linked += m_nodes[i].cross != kNone;
             }

@@ -42,14 +42,14 @@ struct Replayed {
 
 /// A trace as a graph of dependencies between pieces of work, to be replayed with some of the work changed.
 ///
-/// Order: host threads of a process that are not loader workers form one line, because autograd's thread works while
-/// the main thread waits for it. Each worker and each stream is a separate line. A kernel, copy or memset starts after
-/// the previous one on its stream and after the call that launched it (by correlation id). A synchronizing call, a
-/// blocking copy (according to CUDA's documentation and the recording) and a wait for data or for room end when the
-/// awaited work is done; so does a launch that is delayed by a full queue. The remaining time between cause and effect
-/// is kept. If two causes compete, the one that was not binding uses the median delay of the cases on that stream in
-/// which it was. A replay without changes therefore reproduces the trace's times exactly, and less work never takes
-/// longer.
+/// Order: host threads of a process that are not loader workers form one sequence, because autograd's thread works
+/// while the main thread waits for it. Each worker and each stream is a separate sequence. A kernel, copy or memset
+/// starts after the previous one on its stream and after the call that launched it (by correlation id). A synchronizing
+/// call, a blocking copy (according to CUDA's documentation and the recording) and a wait for data or for room end when
+/// the awaited work is done; so does a launch that is delayed by a full queue. The remaining time between cause and
+/// effect is kept. If two causes compete, the one that was not binding uses the median delay of the cases on that
+/// stream in which it was. A replay without changes therefore reproduces the trace's times exactly, and less work never
+/// takes longer.
 ///
 /// Building is O(slices · log). A replay takes O(work) time; holding the graph takes 64 bytes per piece of work.
 class ReplayGraph {
@@ -74,7 +74,7 @@ private:
     static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
     struct Node {
         std::int64_t end = 0, duration = 0; ///< ns, as recorded
-        std::int64_t lag = 0;               ///< ns after the previous piece on its line; may be negative
+        std::int64_t lag = 0;               ///< ns after the previous piece of its sequence; may be negative
         std::int64_t crossLag = 0;          ///< ns after the end of `cross`
         std::int64_t own = 0;               ///< duration in ns of a wait that has nothing to wait for
         std::uint32_t cross = kNone;        ///< the other piece that it depends on
@@ -84,7 +84,7 @@ private:
         std::uint8_t phase = 0; ///< index into m_phases
         bool endsAfter = false; ///< `cross` delays its end instead of its start
     };
-    struct Lane {
+    struct Sequence {
         ReplayWork::Where where{};
         std::uint32_t begin = 0, end = 0; ///< range of nodes
     };
@@ -93,11 +93,11 @@ private:
         std::vector<bool> crossBound; ///< whether `cross` determined the start or end of a piece
     };
     [[nodiscard]] Run run(const WhatIf& whatIf, const std::stop_token& stop = {}) const;
-    [[nodiscard]] ReplayWork work(const Lane& lane, const Node& node) const;
+    [[nodiscard]] ReplayWork work(const Sequence& sequence, const Node& node) const;
     [[nodiscard]] std::vector<double> stepUs(const Run& run) const;
 
-    std::vector<Node> m_nodes; ///< line by line, each in order
-    std::vector<Lane> m_lanes;
+    std::vector<Node> m_nodes; ///< sequence by sequence, each in order
+    std::vector<Sequence> m_sequences;
     std::vector<std::string_view> m_phases; ///< the first is ""
     std::vector<TimeRange> m_steps;
     std::int64_t m_begin = 0;

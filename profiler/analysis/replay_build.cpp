@@ -112,7 +112,7 @@ void ReplayBuilder::addThreadBuffer(std::vector<Entry> entries, ReplayWork::Wher
         m_open.push_back(&entry);
     }
     closeUpTo(std::numeric_limits<std::int64_t>::max());
-    m_graph.m_lanes.push_back({where, first, static_cast<std::uint32_t>(nodes.size())});
+    m_graph.m_sequences.push_back({where, first, static_cast<std::uint32_t>(nodes.size())});
 }
 
 /// Closes the open slices that end by `time`. A slice that ends after its parent is cut at the parent's end.
@@ -186,8 +186,8 @@ void ReplayBuilder::addStream(const Track& track)
             m_waitedCopies.push_back({work.correlation, static_cast<std::uint32_t>(nodes.size()), work.hostWait});
         nodes.push_back(node);
     }
-    m_graph.m_lanes.push_back({ReplayWork::Where::Device, first, static_cast<std::uint32_t>(nodes.size())});
-    setDeviceLags(m_graph.m_lanes.back());
+    m_graph.m_sequences.push_back({ReplayWork::Where::Device, first, static_cast<std::uint32_t>(nodes.size())});
+    setDeviceLags(m_graph.m_sequences.back());
 }
 
 std::optional<std::uint32_t> ReplayBuilder::launchOf(std::uint64_t correlation) const
@@ -201,7 +201,7 @@ std::optional<std::uint32_t> ReplayBuilder::launchOf(std::uint64_t correlation) 
 }
 
 /// The later of the two causes is binding and keeps the remaining time; the other one uses its usual delay.
-void ReplayBuilder::setDeviceLags(const ReplayGraph::Lane& lane)
+void ReplayBuilder::setDeviceLags(const ReplayGraph::Sequence& sequence)
 {
     auto& nodes = m_graph.m_nodes;
     struct Gaps {
@@ -209,15 +209,15 @@ void ReplayBuilder::setDeviceLags(const ReplayGraph::Lane& lane)
     };
     const auto gapsOf = [&](std::uint32_t i) {
         const std::int64_t begin = nodes[i].end - nodes[i].duration;
-        const std::int64_t before = i > lane.begin ? nodes[i - 1].end : m_graph.m_begin;
+        const std::int64_t before = i > sequence.begin ? nodes[i - 1].end : m_graph.m_begin;
         return Gaps{begin - before, nodes[i].cross != ReplayGraph::kNone ? begin - nodes[nodes[i].cross].end : 0};
     };
     std::vector<std::int64_t> gaps, latencies;
-    for (std::uint32_t i = lane.begin + 1; i < lane.end; ++i)
+    for (std::uint32_t i = sequence.begin + 1; i < sequence.end; ++i)
         if (const Gaps gap = gapsOf(i); nodes[i].cross != ReplayGraph::kNone && gap.stream >= 0 && gap.launch >= 0)
             (gap.stream < gap.launch ? gaps : latencies).push_back(std::min(gap.stream, gap.launch));
     const std::int64_t gap = median(gaps), latency = median(latencies);
-    for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+    for (std::uint32_t i = sequence.begin; i < sequence.end; ++i) {
         const Gaps own = gapsOf(i);
         ReplayGraph::Node& node = nodes[i];
         node.lag = own.stream;
@@ -256,10 +256,10 @@ public:
     explicit FullQueue(const ReplayGraph& graph)
     {
         std::unordered_map<std::uint32_t, std::vector<std::int64_t>> durations;
-        for (const auto& lane : graph.m_lanes)
-            for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+        for (const auto& sequence : graph.m_sequences)
+            for (std::uint32_t i = sequence.begin; i < sequence.end; ++i) {
                 const auto& node = graph.m_nodes[i];
-                if (lane.where == ReplayWork::Where::Device && node.cross != ReplayGraph::kNone) {
+                if (sequence.where == ReplayWork::Where::Device && node.cross != ReplayGraph::kNone) {
                     m_launched.push_back(graph.m_nodes[node.cross].end);
                     m_started.push_back(node.end - node.duration);
                 } else if (isCall(node)) {
@@ -306,29 +306,29 @@ void ReplayBuilder::linkWaits()
 {
     auto& nodes = m_graph.m_nodes;
     std::vector<End> device, loaded, taken;
-    for (const auto& lane : m_graph.m_lanes)
-        for (std::uint32_t i = lane.begin; i < lane.end; ++i) {
+    for (const auto& sequence : m_graph.m_sequences)
+        for (std::uint32_t i = sequence.begin; i < sequence.end; ++i) {
             const bool data =
-                lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait;
-            if (lane.where == ReplayWork::Where::Device)
+                sequence.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait;
+            if (sequence.where == ReplayWork::Where::Device)
                 device.push_back({nodes[i].end, i});
-            else if (lane.where == ReplayWork::Where::Loader && nodes[i].kind == ActivityKind::LoaderStage)
+            else if (sequence.where == ReplayWork::Where::Loader && nodes[i].kind == ActivityKind::LoaderStage)
                 loaded.push_back({nodes[i].end, i});
             else if (data)
                 taken.push_back({nodes[i].end, i});
         }
     for (std::vector<End>* ends : {&device, &loaded, &taken})
         sortRuns(*ends, [](const End& a, const End& b) { return std::tie(a.end, a.node) < std::tie(b.end, b.node); });
-    for (const auto& lane : m_graph.m_lanes) {
-        if (lane.where == ReplayWork::Where::Device)
+    for (const auto& sequence : m_graph.m_sequences) {
+        if (sequence.where == ReplayWork::Where::Device)
             continue;
-        for (std::uint32_t i = lane.begin; i < lane.end && !stopped(); ++i) {
+        for (std::uint32_t i = sequence.begin; i < sequence.end && !stopped(); ++i) {
             const bool call = nodes[i].kind == ActivityKind::CudaRuntime || nodes[i].kind == ActivityKind::CudaDriver;
             if (nodes[i].kind == ActivityKind::Sync || (call && m_sync[nodes[i].name.value]))
                 waitFor(i, device);
             else if (nodes[i].kind == ActivityKind::LoaderWait)
                 waitFor(i, taken);
-            else if (lane.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait)
+            else if (sequence.where == ReplayWork::Where::Host && m_graph.m_phases[nodes[i].phase] == phase::kDataWait)
                 waitFor(i, loaded);
         }
     }
@@ -336,8 +336,8 @@ void ReplayBuilder::linkWaits()
         return;
     linkBlockingCopies();
     const FullQueue queue(m_graph);
-    for (const auto& lane : m_graph.m_lanes)
-        for (std::uint32_t i = lane.begin; i < lane.end && lane.where == ReplayWork::Where::Host; ++i)
+    for (const auto& sequence : m_graph.m_sequences)
+        for (std::uint32_t i = sequence.begin; i < sequence.end && sequence.where == ReplayWork::Where::Host; ++i)
             if (nodes[i].cross == ReplayGraph::kNone && queue.heldUp(nodes[i]))
                 waitFor(i, device);
     setOwnTimes();
@@ -387,7 +387,7 @@ void ReplayBuilder::setOwnTimes()
 }
 
 /// @return false if it was stopped
-bool ReplayBuilder::addLanes()
+bool ReplayBuilder::addSequences()
 {
     std::map<std::int64_t, std::vector<Entry>> processes;
     for (const Track& track : m_trace.tracks())
@@ -416,7 +416,7 @@ bool ReplayBuilder::addLanes()
 
 ReplayGraph ReplayBuilder::build(const std::vector<Step>& steps)
 {
-    if (!addLanes())
+    if (!addSequences())
         return {};
     linkWaits();
     if (stopped())

@@ -11,7 +11,7 @@ namespace profiler::analysis {
 /// Whether a copy call returns only after the copy is complete.
 enum class HostWait : std::uint8_t { Never, UnlessAsync, Always };
 
-/// Builds the graph of one trace: first the lines, then the dependencies between them.
+/// Builds the graph of one trace: first the sequences, then the dependencies between them.
 class ReplayBuilder {
 public:
     ReplayBuilder(const Trace& trace, const std::function<bool(const SliceView&)>& alsoCut,
@@ -19,7 +19,7 @@ public:
     ReplayGraph build(const std::vector<Step>& steps);
 
 private:
-    /// A slice that divides a host line into pieces.
+    /// A slice that divides a host sequence into pieces.
     struct Entry {
         std::int64_t begin = 0, end = 0;
         SliceId slice;
@@ -52,9 +52,9 @@ private:
     void cut(std::int64_t time);
     void addStream(const Track& track);
     [[nodiscard]] bool stopped() const { return m_stop.stop_requested(); }
-    bool addLanes();
+    bool addSequences();
     [[nodiscard]] std::optional<std::uint32_t> launchOf(std::uint64_t correlation) const;
-    void setDeviceLags(const ReplayGraph::Lane& lane);
+    void setDeviceLags(const ReplayGraph::Sequence& sequence);
     void waitFor(std::uint32_t node, const std::vector<End>& ends);
     void setWait(ReplayGraph::Node& waiting, std::uint32_t cause);
     void linkWaits();

@@ -167,7 +167,7 @@ TEST(Replay, ACopyThatDoesNotBlockDoesNotDelayItsCall)
     EXPECT_DOUBLE_EQ(withoutCopyUs("cudaMemcpy", "DtoH", "bytes=4 src=device dst=pinned"), 55);
 }
 
-TEST(Replay, AutogradsThreadIsOnTheSameLineAsTheMainThread)
+TEST(Replay, AutogradsThreadIsInTheSequenceOfTheMainThread)
 {
     const auto trace = traceFromText(R"(
         main
