@@ -301,8 +301,8 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
     std::stable_sort(all.transfers.begin(), all.transfers.end(), larger);
 }
 
-/// True if no ranks exchange data through kernels. In a group of one rank, NCCL is called but runs no kernel, so its
-/// calls do not wait. Gloo and MPI exchange data on the host.
+/// True if NCCL is called but runs no kernel, as in a group of one rank: its calls do not wait for other ranks. False
+/// with Gloo and MPI, which exchange data on the host.
 bool exchangesNothing(const Trace& trace, const ActivityScan& scan)
 {
     const auto begins = [&trace](std::string_view mark) {

@@ -52,8 +52,7 @@ struct CriticalPathWalk {
         CriticalPath::Share& share = shares[std::uint64_t{node.name.value} << 8 | static_cast<std::uint64_t>(where)];
         share.where = where;
         share.time += range.duration();
-        if (range.duration() >= share.longestTime) { // the walk goes backwards, so this keeps the first of several
-                                                     // longest pieces
+        if (range.duration() >= share.longestTime) { // going backwards, so the first of equally long pieces wins
             share.longestTime = range.duration();
             share.longest = node.slice;
         }

@@ -19,12 +19,11 @@ struct DeviceFacts {
     std::vector<TimeRange> window; ///< sorted, disjoint
     std::vector<TimeRange> steps;  ///< each step in the window; empty: the trace has none
     int devices = 0;               ///< workingDevices() of the whole trace
-    int ranks = 1;                 ///< markingProcesses(): the number of processes that gave the devices work in each
-                                   ///< step
-    Intervals kernels, any;    ///< times in which any device ran a kernel; a kernel, copy or memset. Cover the whole
-                               ///< trace
-    KernelWork work;           ///< kernels that start in the window
-    std::vector<Slice> copies; ///< copies that start in the window, by start
+    int ranks = 1;                 ///< markingProcesses(): processes that gave the devices work in each step
+    Intervals kernels, any;        ///< times with a kernel; with a kernel, copy or memset. On any device, in the whole
+                                   ///< trace
+    KernelWork work;               ///< kernels that start in the window
+    std::vector<Slice> copies;     ///< copies that start in the window, by start
     /// Idle time in the window between the first and the last work of any device: every gap of every working device is
     /// attributed to exactly one of these causes. Rules use these shares instead of computing their own.
     std::vector<IdleCause> idle;

@@ -20,19 +20,15 @@ struct DeviceLaunches {
     double launchesPerStep = 0; ///< without steps: the total count
     double callUs = 0;          ///< median duration of calls that launch kernels
     double callUsP99 = 0;       ///< the 99th percentile
-    double delayUs = 0;         ///< launch-to-start latency: median time from the start of a call to the start of its
-                                ///< first work
+    double delayUs = 0;         ///< launch-to-start latency: median from the start of a call to its first work
     double delayUsP95 = 0;      ///< the 95th percentile
-    std::int64_t backwards = 0; ///< work that starts before its call according to the trace's clocks; excluded from the
-                                ///< latency
+    std::int64_t backwards = 0; ///< work that starts before its call by the trace's clocks; not in the latency
     Nanoseconds time{};         ///< duration of the observed time
     double meanDepth = 0;       ///< time average of the queue depth: work that was launched but had not started
     std::int64_t maxDepth = 0;
     double queueAtStart = 0;    ///< mean number of other queued operations when work started
-    double emptyShare = 0;      ///< share of the time in which nothing was queued or running: the device waits for the
-                                ///< host
-    double foundEmptyShare = 0; ///< share of launches that found nothing queued or running when the call started
-                                ///< (launch-bound)
+    double emptyShare = 0;      ///< share of the time with nothing queued or running: the device waits for the host
+    double foundEmptyShare = 0; ///< share of launches that found nothing queued or running (launch-bound)
 
     /// Share of its work with a recorded call, [0, 1].
     [[nodiscard]] double linkedShare() const

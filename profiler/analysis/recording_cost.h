@@ -11,8 +11,7 @@ namespace profiler::analysis {
 /// without.
 struct RecordingCost {
     double ratio = 1;                   ///< ratio of the geometric means of the step times
-    double low = 1, high = 1;           ///< about 95 %: two standard errors of the difference between the means of the
-                                        ///< logarithms
+    double low = 1, high = 1;           ///< about 95 %: two standard errors of the difference of the log means
     std::int64_t with = 0, without = 0; ///< number of steps
     double spread = 0; ///< standard deviation of the logarithms of step times of one kind: 0.1 is about 10 %
 

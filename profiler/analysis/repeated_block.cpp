@@ -161,8 +161,7 @@ std::map<std::size_t, Frequency> regularPairs(const Pairs& pairs, const Closers&
     for (std::size_t pair = 0; pair < pairs.count(); ++pair)
         if (const Positions positions = pairs.of(pair); isRegular(positions, names) && closers.endMostOf(positions))
             frequencies[positions.size()].pairs.push_back(pair);
-    while (frequencies.size() > kMostFrequencies) // keeps the frequencies with the most pairs, which carry the most
-                                                  // information
+    while (frequencies.size() > kMostFrequencies) // keeps those with the most pairs
         frequencies.erase(std::min_element(frequencies.begin(), frequencies.end(), [](const auto& a, const auto& b) {
             return a.second.pairs.size() < b.second.pairs.size();
         }));

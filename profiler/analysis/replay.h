@@ -17,8 +17,7 @@ namespace profiler::analysis {
 struct ReplayWork {
     enum class Where : std::uint8_t { Host, Loader, Device };
     Where where = Where::Host;
-    ActivityKind kind = ActivityKind::Other; ///< kind of the innermost slice around it; Other: no slice, the program's
-                                             ///< self time
+    ActivityKind kind = ActivityKind::Other; ///< kind of the innermost slice around it; Other: no slice, self time
     StringId name;                           ///< name of that slice; 0: none
     std::string_view phase;                  ///< phase of the enclosing step, see Phases; empty: none
     SliceId slice;                           ///< that slice; meaningless if there is none

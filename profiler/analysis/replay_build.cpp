@@ -278,10 +278,9 @@ public:
     [[nodiscard]] bool heldUp(const ReplayGraph::Node& call) const
     {
         constexpr std::int64_t kShortest = 20'000; // ns; shorter delays are normal for a launch
-        constexpr std::int64_t kTimes = 8;         // times the usual duration; blocked launches take hundreds of times
-                                                   // as long
-        constexpr std::ptrdiff_t kMany = 256;      // a quarter of the queue: events also take room in it but are not in
-                                                   // traces
+        constexpr std::int64_t kTimes = 8;         // times the usual duration; blocked launches take hundreds
+        constexpr std::ptrdiff_t kMany = 256;      // a quarter of the queue, because events occupy it too but are not
+                                                   // traced
         if (!isCall(call) || call.duration < kShortest)
             return false;
         const auto usual = m_usual.find(call.name.value);

@@ -76,8 +76,7 @@ template <class Wanted>
 std::vector<SliceBrief> briefsWhere(const Trace& trace, TrackId track, Wanted&& wanted,
                                     const std::stop_token& stop = {})
 {
-    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted either completely or hardly at
-                                                             // all
+    constexpr std::size_t kMostAhead = std::size_t{1} << 20; // most tracks are wanted entirely or hardly at all
     std::vector<SliceBrief> briefs;
     const auto take = [&](const SliceView& view) {
         if (!wanted(view))

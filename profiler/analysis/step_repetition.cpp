@@ -188,7 +188,8 @@ bool holdMarks(const RepeatedBlock& block, const std::vector<bool>& marks)
     return static_cast<double>(with) >= kMost * static_cast<double>(block.begins.size() - 1);
 }
 
-/// True if the backward pass of one step may be what repeats; its forward pass then comes before the first block.
+/// True if little work precedes the first block. If the layers of one backward pass repeat, the whole forward pass
+/// precedes the first block.
 bool beginsEarly(const RepeatedBlock& block, std::size_t works)
 {
     constexpr double kForward = 0.25;

@@ -24,8 +24,7 @@ struct RankArrival {
 struct Stragglers {
     std::vector<RankArrival> ranks; ///< by device
     std::int64_t collectives = 0;   ///< in the steady-state steps, with at least two devices
-    std::int64_t alone = 0;         ///< kernels that end without those of other devices: their peers are in another
-                                    ///< trace
+    std::int64_t alone = 0;         ///< kernels without a counterpart on another device: it is in another trace
     Nanoseconds waited{};           ///< summed over ranks
     double waitedShare = 0;         ///< share of the time of these collectives' kernels, [0, 1]
     Nanoseconds spread{};           ///< time from the first to the last start; median over the collectives

@@ -16,8 +16,7 @@ struct InputModel {
     int cores = 0;                 ///< cores available to the run; 0: not recorded
     double stepUs = 0;             ///< measured mean of a steady step
     double waitUs = 0;             ///< measured mean of the wait that a faster loader could save
-    double waitErrorUs = 0;        ///< two standard errors of it: stalls are rare, so other batches would have
-                                   ///< different ones
+    double waitErrorUs = 0;        ///< two standard errors of it: stalls are rare and vary between batches
     double loadCpuShare = 1;       ///< share of a load that keeps a core busy; the rest waits for a disk or a network
     /// True if enough was recorded for a replay.
     [[nodiscard]] bool canPredict() const { return !loadUs.empty() && !computeUs.empty(); }

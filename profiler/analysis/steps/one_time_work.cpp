@@ -134,8 +134,7 @@ std::vector<OneTimePart> oneTimeWork(const Trace& trace, TimeRange window)
     std::vector<OneTimePart> parts;
     std::array<Halves, kKinds> calls = callsIn(trace, window);
     Intervals taken;
-    for (std::size_t i = 0; i < kKinds; ++i) { // the kinds are ordered from the most specific cause to the least
-                                               // specific
+    for (std::size_t i = 0; i < kKinds; ++i) { // kinds are ordered from most to least specific
         const auto kind = static_cast<OneTimeKind>(i);
         std::vector<Call> found = oneTimeCalls(kind, std::move(calls[i]));
         std::stable_sort(found.begin(), found.end(),

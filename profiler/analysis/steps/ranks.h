@@ -19,8 +19,7 @@ struct Rank {
     std::set<DeviceId> devices;
     std::shared_ptr<const Trace> trace; ///< the activity of this rank, with the ids of the whole trace
     std::vector<Step> steps;            ///< its own steps, by the same marks; empty: it marks none
-    bool sharesDevices = false;         ///< the device work of some ranks cannot be separated: each rank includes all
-                                        ///< unassigned work
+    bool sharesDevices = false;         ///< some device work cannot be assigned; each rank includes all of it
 };
 
 /// The ranks of a trace, by number. Empty for the trace of one process, or if only one process works. Ranks are the

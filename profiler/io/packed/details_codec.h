@@ -21,8 +21,7 @@ struct DetailsHead {
 /// Limits of a Details section, so that one click reads little data and a damaged file cannot exhaust memory.
 namespace details_limit {
 inline constexpr std::size_t kSlices = 4096;
-inline constexpr std::size_t kBytes = std::size_t{4} << 20;   ///< of text; the slice that exceeds it is the last of the
-                                                              ///< section
+inline constexpr std::size_t kBytes = std::size_t{4} << 20;   ///< of text; the slice that exceeds it ends the section
 inline constexpr std::size_t kOfSlice = std::size_t{4} << 20; ///< bytes per slice
 inline constexpr std::size_t kEntries = 1024;                 ///< per slice
 } // namespace details_limit

@@ -17,8 +17,7 @@ struct UnpackOptions {
     std::function<void(double)> progress; ///< receives the share read, [0, 1], on the caller's thread; may be empty
     std::stop_token stop;
     unsigned threads = 0;           ///< threads that decode; 0: one per core
-    std::uint64_t memoryBudget = 0; ///< bytes; a trace that needs more keeps its blocks in the file. 0: half of the
-                                    ///< memory
+    std::uint64_t memoryBudget = 0; ///< bytes; larger traces keep their blocks in the file. 0: half of the memory
     /// Called once with the whole trace before blocks are decoded; blocks are then read on demand. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> preview;
 };

@@ -316,8 +316,7 @@ Result<void> Packer::write()
                     })
                     .and_then([&] { return writeMeta(); })
                     .and_then([&] { return writeBlocks(); })
-                    .and_then([&] { return m_file.append(m_meta); }); // without names and tracks, the whole file would
-                                                                      // be unreadable
+                    .and_then([&] { return m_file.append(m_meta); }); // without these, the file would be unreadable
     if (!done)
         return done;
     header.overviewOffset = m_file.size();

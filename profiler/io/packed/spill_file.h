@@ -50,8 +50,7 @@ private:
     int m_descriptor;
     std::filesystem::path m_folder;
     BlockCache m_cache;
-    mutable std::mutex m_mutex; ///< guards the members below; held while bytes are written, so that they stay
-                                ///< contiguous
+    mutable std::mutex m_mutex; ///< guards the members below; held during writes, which must be contiguous
     std::vector<BlockEntry> m_entries;
     std::uint64_t m_size = 0;
     mutable std::string m_problem;

@@ -14,8 +14,7 @@ namespace profiler::wire {
 struct RecoveredEvents {
     struct Lane {
         TrackEntry track{};
-        std::uint64_t firstIndex = 0;    ///< running index of events[0] (see EventBatch): skip events that the file
-                                         ///< already has
+        std::uint64_t firstIndex = 0;    ///< running index of events[0] (see EventBatch): skip what the file has
         std::vector<EventRecord> events; ///< in order; possibly not in the file yet
     };
     std::vector<TrackEntry> tracks; ///< all tracks of the run, including counters and streams

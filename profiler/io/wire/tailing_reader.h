@@ -15,8 +15,7 @@ namespace profiler::wire {
 struct Preview {
     /// Receives what was read so far, on the reader's thread; the trace is not marked live. May be empty.
     std::function<void(std::shared_ptr<const Trace>)> show;
-    std::chrono::milliseconds after{250}; ///< time until the first call; the interval between later calls is four times
-                                          ///< as long
+    std::chrono::milliseconds after{250}; ///< time until the first call; later intervals are four times as long
 };
 
 /// Reads a Stepscope recording, whole or while it grows. Not thread-safe.

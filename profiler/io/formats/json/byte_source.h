@@ -38,7 +38,7 @@ public:
     /// The position in the file of data that follows the compressed content and is not read; 0 if there is none.
     /// Complete once the end was read.
     [[nodiscard]] std::uint64_t trailing() const;
-    /// True while the path still names the opened file with the same size and modification time.
+    /// True if the opened file has not been modified since. Always true for a compressed file, whose text is a copy.
     [[nodiscard]] bool unchanged() const;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
 

@@ -14,12 +14,10 @@ namespace profiler::formats::json {
 struct ScannedPart {
     enum class End : std::uint8_t { AtLimit, ArrayEnd, TextEnd, Stopped };
     std::uint64_t begin = 0; ///< where the scan started: an event's brace
-    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: after the bracket; TextEnd: the end of the
-                             ///< text
+    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: after the bracket; TextEnd: end of text
     End how = End::TextEnd;
     std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the end of the text cuts off
-    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the event with a syntax error after which no other event was
-                                           ///< found
+    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the last event, which has a syntax error and no successor
     ScanResult result;
 };
 

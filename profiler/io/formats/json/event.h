@@ -66,8 +66,7 @@ struct Event {
     bool nameOdd = false;                      ///< the name contains escapes or non-ASCII bytes
     std::int64_t time = 0, duration = 0;       ///< ns
     std::string_view name, categoryText, args; ///< raw; args with its braces
-    Ident pid, tid, id, bind, scope;           ///< scope: of the id; bind: the flow of which the slice itself is a
-                                               ///< point
+    Ident pid, tid, id, bind, scope;           ///< scope: of the id; bind: the flow that passes through the slice
     std::int64_t correlation = 0, external = 0, sequence = 0, forwardThread = 0, bytes = 0, stream = 0, device = 0;
     std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0, index = 0;
     std::uint32_t shapes = 0, types = 0; ///< StringIds

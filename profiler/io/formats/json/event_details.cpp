@@ -84,8 +84,7 @@ public:
 
 private:
     static constexpr std::size_t kMostTogether = 4096;              ///< events that are read in file order at a time
-    static constexpr std::size_t kMostHeld = std::size_t{16} << 20; ///< bytes of their details; beyond this, fewer
-                                                                    ///< events are read at a time
+    static constexpr std::size_t kMostHeld = std::size_t{16} << 20; ///< limit of their details in bytes
 
     /// @param read  parallel to `sources`; entries are empty if kMostHeld was exceeded before they were read
     /// @return bytes of memory that the details take

@@ -66,8 +66,7 @@ struct ScanResult {
     std::uint64_t events = 0;
     std::uint64_t deviceWork = 0;
     std::uint64_t uncorrelated = 0;                                 ///< device work without a correlation id
-    std::uint64_t launchFlows = 0;                                  ///< flow events that repeat what correlation ids
-                                                                    ///< say
+    std::uint64_t launchFlows = 0;                                  ///< flow events that repeat correlation ids
     std::uint64_t markedOps = 0;                                    ///< operator events that mark steps
     std::uint64_t sequences = 0;                                    ///< operators with a sequence number
     std::int64_t latest = std::numeric_limits<std::int64_t>::min(); ///< end of the last slice or range, ns

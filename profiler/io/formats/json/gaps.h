@@ -85,8 +85,7 @@ struct Crossing {
     enum class To : std::uint8_t { Value, EventEnd, ArrayEnd };
     const char* after = nullptr;
     const char* brace = nullptr;                          ///< the brace of the event that starts in the gap, if any
-    const char *argsOpen = nullptr, *argsClose = nullptr; ///< at the opening and after the closing brace of args, if
-                                                          ///< they are in the gap
+    const char *argsOpen = nullptr, *argsClose = nullptr; ///< args' '{' and the end of its '}', if in the gap
     To to = To::Value;
     std::uint8_t key = 0; ///< To::Value: the node of the value
 };

@@ -43,8 +43,7 @@ public:
 
 private:
     static constexpr std::size_t kArrays = 1024, kLongestArray = 4096,
-                                 kCategoriesKept = 256; // larger than the number of categories, so that collisions are
-                                                        // rare
+                                 kCategoriesKept = 256; // few categories, so collisions are rare
 
     /// A complete array that was seen before, with its id.
     struct SeenArray {

@@ -28,8 +28,7 @@ struct RowInfo {
     RowKey key;
     std::string processText, threadText;  ///< if they are not numbers
     std::optional<TrackId> track;         ///< set once the row has a slice
-    std::optional<std::int64_t> device{}; ///< replaces the device number of the key if several processes use the same
-                                          ///< numbers
+    std::optional<std::int64_t> device{}; ///< overrides the key's device if processes share device numbers
 };
 
 /// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.

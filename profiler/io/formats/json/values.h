@@ -174,8 +174,7 @@ private:
     }
 
     static constexpr std::size_t kUsualDepth = 512;
-    static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< the largest value whose nanoseconds
-                                                                             ///< fit in 64 bits
+    static constexpr std::int64_t kMostMicroseconds = 9'000'000'000'000'000; ///< largest whose ns fit in 64 bits
 
     const char* fail(const char* p)
     {

@@ -39,8 +39,7 @@ Error gone(const SqliteFile& file, const Place& place)
         "open the file again");
 }
 
-constexpr std::size_t kMostTexts = 100'000; ///< maximum number of cached texts; when it is exceeded, the cache is
-                                            ///< cleared
+constexpr std::size_t kMostTexts = 100'000; ///< cached texts; the cache is cleared when it is full
 
 } // namespace
 

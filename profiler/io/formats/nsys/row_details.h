@@ -30,8 +30,7 @@ private:
     SqliteFile m_file;
     ExportSchema m_schema;
     mutable std::map<std::string, Rows, std::less<>> m_rows; ///< by table: a prepared statement for one row
-    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_texts; ///< cache of some texts, by meaning
-                                                                                 ///< and number
+    mutable std::map<std::pair<std::size_t, std::int64_t>, std::string> m_texts; ///< cache by meaning and number
 };
 
 } // namespace profiler::formats::nsys
