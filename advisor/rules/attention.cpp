@@ -17,13 +17,14 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "attention";
-// Scale, mask and dropout stand between the products and the softmax; more than this and they belong to something else.
+// Scaling, masking and dropout run between the matmuls and the softmax; if there are more operators in between, they do
+// not belong to attention.
 constexpr std::size_t kBetween = 6;
-// Of all work: below, the tolerance of another implementation buys nothing.
+// Minimum share of all work: below it, the looser tolerance of another implementation is not worth accepting.
 constexpr double kWorthFixing = 0.02;
 
-/// A choice among a softmax's outcomes is a router's or a sampler's, and a loss follows a classifier, whatever products
-/// stand around them.
+/// Sampling from a softmax is done by a router or a sampler, and a loss follows a classifier; neither is attention,
+/// whatever matmuls run before and after.
 enum class Part : std::uint8_t { Other, Product, Softmax, Fused, Apart };
 
 bool isLoss(std::string_view name)
@@ -44,7 +45,7 @@ Part partOfOp(std::string_view op)
                                                                                                 : Part::Other;
 }
 
-/// A loss takes the softmax's logarithm. PyTorch's softmax_warp_forward and …backward say so in their first flag.
+/// The softmax of a loss is a log-softmax. The first flag of PyTorch's softmax_warp_forward and …backward says so.
 /// Source: aten/src/ATen/native/cuda/PersistentSoftmax.cuh, <input, output, acc, log2_elements, is_log_softmax, …>.
 bool isLogarithmic(std::string_view kernel)
 {
@@ -76,17 +77,18 @@ Part partOfKernel(std::string_view kernel)
 
 struct Attention {
     std::int64_t writtenOut = 0, fused = 0;
-    Nanoseconds time{}; ///< of what lies from the first product to the second
-    Nanoseconds work{}; ///< of everything among which it was looked for
+    Nanoseconds time{}; ///< from the first matmul to the second, inclusive
+    Nanoseconds work{}; ///< of all operators or kernels searched
     std::vector<SliceId> softmaxes;
-    SliceSet slices; ///< all from the first products to the second ones
+    SliceSet slices; ///< everything from the first to the second matmul of each match
 };
 
-/// Finds product … softmax … product in what runs one after the other.
+/// Finds matmul … softmax … matmul in a sequence of operators or kernels.
 class Finder {
 public:
     explicit Finder(Attention& found) : m_found(found) {}
-    /// @param step  that it is part of: a classifier's last layer and the next step's first one are no pair
+    /// @param step the step that the slice belongs to: the last layer of a classifier and the first layer of the next
+    /// step are not a pair
     void add(const SliceBrief& slice, Part part, std::size_t step)
     {
         m_found.fused += part == Part::Fused ? 1 : 0;
@@ -109,7 +111,7 @@ private:
         Part part{};
     };
 
-    /// The product just added may be the second one.
+    /// Checks whether the matmul that was just added completes a match.
     void close()
     {
         std::size_t softmax = 0;
@@ -140,7 +142,7 @@ private:
     std::size_t m_step = 0;
 };
 
-/// How many of the steps begin before it.
+/// Number of steps that begin at or before the time.
 std::size_t stepAt(const std::vector<TimeRange>& steps, TraceTime time)
 {
     return static_cast<std::size_t>(
@@ -149,14 +151,15 @@ std::size_t stepAt(const std::vector<TimeRange>& steps, TraceTime time)
         steps.begin());
 }
 
-/// What a kernel's short name does not say, the operators do: of all softmaxes of the trace only the loss's.
+/// Kernel names do not always distinguish softmax from log-softmax. True if the operators show that the trace contains
+/// only log-softmax (the loss).
 bool onlyLogarithms(const Trace& trace)
 {
     return anyName(trace, [](std::string_view name) { return name == "aten::_log_softmax"; }) &&
            !anyName(trace, [](std::string_view name) { return name == "aten::_softmax"; });
 }
 
-/// In the judged window, of whose kernels the work is the sum.
+/// Searches the kernels of the analysis window, the same kernels whose times are added up as the work.
 Attention amongKernels(const RuleContext& c)
 {
     Attention found;
@@ -177,7 +180,7 @@ Attention amongKernels(const RuleContext& c)
     return found;
 }
 
-/// In the steps whose operators are judged, without validation; where no step has any, in the whole trace.
+/// Searches the steps whose operators were recorded, without validation; if there are no such steps, the whole trace.
 Attention amongOps(const RuleContext& c)
 {
     Attention found;
@@ -200,9 +203,9 @@ Attention amongOps(const RuleContext& c)
 
 Advice finding(const RuleContext& c, const Attention& found, double share)
 {
-    Advice advice =
-        fires(message<"attention.written_out",
-                      "Attention is written out {count} times as matmul, softmax and matmul: {share} of the work.">(
+    Advice advice = fires(
+        message<"attention.written_out",
+                "Attention runs as separate matmul, softmax and matmul operators, {count} times: {share} of the work.">(
             {{"count", found.writtenOut, countText(static_cast<double>(found.writtenOut))},
              {"share", share, shareText(share)}}));
     if (c.facts.device.work.all.count > 0) {
@@ -214,11 +217,12 @@ Advice finding(const RuleContext& c, const Attention& found, double share)
         advice.timeShare = shareOfTime(c, share);
         advice.whyNoPrediction =
             message<"attention.other_kernels",
-                    "Fused attention runs other kernels, whose times are not in this trace: measure it.">();
+                    "The change runs other kernels, whose times are not in this trace: measure it.">();
     }
     advice.caveats = {
-        message<"attention.tolerance", "The result agrees within the tolerance of its type, not bit by bit.">(),
-        message<"attention.weights", "Code that reads the attention weights needs them written out.">()};
+        message<"attention.tolerance",
+                "The result matches within the tolerance of the data type; it is not bitwise identical.">(),
+        message<"attention.weights", "Code that reads the attention weights needs the unfused implementation.">()};
     setToggle(advice, c, kKey, "sdpa");
     addEvidence(advice, c.trace, found.softmaxes);
     return advice;
@@ -227,19 +231,19 @@ Advice finding(const RuleContext& c, const Attention& found, double share)
 Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "sdpa")
-        return silent(message<"attention.on", "Attention is one operator (SDPA) already.">());
+        return silent(message<"attention.on", "Attention already runs as one operator (SDPA).">());
     const bool kernels = c.facts.device.work.all.count > 0;
     if (!kernels && c.facts.ops.stepsWithOps == 0 && !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
         return cannotTell(message<"attention.unrecorded", "Neither operators nor kernels were recorded.">(),
                           Need::Operators);
     const Attention found = kernels ? amongKernels(c) : amongOps(c);
     if (found.writtenOut == 0)
-        return silent((found.fused > 0 ? message<"attention.fused", "Attention is fused already ({count} times).">(
+        return silent((found.fused > 0 ? message<"attention.fused", "Attention is already fused ({count} times).">(
                                              {{"count", found.fused, countText(static_cast<double>(found.fused))}})
-                                       : message<"attention.none", "There is no softmax between two matmuls.">()));
+                                       : message<"attention.none", "No softmax runs between two matmuls.">()));
     const double share = found.work.count() > 0 ? toUs(found.time) / toUs(found.work) : 0;
     if (share < kWorthFixing)
-        return silent(message<"attention.little", "Only {share} of the work is attention that is written out.">(
+        return silent(message<"attention.little", "Unfused attention takes only {share} of the work.">(
             {{"share", share, shareText(share)}}));
     return finding(c, found, share);
 }
@@ -248,7 +252,7 @@ Advice check(const RuleContext& c)
 
 Rule attention()
 {
-    return {kKey, "Attention is written out", check, Needs::Steps, TimePart::Kernels};
+    return {kKey, "Attention is not fused", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

@@ -14,10 +14,10 @@ namespace {
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "augment.device";
-// Of the step: below, the loader is fast enough as it is.
+// Minimum share of the step spent waiting for data: below it, the loader is fast enough.
 constexpr double kWorthFixing = 0.05;
-// Of a batch's loading. Chosen: without a quarter of it, loading is faster by a third; with less, the wait hardly
-// changes.
+// Minimum share of the time to load a batch. Chosen: without a quarter of the work, loading is a third faster; with
+// less, the wait hardly changes.
 constexpr double kLargePart = 0.25;
 
 Advice finding(const InputWait& input, const InputWait::Stage& augment)
@@ -28,7 +28,8 @@ Advice finding(const InputWait& input, const InputWait::Stage& augment)
             {{"share", augment.share, shareText(augment.share)},
              {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
              {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
-    // What loading saves is shared among the workers; the device's own time for it is not in the trace.
+    // The workers share the loading time that is saved, and the trace does not contain the time that the device would
+    // need for augmentation.
     const double saved = std::min(input.idleWaitUsPerStep, augment.usPerBatch / std::max(1, input.workers));
     advice.saving = upperBound(SavingUnit::UsPerStep, saved);
     return advice;
@@ -37,15 +38,15 @@ Advice finding(const InputWait& input, const InputWait::Stage& augment)
 Advice findingWithoutSteps(const RuleContext& c, const InputWait::Stage& augment)
 {
     const double idle = c.facts.device.idleShare("data_loader");
-    Advice advice =
-        fires(message<"augment.device.waits_without_steps",
-                      "Augmentation takes {share} of the time to load a batch ({time}), and the GPU idles "
-                      "{idle} of the recorded time for want of data. The trace has no steps, so this is not "
-                      "per step.">({{"share", augment.share, shareText(augment.share)},
-                                    {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
-                                    {"idle", idle, shareText(idle)}}));
+    Advice advice = fires(
+        message<"augment.device.waits_without_steps",
+                "Augmentation takes {share} of the time to load a batch ({time}), and the GPU idles for {idle} of the "
+                "recorded time because it waits for data. The trace has no steps, so this is not per step.">(
+            {{"share", augment.share, shareText(augment.share)},
+             {"time", augment.usPerBatch, timeText(augment.usPerBatch)},
+             {"idle", idle, shareText(idle)}}));
     advice.timeShare = idle;
-    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     return advice;
 }
 
@@ -77,10 +78,12 @@ Advice check(const RuleContext& c)
                 {{"share", augment == input.stages.end() ? 0 : augment->share,
                   shareText(augment == input.stages.end() ? 0 : augment->share)}}));
     Advice advice = withoutSteps ? findingWithoutSteps(c, *augment) : finding(input, *augment);
-    advice.caveats = {message<"augment.device.costs", "Augmentation then uses device time and memory: there is no gain "
-                                                      "where the device is the bottleneck.">(),
-                      message<"augment.device.seed", "The distribution of augmentations stays the same, but a seed "
-                                                     "gives different random numbers.">()};
+    advice.caveats = {
+        message<"augment.device.costs",
+                "Augmentation then uses device time and memory: nothing is gained if the device is the bottleneck.">(),
+        message<
+            "augment.device.seed",
+            "The distribution of augmentations stays the same, but the same seed gives different random numbers.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, input.longestWaits);
     return advice;

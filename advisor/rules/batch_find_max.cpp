@@ -13,21 +13,21 @@ using profiler::message;
 using profiler::analysis::toUs;
 
 constexpr std::string_view kKey = "batch.find_max";
-// Of the memory. A batch twice as large takes at most twice the memory; chosen: a tenth of the memory is left for the
-// allocator's fragments and for libraries.
+// Maximum share of the memory in use. A batch twice as large takes at most twice the memory; chosen: a tenth of the
+// memory is left for allocator fragmentation and for libraries.
 constexpr double kRoom = 0.45;
 
 Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
-        return silent(message<"batch.find_max.on", "The largest batch is searched for already.">());
+        return silent(message<"batch.find_max.on", "The run already searches for the largest batch.">());
     const auto use = memoryUse(c);
     if (!use)
         return memoryNotRecorded(c);
     if (!c.config)
-        return cannotTell(message<"batch.find_max.no_batch",
-                                  "Memory was at most {share} full, but the trace does not record the batch, nor what "
-                                  "else uses the memory.">({{"share", use->share(), shareText(use->share())}}),
+        return cannotTell(message<"batch.find_max.no_batch", "Memory was at most {share} full, but the trace records "
+                                                             "neither the batch size nor what else uses the memory.">(
+                              {{"share", use->share(), shareText(use->share())}}),
                           Need::Program);
     if (use->share() > kRoom)
         return silent(
@@ -36,16 +36,16 @@ Advice check(const RuleContext& c)
     Advice advice =
         fires(message<"batch.find_max.room", "Memory was at most {share} full: a batch at least twice as large fits.">(
             {{"share", use->share(), shareText(use->share())}}));
-    // What of a step does not grow with the batch, as far as the trace marks it: going over the weights.
+    // The part of a step that does not grow with the batch, as far as the trace marks it: the passes over the weights.
     if (const auto& step = c.facts.statistics; step.steadyMeanUs > 0)
         advice.timeShare =
             std::min(1.0, toUs(step.steadyMeanParts.optimizer + step.steadyMeanParts.zeroGrad) / step.steadyMeanUs);
     advice.whyNoPrediction =
-        message<"batch.find_max.no_prediction", "How fast larger batches are is not in the trace: measure it.">();
+        message<"batch.find_max.no_prediction", "The trace does not show how fast larger batches are: measure it.">();
     advice.caveats = {
         message<"batch.find_max.rate", "A larger batch needs another learning rate: see optimizer.lr_scaling.">(),
-        message<"batch.find_max.generalisation", "Very large batches may generalise worse.">(),
-        message<"batch.find_max.search", "The search runs out of memory on purpose, in processes of its own.">()};
+        message<"batch.find_max.generalisation", "Very large batches may generalize worse.">(),
+        message<"batch.find_max.search", "The search runs out of memory on purpose, in separate processes.">()};
     setToggle(advice, c, kKey, "true");
     advice.evidence = {peakEvidence(c, *use)};
     return advice;
@@ -55,8 +55,7 @@ Advice check(const RuleContext& c)
 
 Rule batch_find_max()
 {
-    return {kKey,       "The device has room for a larger batch", check,
-            Needs::Run, TimePart::Launch | TimePart::Kernels,     true};
+    return {kKey, "Device memory fits a larger batch", check, Needs::Run, TimePart::Launch | TimePart::Kernels, true};
 }
 
 } // namespace advisor::rules

@@ -19,26 +19,26 @@ constexpr std::string_view kKey = "batch.size";
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Least share of a step that does not grow with the batch; doubling the batch saves half of it per sample. Chosen: 15
-// %. Larger tensors fit into caches less well, so only about half of the 7.5 % may remain, which an experiment still
-// shows.
+// Minimum share of a step that does not grow with the batch; doubling the batch saves half of it per sample. Chosen: 15
+// %. Larger tensors use caches less well, so only about half of the 7.5 % may remain, which an experiment can still
+// measure.
 constexpr double kWorthFixing = 0.15;
-// Of the memory. A batch twice as large takes at most twice the memory; chosen: a tenth of the memory is left for the
-// allocator's fragments and for libraries.
+// Maximum share of the memory in use. A batch twice as large takes at most twice the memory; chosen: a tenth of the
+// memory is left for allocator fragmentation and for libraries.
 constexpr double kRoom = 0.45;
 
-/// What of a step takes as long however many samples the batch has, in µs.
+/// The parts of a step that take the same time for any batch size, in µs.
 struct FixedCosts {
-    double stepUs = 0;    ///< a steady step, its wait for data left out
-    double weightsUs = 0; ///< going over the weights: optimizer and zeroing
-    double knownUs = 0;   ///< that, and the calls of operators that are all overhead
-    double mostUs = 0;    ///< the step without the work that is sure to grow with the batch; 0: not known
+    double stepUs = 0;    ///< a steady step without its wait for data
+    double weightsUs = 0; ///< the passes over the weights: optimizer and zero_grad
+    double knownUs = 0;   ///< weightsUs, plus the operator calls that consist of overhead only
+    double mostUs = 0;    ///< the step without the work that certainly grows with the batch; 0: unknown
 };
 
-/// µs of an operator's mean call: below, it is all overhead. Measured: operators on 4 kB take 1.1 µs in place and 4.2
-/// to 5.2 µs with autograd and an output (PyTorch 2.11, one core).
+/// An operator whose mean call is shorter than this many µs consists of overhead only. Measured: operators on 4 kB take
+/// 1.1 µs in place and 4.2 to 5.2 µs with autograd and an output (PyTorch 2.11, one core).
 constexpr double kOverheadUs = 5;
-/// µs of overhead of a call at most. Chosen: four times what was measured, for slower processors.
+/// Maximum overhead of a call in µs. Chosen: four times the measured value, for slower processors.
 constexpr double kMostOverheadUs = 20;
 
 bool isOverWeights(std::string_view phase)
@@ -46,16 +46,16 @@ bool isOverWeights(std::string_view phase)
     return phase == phase::kOptimizer || phase == phase::kZeroGrad;
 }
 
-/// Whether an operator may take as long for a larger batch: a product with weights takes the time of reading them as
-/// long as the batch is small, and of gathering and writing their gradient likewise.
+/// Whether the time of an operator may be independent of the batch size: for small batches, a matmul with weights takes
+/// the time to read the weights, and its gradient the time to write them.
 bool mayReadWeights(std::string_view op)
 {
-    constexpr std::array<std::string_view, 10> kNames = {"mm",       "addmm",  "linear", "matmul",    "bmm",
-                                                         "baddbmm",  "einsum", "lstm",   "embedding", "conv"};
+    constexpr std::array<std::string_view, 10> kNames = {"mm",      "addmm",  "linear", "matmul",    "bmm",
+                                                         "baddbmm", "einsum", "lstm",   "embedding", "conv"};
     return std::ranges::any_of(kNames, [&](std::string_view name) { return op.find(name) != op.npos; });
 }
 
-/// Adds the overhead of a processor's operators, by those steps in which they were recorded.
+/// Adds the overhead of CPU operators, measured in the steps whose operators were recorded.
 void addOverhead(const RuleContext& c, FixedCosts& costs)
 {
     double recordedUs = 0, passesUs = 0, count = 0;
@@ -67,7 +67,7 @@ void addOverhead(const RuleContext& c, FixedCosts& costs)
         }
     if (count == 0 || recordedUs <= 0 || hasDeviceWork(c.trace))
         return;
-    double inPassesUs = 0, calls = 0, overheadUs = 0, workUs = 0; // a step
+    double inPassesUs = 0, calls = 0, overheadUs = 0, workUs = 0; // per step
     for (const OpCost& op : c.facts.ops.ops) {
         if (op.phase == phase::kValidation || isOverWeights(op.phase))
             continue;
@@ -80,11 +80,11 @@ void addOverhead(const RuleContext& c, FixedCosts& costs)
         if (!mayReadWeights(op.name))
             workUs += std::max(0.0, op.selfUsPerStep - kMostOverheadUs * op.countPerStep);
     }
-    // What the passes take beside their operators is going from one to the next, unless it is too much for that.
+    // The time of the passes outside their operators is the overhead between operators, up to a limit.
     const double betweenUs = std::clamp(passesUs / count - inPassesUs, 0.0, kOverheadUs * calls);
-    const double scale = costs.stepUs / (recordedUs / count); // recording them takes time as well
+    const double scale = costs.stepUs / (recordedUs / count); // recording operators takes time as well
     costs.knownUs = costs.weightsUs + std::min(costs.stepUs - costs.weightsUs, scale * (betweenUs + overheadUs));
-    // Several threads may share the work of a larger batch better; one thread takes twice as long for twice the work.
+    // Several threads may use a larger batch more efficiently; one thread takes twice as long for twice the work.
     const double growsUs = metadata(c.trace, "host.threads") == "1" ? scale * workUs : 0;
     costs.mostUs = std::max(costs.knownUs, costs.stepUs - growsUs);
 }
@@ -116,21 +116,22 @@ Advice finding(const RuleContext& c, const FixedCosts& costs)
         {"overhead", (costs.knownUs - costs.weightsUs) / costs.stepUs, share(costs.knownUs - costs.weightsUs)}};
     Advice advice = fires(
         costs.mostUs > 0
-            ? message<"batch.size.overhead",
-                      "{weights} of each step is spent on the weights (optimizer and zeroing) and at least "
-                      "{overhead} on the overhead of operators, whatever the batch size.">(parameters)
-            : message<"batch.size.weights",
-                      "{weights} of each step is spent on the weights (optimizer and zeroing), whatever the batch "
-                      "size.">(parameters));
+            ? message<"batch.size.overhead", "{weights} of each step is spent on the weights (optimizer and zero_grad) "
+                                             "and at least {overhead} on operator overhead, whatever the batch size.">(
+                  parameters)
+            : message<
+                  "batch.size.weights",
+                  "{weights} of each step is spent on the weights (optimizer and zero_grad), whatever the batch size.">(
+                  parameters));
     advice.timeShare = costs.knownUs / costs.stepUs;
     if (hasDeviceWork(c.trace))
         advice.whyNoPrediction =
-            message<"batch.size.no_kernels", "How fast larger kernels are is not in the trace: measure it.">();
+            message<"batch.size.no_kernels", "The trace does not show how fast larger kernels are: measure it.">();
     else if (costs.mostUs == 0)
         advice.whyNoPrediction =
-            message<"batch.size.no_ops", "The trace has no operators: their overhead is not known.">();
+            message<"batch.size.no_ops", "The trace contains no operators: their overhead is unknown.">();
     else
-        // With twice the batch, each sample takes half of what does not grow with it.
+        // With twice the batch size, each sample pays half of the fixed cost.
         advice.saving = upperBound(SavingUnit::UsPerStep, costs.mostUs / 2);
     return advice;
 }
@@ -142,7 +143,7 @@ Advice check(const RuleContext& c)
     FixedCosts costs = fixedCosts(c);
     if (costs.weightsUs == 0)
         return cannotTell(
-            message<"batch.size.no_optimizer", "The trace does not mark what the optimizer takes of a step.">(),
+            message<"batch.size.no_optimizer", "The trace does not mark the optimizer's part of the step.">(),
             Need::Program);
     if (hasDeviceWork(c.trace)) {
         const auto us = deviceUsOfPhases(c, {phase::kOptimizer, phase::kZeroGrad});
@@ -166,8 +167,10 @@ Advice check(const RuleContext& c)
     Advice advice = finding(c, costs);
     advice.caveats = {
         message<"batch.size.memory", "Memory limits the batch: batch.find_max searches for the largest.">(),
-        message<"batch.size.rate", "Double the learning rate with the batch and warm it up: see optimizer.lr_scaling. "
-                                   "Very large batches may generalise worse.">()};
+        message<"Double the learning rate with the batch size and use a warm-up: see optimizer.lr_scaling. Very large "
+                "batches may generalize worse.",
+                "Double the learning rate with the batch and warm it up: see optimizer.lr_scaling. "
+                "Very large batches may generalise worse.">()};
     const auto size = programValues(c.trace, c.config).batchSize;
     setToggle(advice, c, kKey, size ? config::toText(2 * *size) : "");
     std::vector<Slice> phases = c.trace.ofKind(ActivityKind::Phase);
@@ -184,8 +187,8 @@ Advice check(const RuleContext& c)
 
 Rule batch_size()
 {
-    return {kKey,       "Small batches pay the costs of a step often", check,
-            Needs::Run, TimePart::Launch | TimePart::Kernels,          true};
+    return {kKey,       "Small batches pay per-step costs often", check,
+            Needs::Run, TimePart::Launch | TimePart::Kernels,     true};
 }
 
 } // namespace advisor::rules

@@ -25,12 +25,11 @@ Advice check(const RuleContext& c)
             {{"share", use->share(), shareText(use->share())}}));
     if ((advice.saving = savedByRecomputing(c)))
         advice.whyNoPrediction = {};
-    advice.caveats = {
-        message<"checkpointing.time", "It costs time: recomputed layers run twice; recomputing all of them costs about "
-                                      "one forward pass.">(),
-        message<"checkpointing.random_numbers",
-                "The second pass must draw the same random numbers, and batch norm must "
-                "update its statistics only once.">()};
+    advice.caveats = {message<"checkpointing.time",
+                              "Recomputed layers run twice; recomputing all layers costs about one forward pass.">(),
+                      message<"checkpointing.random_numbers",
+                              "The second pass must draw the same random numbers, and batch norm must "
+                              "update its statistics only once.">()};
     setToggleToFirst(advice, c, kKey, {"cheap", "all"});
     return advice;
 }

@@ -19,23 +19,23 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// A bucketed exchange takes about one kernel for every 25 MB of gradients; one for each parameter are dozens.
+// A bucketed exchange takes about one kernel per 25 MB of gradients; an exchange per parameter takes dozens.
 constexpr double kManyAStep = 40;
-// Of the communication, hidden by computing: below, it might as well not overlap at all.
+// Share of communication that is hidden by compute: below it, communication counts as not overlapped.
 constexpr double kOverlapped = 0.1;
 
-// Of the step, exposed: below, hiding it cannot be told from noise.
+// Minimum exposed share of the step: below it, the effect of hiding it cannot be distinguished from noise.
 constexpr double kWorthFixing = 0.02;
 
-/// Gradients are added up over the ranks; weights of FSDP are gathered, and its gradients scattered, in buckets
-/// already.
+/// Gradients are exchanged by all-reduce. FSDP gathers weights and scatters gradients instead, and already does so in
+/// buckets.
 bool isAllReduce(std::string_view kernel)
 {
     return kernel.find("AllReduce") != kernel.npos || kernel.find("all_reduce") != kernel.npos ||
            kernel.find("allreduce") != kernel.npos;
 }
 
-/// When each judged step's backward pass begins on the host; no value where it has none.
+/// Start of the backward pass of each steady-state step on the host; no value if a step has none.
 std::vector<std::optional<TraceTime>> backwardBegins(const RuleContext& c)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
@@ -62,9 +62,9 @@ std::vector<std::optional<TraceTime>> backwardBegins(const RuleContext& c)
 }
 
 struct Exchanges {
-    std::vector<Slice> kernels;    ///< all-reduces from the begin of a backward pass to the end of its step
-    std::vector<OnDevice> devices; ///< theirs
-    std::size_t others = 0;        ///< all-reduces before it
+    std::vector<Slice> kernels;    ///< all-reduces from the start of a backward pass to the end of its step
+    std::vector<OnDevice> devices; ///< the devices of these kernels
+    std::size_t others = 0;        ///< all-reduces before the backward pass
     bool backward = false;         ///< some step has a backward pass
 };
 
@@ -90,7 +90,7 @@ Exchanges exchanges(const RuleContext& c, const CommunicationUse& use)
     return found;
 }
 
-/// Without steps the number of exchanges in a step is not known; how much time they can cost at most is.
+/// Without steps, the number of exchanges per step is unknown, but the time that they can cost is bounded.
 Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
 {
     std::vector<Slice> sums;
@@ -103,8 +103,8 @@ Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
     if (share < kWorthFixing)
         return silent(
             message<"comm.buckets.little_without_steps",
-                    "All-reduces that no computing hides take only {share} of the recorded time. The trace has "
-                    "no steps, so this is not per step.">({{"share", share, shareText(share)}}));
+                    "All-reduces that do not overlap with compute take only {share} of the recorded time. The trace "
+                    "has no steps, so this is not per step.">({{"share", share, shareText(share)}}));
     return cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
 }
 
@@ -123,15 +123,16 @@ Advice check(const RuleContext& c)
         return hasKind(c.trace, ActivityKind::CpuOp) || hasKind(c.trace, ActivityKind::Phase)
                    ? silent(message<"comm.buckets.no_backward",
                                     "The steps have no backward pass: no gradients are exchanged.">())
-                   : cannotTell(message<"comm.buckets.backward_unknown",
-                                        "The trace does not mark the backward pass: what is exchanged is unknown.">(),
-                                Need::Program);
+                   : cannotTell(
+                         message<"comm.buckets.backward_unknown",
+                                 "The trace does not mark the backward pass: it is unknown what is exchanged.">(),
+                         Need::Program);
     if (found.others + found.kernels.size() == 0)
         return silent(
-            message<"comm.buckets.no_all_reduce", "No all-reduce ran: gradients are not exchanged one by one.">());
+            message<"comm.buckets.no_all_reduce", "No all-reduce ran: gradients are not exchanged per parameter.">());
     if (found.others >= found.kernels.size())
         return silent(message<"comm.buckets.not_gradients",
-                              "All-reduces also run before the backward pass: they exchange more than gradients.">());
+                              "All-reduces also run before the backward pass, so not only gradients are exchanged.">());
     std::vector<SliceId> kernels;
     std::vector<double> us;
     for (const Slice& kernel : found.kernels) {
@@ -176,7 +177,8 @@ Advice check(const RuleContext& c)
 
 Rule comm_buckets()
 {
-    return {"comm.buckets", "Gradients are exchanged one by one", check, Needs::Steps, TimePart::Communication};
+    return {"comm.buckets", "Gradients are exchanged one parameter at a time", check, Needs::Steps,
+            TimePart::Communication};
 }
 
 } // namespace advisor::rules

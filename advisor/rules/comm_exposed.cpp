@@ -13,7 +13,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Of the step. Source: PyTorch's TensorBoard plug-in advises from a tenth on.
+// Minimum share of the step. Source: PyTorch's TensorBoard plug-in gives advice from 10 % on.
 constexpr double kWorthFixing = 0.1;
 
 Advice check(const RuleContext& c)
@@ -48,7 +48,7 @@ Advice check(const RuleContext& c)
         advice.saving = upperBoundOverSteps(exposedInEachStep(c, use.devices));
     else
         advice.whyNoPrediction =
-            message<"comm.exposed.without_steps", "At most {time} in all. The trace has no step marks.">(
+            message<"comm.exposed.without_steps", "At most {time} in total. The trace has no step marks.">(
                 {{"time", exposedUs, timeText(exposedUs)}});
     advice.caveats = {
         message<"comm.exposed.perfect_overlap",

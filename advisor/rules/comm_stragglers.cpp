@@ -16,11 +16,11 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Of the time, a rank's waiting that no computing hides: below, nobody would miss it.
+// Minimum share of the time that a rank waits without overlapping compute: below it, the wait does not matter.
 constexpr double kWorthFixing = 0.05;
-// Fewer collectives do not show who is late.
+// Fewer collectives do not show which rank is late.
 constexpr std::int64_t kFewest = 8;
-// As often last as by chance, times.
+// A rank counts as late if it arrives last this many times as often as expected by chance.
 constexpr double kOftenLast = 1.5;
 
 double shareOfWindow(const RuleContext& c, double us)
@@ -29,7 +29,7 @@ double shareOfWindow(const RuleContext& c, double us)
     return all > 0 ? us / all : 0;
 }
 
-/// The rank that is last much more often than chance would have it; null: they take turns.
+/// The rank that arrives last much more often than expected by chance; null if the ranks take turns.
 const RankArrival* lateRank(const Stragglers& found)
 {
     const auto late = std::max_element(found.ranks.begin(), found.ranks.end(),
@@ -39,36 +39,35 @@ const RankArrival* lateRank(const Stragglers& found)
     return share.mid >= kOftenLast * fair && share.low > fair ? &*late : nullptr;
 }
 
-Advice finding(const RuleContext& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs, double share)
+Advice finding(const RuleContext& c, const CommunicationUse& use, const Stragglers& found, double meanWaitUs,
+               double share)
 {
     const RankArrival* late = lateRank(found);
     const profiler::MessageParameter collectives{"collectives", found.collectives,
                                                  countText(static_cast<double>(found.collectives))};
     const profiler::MessageParameter waiting{"share", share, shareText(share)};
     Advice advice = fires(
-        late
-            ? message<"comm.stragglers.late_rank",
-                      "Ranks wait for each other in collectives for {share} of the time on average, exposed. Device "
-                      "{device} arrives last at {last} of {collectives} collectives.">(
-                  {waiting,
-                   collectives,
-                   {"device", static_cast<std::int64_t>(late->device.value)},
-                   {"last", late->last, countText(static_cast<double>(late->last))}})
-            : message<"comm.stragglers.turns",
-                      "Ranks wait for each other in collectives for {share} of the time on average, exposed. They take "
-                      "turns arriving last at {collectives} collectives.">({waiting, collectives}));
+        late ? message<"comm.stragglers.late_rank",
+                       "On average, ranks wait for each other in collectives for {share} of the time, exposed. Device "
+                       "{device} arrives last at {last} of {collectives} collectives.">(
+                   {waiting,
+                    collectives,
+                    {"device", static_cast<std::int64_t>(late->device.value)},
+                    {"last", late->last, countText(static_cast<double>(late->last))}})
+             : message<"comm.stragglers.turns",
+                       "On average, ranks wait for each other in collectives for {share} of the time, exposed. The "
+                       "ranks take turns arriving last at {collectives} collectives.">({waiting, collectives}));
     advice.timeShare = share;
     const double waitUs = c.facts.device.usPerStep(Nanoseconds(std::llround(meanWaitUs * 1000)));
-    advice.whyNoPrediction =
-        message<"comm.stragglers.not_predicted", "The trace does not show how much earlier a late rank could arrive. A "
-                                                 "rank waits {wait} per {unit} in total.">(
-            {{"wait", waitUs, timeText(waitUs)}, {"unit", c.facts.device.steps.empty() ? "trace" : "step"}});
-    advice.caveats = {message<"comm.stragglers.link",
-                              "A slow link or a throttled device also looks like a late rank: compare its compute "
-                              "time before the collective.">(),
-                      message<"comm.stragglers.uneven_batches",
-                              "Batches of unequal size (sentence lengths, last batches) make every rank "
-                              "late occasionally.">()};
+    advice.whyNoPrediction = message<
+        "comm.stragglers.not_predicted",
+        "The trace does not show how much earlier a late rank could arrive. A rank waits {wait} per {unit} in total.">(
+        {{"wait", waitUs, timeText(waitUs)}, {"unit", c.facts.device.steps.empty() ? "trace" : "step"}});
+    advice.caveats = {
+        message<"comm.stragglers.link", "A slow link or a throttled device also looks like a late rank: compare the "
+                                        "rank's compute time before the collective.">(),
+        message<"comm.stragglers.uneven_batches",
+                "Batches of unequal size (sentence lengths, last batches) occasionally make any rank late.">()};
     advice.whyNoToggle = message<"comm.stragglers.no_setting",
                                  "No single setting: check what the late rank does before the collective.">();
     addEvidence(advice, c.trace, std::vector{found.worst});
@@ -93,14 +92,14 @@ Advice check(const RuleContext& c)
             {{"share", exposed, shareText(exposed)}}));
     const Stragglers found = stragglers(c.job ? *c.job : c.trace, analysedPart(c.facts.steps));
     if (!found.cannotTell.empty())
-        return cannotTell(message<"comm.stragglers.unknown", "Which rank waits for which is unknown: {why}.">(
+        return cannotTell(message<"comm.stragglers.unknown", "It is unknown which rank waits for which: {why}.">(
                               {{"why", found.cannotTell}}),
                           Need::Ranks);
     if (found.collectives < kFewest)
-        return cannotTell(
-            message<"comm.stragglers.few", "Collectives of several ranks in the trace: {collectives}; too few to "
-                                           "show which rank is late.">({{"collectives", found.collectives}}),
-            Need::Longer);
+        return cannotTell(message<"comm.stragglers.few", "The trace contains only {collectives} collectives of several "
+                                                         "ranks, which is too few to show which rank is late.">(
+                              {{"collectives", found.collectives}}),
+                          Need::Longer);
     const double meanWaitUs = toUs(found.waited) / static_cast<double>(found.ranks.size());
     const double share = std::min(exposed, shareOfWindow(c, meanWaitUs));
     if (share < kWorthFixing)
@@ -113,7 +112,7 @@ Advice check(const RuleContext& c)
 
 Rule comm_stragglers()
 {
-    return {"comm.stragglers", "Ranks wait for a late one", check, Needs::Steps, TimePart::Communication};
+    return {"comm.stragglers", "Ranks wait for a late rank", check, Needs::Steps, TimePart::Communication};
 }
 
 } // namespace advisor::rules

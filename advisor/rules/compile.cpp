@@ -16,14 +16,15 @@ using namespace profiler::analysis;
 using profiler::message;
 
 constexpr std::string_view kKey = "compile";
-// Of the kernels, shorter than a launch (about ten microseconds): a graph, which launches all of them at once, gains
-// where these are many. Chosen: with fewer than three in ten, the longer kernels hide the launches of the short ones.
+// Minimum share of kernels that are shorter than a launch (about 10 µs): a CUDA graph launches all kernels at once,
+// which helps if there are many short ones. Chosen: below three in ten, the longer kernels hide the launches of the
+// short ones.
 constexpr double kManySmall = 0.3;
-// Of the kernels, launched by graphs. Chosen: the majority; what runs besides is the part that was not captured.
+// Share of kernels launched by CUDA graphs. Chosen: the majority; the other kernels are the part that was not captured.
 constexpr double kMostly = 0.5;
 
-/// What a graph leaves of the host's work: waits and data stay; forward and backward pass go, or, where the trace does
-/// not mark these, everything. What is captured beyond them depends on the program.
+/// The change that a CUDA graph makes to host work: waits and data loading stay; the forward and backward pass
+/// disappear, or everything if the trace does not mark them. How much more is captured depends on the program.
 ReplayChange captured(const ReplayWork& work, bool everything)
 {
     const bool passes = work.phase == profiler::phase::kForward || work.phase == profiler::phase::kBackward;
@@ -32,8 +33,8 @@ ReplayChange captured(const ReplayWork& work, bool everything)
     return {.factor = stays ? 1.0 : 0.0};
 }
 
-/// What replays without the captured work save, and no more than the gaps in which the device waits for launches: what
-/// the host does else between them, and no event records, need not be in the graph.
+/// The time that replaying the trace without the captured work saves, limited to the gaps in which the device waits for
+/// launches: other host work between launches, which no event records, may not be part of the graph.
 std::optional<Saving> saving(const RuleContext& c)
 {
     if (c.facts.device.steps.empty())
@@ -45,12 +46,12 @@ std::optional<Saving> saving(const RuleContext& c)
     return replayed && replayed->mid > 0 ? limited(*replayed, gaps.high) : gaps;
 }
 
-/// What speaks against it, or leaves it open; no value where the device waits for many small launches.
+/// The reason not to fire, or why it is unknown; no value if the device waits for many short launches.
 std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
 {
     const double graphs = graphShare(c);
     if (graphs >= kMostly || (graphs > 0 && capturesGraphs(c.trace)))
-        return silent(message<"compile.graphs", "{share} of the kernels run in CUDA graphs already, many per launch.">(
+        return silent(message<"compile.graphs", "{share} of the kernels already run in CUDA graphs, many per launch.">(
             {{"share", graphs, shareText(graphs)}}));
     if (bound.isQueueWhy())
         return silentForTheQueue(bound);
@@ -65,8 +66,8 @@ std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
     if (isCompiled(c.trace))
         return cannotTell(
             message<"compile.compiled",
-                    "The GPU waits for launches although the program is compiled (Torch-Compiled Region): "
-                    "whether CUDA graphs of it (mode=\"reduce-overhead\") help is not in this trace.">(),
+                    "The GPU waits for launches although the program is compiled (Torch-Compiled Region). The trace "
+                    "does not show whether CUDA graphs (mode=\"reduce-overhead\") would help.">(),
             Need::Measurement);
     return std::nullopt;
 }
@@ -74,7 +75,7 @@ std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
 Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
-        return silent(message<"compile.on", "The step is compiled already.">());
+        return silent(message<"compile.on", "The step is already compiled.">());
     if (auto advice = withoutDeviceWork(
             c, message<"compile.cpu", "The run was on the CPU, where a step cannot be captured as a CUDA graph.">()))
         return *advice;
@@ -88,20 +89,19 @@ Advice check(const RuleContext& c)
     const LaunchBound bound = launchBound(c);
     if (auto advice = hindrance(c, bound))
         return *advice;
-    Advice advice =
-        fires(message<"compile.small_kernels",
-                      "{small} of the kernels are shorter than 10 µs, and the GPU idles {share} of the time "
-                      "with an empty launch queue while the CPU launches the next one.">(
+    Advice advice = fires(
+        message<"compile.small_kernels", "{small} of the kernels are shorter than 10 µs, and the GPU idles {share} of "
+                                         "the time with an empty launch queue while the CPU launches the next kernel.">(
             {{"small", bound.smallShare, shareText(bound.smallShare)},
              {"share", bound.launchShare, shareText(bound.launchShare)}}));
     advice.timeShare = bound.launchShare;
     advice.saving = saving(c);
     if (!advice.saving)
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {
-        message<"compile.constant_shapes", "Shapes must stay the same, and the step must not read values back.">(),
-        message<"compile.may_fail", "Compiling may fail on a model, which then runs uncompiled and says why. The first "
-                                    "steps compile.">()};
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
+    advice.caveats = {message<"compile.constant_shapes",
+                              "Shapes must stay the same, and the step must not read values back to the CPU.">(),
+                      message<"compile.may_fail", "If a model cannot be compiled, it runs uncompiled and the log says "
+                                                  "why. The first steps include compilation.">()};
     setToggle(advice, c, kKey, "true");
     advice.evidence = longestGaps(c, *bound.cause);
     return advice;

@@ -17,21 +17,21 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "cudnn.benchmark";
-// Of kernel time. Chosen: an algorithm that is a tenth faster then saves one percent, the least that an experiment
-// calls a gain.
+// Minimum share of kernel time. Chosen: an algorithm that is 10 % faster then saves 1 %, the smallest gain that an
+// experiment reports.
 constexpr double kWorthTrying = 0.1;
-// Details are read from the file one by one: the first of them tell.
+// Details are read from the file one at a time, so only the first few are read.
 constexpr std::size_t kMostRead = 8;
-// Of the steps, those with the same shapes as most others: the last batch of an epoch alone may be a smaller one.
+// Minimum share of steps that have the most common shapes: the last batch of an epoch may be smaller.
 constexpr double kFixedShapes = 0.5;
 
 struct Settings {
-    std::optional<bool> benchmark;  ///< as the operators were called
-    std::optional<bool> shapesVary; ///< from step to step; no value: shapes of several steps are not recorded
+    std::optional<bool> benchmark;  ///< as passed to the operators
+    std::optional<bool> shapesVary; ///< between steps; no value if the shapes of several steps are not recorded
     std::vector<SliceId> convolutions;
 };
 
-/// The flag's place among the inputs of the operator that has it. Source: ATen's native_functions.yaml.
+/// Index of the benchmark flag among the operator's inputs. Source: ATen's native_functions.yaml.
 std::optional<std::size_t> flagPlace(std::string_view op)
 {
     if (op == "aten::_convolution")
@@ -49,7 +49,7 @@ std::optional<bool> benchmarkFlag(const Trace& trace, const Slice& op, std::size
     return inputs[place] == "True";
 }
 
-/// The shapes that convolutions had, step by step.
+/// Collects the convolution shapes of each step.
 class ShapesOfSteps {
 public:
     explicit ShapesOfSteps(std::vector<TimeRange> steps) : m_steps(std::move(steps)), m_shapes(m_steps.size()) {}
@@ -121,24 +121,24 @@ Advice check(const RuleContext& c)
         return silent(message<"cudnn.benchmark.on", "cuDNN's autotuner is already on.">());
     if (found.shapesVary.value_or(false))
         return silent(message<"cudnn.benchmark.shapes_vary",
-                              "Convolution shapes vary from step to step: each new shape would be tuned again.">());
+                              "Convolution shapes vary between steps: each new shape would be tuned again.">());
     const KernelBound bound =
         boundByKernels(c, [](std::string_view kernel) { return isConvolution(kernel) ? 0.0 : 1.0; });
     if (!bound.matters())
         return offTheCriticalPath(bound);
     Advice advice = fires(
         found.shapesVary
-            ? message<"cudnn.benchmark.fixed_shapes",
-                      "Convolutions take {share} of kernel time, have fixed shapes and run "
-                      "algorithms that cuDNN chose by heuristics.">({{"share", share, shareText(share)}})
+            ? message<"cudnn.benchmark.fixed_shapes", "Convolutions take {share} of kernel time, have fixed shapes and "
+                                                      "run algorithms that cuDNN chose by heuristics.">(
+                  {{"share", share, shareText(share)}})
             : message<"cudnn.benchmark.heuristics",
                       "Convolutions take {share} of kernel time and run algorithms that cuDNN chose by heuristics.">(
                   {{"share", share, shareText(share)}}));
     promise(advice, c, bound);
     advice.caveats = {
         message<"cudnn.benchmark.new_shapes", "Every new shape is tuned again.">(),
-        message<"cudnn.benchmark.memory", "Tuning needs memory: with the largest batch that fits, it fails or "
-                                          "chooses slow algorithms.">()};
+        message<"cudnn.benchmark.memory",
+                "Tuning needs memory: with the largest batch size that fits, it fails or chooses slow algorithms.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.convolutions);
     if (advice.evidence.empty())
@@ -150,7 +150,7 @@ Advice check(const RuleContext& c)
 
 Rule cudnn_benchmark()
 {
-    return {kKey, "Convolutions run untuned algorithms", check, Needs::Steps, TimePart::Kernels};
+    return {kKey, "Convolutions use algorithms that were not autotuned", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

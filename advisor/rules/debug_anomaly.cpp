@@ -20,14 +20,14 @@ namespace phase = profiler::phase;
 
 constexpr std::string_view kKey = "debug.anomaly";
 
-/// The check for NaN after each backward node: isnan and its reduction, read back at once.
+/// The NaN check after each backward node: isnan and its reduction, whose result is read back at once.
 bool isCheck(const OpCost& op)
 {
     return op.phase == profiler::phase::kBackward && (op.name == "aten::isnan" || op.name == "aten::_is_any_true");
 }
 
 struct Checks {
-    double count = 0, selfUs = 0, totalUs = 0; ///< a step
+    double count = 0, selfUs = 0, totalUs = 0; ///< per step
     std::vector<profiler::SliceId> longest;
 };
 
@@ -54,8 +54,7 @@ std::vector<profiler::SliceId> backwardPhases(const profiler::Trace& trace)
     return phases;
 }
 
-/// What a batch takes that is only carried forward, as each validation has it; empty without one that marks its
-/// batches.
+/// Mean time per batch of each validation, which runs only the forward pass; empty if no validation marks its batches.
 std::vector<double> forwardOfValidations(const profiler::Trace& trace)
 {
     std::vector<double> found;
@@ -79,9 +78,9 @@ std::vector<double> forwardOfValidations(const profiler::Trace& trace)
     return found;
 }
 
-/// Each operator of the forward pass records where it was called from, which a validation's do not. At least that time
-/// and the checks themselves are saved; at most the backward pass takes no time either, whose nodes keep what the forward
-/// pass recorded.
+/// In anomaly mode, each operator of the forward pass records its call site; in validation it does not. The lower bound
+/// is this time plus the checks; the upper bound also includes the whole backward pass, whose nodes keep what the
+/// forward pass recorded.
 std::optional<Saving> saving(const RuleContext& c, const Checks& checks)
 {
     const bool comparable = c.config && (*c.config)[config::key::evalNoGrad] && !hasDeviceWork(c.trace);
@@ -98,8 +97,8 @@ std::optional<Saving> saving(const RuleContext& c, const Checks& checks)
     return meanOverSteps(least, most);
 }
 
-/// What a step is shorter by without its checks, each of which waits for the device; no value where that is not to be
-/// replayed. What remembering takes comes on top.
+/// Time that a step saves without its checks, each of which waits for the device; no value if the trace cannot be
+/// replayed. The cost of recording call sites comes on top.
 std::optional<Saving> savedByChecksAlone(const RuleContext& c)
 {
     const SliceSet checks = operatorsIn(
@@ -122,13 +121,12 @@ Message whyNotKnown(const RuleContext& c)
     const auto least = hasDeviceWork(c.trace) ? savedByChecksAlone(c) : std::nullopt;
     if (least && least->mid > 0)
         return message<"debug.anomaly.checks_only",
-                       "Without the NaN checks a step would take {time} less, according to a replay of "
-                       "this trace. The cost of recording call sites is not visible: "
-                       "measure it.">({{"time", least->mid, timeText(least->mid)}});
-    return message<
-        "debug.anomaly.nothing_to_compare",
-        "The NaN checks are the smaller part: recording call sites slows the forward pass, and the trace has no "
-        "validation on the CPU without gradients to compare with.">();
+                       "Without the NaN checks, a step would take {time} less, according to a replay of this trace. "
+                       "The cost of recording call sites is not visible: measure it.">(
+            {{"time", least->mid, timeText(least->mid)}});
+    return message<"debug.anomaly.nothing_to_compare",
+                   "The NaN checks are the smaller part: recording call sites slows the forward pass. The trace has no "
+                   "CPU validation without gradients to compare with.">();
 }
 
 Advice finding(const RuleContext& c, const Checks& checks)
@@ -165,10 +163,10 @@ Advice check(const RuleContext& c)
     if (c.config || checks.count > 0)
         return finding(c, checks);
     if (c.facts.ops.stepsWithOps == 0)
-        return cannotTell(message<"debug.anomaly.not_recorded", "The trace contains neither a configuration nor "
-                                                                "operators.">(),
-                          Need::Operators);
-    return silent(message<"debug.anomaly.no_checks", "The backward pass contains no checks for NaN.">());
+        return cannotTell(
+            message<"debug.anomaly.not_recorded", "The trace contains neither a configuration nor operators.">(),
+            Need::Operators);
+    return silent(message<"debug.anomaly.no_checks", "The backward pass contains no NaN checks.">());
 }
 
 } // namespace

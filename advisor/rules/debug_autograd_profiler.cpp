@@ -14,13 +14,13 @@ namespace {
 
 using profiler::analysis::toUs;
 
-// Times the time that a step spends outside of its phases, gathering what the profiler wrote; writing it, in between
-// the operators, costs as well. Measured: without the profiler, steps are 0.7 to 1.5 times that time shorter (an MLP, a
-// convolutional network and a GPT on one core, PyTorch 2.11).
+// Maximum saving, as a multiple of the step time outside of phases, in which the profiler collects its records; writing
+// records between operators costs time as well. Measured: without the profiler, steps are shorter by 0.7 to 1.5 times
+// that time (an MLP, a convolutional network and a GPT on one core, PyTorch 2.11).
 constexpr double kMost = 2;
 
-/// What a step is shorter by without all that the host does outside of the phases and this share of what it does in
-/// them; a device may hide some of it.
+/// Time that a step saves without host work outside of phases and without this share of the host work inside them; a
+/// device may hide part of it.
 std::optional<Saving> besideADevice(const RuleContext& c, double shareInside)
 {
     using profiler::analysis::ReplayChange;

@@ -13,7 +13,7 @@ using namespace profiler;
 
 constexpr std::string_view kKey = "debug.emit_nvtx";
 
-/// Ranges as emit_nvtx writes them: "aten::conv2d, seq = 12".
+/// Matches ranges that emit_nvtx writes: "aten::conv2d, seq = 12".
 std::vector<SliceId> operatorRanges(const Trace& trace, std::int64_t& count)
 {
     std::vector<SliceId> found;
@@ -45,12 +45,12 @@ Advice check(const RuleContext& c)
                     "{operators} operators opened NVTX ranges for the profiler that recorded this trace. Without "
                     "a profiler, leave emit_nvtx off.">({{"operators", count, countText(count)}}));
     Advice advice = fires(
-        count > 0 ? message<"debug.emit_nvtx.ranges", "{operators} operators open an NVTX range each (emit_nvtx).">(
+        count > 0 ? message<"debug.emit_nvtx.ranges", "Each of {operators} operators opens an NVTX range (emit_nvtx).">(
                         {{"operators", count, countText(count)}})
                   : message<"debug.emit_nvtx.on", "Every operator opens an NVTX range (emit_nvtx).">());
     advice.whyNoPrediction =
         message<"debug.emit_nvtx.cost_unknown", "The trace does not show the cost of a range: measure it.">();
-    advice.caveats = {message<"debug.emit_nvtx.caveat", "Leave it on under a profiler that reads the ranges.">()};
+    advice.caveats = {message<"debug.emit_nvtx.caveat", "Leave it on when a profiler reads the ranges.">()};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, ranges);
     return advice;

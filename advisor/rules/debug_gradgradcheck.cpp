@@ -13,7 +13,7 @@ constexpr DebugTool kTool = {
     },
     [] {
         return message<"debug.gradgradcheck.caveat",
-                       "Check a function that is differentiated twice once, in a unit test.">();
+                       "If a function is differentiated twice, check it once, in a unit test.">();
     },
     "epoch",
     nullptr,

@@ -13,9 +13,10 @@ constexpr std::string_view kKey = "eval.no_grad";
 
 struct Validation {
     std::vector<SliceId> passes;
-    std::int64_t ops = 0;         ///< recorded in them
-    std::vector<SliceId> tracked; ///< ops with an autograd sequence number: each makes or may make a graph node
-    Nanoseconds time{};           ///< of all passes
+    std::int64_t ops = 0;         ///< recorded during validation
+    std::vector<SliceId> tracked; ///< operators with an autograd sequence number, which create or may create a graph
+                                  ///< node
+    Nanoseconds time{};           ///< of all validation passes
 };
 
 Validation readValidation(const Trace& trace)
@@ -58,7 +59,7 @@ Advice finding(const RuleContext& c, const Validation& validation)
         static_cast<double>(validation.time.count()) / 1000.0 / static_cast<double>(validation.passes.size());
     advice.whyNoPrediction =
         message<"eval.no_grad.nothing_to_compare",
-                "The trace has no validation without gradients to compare with. A pass takes {time} now.">(
+                "The trace has no validation without gradients to compare with. A validation pass takes {time} now.">(
             {{"time", passUs, timeText(passUs)}});
     advice.caveats = {
         message<"eval.no_grad.only_validation", "Use no_grad only around validation: training needs gradients.">()};
@@ -80,7 +81,7 @@ Advice check(const RuleContext& c)
                           Need::Validation);
     if (validation.ops > 0 && validation.tracked.empty())
         return silent(message<"eval.no_grad.untracked",
-                              "Autograd tracks no operator of the validation: gradients are off there.">());
+                              "Autograd tracks no operator during validation: gradients are already off.">());
     if (validation.ops == 0 && !c.config)
         return cannotTell(message<"eval.no_grad.no_operators", "Operators were not recorded during validation.">(),
                           Need::Operators);

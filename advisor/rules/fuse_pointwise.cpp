@@ -17,24 +17,26 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "fuse.pointwise";
-// Of kernel time: elementwise kernels are a tenth or two of any network; a quarter is more than its activations.
+// Minimum share of kernel time: in most networks, elementwise kernels take 10 to 20 %; 25 % is more than the activation
+// functions alone.
 constexpr double kWorthFusing = 0.25;
 
-/// Elementwise kernels that follow each other on their stream with no other kernel between.
+/// Consecutive elementwise kernels of a stream, without another kernel in between.
 struct Run {
-    std::size_t first = 0, count = 0; ///< in the stream's kernels
+    std::size_t first = 0, count = 0; ///< index and number in the stream's kernels
     Nanoseconds time{}, longest{};
 };
 
 struct Runs {
-    Nanoseconds elementwise{};   ///< of all elementwise kernels that nothing fused yet
-    Nanoseconds time{};          ///< of all kernels in runs of at least two
-    Nanoseconds beyondLongest{}; ///< of that, without the longest of each run: what one fused kernel would not do again
+    Nanoseconds elementwise{};   ///< all elementwise kernels that are not fused yet
+    Nanoseconds time{};          ///< all kernels in runs of at least two
+    Nanoseconds beyondLongest{}; ///< that time without the longest kernel of each run: the time that one fused kernel
+                                 ///< would save
     std::int64_t count = 0, kernels = 0;
-    std::vector<SliceBrief> longestRuns; ///< first kernel of each, with the run's duration
+    std::vector<SliceBrief> longestRuns; ///< first kernel of each run, with the run's duration
 };
 
-/// What Inductor and the TorchScript fuser made of several operators.
+/// A kernel that Inductor or the TorchScript fuser generated from several operators.
 bool isFused(std::string_view name)
 {
     return name.starts_with("triton_") || name.starts_with("fused_");
@@ -58,7 +60,7 @@ void addRun(Runs& runs, const std::vector<SliceBrief>& kernels, const Run& run)
     runs.longestRuns.push_back(whole);
 }
 
-/// Those of the judged window, as the share of kernel time beside which they stand.
+/// Runs of the analysis window, the same window to which the shares of kernel time refer.
 Runs findRuns(const RuleContext& c)
 {
     Runs runs;
@@ -92,51 +94,51 @@ Runs findRuns(const RuleContext& c)
 Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
-        return silent(message<"fuse.pointwise.on", "Pointwise operators are fused already.">());
+        return silent(message<"fuse.pointwise.on", "Pointwise operators are already fused.">());
     if (auto advice = withoutDeviceWork(
-            c, message<"fuse.pointwise.cpu", "The run was on the CPU, where the fuser makes no kernels.">()))
+            c, message<"fuse.pointwise.cpu", "The run was on the CPU, where the fuser generates no kernels.">()))
         return *advice;
     const KernelWork& work = c.facts.device.work;
     if (work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const double every = work.share(KernelClass::Elementwise);
     if (every < kWorthFusing)
-        return silent(message<"fuse.pointwise.few", "Only {share} of the kernel time is elementwise kernels.">(
+        return silent(message<"fuse.pointwise.few", "Elementwise kernels take only {share} of kernel time.">(
             {{"share", every, shareText(every)}}));
     const Runs runs = findRuns(c);
     const double share = work.share(runs.elementwise);
     if (share < kWorthFusing)
         return silent(message<"fuse.pointwise.fused",
-                              "{share} of the kernel time is elementwise kernels; {fused} are fused already.">(
+                              "Elementwise kernels take {share} of kernel time; {fused} are already fused.">(
             {{"share", every, shareText(every)}, {"fused", every - share, shareText(every - share)}}));
     if (runs.count == 0)
-        return silent(
-            message<"fuse.pointwise.alone", "No elementwise kernel has a neighbour that it could be fused with.">());
+        return silent(message<"fuse.pointwise.alone",
+                              "No elementwise kernel follows another one that it could be fused with.">());
     const KernelBound bound =
         boundByKernels(c, [](std::string_view kernel) { return isElementwiseKernel(kernel) ? 0.0 : 1.0; });
     if (!bound.matters())
         return offTheCriticalPath(bound);
-    Advice advice = fires(message<"fuse.pointwise.runs",
-                                  "{share} of the kernel time is elementwise kernels; {kernels} of them follow each "
-                                  "other in {runs} runs, each reading and writing its tensors anew.">(
-        {{"share", share, shareText(share)},
-         {"kernels", runs.kernels, countText(static_cast<double>(runs.kernels))},
-         {"runs", runs.count, countText(static_cast<double>(runs.count))}}));
+    Advice advice = fires(
+        message<"fuse.pointwise.runs", "Elementwise kernels take {share} of kernel time; {kernels} of them run back to "
+                                       "back in {runs} runs, and each reads and writes its tensors in memory.">(
+            {{"share", share, shareText(share)},
+             {"kernels", runs.kernels, countText(static_cast<double>(runs.kernels))},
+             {"runs", runs.count, countText(static_cast<double>(runs.count))}}));
     promise(advice, c, bound);
     advice.caveats = {message<"fuse.pointwise.longest",
-                              "Which neighbours work on the same elements is not recorded. If each run took "
-                              "as long as its longest kernel, {time} of {all} kernel time would go.">(
+                              "The trace does not record which neighbors work on the same elements. If each run took "
+                              "as long as its longest kernel, {time} of {all} kernel time would be saved.">(
                           {{"time", toUs(runs.beyondLongest), timeText(toUs(runs.beyondLongest))},
                            {"all", toUs(work.all.time), timeText(toUs(work.all.time))}}),
-                      message<"fuse.pointwise.compiles", "The first calls compile: judge it after the warm-up.">(),
-                      message<"fuse.pointwise.shapes", "Each new shape compiles again.">()};
+                      message<"fuse.pointwise.compiles", "The first calls compile: measure after the warm-up.">(),
+                      message<"fuse.pointwise.shapes", "Each new shape is compiled again.">()};
     setToggle(advice, c, kKey, "true");
     for (const SliceBrief& run : runs.longestRuns)
         if (advice.evidence.size() < kMostEvidence)
             advice.evidence.push_back({.track = run.id.track,
                                        .slice = std::nullopt,
                                        .range = run.range(),
-                                       .name = fmt::format("{} and what follows", c.trace.string(run.name))});
+                                       .name = fmt::format("{} and following", c.trace.string(run.name))});
     return advice;
 }
 

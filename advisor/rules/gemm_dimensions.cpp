@@ -27,15 +27,16 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "gemm.dimensions";
 // Compute capability 7.0. Source: the CUDA programming guide's table of features by compute capability.
 constexpr int kFirstWithTensorCores = 70;
-// Of the time: below, other sizes buy nothing that can be measured, nor where the device waits for the host.
+// Minimum share of the time: below it, other sizes have no measurable effect; the same holds if the device waits for
+// the host.
 constexpr double kWorthFixing = 0.05;
-// Where padding makes more than this of the work, what it wins is lost again: a product with a vector.
+// If padding multiplies the work by more than this, it costs more than it gains, as in a matrix-vector product.
 constexpr double kMostPadding = 1.5;
 constexpr std::size_t kMostNamed = 3;
-// No tensor is as long: such a number is a damaged file's.
+// No tensor is this long: such a number comes from a damaged file.
 constexpr std::int64_t kNoSize = std::int64_t{1} << 40;
 
-/// rows × columns of the result, and what is summed over.
+/// Rows and columns of the result, and the dimension that is summed over.
 using Sizes = std::array<std::int64_t, 3>;
 
 double volume(const Sizes& sizes)
@@ -48,7 +49,7 @@ std::string text(const Sizes& sizes)
     return fmt::format("{} × {} × {}", sizes[0], sizes[1], sizes[2]);
 }
 
-/// Index of the first factor among the operator's inputs; no value for what is no matrix product.
+/// Index of the first factor among the operator's inputs; no value if the operator is not a matrix product.
 std::optional<std::size_t> firstFactor(std::string_view op)
 {
     if (op == "aten::mm" || op == "aten::bmm")
@@ -58,7 +59,8 @@ std::optional<std::size_t> firstFactor(std::string_view op)
     return std::nullopt;
 }
 
-/// From "[[4, 5], [5, 6]]", of bmm "[[8, 4, 5], [8, 5, 6]]": 4 × 6 × 5. No value where that is not recorded.
+/// Parses "[[4, 5], [5, 6]]", or "[[8, 4, 5], [8, 5, 6]]" for bmm, to 4 × 6 × 5. No value if the shapes are not
+/// recorded.
 std::optional<Sizes> sizesOf(std::string_view shapes, std::size_t first)
 {
     const std::vector<std::string> inputs = listEntries(shapes);
@@ -73,9 +75,9 @@ std::optional<Sizes> sizesOf(std::string_view shapes, std::size_t first)
     return *least > 0 && *most < kNoSize ? std::optional(sizes) : std::nullopt;
 }
 
-/// What sizes should be multiples of: 16 bytes. Source: NVIDIA, Deep Learning Performance: Matrix Multiplication
-/// Background (sizes of 8 for FP16, of 4 for TF32, that tensor cores may be used and used well). 0: no product of
-/// tensor cores.
+/// Sizes should be multiples of this number, which corresponds to 16 bytes. Source: NVIDIA, Deep Learning Performance:
+/// Matrix Multiplication Background (multiples of 8 for FP16 and of 4 for TF32, so that tensor cores are used
+/// efficiently). 0: the product does not use tensor cores.
 std::int64_t unitOf(Precision precision)
 {
     switch (precision) {
@@ -92,7 +94,8 @@ std::int64_t unitOf(Precision precision)
     }
 }
 
-/// By the type of the operator's inputs: sixteen bits may be multiplied by a kernel whose name does not say so.
+/// Precision from the type of the operator's inputs: the name of a kernel that multiplies 16-bit numbers does not
+/// always contain the type.
 Precision inputPrecision(std::string_view types)
 {
     if (types.find("Half") != types.npos)
@@ -112,12 +115,12 @@ struct Product {
     SliceId op;
     std::optional<Sizes> sizes;
     Precision precision = Precision::Unknown;
-    Nanoseconds time{}; ///< of its kernels in the judged window
+    Nanoseconds time{}; ///< of its kernels in the analysis window
     bool onTensorCores = false;
-    std::vector<SliceId> kernels{}; ///< in the judged window
+    std::vector<SliceId> kernels{}; ///< in the analysis window
 };
 
-/// Products of host threads by the correlations of the calls in them.
+/// Products of host threads, found by the correlation ids of the API calls within them.
 struct Products {
     std::vector<Product> all;
     std::unordered_map<std::uint64_t, std::size_t> byCall;
@@ -156,7 +159,7 @@ Products productsOf(const Trace& trace)
     return found;
 }
 
-/// Adds what the device did for each.
+/// Adds the kernels that each product launched.
 void addKernels(const RuleContext& c, Products& products)
 {
     struct Kind {
@@ -184,7 +187,7 @@ void addKernels(const RuleContext& c, Products& products)
             });
 }
 
-/// Products of one size, and what they should be.
+/// Products of one size, and the better size.
 struct Odd {
     Nanoseconds time{};
     Sizes better{};
@@ -194,10 +197,10 @@ struct Odd {
 
 struct Found {
     Nanoseconds recorded{};                 ///< kernels of products whose sizes are known
-    Nanoseconds time{};                     ///< of those, whose sizes are odd
-    Nanoseconds idle{};                     ///< of those, off the tensor cores
+    Nanoseconds time{};                     ///< kernels of products whose sizes are not multiples of the unit
+    Nanoseconds idle{};                     ///< the part of that time that did not use tensor cores
     std::vector<std::pair<Sizes, Odd>> odd; ///< longest first
-    SliceSet kernels;                       ///< of those, whose sizes are odd
+    SliceSet kernels;                       ///< kernels of products whose sizes are not multiples of the unit
 };
 
 Found oddProducts(const Products& products)
@@ -246,7 +249,7 @@ Advice finding(const RuleContext& c, const Found& found, double share)
     Advice advice = fires(
         idle > 0.5
             ? message<"gemm.dimensions.idle", "Matmuls whose sizes are not multiples of {unit} take {share} of kernel "
-                                              "time; for {idle} of it the tensor cores are idle: {sizes}.">(
+                                              "time; for {idle} of that time the tensor cores are idle: {sizes}.">(
                   {shareOfKernels, unit, list, idleShare})
             : message<"gemm.dimensions.padded", "Matmuls whose sizes are not multiples of {unit} take {share} of "
                                                 "kernel time; tensor cores work on padding: {sizes}.">(
@@ -257,7 +260,7 @@ Advice finding(const RuleContext& c, const Found& found, double share)
     advice.caveats = {message<"gemm.dimensions.extra_classes",
                               "Classes added as padding must be excluded from the loss and from predictions.">(),
                       message<"gemm.dimensions.padding_costs",
-                              "Padding also costs memory and work: avoid it where it adds more than it saves.">()};
+                              "Padding also costs memory and compute: avoid it where it adds more than it saves.">()};
     std::vector<SliceId> evidence;
     for (const auto& [sizes, odd] : found.odd)
         evidence.push_back(odd.ops.front());
@@ -274,7 +277,8 @@ Advice check(const RuleContext& c)
     if (work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     if (ranOnAmd(c))
-        return silent(message<"gemm.dimensions.amd", "The device is from AMD, whose matrix cores need other sizes.">());
+        return silent(
+            message<"gemm.dimensions.amd", "The device is an AMD GPU, whose matrix cores need other sizes.">());
     const std::optional<int> capability = computeCapability(c);
     if (capability && *capability < kFirstWithTensorCores)
         return silent(message<"gemm.dimensions.no_tensor_cores", "The device (sm_{capability}) has no tensor cores.">(
@@ -301,7 +305,7 @@ Advice check(const RuleContext& c)
                 {{"share", shareOfTime(c, share), shareText(shareOfTime(c, share))}}));
     if (!capability)
         return cannotTell(message<"gemm.dimensions.device_unknown",
-                                  "The trace does not say which GPU it was: tensor cores exist from sm_70 on.">(),
+                                  "The trace does not record the GPU model: tensor cores exist from sm_70 on.">(),
                           Need::Device);
     return finding(c, found, share);
 }
@@ -310,7 +314,7 @@ Advice check(const RuleContext& c)
 
 Rule gemm_dimensions()
 {
-    return {kKey, "Matmul sizes do not fit tensor cores", check, Needs::Steps, TimePart::Kernels};
+    return {kKey, "Matmul sizes do not suit tensor cores", check, Needs::Steps, TimePart::Kernels};
 }
 
 } // namespace advisor::rules

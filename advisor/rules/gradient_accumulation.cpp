@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kKey = "gradient.accumulation";
 
-/// Why the batch of this configuration is not divided by the advice itself; empty where it is.
+/// Why this advice cannot split the configured batch itself; empty if it can.
 Message whyNotDivided(const config::TrainingConfig& config, const std::optional<Toggle>& parts)
 {
     if (config[config::key::compile])
@@ -36,19 +36,19 @@ Advice check(const RuleContext& c)
     if (c.config && (*c.config)[config::key::batchSize] == 1)
         return silent(
             message<"gradient.accumulation.one_sample", "Each pass processes one sample: it cannot be split.">());
-    Advice advice =
-        firesOnMemory(c, *use,
-                      message<"gradient.accumulation.full",
-                              "Memory was {share} full: the same batch in smaller parts, with accumulated "
-                              "gradients, needs less.">({{"share", use->share(), shareText(use->share())}}));
+    Advice advice = firesOnMemory(
+        c, *use,
+        message<"gradient.accumulation.full", "Memory was {share} full: splitting the same batch into smaller parts, "
+                                              "with accumulated gradients, needs less memory.">(
+            {{"share", use->share(), shareText(use->share())}}));
     const double times =
         parts ? std::strtod(parts->to.c_str(), nullptr) / std::strtod(parts->from.c_str(), nullptr) : 2;
     if ((advice.saving = savedByParts(c, times)))
         advice.whyNoPrediction = {};
     advice.caveats = {
-        message<"gradient.accumulation.overhead", "Per-step overhead is paid for every part of the batch.">(),
+        message<"gradient.accumulation.overhead", "Each part of the batch pays the per-step overhead.">(),
         message<"gradient.accumulation.loss_scale",
-                "Divide the loss by the number of parts; for the last, partial group, by its real size.">()};
+                "Divide the loss by the number of parts; divide the last, partial group by its actual size.">()};
     if (c.config)
         advice.whyNoToggle = whyNotDivided(*c.config, parts);
     if (!advice.whyNoToggle.empty())
@@ -57,9 +57,10 @@ Advice check(const RuleContext& c)
     if (parts)
         for (const Toggle& change : changesOf(*parts, *c.config))
             if (change.key != kKey)
-                advice.caveats.push_back(message<"gradient.accumulation.batch_changes",
-                                                 "{key} becomes {value}, so that an update sees as many samples.">(
-                    {{"key", change.key}, {"value", change.to}}));
+                advice.caveats.push_back(
+                    message<"gradient.accumulation.batch_changes",
+                            "{key} becomes {value}, so that an update sees the same number of samples.">(
+                        {{"key", change.key}, {"value", change.to}}));
     return advice;
 }
 

@@ -15,7 +15,7 @@ Advice check(const RuleContext& c)
         message<"gradient.clip.value_to_choose",
                 "The threshold is a hyperparameter: 1 is common for transformers, 10 to "
                 "100 for other models.">(),
-        message<"gradient.clip_norm.reads_norm", "The norm has to be read from the device in every step.">()};
+        message<"gradient.clip_norm.reads_norm", "The gradient norm has to be read from the device in every step.">()};
     setToggle(advice, c, kKey, "1");
     return advice;
 }
@@ -24,7 +24,7 @@ Advice check(const RuleContext& c)
 
 Rule gradient_clip_norm()
 {
-    return proposing("1", {kKey, "The loss jumps", check, Needs::Run});
+    return proposing("1", {kKey, "The loss has spikes", check, Needs::Run});
 }
 
 } // namespace advisor::rules

@@ -30,7 +30,7 @@ Advice check(const RuleContext& c)
 
 Rule gradient_clip_value()
 {
-    return {kKey, "The loss jumps although the norm is clipped", check, Needs::Run};
+    return {kKey, "Loss has spikes although the norm is clipped", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -16,7 +16,7 @@ constexpr std::string_view kKey = "host.async_work";
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Of the step: below, a thread more is not worth having.
+// Minimum share of the step: below it, another thread is not worthwhile.
 constexpr double kWorthFixing = 0.01;
 
 bool isFileWork(std::string_view phase)
@@ -24,7 +24,8 @@ bool isFileWork(std::string_view phase)
     return phase == phase::kLog || phase == phase::kCheckpoint;
 }
 
-/// Each steady step with the time up to the next one, in which files are written as well. By begin.
+/// Each steady step, extended to the start of the next step, because files are also written between steps. Sorted by
+/// start.
 std::vector<TimeRange> steadyTurns(const std::vector<Step>& steps)
 {
     std::vector<TimeRange> turns;
@@ -39,7 +40,7 @@ std::vector<TimeRange> steadyTurns(const std::vector<Step>& steps)
     return turns;
 }
 
-/// Log and checkpoints in and after steady steps, longest first.
+/// Log and checkpoint phases in and after steady steps, longest first.
 std::vector<Slice> fileWork(const RuleContext& c)
 {
     std::vector<Slice> found;
@@ -52,13 +53,13 @@ std::vector<Slice> fileWork(const RuleContext& c)
     return found;
 }
 
-/// µs from a steady step's begin to the next one's, in the mean.
+/// Mean time in µs from the start of a steady step to the start of the next step.
 double turnUs(const RuleContext& c)
 {
     return toUs(total(unite(steadyTurns(c.facts.steps)))) / static_cast<double>(c.facts.statistics.steadyCount);
 }
 
-/// µs of this work in each steady turn.
+/// µs of this work in each extended steady step.
 std::vector<double> workInEachTurn(const RuleContext& c, const std::vector<Slice>& work)
 {
     const std::vector<TimeRange> turns = steadyTurns(c.facts.steps);
@@ -72,10 +73,10 @@ std::vector<double> workInEachTurn(const RuleContext& c, const std::vector<Slice
     return us;
 }
 
-/// At most the step loses all the time in which files are written, and with a configuration the time in which metrics
-/// are read, which happens on the other thread too. At least it loses what is sure to run beside it: where the step
-/// needs all cores, and for a checkpoint, whose weights are copied first, nothing. That a step takes no less than the
-/// work beside it limits nothing here: the other thread writes files faster than a step that waits for them does.
+/// Upper bound: the step saves all time spent writing files and, with a configuration, the time spent reading metrics,
+/// which also moves to the other thread. Lower bound: only work that certainly runs in parallel; nothing if the step
+/// needs all cores, and nothing for a checkpoint, because its weights are copied first. The duration of the work in the
+/// other thread is no limit, because that thread writes files faster than a step that waits for them.
 std::optional<Saving> saving(const RuleContext& c, const std::vector<Slice>& files, bool checkpoints)
 {
     const int cores = c.facts.input.cores;
@@ -92,7 +93,7 @@ std::optional<Saving> saving(const RuleContext& c, const std::vector<Slice>& fil
         saved.ofUs = turn;
         return saved;
     }
-    // What is copied from the device stays in the step.
+    // Copies from the device remain in the step.
     const auto to = [](double log, double checkpoint) {
         return [log, checkpoint](const ReplayWork& work) {
             const bool calls = work.kind == ActivityKind::CudaRuntime || work.kind == ActivityKind::CudaDriver;
@@ -134,18 +135,17 @@ Advice check(const RuleContext& c)
     advice.saving = saving(c, work, checkpoints);
     if (!advice.saving || advice.saving->high <= 0) {
         advice.whyNoPrediction =
-            advice.saving ? message<"host.async_work.no_time", "Writing takes as long as the rest of the step: "
-                                                               "another thread would not finish sooner.">()
-                          : message<"host.async_work.overlap_unknown",
-                                    "The trace does not record how much of it overlaps with device "
-                                    "work.">();
+            advice.saving
+                ? message<"host.async_work.no_time",
+                          "Writing takes as long as the rest of the step: another thread would not finish sooner.">()
+                : message<"host.async_work.overlap_unknown",
+                          "The trace does not record how much of this time overlaps with device work.">();
         advice.saving.reset();
     }
-    advice.caveats = {
-        message<"host.async_work.late_errors", "Writes keep their order; their errors arrive later and must be "
-                                               "reported.">(),
-        message<"host.async_work.copy", "A checkpoint is copied first, which needs memory for another copy "
-                                        "of the weights.">()};
+    advice.caveats = {message<"host.async_work.late_errors",
+                              "Writes keep their order; their errors arrive later and must be reported.">(),
+                      message<"host.async_work.copy",
+                              "A checkpoint is copied first, which needs memory for a second copy of the weights.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, work);
     return advice;
@@ -155,8 +155,8 @@ Advice check(const RuleContext& c)
 
 Rule host_async_work()
 {
-    return proposing(
-        "true", {kKey, "The step waits for files", check, Needs::Run, TimePart::Sync | TimePart::Copy | kHostWork});
+    return proposing("true", {kKey, "The step waits for file writes", check, Needs::Run,
+                              TimePart::Sync | TimePart::Copy | kHostWork});
 }
 
 } // namespace advisor::rules

@@ -15,7 +15,7 @@ using namespace profiler::analysis;
 using profiler::Message;
 using profiler::message;
 
-/// The gaps behind the finding's share: those while the host launches, and those between launches that no event
+/// The gaps that make up the finding's share: gaps during host launches and gaps between launches that no event
 /// explains. Only of one device, because all evidence is shown on one stream.
 IdleCause hostGaps(const RuleContext& c, const IdleCause& cause)
 {
@@ -30,45 +30,44 @@ IdleCause hostGaps(const RuleContext& c, const IdleCause& cause)
     return gaps;
 }
 
-/// Between launches the host computes; where it hardly launches, it may as well have nothing to do. Only steps whose
-/// operators are recorded say that a training went on; a server has requests to wait for.
+/// Between launches the host computes; a host that hardly launches anything may simply have nothing to do. Only steps
+/// with recorded operators prove that training was running; a server may be waiting for requests.
 bool mayHaveHadNothingToDo(const RuleContext& c, const LaunchBound& bound)
 {
     return bound.marksSteps ? bound.launchShare < LaunchBound::kPart && !hasKind(c.trace, profiler::ActivityKind::CpuOp)
                             : !bound.byLaunches();
 }
 
-/// Within steps, work of the host that no event records counts, too.
+/// Within steps, host work that no event records counts as well.
 Message reasonOf(const LaunchBound& bound)
 {
     if (!bound.marksSteps)
         return message<"host.bound.without_steps",
                        "The GPU idles {share} of the time with an empty launch queue while the CPU runs operators or "
-                       "launches work. The trace has no step marks: this is a share of all the time recorded.">(
+                       "launches work. The trace has no step marks: this is a share of the whole recorded time.">(
             {{"share", bound.launchShare, shareText(bound.launchShare)}});
     if (bound.isFirstCause())
         return message<"host.bound.first_cause",
                        "The GPU idles {share} of the step with an empty launch queue while the CPU runs operators, "
-                       "launches work or runs code that no event records: the step is bound by the CPU.">(
+                       "launches work or runs code that no event records: the step is CPU-bound.">(
             {{"share", bound.hostShare, shareText(bound.hostShare)}});
-    return message<
-        "host.bound.part",
-        "The GPU idles {share} of the step with an empty launch queue while the CPU runs operators, launches "
-        "work or runs code that no event records. Another cause has it idle longer.">(
+    return message<"host.bound.part",
+                   "The GPU idles {share} of the step with an empty launch queue while the CPU runs operators, "
+                   "launches work or runs code that no event records. Another cause of idle time dominates.">(
         {{"share", bound.hostShare, shareText(bound.hostShare)}});
 }
 
 Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
-            c, message<"host.bound.cpu", "The run was on the CPU: there is no device to wait for the host.">()))
+            c, message<"host.bound.cpu", "The run used only the CPU: no device waits for the host.">()))
         return *advice;
     if (c.facts.device.work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const LaunchBound bound = launchBound(c);
     if (!recordsTheHost(c.trace))
         return cannotTell(
-            message<"host.bound.no_host", "The trace does not record the CPU: why the GPU idles is unknown.">(),
+            message<"host.bound.no_host", "The trace does not record the CPU: it is unknown why the GPU idles.">(),
             Need::KernelsAndHost);
     if (bound.isQueueWhy())
         return silentForTheQueue(bound);
@@ -79,9 +78,9 @@ Advice check(const RuleContext& c)
                 {{"share", bound.hostShare, shareText(bound.hostShare)}}));
     if (!bound.byTheHost() || mayHaveHadNothingToDo(c, bound))
         return cannotTell(
-            message<"host.bound.unrecorded", "The GPU idles {idle} of the time, but the CPU launches work or runs "
-                                             "operators only {host} of it: what else it did is not recorded, or it had "
-                                             "nothing to do.">(
+            message<"host.bound.unrecorded",
+                    "The GPU idles {idle} of the time, but the CPU launches work or runs operators only {host} of the "
+                    "time. The trace does not record what else the CPU did, or whether it had anything to do.">(
                 {{"idle", unexplained, shareText(unexplained)},
                  {"host", bound.launchShare, shareText(bound.launchShare)}}),
             Need::Operators);
@@ -91,18 +90,18 @@ Advice check(const RuleContext& c)
     if (bound.marksSteps)
         advice.saving = upperBoundOverSteps(idleForTheHost(c));
     else
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {message<"host.bound.remedies", "A larger batch, compiling, a fused optimizer and fewer small "
-                                                     "operators each give the CPU less to do per sample.">()};
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
+    advice.caveats = {message<"host.bound.remedies", "A larger batch, compilation, a fused optimizer and fewer small "
+                                                     "operators each reduce the CPU work per sample.">()};
     if (bound.unknownShare >= LaunchBound::kPart)
         advice.caveats.push_back(
-            message<"host.bound.unknown_rest", "For another {share} of the time, the GPU idles outside of the launches "
-                                               "and no event says why: that is not counted.">(
+            message<"host.bound.unknown_rest", "For another {share} of the time, the GPU idles outside of launches and "
+                                               "no event explains it; this time is not counted.">(
                 {{"share", bound.unknownShare, shareText(bound.unknownShare)}}));
     if (!bound.queueKnown)
         advice.caveats.push_back(
-            message<"host.bound.queue_unknown", "Launches are not recorded: that the launch queue is empty is inferred "
-                                                "from what the CPU does meanwhile.">());
+            message<"host.bound.queue_unknown", "Launches are not recorded: the empty launch queue is inferred from "
+                                                "what the CPU does at that time.">());
     advice.whyNoToggle =
         message<"host.bound.no_setting", "No single setting: see compile, optimizer.fused and batch.size.">();
     advice.evidence = longestGaps(c, gaps);

@@ -18,13 +18,15 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kCause = "lazy_loading";
-// Of the time that a device waits for it. Chosen: a twentieth, as for data; less is lost in the spread of steps.
+// Minimum share of the time that a device waits for code loading. Chosen: 5 %, as for data; less disappears in the
+// variation between steps.
 constexpr double kWorthFixing = 0.05;
 
-/// Loads of kernels' code on the host and what the profiler calls the driver's overhead for it.
+/// Slices in which the host loads kernel code, and the slices that the profiler records as the driver's overhead for
+/// it.
 struct Loads {
-    std::vector<Slice> judged; ///< in the judged window, longest first
-    std::vector<Slice> warmUp; ///< the others, longest first
+    std::vector<Slice> judged; ///< in the analysis window, longest first
+    std::vector<Slice> warmUp; ///< outside the analysis window, longest first
     Nanoseconds warmUpTime{};
     [[nodiscard]] bool any() const { return !judged.empty() || !warmUp.empty(); }
 };
@@ -46,7 +48,7 @@ Loads loadsOf(const RuleContext& c)
     return loads;
 }
 
-/// How many of the judged steps have some.
+/// Number of steady-state steps that contain loads.
 std::size_t stepsWith(const RuleContext& c, const Loads& loads)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
@@ -56,15 +58,16 @@ std::size_t stepsWith(const RuleContext& c, const Loads& loads)
     }));
 }
 
-/// A replay without the loads; where they are in one step alone there is nothing that comes back.
+/// A replay without the loads. No estimate if only one step contains loads, because they may not recur.
 void predict(Advice& advice, const RuleContext& c, const Loads& loads, std::size_t steps)
 {
     if (steps < 2) {
         advice.whyNoPrediction =
             c.facts.device.steps.empty()
-                ? Message(noStepMarks("what a step would save is not known"))
-                : message<"host.lazy_loading.one_step",
-                          "The loads are in one step: a kernel's code is loaded once, so they may not come back.">();
+                ? Message(noStepMarks("the saving per step is unknown"))
+                : message<
+                      "host.lazy_loading.one_step",
+                      "Only one step contains loads: the code of a kernel is loaded once, so they may not recur.">();
         return;
     }
     SliceSet chosen;
@@ -83,29 +86,29 @@ void predict(Advice& advice, const RuleContext& c, const Loads& loads, std::size
 void addCaveats(Advice& advice)
 {
     advice.caveats = {
-        message<"host.lazy_loading.once",
-                "A process loads the same code once: a long training does not notice, timings of few steps do.">(),
+        message<"host.lazy_loading.once", "A process loads the same code only once: this hardly affects long training "
+                                          "runs, but it distorts timings of few steps.">(),
         message<"host.lazy_loading.eager",
                 "Eager loading moves all loads to the start, takes longer in total and needs more device memory.">()};
     advice.whyNoToggle =
         message<"host.lazy_loading.no_toggle",
-                "An environment variable that the driver reads at its start, no setting of the trainer.">();
+                "The driver reads an environment variable at startup; it is not a setting of the trainer.">();
 }
 
 Advice finding(const RuleContext& c, const Loads& loads, double share)
 {
     const std::size_t steps = stepsWith(c, loads), all = c.facts.device.steps.size();
-    Advice advice =
-        fires(all == 0 ? message<"host.lazy_loading.without_steps",
-                                 "The device idles {share} of the recorded time while the driver loads "
-                                 "kernels' code ({loads} loads). The trace has no steps, so this is not per "
-                                 "step.">({{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
-                       : message<"host.lazy_loading.idle",
-                                 "The device idles {share} of the time while the driver loads kernels' code "
-                                 "({loads} loads, in {steps} of {all} steps).">({{"share", share, shareText(share)},
-                                                                                 {"loads", loads.judged.size()},
-                                                                                 {"steps", steps},
-                                                                                 {"all", all}}));
+    Advice advice = fires(
+        all == 0 ? message<"host.lazy_loading.without_steps",
+                           "The device idles {share} of the recorded time while the driver loads kernel code ({loads} "
+                           "loads). The trace has no steps, so this is not per step.">(
+                       {{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
+                 : message<"host.lazy_loading.idle", "The device idles {share} of the time while the driver loads "
+                                                     "kernel code ({loads} loads, in {steps} of {all} steps).">(
+                       {{"share", share, shareText(share)},
+                        {"loads", loads.judged.size()},
+                        {"steps", steps},
+                        {"all", all}}));
     advice.timeShare = share;
     predict(advice, c, loads, steps);
     addCaveats(advice);
@@ -113,21 +116,21 @@ Advice finding(const RuleContext& c, const Loads& loads, double share)
     return advice;
 }
 
-/// Loads that are warm-up: excluded from the steady state, and no loss of a long training.
+/// Loads during warm-up: they are excluded from the steady state and do not matter for long training runs.
 Advice inWarmUp(const RuleContext& c, const Loads& loads)
 {
     const double us = toUs(loads.warmUpTime), recordedUs = toUs(warmUp(c).recorded.duration());
     const double share = recordedUs > 0 ? std::min(1.0, us / recordedUs) : 0;
     if (share < kWorthFixing)
         return silent(message<"host.lazy_loading.short",
-                              "Kernels' code is loaded during warm-up only ({time}), which is excluded.">(
+                              "Kernel code is loaded only during warm-up ({time}), which is excluded.">(
             {{"time", us, timeText(us)}}));
-    Advice advice = fires(message<"host.lazy_loading.warm_up",
-                                  "Loading kernels' code takes {time}, {share} of the recorded time, all of it during "
-                                  "warm-up.">(
-        {{"time", us, timeText(us)}, {"share", share, shareText(share)}, {"loads", loads.warmUp.size()}}));
+    Advice advice =
+        fires(message<"host.lazy_loading.warm_up",
+                      "Loading kernel code takes {time}, {share} of the recorded time, all of it during warm-up.">(
+            {{"time", us, timeText(us)}, {"share", share, shareText(share)}, {"loads", loads.warmUp.size()}}));
     advice.whyNoPrediction =
-        message<"host.lazy_loading.not_in_steps", "Steady steps load no code: they would not get shorter.">();
+        message<"host.lazy_loading.not_in_steps", "Steady steps load no code, so they would not get faster.">();
     addCaveats(advice);
     addEvidence(advice, c.trace, loads.warmUp);
     return advice;
@@ -136,20 +139,21 @@ Advice inWarmUp(const RuleContext& c, const Loads& loads)
 Advice check(const RuleContext& c)
 {
     if (auto advice = withoutDeviceWork(
-            c, message<"host.lazy_loading.cpu", "The run was on the CPU: there is no device to load code for.">()))
+            c, message<"host.lazy_loading.cpu", "The run used only the CPU: no code is loaded for a device.">()))
         return *advice;
     if (!recordsTheHost(c.trace))
-        return cannotTell(message<"host.lazy_loading.no_host",
-                                  "The trace does not record the CPU: loads of kernels' code are not in it.">(),
-                          Need::KernelsAndHost);
+        return cannotTell(
+            message<"host.lazy_loading.no_host",
+                    "The trace does not record the CPU and therefore contains no loads of kernel code.">(),
+            Need::KernelsAndHost);
     const Loads loads = loadsOf(c);
     if (!loads.any())
-        return silent(message<"host.lazy_loading.none", "No kernel's code was loaded during the recording.">());
+        return silent(message<"host.lazy_loading.none", "No kernel code was loaded during the recording.">());
     if (loads.judged.empty())
         return inWarmUp(c, loads);
     const double share = c.facts.device.idleShare(kCause);
     if (share < kWorthFixing)
-        return silent(message<"host.lazy_loading.rare", "The device waits for kernels' code only {share} of the time.">(
+        return silent(message<"host.lazy_loading.rare", "The device waits for kernel code only {share} of the time.">(
             {{"share", share, shareText(share)}}));
     return finding(c, loads, share);
 }
@@ -158,7 +162,7 @@ Advice check(const RuleContext& c)
 
 Rule host_lazy_loading()
 {
-    return {"host.lazy_loading", "Steps wait for kernels' code to be loaded", check, Needs::Steps,
+    return {"host.lazy_loading", "Steps wait for kernel code to load", check, Needs::Steps,
             TimePart::WarmUp | TimePart::Launch};
 }
 

@@ -13,15 +13,16 @@ namespace {
 
 using namespace profiler::analysis;
 
-// Of the step, waiting for data: below, nobody waits for the slow worker. Source: PyTorch's TensorBoard plug-in.
+// Minimum share of the step spent waiting for data: below it, a slow worker does not matter. Source: PyTorch's
+// TensorBoard plug-in.
 constexpr double kWorthFixing = 0.05;
-// The slowest worker's mean batch over that of all, and the busiest one's time over the mean. Source: gpuprof warns of
-// two and a half times as much work.
+// Minimum ratio of the slowest worker's mean time per batch to the mean of all workers, and of the busiest worker's
+// time to the mean. Source: gpuprof warns at 2.5 times as much work.
 constexpr double kUneven = 1.5;
-// Of each worker: fewer batches are chance.
+// Minimum batches per worker: with fewer, the difference may be chance.
 constexpr std::int64_t kFewestBatches = 3;
 
-/// @param waitShare  of the time, [0, 1]
+/// @param waitShare share of the time, [0, 1]
 Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitShare)
 {
     const WorkerUse& slow = balance.workers[balance.slowest];
@@ -29,26 +30,26 @@ Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitSh
         time{"time", slow.usPerBatch, timeText(slow.usPerBatch)},
         ratio{"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)},
         workers{"workers", balance.workers.size()}, share{"share", waitShare, shareText(waitShare)};
-    Advice advice = fires(
-        judgesWithoutSteps(c)
-            ? message<
-                  "loader.balance.slow_worker_without_steps",
-                  "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of "
-                  "all {workers} workers, and the GPU idles {share} of the recorded time for want of data. The trace "
-                  "has no steps, so this is not per step.">({worker, time, ratio, workers, share})
-            : message<
-                  "loader.balance.slow_worker",
-                  "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the mean of "
-                  "all {workers} workers, and the step waits {share} of its time for data.">(
-                  {worker, time, ratio, workers, share}));
+    Advice advice =
+        fires(judgesWithoutSteps(c)
+                  ? message<"loader.balance.slow_worker_without_steps",
+                            "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the "
+                            "mean of all {workers} workers, and the GPU idles for {share} of the recorded time because "
+                            "it waits for data. The trace has no steps, so this is not per step.">(
+                        {worker, time, ratio, workers, share})
+                  : message<"loader.balance.slow_worker",
+                            "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the "
+                            "mean of all {workers} workers, and the step spends {share} of its time waiting for data.">(
+                        {worker, time, ratio, workers, share}));
     advice.timeShare = waitShare;
     advice.whyNoPrediction =
         message<"loader.balance.not_predicted",
                 "The trace does not show how fast another worker would load the same batches: measure it.">();
-    advice.caveats = {message<"loader.balance.in_order",
-                              "Batches arrive in order: the step waits for the slow one even if others are ready.">(),
-                      message<"loader.balance.shared_core",
-                              "Another program on the worker's core also makes it slow, whatever the data.">()};
+    advice.caveats = {
+        message<"loader.balance.in_order",
+                "Batches are delivered in order: the step waits for the slow worker even if others are ready.">(),
+        message<"loader.balance.shared_core",
+                "Another program on the worker's core also slows it down, whatever the data.">()};
     advice.whyNoToggle = message<"loader.balance.no_setting",
                                  "No single setting: check what the slow worker reads and how the data is sharded.">();
     std::vector<profiler::SliceId> evidence{slow.longest};
@@ -71,10 +72,11 @@ Advice check(const RuleContext& c)
         return *advice;
     const double waitShare = withoutSteps ? c.facts.device.idleShare("data_loader") : c.facts.input.waitShare;
     if (waitShare < kWorthFixing)
-        return silent(message<"loader.balance.no_wait", "The step waits only {share} of its time for data.">(
+        return silent(message<"loader.balance.no_wait", "The step spends only {share} of its time waiting for data.">(
             {{"share", waitShare, shareText(waitShare)}}));
     if (hadNoWorkers(c))
-        return silent(message<"loader.balance.no_workers", "No workers load: there is nothing to balance.">());
+        return silent(
+            message<"loader.balance.no_workers", "No loader workers are used: there is nothing to balance.">());
     const LoaderBalance balance = loaderBalance(c.trace, withoutSteps ? judgedTimeAsStep(c) : c.facts.steps);
     if (!balance.cannotTell.empty())
         return cannotTell(message<"loader.balance.unknown", "The load of each loader worker is unknown: {why}.">(
@@ -91,10 +93,11 @@ Advice check(const RuleContext& c)
                           Need::Program);
     if (balance.workers[balance.slowest].batches < kFewestBatches || least->batches == 0)
         return cannotTell(
-            message<"loader.balance.few_batches",
-                    "At most {batches} batches per worker, of {workers} workers, are too few to show whether "
-                    "one is slower.">({{"batches", most->batches, countText(static_cast<double>(most->batches))},
-                                       {"workers", balance.workers.size()}}),
+            message<
+                "loader.balance.few_batches",
+                "At most {batches} batches per worker ({workers} workers) are too few to show whether one is slower.">(
+                {{"batches", most->batches, countText(static_cast<double>(most->batches))},
+                 {"workers", balance.workers.size()}}),
             Need::Longer);
     if (balance.slowestOverMean < kUneven)
         return silent(message<"loader.balance.even",

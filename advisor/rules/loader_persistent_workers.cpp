@@ -16,14 +16,15 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.persistent_workers";
-// Of an epoch. Chosen: the least effect that an experiment calls a gain (one percent).
+// Minimum share of an epoch. Chosen: the smallest effect that an experiment reports as a gain (1 %).
 constexpr double kWorthFixing = 0.01;
 struct Start {
     Slice slice;
-    double gapUs = 0;   ///< unmarked time before it, in which the workers of the epoch before are ended
-    double startUs = 0; ///< until the workers deliver as usual
-    double mostUs = 0;  ///< all that a kept worker may spare of it, as new processes load their first samples slowly
-    double epochUs = 0; ///< to the next start, or the end of the trace
+    double gapUs = 0;   ///< unmarked time before the start, in which the previous epoch's workers exit
+    double startUs = 0; ///< until the workers deliver at their usual rate
+    double mostUs = 0;  ///< upper bound of the saving with persistent workers, because new processes load their first
+                        ///< samples slowly
+    double epochUs = 0; ///< to the next worker start or the end of the trace
 };
 
 std::vector<Slice> byBegin(const RuleContext& c, std::string_view phase)
@@ -33,7 +34,7 @@ std::vector<Slice> byBegin(const RuleContext& c, std::string_view phase)
     return slices;
 }
 
-/// When workers began with a sample, on whichever track.
+/// Start times of samples in the workers, on any track.
 std::vector<TraceTime> samplesBegun(const Trace& trace)
 {
     std::vector<TraceTime> begun;
@@ -45,9 +46,9 @@ std::vector<TraceTime> samplesBegun(const Trace& trace)
     return begun;
 }
 
-/// Sets how long a start takes. Kept workers load an epoch's first batch as well: where it is recorded when the workers
-/// begin with it, the start lasts until then, otherwise until the first wait is over, of which only what is longer than
-/// usual counts.
+/// Sets the duration of a worker start. Persistent workers also load the first batch of an epoch, so the start lasts
+/// until the workers begin loading it, if that is recorded. Otherwise, it lasts until the first wait ends, and only the
+/// part of that wait beyond the usual wait counts.
 void setDurations(Start& start, TraceTime next, const std::vector<TraceTime>& begun, const std::vector<Slice>& waits,
                   double usualWaitUs)
 {
@@ -66,7 +67,7 @@ void setDurations(Start& start, TraceTime next, const std::vector<TraceTime>& be
     start.mostUs = std::max(start.mostUs, start.startUs);
 }
 
-/// When steps and phases of a track ended.
+/// End times of the steps and phases of a track.
 std::vector<TraceTime> endsOn(const RuleContext& c, TrackId track)
 {
     std::vector<TraceTime> ends;
@@ -78,15 +79,15 @@ std::vector<TraceTime> endsOn(const RuleContext& c, TrackId track)
     return ends;
 }
 
-/// µs before `time` in which nothing is marked.
+/// Unmarked time before `time` in µs.
 double gapBefore(const std::vector<TraceTime>& ends, TraceTime time)
 {
     const auto after = std::upper_bound(ends.begin(), ends.end(), time);
     return after == ends.begin() ? 0 : toUs(time - *std::prev(after));
 }
 
-/// The starts of the training's workers at each epoch after the first, which has to start them anyway. Those of a
-/// validation belong to it.
+/// Worker starts of training epochs after the first, which has to start the workers anyway. Workers of a validation are
+/// not included.
 std::vector<Start> laterStarts(const RuleContext& c)
 {
     std::vector<Slice> starts = byBegin(c, phase::kWorkerStart);
@@ -114,13 +115,14 @@ std::vector<Start> laterStarts(const RuleContext& c)
 Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::persistentWorkers])
-        return silent(message<"loader.persistent_workers.on", "Workers are kept between epochs already.">());
+        return silent(message<"loader.persistent_workers.on", "Workers already persist between epochs.">());
     if (hadNoWorkers(c))
-        return silent(message<"loader.persistent_workers.no_workers", "No workers load: there are none to keep.">());
+        return silent(
+            message<"loader.persistent_workers.no_workers", "No loader workers are used, so none can persist.">());
     const std::vector<Start> starts = laterStarts(c);
     if (starts.empty())
         return cannotTell(message<"loader.persistent_workers.one_epoch",
-                                  "The trace does not contain the start of workers at a second epoch.">(),
+                                  "The trace does not contain a second epoch that starts workers.">(),
                           Need::SecondEpoch);
     double startUs = 0, mostUs = 0, epochUs = 0;
     for (const Start& start : starts) {
@@ -132,13 +134,15 @@ Advice check(const RuleContext& c)
         return silent(
             message<"loader.persistent_workers.short", "Starting workers takes only {time} of an epoch of {epoch}.">(
                 {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}}));
-    Advice advice = fires(message<"loader.persistent_workers.restart",
-                                  "Each epoch of {epoch} starts its workers anew: {time} until they deliver as usual.">(
-        {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}, {"starts", starts.size()}}));
+    Advice advice = fires(
+        message<"loader.persistent_workers.restart",
+                "Each epoch ({epoch}) starts new workers: it takes {time} until they deliver at their usual rate.">(
+            {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}, {"starts", starts.size()}}));
     advice.saving = upperBound(SavingUnit::UsPerEpoch, mostUs);
     advice.timeShare = std::min(1.0, startUs / epochUs);
-    advice.caveats = {message<"loader.persistent_workers.memory",
-                              "Workers keep their copy of the dataset, and what it cached, for the whole run.">()};
+    advice.caveats = {
+        message<"loader.persistent_workers.memory",
+                "Persistent workers keep their copy of the dataset, and anything it caches, for the whole run.">()};
     advice.measure = "epoch";
     setToggle(advice, c, kKey, "true");
     std::vector<SliceId> evidence;
@@ -152,7 +156,7 @@ Advice check(const RuleContext& c)
 
 Rule loader_persistent_workers()
 {
-    return {kKey, "Each epoch starts its workers anew", check, Needs::Run};
+    return {kKey, "Each epoch restarts its loader workers", check, Needs::Run};
 }
 
 } // namespace advisor::rules

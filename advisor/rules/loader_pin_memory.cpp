@@ -19,16 +19,16 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.pin_memory";
-// Of the time. Chosen: at less than half a percent, page-locked memory costs the host more than the copies take; an
-// experiment calls no difference below one percent a gain.
+// Minimum share of the time. Chosen: below half a percent, page-locked memory costs the host more than the copies take;
+// an experiment does not report differences below 1 %.
 constexpr double kWorthFixing = 0.005;
-// Bytes. Published: copies of 64 KB or less return before they are done, from any memory (CUDA C++ Programming Guide,
-// "Asynchronous Concurrent Execution"); they take about their launch's time.
+// Bytes. Documented: copies of up to 64 KB return before they are done, from any memory (CUDA C++ Programming Guide,
+// "Asynchronous Concurrent Execution"); they take about as long as their launch.
 constexpr std::int64_t kLargeCopy = 1 << 16;
-// Chosen: quartiles of fewer copies are single copies.
+// Chosen: with fewer copies, quartiles are single copies.
 constexpr std::size_t kFewestCopies = 5;
 
-/// What large copies to the device reach, each by itself, 10⁹ bytes a second.
+/// Bandwidth of large copies to the device, in 10⁹ bytes per second.
 struct Bandwidth {
     std::size_t copies = 0;
     double low = 0, mid = 0, high = 0; ///< quartiles
@@ -53,15 +53,15 @@ Bandwidth bandwidthOf(const RuleContext& c, MemoryKind source)
             .high = percentile(reached, 0.75)};
 }
 
-/// Most copies from pinned memory are no faster than the typical one from pageable memory.
+/// True if most copies from pinned memory are no faster than the median copy from pageable memory.
 bool pinnedIsNoFaster(const Bandwidth& pinned, const Bandwidth& pageable)
 {
     return pinned.copies >= kFewestCopies && pinned.high <= pageable.mid;
 }
 
-/// The trace replayed with the pageable copies at the bandwidth that pinned copies reach in it: at least at their lower
-/// quartile, while the call that copies takes as long as before; at most at their upper quartile, and the call takes no
-/// time besides. No value where the trace does not show what pinned copies reach, or links too few launches.
+/// Replays the trace with pageable copies at the bandwidth of its pinned copies. Lower bound: their lower quartile,
+/// with the API call taking as long as before. Upper bound: their upper quartile, with the API call taking no time. No
+/// value if the trace contains no pinned copies to compare with or links too few launches.
 std::optional<Saving> savingByFasterCopies(const RuleContext& c)
 {
     const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned);
@@ -85,20 +85,20 @@ std::optional<Saving> savingByFasterCopies(const RuleContext& c)
 void predict(Advice& advice, const RuleContext& c, const CopyUse& pageable)
 {
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     else if (!(advice.saving = savingByFasterCopies(c)))
-        // No memory makes a copy take less than no time.
+        // A copy cannot take less than no time.
         advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.device.usPerStep(pageable.ofADevice(pageable.time)));
 }
 
-/// Of the judged time, on the mean over the devices that they are on.
+/// Share of the analysis window, as the mean over the devices of the copies.
 double shareOf(const RuleContext& c, const CopyUse& copies)
 {
     const double window = toUs(c.facts.device.windowTime());
     return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
 }
 
-/// What is small gains nothing.
+/// Small copies gain nothing.
 Advice finding(const RuleContext& c, const CopyUse& pageable, const CopyUse& large)
 {
     const auto us = [&](Nanoseconds sum) { return c.facts.device.usPerStep(large.ofADevice(sum)); };
@@ -113,25 +113,24 @@ Advice finding(const RuleContext& c, const CopyUse& pageable, const CopyUse& lar
         {"bandwidth", large.gbPerSecond(), fmt::format("{:.3g} GB/s", large.gbPerSecond())}};
     Advice advice = fires(
         steps ? message<"loader.pin_memory.per_step",
-                        "{large} of {copies} copies to the device are large and come from pageable memory: {time} "
-                        "per step at {bandwidth}, {exposed} of it while no kernel runs.">(parameters)
+                        "{large} of {copies} copies to the device are large and come from pageable memory: {time} per "
+                        "step at {bandwidth}, {exposed} of it while no kernel runs.">(parameters)
               : message<"loader.pin_memory.without_steps",
                         "{large} of {copies} copies to the device are large and come from pageable memory: {share} "
                         "of the recorded time at {bandwidth}. The trace has no steps, so this is not per step.">(
                     parameters));
     advice.timeShare = shareOf(c, large);
     predict(advice, c, large);
-    advice.caveats = {
-        message<"loader.pin_memory.swap",
-                "Pinned memory cannot be swapped out: do not use it where the host is short of memory.">(),
-        message<"loader.pin_memory.overlap",
-                "Copies overlap with computing only when transfer.non_blocking is on as well.">()};
+    advice.caveats = {message<"loader.pin_memory.swap",
+                              "Pinned memory cannot be swapped out: do not use it if the host is short of memory.">(),
+                      message<"loader.pin_memory.overlap",
+                              "Copies overlap with compute only if transfer.non_blocking is on as well.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, large.longest);
     return advice;
 }
 
-/// A program that is no training as far as the trace tells: both directions count, and its first copies too.
+/// For programs that show no sign of training, both directions and the first copies count.
 Advice ofPlainProgram(const RuleContext& c)
 {
     const HostCopies pageable = pageableHostCopies(c, kLargeCopy);
@@ -152,26 +151,25 @@ Advice ofPlainProgram(const RuleContext& c)
          {"gb_per_s", pageable.gbPerSecond(), fmt::format("{:.3g}", pageable.gbPerSecond())}}));
     advice.title = "Copies use pageable memory";
     advice.timeShare = share;
-    advice.whyNoPrediction = message<"loader.pin_memory.plain.no_prediction",
-                                     "Without steps there is nothing to count a saving in: measure it.">();
-    advice.caveats = {
-        message<"loader.pin_memory.plain.cost",
-                "Pinned memory cannot be swapped out, and takes longer to allocate: allocate it once.">()};
+    advice.whyNoPrediction =
+        message<"loader.pin_memory.plain.no_prediction", "Without steps, the saving has no unit: measure it.">();
+    advice.caveats = {message<"loader.pin_memory.plain.cost",
+                              "Pinned memory cannot be swapped out and takes longer to allocate: allocate it once.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, pageable.copies);
     return advice;
 }
 
-/// What the run's settings say, before any copy is looked at.
+/// A verdict from the run's settings alone, before the copies are examined.
 std::optional<Advice> bySettings(const RuleContext& c)
 {
     const bool pinned = c.config ? (*c.config)[config::key::pinMemory] : metadata(c.trace, kKey) == "true";
     if (!pinned)
         return std::nullopt;
-    return silent(message<"loader.pin_memory.on", "The loader pins its batches already.">());
+    return silent(message<"loader.pin_memory.on", "The loader already pins its batches.">());
 }
 
-/// Which kind of memory the copies come from is not recorded, or proves nothing.
+/// A verdict if the memory kind of the copies is not recorded or not conclusive.
 std::optional<Advice> withoutSource(const RuleContext& c, const CopyUse& pageable)
 {
     const bool steps = !c.facts.device.steps.empty();
@@ -181,13 +179,14 @@ std::optional<Advice> withoutSource(const RuleContext& c, const CopyUse& pageabl
                                       "Nothing is copied from the host after the first kernel.">());
     if (pageable.count == 0 && copyUse(c, CopyKind::HtoD, MemoryKind::Unknown).count > 0)
         return cannotTell(message<"loader.pin_memory.source_not_recorded",
-                                  "The trace does not record which kind of memory the copies come from.">(),
+                                  "The trace does not record the memory kind of the copies.">(),
                           Need::CopySources);
     if (pageable.count == 0)
         return silent(message<"loader.pin_memory.all_pinned", "All copies to the device come from pinned memory.">());
     if (metadata(c.trace, "device.pageable_uses_host_page_tables") == "1")
         return cannotTell(message<"loader.pin_memory.host_page_tables",
-                                  "The GPU reads the host's page tables: pageable memory alone proves nothing here.">(),
+                                  "The GPU can access pageable host memory directly (through the host's page tables), "
+                                  "so pageable memory alone is no problem here.">(),
                           Need::Measurement);
     return std::nullopt;
 }
@@ -196,12 +195,12 @@ Advice check(const RuleContext& c)
 {
     if (auto advice = bySettings(c))
         return *advice;
-    if (auto advice =
-            withoutDeviceWork(c, message<"transfer.cpu", "The run was on the CPU: nothing is copied to a device.">()))
+    if (auto advice = withoutDeviceWork(
+            c, message<"transfer.cpu", "The run used only the CPU: nothing is copied to a device.">()))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
         return cannotTell(message<"loader.pin_memory.no_kernels",
-                                  "The trace has neither steps nor kernels: what the copies are for is not known.">(),
+                                  "The trace has neither steps nor kernels: it is unknown what the copies are for.">(),
                           Need::Steps);
     if (isPlainProgram(c) && !pageableHostCopies(c, kLargeCopy).copies.empty() &&
         metadata(c.trace, "device.pageable_uses_host_page_tables") != "1")
@@ -220,18 +219,18 @@ Advice check(const RuleContext& c)
             Need::CopySources);
     if (large.count == 0)
         return silent(message<"loader.pin_memory.small",
-                              "Copies from pageable memory are small: they take as long from pinned memory.">());
+                              "Copies from pageable memory are small: pinning would not make them faster.">());
     if (share < kWorthFixing)
         return silent(
             message<"loader.pin_memory.rare", "Large copies from pageable memory take only {share} of the time.">(
                 {{"share", share, shareText(share)}}));
     const Bandwidth pinned = bandwidthOf(c, MemoryKind::Pinned), typical = bandwidthOf(c, MemoryKind::Pageable);
     if (pinnedIsNoFaster(pinned, typical))
-        return silent(message<"loader.pin_memory.no_faster",
-                              "Large copies reach {pageable} from pageable memory and {pinned} from pinned memory "
-                              "(medians): pinning gains nothing.">(
-            {{"pageable", typical.mid, fmt::format("{:.3g} GB/s", typical.mid)},
-             {"pinned", pinned.mid, fmt::format("{:.3g} GB/s", pinned.mid)}}));
+        return silent(
+            message<"loader.pin_memory.no_faster", "Large copies reach {pageable} from pageable memory and {pinned} "
+                                                   "from pinned memory (medians): pinning gains nothing.">(
+                {{"pageable", typical.mid, fmt::format("{:.3g} GB/s", typical.mid)},
+                 {"pinned", pinned.mid, fmt::format("{:.3g} GB/s", pinned.mid)}}));
     return finding(c, pageable, large);
 }
 

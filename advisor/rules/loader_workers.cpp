@@ -18,13 +18,14 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.workers";
-// Under a twentieth of the step, more workers cost more host memory than they win back.
+// Minimum share of the step: below it, the host memory of more workers is not worth the gain.
 constexpr double kWorthFixing = 0.05;
-// Savings below this share of the step cannot be told from noise by an experiment.
+// Below this share of the step, an experiment cannot distinguish a saving from noise.
 constexpr double kLeastGain = 0.01;
-// The smallest number of workers within this share of the step of the best is as good and costs less memory.
+// If a smaller number of workers saves as much as the best number, within this share of the step, it is preferred
+// because it costs less memory.
 constexpr double kSameGain = 0.02;
-// The documents' rule of thumb where the trace does not say more.
+// The rule of thumb of tips.md, if the trace does not allow a better estimate.
 constexpr int kWorkersPerGpu = 4;
 constexpr int kMostWorkers = 16;
 
@@ -40,7 +41,7 @@ int prefetchFactor(const RuleContext& c)
 
 int thumbWorkers(const RuleContext& c)
 {
-    // An imported trace names all devices of the machine, whichever its process used.
+    // An imported trace lists all devices of the machine, not only those that its process used.
     const int devices = c.config ? static_cast<int>(c.trace.devices().size()) : c.facts.device.devices;
     return kWorkersPerGpu * std::max(1, devices);
 }
@@ -50,7 +51,7 @@ struct Choice {
     InputPrediction saved;
 };
 
-/// The smallest number of workers that saves about as much as the best one.
+/// Chooses the smallest number of workers that saves about as much as the best number.
 Choice choose(const RuleContext& c, const InputModel& model, int now)
 {
     const int most = std::min(kMostWorkers, model.cores > 0 ? model.cores : thumbWorkers(c));
@@ -69,7 +70,7 @@ Choice choose(const RuleContext& c, const InputModel& model, int now)
                          [&](const Choice& choice) { return choice.saved.midUs >= best - kSameGain * model.stepUs; });
 }
 
-/// PyTorch's profiler names the iterator, of workers in processes that it does not record.
+/// PyTorch's profiler records the name of the loader iterator, but not the worker processes.
 bool loadsInWorkers(const Trace& trace)
 {
     return anyName(trace, [](std::string_view name) {
@@ -84,42 +85,45 @@ Message waitMessage(const InputWait& input)
     const double stepUs = input.waitUsPerStep + input.computeUsPerStep;
     const MessageParameter step{"step", stepUs, timeText(stepUs)};
     if (input.loadUsPerBatch <= 0)
-        return message<"loader.workers.wait", "The step waits for data {share} of its time ({wait} of {step}).">(
-            {share, wait, step});
+        return message<"loader.workers.wait",
+                       "The step spends {share} of its time waiting for data ({wait} of {step}).">({share, wait, step});
     const MessageParameter load{"load", input.loadUsPerBatch, timeText(input.loadUsPerBatch)};
     if (input.stages.empty())
-        return message<"loader.workers.wait_load", "The step waits for data {share} of its time ({wait} of {step}): a "
-                                                   "batch takes {load} to load.">({share, wait, step, load});
+        return message<
+            "loader.workers.wait_load",
+            "The step spends {share} of its time waiting for data ({wait} of {step}): a batch takes {load} to load.">(
+            {share, wait, step, load});
     const InputWait::Stage& first = input.stages.front();
     return message<"loader.workers.wait_stage",
-                   "The step waits for data {share} of its time ({wait} of {step}): a batch "
-                   "takes {load} to load, {part} of it in the stage {stage}.">(
+                   "The step spends {share} of its time waiting for data ({wait} of {step}): a batch takes {load} to "
+                   "load, {part} of it in the stage {stage}.">(
         {share, wait, step, load, {"part", first.share, shareText(first.share)}, {"stage", first.name}});
 }
 
-/// @param workers  0: not known
+/// @param workers 0: unknown
 void addCaveats(Advice& advice, const RuleContext& c, int workers)
 {
     if (workers > 0)
-        advice.caveats.push_back(message<"loader.workers.memory",
-                                         "Up to {batches} batches are held in host memory: workers × prefetch factor.">(
-            {{"batches", workers * prefetchFactor(c)}}));
+        advice.caveats.push_back(
+            message<"loader.workers.memory", "Host memory holds up to {batches} batches: workers × prefetch factor.">(
+                {{"batches", workers * prefetchFactor(c)}}));
     const int cores = c.facts.input.cores;
     if (cores == 0)
         advice.caveats.push_back(
-            message<"loader.workers.cores_unknown", "The trace does not record how many cores the run "
-                                                    "could use: more workers than cores are slow.">());
+            message<"loader.workers.cores_unknown", "The trace does not record how many cores the run could use: using "
+                                                    "more workers than cores is slow.">());
     else if (workers + computeThreads(c) > cores)
-        advice.caveats.push_back(message<"loader.workers.cores_shared",
-                                         "Workers and training share {cores} cores, which widens the range; still more "
-                                         "workers would slow both.">({{"cores", cores}}));
+        advice.caveats.push_back(
+            message<"loader.workers.cores_shared", "Workers and training share {cores} cores, which widens the range "
+                                                   "of the estimate; more workers would slow both down.">(
+                {{"cores", cores}}));
     if (!c.config)
         advice.caveats.push_back(
-            message<"loader.workers.streams", "A data set that is a stream must be sharded by worker, "
-                                              "or samples appear twice.">());
+            message<"loader.workers.streams",
+                    "A streaming (iterable) dataset must be sharded by worker, or samples appear twice.">());
 }
 
-/// Without recorded stages there is nothing to replay: the rule of thumb, and no promise.
+/// Without recorded stages, replay is impossible: uses the rule of thumb and gives no estimate.
 Advice withoutModel(const RuleContext& c, int now)
 {
     const int cores = c.facts.input.cores;
@@ -127,25 +131,26 @@ Advice withoutModel(const RuleContext& c, int now)
     const bool unknown = !c.config && now == 0 && loadsInWorkers(c.trace);
     Advice advice = fires(waitMessage(c.facts.input));
     advice.timeShare = c.facts.input.waitShare;
-    // No more can go than the idleness that no batch was there for: stages that would be replayed are not recorded.
+    // The saving is at most the time that devices idle for lack of data, because the stages needed for a replay are not
+    // recorded.
     advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.input.idleWaitUsPerStep);
     if (unknown)
         advice.whyNoToggle = message<
             "loader.workers.count_unknown",
-            "Workers load already (_MultiProcessingDataLoaderIter), but their number is not recorded: more help "
-            "only while cores are free. If none is, make loading cheaper: see augment.device.">();
+            "Loader workers are already used (_MultiProcessingDataLoaderIter), but their number is not recorded. More "
+            "workers help only while cores are free; otherwise, make loading cheaper: see augment.device.">();
     else if (now >= most)
-        advice.whyNoToggle = message<"loader.workers.enough",
-                                     "{workers} workers load already, as many as the rule of thumb asks for: make "
-                                     "loading cheaper, see augment.device.">({{"workers", now}});
+        advice.whyNoToggle =
+            message<"loader.workers.enough", "{workers} loader workers are already used, as many as the rule of thumb "
+                                             "suggests: make loading cheaper, see augment.device.">({{"workers", now}});
     else
         setToggle(advice, c, kKey, std::to_string(most));
     addCaveats(advice, c, unknown ? 0 : std::max(now, most));
     return advice;
 }
 
-/// Share of the time in which devices idle for want of data, the longest such gap left out: workers start in it. 0 with
-/// fewer gaps than make a habit.
+/// Share of the time in which devices idle because they wait for data, without the longest such gap, in which workers
+/// start. 0 if there are too few gaps to show a pattern.
 double waitsWithoutTheStart(const RuleContext& c)
 {
     constexpr std::size_t kFewest = 3;
@@ -157,7 +162,8 @@ double waitsWithoutTheStart(const RuleContext& c)
     return c.facts.device.idleShare("data_loader") * (1 - toUs(longest->duration()) / toUs(total(data->where)));
 }
 
-/// An imported trace without step marks tells how long its devices idle while the main thread waits for data.
+/// The finding for an imported trace without step marks: how long its devices idle while the main thread waits for
+/// data.
 std::optional<Advice> withoutSteps(const RuleContext& c)
 {
     const double share = waitsWithoutTheStart(c);
@@ -168,7 +174,7 @@ std::optional<Advice> withoutSteps(const RuleContext& c)
                                   "data, not counting the longest wait. The trace has no step marks.">(
         {{"share", share, shareText(share)}}));
     advice.timeShare = share;
-    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+    advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     const int workers = thumbWorkers(c);
     setToggle(advice, c, kKey, std::to_string(workers));
     addCaveats(advice, c, workers);
@@ -191,14 +197,14 @@ Advice check(const RuleContext& c)
                                   "The trace has no phases: how long the step waits for data is not recorded.">(),
                           Need::Program);
     if (input.waitShare < kWorthFixing)
-        return silent(message<"loader.workers.short_wait", "The step waits for data only {share} of its time.">(
-            {{"share", input.waitShare, shareText(input.waitShare)}}));
-    if (input.idleWaitUsPerStep < kWorthFixing * stepUs)
         return silent(
-            message<"loader.workers.hidden_wait", "The main thread waits for data {share} of the step, but the "
-                                                  "GPU is busy for all but {idle} of that.">(
-                {{"share", input.waitShare, shareText(input.waitShare)},
-                 {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
+            message<"loader.workers.short_wait", "The step spends only {share} of its time waiting for data.">(
+                {{"share", input.waitShare, shareText(input.waitShare)}}));
+    if (input.idleWaitUsPerStep < kWorthFixing * stepUs)
+        return silent(message<"loader.workers.hidden_wait", "The main thread waits for data for {share} of the step, "
+                                                            "but the GPU is busy for all but {idle} of that time.">(
+            {{"share", input.waitShare, shareText(input.waitShare)},
+             {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     const int now = currentWorkers(c);
     const InputCase loading = inputCase(c);
     Advice advice;
@@ -207,9 +213,8 @@ Advice check(const RuleContext& c)
     } else {
         const Choice choice = choose(c, loading.model, now);
         if (choice.saved.midUs < kLeastGain * loading.model.stepUs)
-            return silent(message<"loader.workers.no_gain",
-                                  "{wait} With {cores} cores, a replay of this trace gains nothing by any number of "
-                                  "workers other than {workers}.">(
+            return silent(message<"loader.workers.no_gain", "{wait} With {cores} cores, a replay of this trace shows "
+                                                            "no gain from any number of workers other than {workers}.">(
                 {{"wait", waitMessage(input).text}, {"cores", input.cores}, {"workers", now}}));
         advice = fires(waitMessage(input));
         advice.saving = savedByLoader(c, loading, {now, prefetchFactor(c)}, {choice.workers, prefetchFactor(c)});

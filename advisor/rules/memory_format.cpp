@@ -17,14 +17,16 @@ using profiler::Message;
 using profiler::message;
 
 constexpr std::string_view kKey = "memory_format";
-// Under a fifth of the work, what the other operators lose by the layout may outweigh what convolutions win.
+// Minimum share of the work: below 20 %, other operators may lose more from the layout than convolutions gain.
 constexpr double kWorthTrying = 0.2;
-// Of kernel time, in changes of the layout: less comes from single layers whose library wants another one.
+// Minimum share of kernel time spent on layout changes: less comes from single layers whose library needs another
+// layout.
 constexpr double kManyChanges = 0.01;
-// From here on the changes alone are worth it, however little the convolutions themselves take.
+// From this share on, the layout changes alone justify the finding, however little time the convolutions themselves
+// take.
 constexpr double kChangesAlone = 0.05;
 
-/// cuDNN's kernels and MIOpen's.
+/// Layout-change kernels of cuDNN and MIOpen.
 bool isLayoutChange(std::string_view kernel)
 {
     return kernel.find("nchwToNhwc") != kernel.npos || kernel.find("nhwcToNchw") != kernel.npos ||
@@ -33,7 +35,7 @@ bool isLayoutChange(std::string_view kernel)
 
 enum class Layout : std::uint8_t { Unknown, Contiguous, ChannelsLast };
 
-/// Of four dimensions or five. A layer of one channel, or of one pixel, may be read either way.
+/// Requires four or five dimensions. Strides are ambiguous for one channel or one pixel.
 Layout layoutOf(const std::vector<std::string>& strides)
 {
     if (strides.size() != 4 && strides.size() != 5)
@@ -42,7 +44,8 @@ Layout layoutOf(const std::vector<std::string>& strides)
     return channels == pixels ? Layout::Unknown : channels ? Layout::ChannelsLast : Layout::Contiguous;
 }
 
-/// Of the inputs of most convolutions, by their strides. Details are read from the file one by one: some of them tell.
+/// Layout of the inputs of most convolutions, derived from their strides. Details are read from the file one at a time,
+/// so only some are read.
 Layout layoutOfConvolutions(const profiler::Trace& trace)
 {
     constexpr std::size_t kMostRead = 32;
@@ -64,12 +67,11 @@ Layout layoutOfConvolutions(const profiler::Trace& trace)
 Message reasonOf(const WorkShare& convolutions, const WorkShare& changes)
 {
     if (changes.share > 0)
-        return message<"memory_format.changes",
-                       "{share} of the work is convolutions on contiguous (NCHW) tensors. Another "
-                       "{changes} goes into changing the layout back and forth.">(
+        return message<"memory_format.changes", "Convolutions on contiguous (NCHW) tensors take {share} of the work. "
+                                                "Converting between layouts takes another {changes}.">(
             {{"share", convolutions.share, shareText(convolutions.share)},
              {"changes", changes.share, shareText(changes.share)}});
-    return message<"memory_format.contiguous", "{share} of the work is convolutions on contiguous (NCHW) tensors.">(
+    return message<"memory_format.contiguous", "Convolutions on contiguous (NCHW) tensors take {share} of the work.">(
         {{"share", convolutions.share, shareText(convolutions.share)}});
 }
 
@@ -89,10 +91,12 @@ Advice finding(const RuleContext& c, const WorkShare& convolutions, const WorkSh
                     "Another layout runs other kernels, whose times are not in this trace: measure it.">();
     }
     advice.caveats = {
-        message<"memory_format.vision", "For vision models: convolutions, pooling and batch norm. Model and "
-                                        "data must both have the layout.">(),
-        message<"memory_format.order", "Operations that assume the order of dimensions fail (view of a "
-                                       "channels-last tensor).">()};
+        message<
+            "memory_format.vision",
+            "For vision models with convolutions, pooling and batch norm. Model and data must both use the layout.">(),
+        message<
+            "memory_format.order",
+            "Operations that assume the order of dimensions fail (for example, view of a channels-last tensor).">()};
     setToggle(advice, c, kKey, "channels_last");
     addEvidence(advice, c.trace, changes.longest);
     addEvidence(advice, c.trace, convolutions.longest);
@@ -102,7 +106,7 @@ Advice finding(const RuleContext& c, const WorkShare& convolutions, const WorkSh
 Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::memoryFormat] == "channels_last")
-        return silent(message<"memory_format.on", "Model and data are channels-last already.">());
+        return silent(message<"memory_format.on", "Model and data already use channels-last.">());
     if (c.config || !c.facts.steps.empty() || !hasDeviceWork(c.trace))
         if (auto advice = withoutSteadySteps(c))
             return *advice;
@@ -112,22 +116,22 @@ Advice check(const RuleContext& c)
     if (!convolutions.recorded)
         return cannotTell(
             message<"memory_format.no_work",
-                    "Neither operators nor kernels were recorded: the share of convolutions is not known.">(),
+                    "Neither operators nor kernels were recorded: the share of convolutions is unknown.">(),
             Need::Operators);
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
     if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
-        return silent(message<"memory_format.few", "Only {share} of the work is convolutions.">(
+        return silent(message<"memory_format.few", "Convolutions take only {share} of the work.">(
             {{"share", convolutions.share, shareText(convolutions.share)}}));
     const Layout layout = c.config ? Layout::Contiguous : layoutOfConvolutions(c.trace);
     if (layout == Layout::ChannelsLast)
-        return silent(message<"memory_format.inputs", "The inputs of the convolutions are channels-last already.">());
+        return silent(message<"memory_format.inputs", "The inputs of the convolutions are already channels-last.">());
     if (!c.config && changes.share < kManyChanges)
         return cannotTell(
             (layout == Layout::Contiguous
                  ? message<"memory_format.no_changes",
-                           "Tensors are contiguous, but no kernel changes the layout for the convolutions: "
-                           "whether kernels for another layout are faster is not in this trace.">()
+                           "Tensors are contiguous, but no kernel converts the layout for the convolutions: the trace "
+                           "does not show whether kernels for another layout are faster.">()
                  : message<"memory_format.unrecorded", "The trace does not record the layout of tensors.">()),
             Need::Measurement);
     return finding(c, convolutions, changes);
@@ -138,7 +142,7 @@ Advice check(const RuleContext& c)
 Rule memory_format()
 {
     return proposing("channels_last",
-                     {kKey, "Convolutions run on contiguous tensors", check, Needs::Steps, TimePart::Kernels});
+                     {kKey, "Convolutions use contiguous (NCHW) tensors", check, Needs::Steps, TimePart::Kernels});
 }
 
 } // namespace advisor::rules

@@ -18,22 +18,23 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Of the slope: a range wider than this is no steady growth. As a prediction may be wide (prediction.cpp).
+// Maximum width of the slope's range, relative to the slope: a wider range is no steady growth. Same limit as for a
+// prediction (prediction.cpp).
 constexpr double kSteady = 0.5;
-// Slopes of all pairs are looked at: of more steps every second, third … one.
+// The slopes of all pairs are computed, so longer runs are thinned to every second, third … step.
 constexpr std::size_t kMostSteps = 400;
 
-/// What has to be seen before growth is believed. An allocator counts to the byte; what is sampled of a process or a
-/// device has other programs, caches and pages in it that come and go.
+/// Minimum evidence of growth. Allocator counters are exact to the byte; memory samples of a process or device include
+/// other programs, caches and pages that come and go.
 struct Threshold {
     std::size_t steps;
-    double bytes, share; ///< over the steps seen; of what was taken at first
+    double bytes, share; ///< over the observed steps; relative to the first value
 };
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr Threshold kCounted = {5, kMebibyte, 0.005}, kSampled = {20, 64 * kMebibyte, 0.02};
 
-// Chosen: as many parts of a trace without steps as samples have to show of steps. Twenty seconds or more contain
-// several steps of most trainings; memory that grows for less may be what a single forward pass keeps.
+// A trace without steps is divided into as many parts as sampled steps are required. Chosen: 20 seconds or more contain
+// several steps of most training runs; memory that grows over a shorter time may belong to a single forward pass.
 constexpr std::size_t kParts = kSampled.steps;
 constexpr double kLeastPartSeconds = 1;
 
@@ -43,15 +44,15 @@ struct Floor {
     TraceTime at{};
 };
 
-/// What a counter does from step to step, by the least that was taken in each: what is given back before a step ends
-/// does not count. Of a trace without steps, from one part of it to the next.
+/// Change of a counter from step to step, measured by the minimum within each step, because memory that is freed before
+/// the step ends does not count. For a trace without steps, from part to part.
 struct Growth {
     const Track* counter = nullptr;
     Threshold threshold{};
     std::vector<Floor> floors;
-    double partSeconds = 0;            ///< length of a part; 0: of a trace with steps
-    double low = 0, mid = 0, high = 0; ///< bytes a step or a part
-    double lateMid = 0;                ///< of the later half alone
+    double partSeconds = 0;            ///< length of a part; 0: the trace has steps
+    double low = 0, mid = 0, high = 0; ///< bytes per step or part
+    double lateMid = 0;                ///< the same for the second half only
 
     [[nodiscard]] double steps() const { return floors.back().step - floors.front().step; }
     [[nodiscard]] bool isSteady() const
@@ -69,7 +70,7 @@ bool ofAllocator(std::string_view counter)
     return counter.find(" memory allocated") != counter.npos;
 }
 
-/// "GPU 0" of "GPU 0 memory reserved".
+/// Returns "GPU 0" for "GPU 0 memory reserved".
 std::string_view ownerOf(std::string_view counter)
 {
     return counter.substr(0, counter.find(" memory"));
@@ -82,7 +83,7 @@ bool isOfMemory(const Track& track)
            (track.unit.empty() || track.unit == "bytes");
 }
 
-/// What an allocator reserves it keeps: where what it gave out is recorded, that is what counts.
+/// An allocator keeps the memory that it reserves, so if allocated memory is recorded, only that counts.
 std::vector<const Track*> countersOf(const Trace& trace)
 {
     std::vector<const Track*> all, found;
@@ -99,7 +100,7 @@ std::vector<const Track*> countersOf(const Trace& trace)
     return found;
 }
 
-/// Steps that are to be alike; in a profile that begins in the middle of a run the first is one of them.
+/// Steps that should be alike; in a profile that begins in the middle of a run, the first step is one of them.
 std::vector<Step> comparable(const std::vector<Step>& all)
 {
     const bool midRun = !all.empty() && all.front().index > 0;
@@ -110,8 +111,8 @@ std::vector<Step> comparable(const std::vector<Step>& all)
     return steps;
 }
 
-/// The steps in which growth is looked for, in order. Without steps: equal parts of the time that rules judge, which
-/// begins after warm-up. Empty where that is too short.
+/// The steps in which growth is measured, in order. Without steps: equal parts of the analysis window, which begins
+/// after warm-up. Empty if the window is too short.
 std::vector<TimeRange> comparableRanges(const RuleContext& c)
 {
     std::vector<TimeRange> ranges;
@@ -191,7 +192,7 @@ double limitOf(const Trace& trace, const Growth& growth)
     return 0;
 }
 
-/// A trace without steps: the growth in a second.
+/// For a trace without steps: the growth per second.
 Message reasonOverTime(const Growth& growth)
 {
     const auto rate = [&](std::string_view name, double ofPart) {
@@ -225,10 +226,9 @@ Message reasonOf(const RuleContext& c, const Growth& growth)
     const bool sinceBegin = growth.counter->name.ends_with(counter::kSinceBegin);
     if (const double limit = limitOf(c.trace, growth); limit > floors.back().bytes && !sinceBegin) {
         const double left = std::ceil((limit - floors.back().bytes) / growth.mid);
-        return message<
-            "memory.growth.fills",
-            "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} steps. "
-            "At that rate the device's {limit} are full in {left} more steps.">(
+        return message<"memory.growth.fills",
+                       "{counter} grows by {growth} per step ({low} to {high}): from {first} to {last} over {steps} "
+                       "steps. At this rate, the device's {limit} are full in {left} more steps.">(
             {counter, mid, low, high, first, last, steps, size("limit", limit), {"left", left, countText(left)}});
     }
     return message<"memory.growth.grows",
@@ -246,12 +246,11 @@ Advice finding(const RuleContext& c, const Growth& growth)
                            .mid = growth.mid * growth.steps(),
                            .high = growth.high * growth.steps()};
     advice.caveats = {
-        message<"memory.growth.intended", "A replay buffer or a cache of the data set also grows until it is "
-                                          "full.">(),
+        message<"memory.growth.intended", "A replay buffer or a dataset cache also grows until it is full.">(),
         message<"memory.growth.longer_run",
                 "The saving is the growth over the recorded time: a longer run saves more.">()};
-    advice.whyNoToggle = message<"memory.growth.no_setting",
-                                 "No setting: something in the program keeps objects of every step alive.">();
+    advice.whyNoToggle =
+        message<"memory.growth.no_setting", "No setting: the program keeps objects of every step alive.">();
     advice.evidence.push_back({.track = growth.counter->id,
                                .slice = std::nullopt,
                                .range = {floors.front().at, floors.back().at},
@@ -262,14 +261,14 @@ Advice finding(const RuleContext& c, const Growth& growth)
     return advice;
 }
 
-/// Why nothing is known of the growth, although memory was recorded.
+/// Why the growth is unknown although memory was recorded.
 Advice tooFewSamples(const RuleContext& c, std::size_t most)
 {
     if (c.facts.steps.empty())
         return cannotTell(
-            message<"memory.growth.few_samples",
-                    "Memory was recorded in only {parts} of {all} parts of the trace, which has no steps: too "
-                    "few to show growth.">({{"parts", most}, {"all", kParts}}),
+            message<"memory.growth.few_samples", "Memory was recorded in only {parts} of {all} parts of the trace, "
+                                                 "which has no steps: too few to show growth.">(
+                {{"parts", most}, {"all", kParts}}),
             Need::Longer);
     return cannotTell(message<"memory.growth.few_steps",
                               "Steady-state steps with recorded memory: {steps}; too few to show growth ({counted} are "
@@ -285,7 +284,7 @@ Advice check(const RuleContext& c)
         return cannotTell(message<"memory.growth.not_recorded", "Memory was not recorded.">(), Need::Memory);
     const std::vector<TimeRange> steps = comparableRanges(c);
     if (c.facts.steps.empty() && steps.empty())
-        return cannotTell(noStepMarks("whether memory grows from step to step is unknown"), Need::Steps);
+        return cannotTell(noStepMarks("it is unknown whether memory grows from step to step"), Need::Steps);
     const bool inParts = c.facts.steps.empty();
     std::vector<Growth> judged;
     std::size_t most = 0;

@@ -18,29 +18,30 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "memory.pressure";
-// Of the time, idle while allocation calls block. Chosen: a twentieth, as for data; less is lost in the spread of steps.
+// Minimum share of the time that the device idles while allocation calls block. Chosen: 5 %, as for data; less
+// disappears in the variation between steps.
 constexpr double kWorthFixing = 0.05;
-// Chosen: calls in one or two gaps may be a cache that is emptied once and filled again.
+// Chosen: calls in one or two gaps may come from a cache that is emptied once and refilled.
 constexpr std::size_t kManyGaps = 3;
 
 /// Calls that allocate or free memory between kernels.
 struct AllocationCalls {
-    double idleShare = 0; ///< of the time in which they are looked for, on the device that idles longest
+    double idleShare = 0; ///< share of the searched time, on the device that idles longest
     std::int64_t allocations = 0, frees = 0;
     Nanoseconds blocked{};           ///< the host, on any thread
-    Nanoseconds searched{};          ///< time in which they are looked for
-    std::size_t gaps = 0;            ///< between the devices' work, with such calls in them
+    Nanoseconds searched{};          ///< length of the searched part of the trace
+    std::size_t gaps = 0;            ///< gaps in device work that contain such calls
     const IdleCause* idle = nullptr; ///< in the whole window
 };
 
-/// Asynchronous calls serve themselves from the driver's pool and do not block.
+/// Asynchronous calls use the driver's memory pool and do not block.
 bool isBlocking(std::string_view call, std::initializer_list<std::string_view> marks)
 {
     const auto has = [&](std::string_view mark) { return call.find(mark) != call.npos; };
     return std::any_of(marks.begin(), marks.end(), has) && !has("Async");
 }
 
-/// Of device memory or page-locked memory.
+/// True for calls that allocate device memory or page-locked memory.
 bool allocates(std::string_view call)
 {
     return isBlocking(call, {"Malloc", "MemAlloc", "MemCreate", "HostAlloc"});
@@ -57,7 +58,8 @@ Message noSingleSetting()
                    "No single setting: see checkpointing, gradient.accumulation, precision.amp and batch.size.">();
 }
 
-/// Where allocation is a habit: in steady steps. Without steps in the second half, since a run begins by allocating.
+/// The part of the trace in which allocation should not be necessary: the steady steps or, without steps, the second
+/// half, because programs allocate at the start.
 Intervals searchedPart(const RuleContext& c)
 {
     const Intervals& window = c.facts.device.window;
@@ -102,9 +104,10 @@ Message allocationReason(const RuleContext& c, const AllocationCalls& found)
 {
     const double us = c.facts.device.usPerStep(found.blocked);
     if (c.facts.device.steps.empty())
-        return message<"memory.pressure.calls_without_steps",
-                       "Calls between kernels that allocate ({allocations}) or free ({frees}) memory block for {time} in "
-                       "{searched}; the device idles {share} of it. The trace has no steps, so this is not per step.">(
+        return message<
+            "memory.pressure.calls_without_steps",
+            "Calls between kernels that allocate ({allocations}) or free ({frees}) memory block for {time} in "
+            "{searched}; the device idles {share} of that time. The trace has no steps, so this is not per step.">(
             {{"allocations", found.allocations},
              {"frees", found.frees},
              {"time", us, timeText(us)},
@@ -112,17 +115,18 @@ Message allocationReason(const RuleContext& c, const AllocationCalls& found)
              {"share", found.idleShare, shareText(found.idleShare)}});
     return message<"memory.pressure.calls",
                    "Calls between kernels that allocate ({allocations}) or free ({frees}) memory block for {time} per "
-                   "step; the device idles {share} of the time meanwhile.">(
+                   "step; the device idles {share} of the time during these calls.">(
         {{"allocations", found.allocations},
          {"frees", found.frees},
          {"time", us, timeText(us)},
          {"share", found.idleShare, shareText(found.idleShare)}});
 }
 
-/// PyTorch's cache of device memory is off, or drops what it holds to make room; or a program has no cache.
+/// Fires if PyTorch's caching allocator is off or frees cached memory to make room, or if a program has no caching
+/// allocator.
 std::optional<Advice> allocationsBetweenKernels(const RuleContext& c)
 {
-    if (c.config && c.facts.device.steps.empty()) // the run is starting
+    if (c.config && c.facts.device.steps.empty()) // only the start of the run is recorded
         return std::nullopt;
     const AllocationCalls found = allocationCalls(c);
     if (found.idleShare < kWorthFixing || found.gaps < kManyGaps)
@@ -134,9 +138,10 @@ std::optional<Advice> allocationsBetweenKernels(const RuleContext& c)
     if (!c.facts.device.steps.empty())
         advice.saving = upperBoundOverSteps(c.facts.device.idleInEachStep({"allocation"}));
     else
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     advice.caveats = {
-        message<"memory.pressure.no_cache", "PYTORCH_NO_CUDA_MEMORY_CACHING turns PyTorch's cache off: is it set?">(),
+        message<"memory.pressure.no_cache",
+                "PYTORCH_NO_CUDA_MEMORY_CACHING turns off PyTorch's caching allocator: check whether it is set.">(),
         message<"memory.pressure.fragmented", "If it is not set, memory is short or fragmented: "
                                               "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True helps.">()};
     advice.whyNoToggle = noSingleSetting();
@@ -152,13 +157,12 @@ Advice check(const RuleContext& c)
         return *none;
     Advice advice = firesOnMemory(
         c, *use,
-        message<"memory.pressure.full",
-                "Memory was {share} full: a longer sample or another program can end the run.">(
+        message<"memory.pressure.full", "Memory was {share} full: a longer sample or another program can end the run.">(
             {{"share", use->share(), shareText(use->share())}}));
     advice.whyNoPrediction = message<"memory.pressure.no_prediction",
-                                     "Several settings free memory; what each of them frees has to be measured.">();
+                                     "Several settings free memory; measure how much each of them frees.">();
     advice.caveats = {message<"memory.pressure.reserved",
-                              "A caching allocator keeps what it does not need: more is reserved than is in use.">()};
+                              "A caching allocator keeps unused memory: more is reserved than is in use.">()};
     advice.whyNoToggle = noSingleSetting();
     return advice;
 }

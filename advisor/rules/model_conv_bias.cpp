@@ -14,13 +14,13 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "model.conv_bias";
-// Inputs of aten::conv2d and its like: input, weight, bias.
+// Inputs of aten::conv2d and similar operators: input, weight, bias.
 constexpr std::size_t kBiasInput = 2;
 
 struct Convolutions {
-    std::int64_t all = 0;        ///< whose inputs are recorded
-    std::int64_t unknown = 0;    ///< whose inputs are not
-    std::int64_t beforeNorm = 0; ///< with a bias, directly before a batch norm
+    std::int64_t all = 0;        ///< convolutions whose inputs are recorded
+    std::int64_t unknown = 0;    ///< convolutions whose inputs are not recorded
+    std::int64_t beforeNorm = 0; ///< convolutions with a bias, directly before a batch norm
     std::vector<SliceId> useless;
 };
 
@@ -30,7 +30,7 @@ bool isConvolutionOp(std::string_view op)
            op == "aten::_convolution";
 }
 
-/// Whether the third input has a size, as "[[32, 3, 8, 8], [64, 3, 7, 7], [64], …]"; no value where the inputs are not
+/// Whether the third input has a size, as in "[[32, 3, 8, 8], [64, 3, 7, 7], [64], …]"; no value if the inputs are not
 /// recorded.
 std::optional<bool> hasBias(const Trace& trace, SliceId op)
 {
@@ -45,7 +45,7 @@ bool isNormOp(std::string_view op)
     return op == "aten::batch_norm" || op == "aten::native_batch_norm" || op == "aten::cudnn_batch_norm";
 }
 
-/// A batch norm in training counts its batches before it normalises: it adds one to a tensor without dimensions.
+/// In training, batch norm counts its batches before it normalizes: it adds one to a zero-dimensional tensor.
 bool countsBatches(const Trace& trace, const SliceBrief& op)
 {
     const std::string_view name = trace.string(op.name);
@@ -55,7 +55,7 @@ bool countsBatches(const Trace& trace, const SliceBrief& op)
     return !inputs.empty() && inputs.front() == "[]";
 }
 
-/// @param behind  the operators that follow it
+/// @param behind the operators that follow the convolution
 void addConvolution(Convolutions& found, const Trace& trace, const SliceBrief& op, std::span<const SliceBrief> behind)
 {
     const std::optional<bool> bias = hasBias(trace, op.id);
@@ -103,16 +103,16 @@ Advice check(const RuleContext& c)
                       "{useless} of {convolutions} convolutions add a bias that the following batch norm subtracts.">(
             {{"useless", found.beforeNorm, countText(found.beforeNorm)},
              {"convolutions", found.all, countText(found.all)}}));
-    // All convolutions' share, by how many of them it is.
+    // The time share of the affected convolutions, in proportion to their number.
     advice.timeShare = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(found.beforeNorm) /
-                      static_cast<double>(found.all);
+                       static_cast<double>(found.all);
     advice.whyNoPrediction = message<"model.conv_bias.cost_unknown",
                                      "The cost of the bias is part of the convolution's time: measure it.">();
     advice.caveats = {
         message<"model.conv_bias.directly_before",
-                "Only directly before the norm: with an activation in between, the bias "
-                "matters.">(),
-        message<"model.conv_bias.checkpoints", "Checkpoints saved with a bias do not load into layers without one.">()};
+                "This applies only directly before the norm: with an activation in between, the bias matters.">(),
+        message<"model.conv_bias.checkpoints",
+                "Checkpoints saved with a bias cannot be loaded into layers without one.">()};
     setToggle(advice, c, kKey, "false");
     addEvidence(advice, c.trace, found.useless);
     return advice;
@@ -122,8 +122,8 @@ Advice check(const RuleContext& c)
 
 Rule model_conv_bias()
 {
-    return proposing(
-        "false", {kKey, "Convolutions have a bias that batch norm removes", check, Needs::Steps, TimePart::Kernels});
+    return proposing("false",
+                     {kKey, "Batch norm cancels the bias of convolutions", check, Needs::Steps, TimePart::Kernels});
 }
 
 } // namespace advisor::rules

@@ -5,8 +5,8 @@ namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "model.norm";
-// Fewer samples than these give batch norm statistics that are mostly noise.
-// Source: Wu and He, Group Normalization, ECCV 2018, figure 1.
+// With fewer samples than this, batch norm statistics are mostly noise. Source: Wu and He, Group Normalization, ECCV
+// 2018, figure 1.
 constexpr std::int64_t kSmallBatch = 8;
 
 Advice check(const RuleContext& c)
@@ -28,13 +28,14 @@ Advice check(const RuleContext& c)
     Advice advice = firesOnLearning(
         norm == "none"
             ? message<"model.norm.none",
-                      "The model has no normalization layers: deep models then learn slowly or not at all.">()
+                      "The model has no normalization layers: without them, deep models learn slowly or not at all.">()
             : message<"model.norm.small_batch",
-                      "Batch norm computes its statistics from {batch} samples: mostly noise.">({{"batch", batch}}));
-    advice.caveats = {
-        message<"model.norm.batch_dependence",
-                "Batch norm depends on the other samples of a batch, so small batches hurt it; group norm does not.">(),
-        message<"model.norm.checkpoints", "Checkpoints saved with one kind of norm do not load into another.">()};
+                      "Batch norm computes its statistics from only {batch} samples, so they are mostly noise.">(
+                  {{"batch", batch}}));
+    advice.caveats = {message<"model.norm.batch_dependence", "Batch norm depends on the other samples of a batch and "
+                                                             "suffers from small batches; group norm does not.">(),
+                      message<"model.norm.checkpoints",
+                              "Checkpoints saved with one kind of norm cannot be loaded into a model with another.">()};
     setToggle(advice, c, kKey, small ? "group" : "batch");
     addSteps(advice, c);
     return advice;

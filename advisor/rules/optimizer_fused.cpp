@@ -19,14 +19,14 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// An operator or several for each parameter are hundreds; a fused or foreach optimizer takes a handful.
+// An optimizer that runs operators for each parameter runs hundreds; a fused or foreach optimizer runs a handful.
 constexpr double kSingleTensorOps = 50;
-// Of the step that the optimizer takes: below, there is nothing to win.
+// Minimum share of the step that the optimizer takes: below it, there is nothing to gain.
 constexpr double kWorthFixing = 0.02;
 
 struct OptimizerUse {
-    double ops = 0;     ///< a step, other than foreach and fused ones
-    double manyOps = 0; ///< foreach and fused ones
+    double ops = 0;     ///< per step, without foreach and fused operators
+    double manyOps = 0; ///< per step, foreach and fused operators
     std::vector<SliceId> longest;
 };
 
@@ -35,7 +35,7 @@ bool isOverMany(std::string_view op)
     return op.find("_foreach_") != op.npos || op.find("_fused_") != op.npos;
 }
 
-/// Of foreach implementations, once for each tensor and without a kernel.
+/// Operators that foreach implementations also call for each tensor, without launching a kernel.
 bool isBookkeeping(std::string_view op)
 {
     return op == "aten::result_type" || op == "aten::empty";
@@ -56,8 +56,7 @@ OptimizerUse optimizerUse(const OpCosts& costs)
     return use;
 }
 
-/// The same of a trace without steps, for each time that the optimizer runs. No value where it does not mark when that
-/// is.
+/// The same for a trace without steps, per optimizer call. No value if the trace does not mark when the optimizer runs.
 std::optional<OptimizerUse> optimizerUseWithoutSteps(const RuleContext& c)
 {
     const Intervals passes = hostInPhases(c, {phase::kOptimizer});
@@ -90,28 +89,28 @@ Advice finding(const RuleContext& c, const OptimizerUse& use, double share, bool
     Advice advice = fires(
         c.facts.steps.empty()
             ? message<"optimizer.fused.loops_without_steps",
-                      "The optimizer loops over tensors (not foreach or fused): {ops} operators each time it runs, and "
-                      "{share} of the recorded time. The trace has no steps, so this is not per step.">(parameters)
+                      "The optimizer loops over tensors (not foreach or fused): {ops} operators per call and {share} "
+                      "of the recorded time. The trace has no steps, so this is not per step.">(parameters)
         : launchesKnown
             ? message<"optimizer.fused.loops",
                       "The optimizer loops over tensors (not foreach or fused): {ops} operators "
                       "and {share} of the step.">(parameters)
-            : message<
-                  "optimizer.fused.loops_while_idle",
-                  "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device idles "
-                  "{share} of the step meanwhile; the kernels they launched are not recorded.">(parameters));
+            : message<"optimizer.fused.loops_while_idle",
+                      "The optimizer loops over tensors (not foreach or fused): {ops} operators per step. The device "
+                      "idles {share} of the step during these operators; the kernels they launched are not recorded.">(
+                  parameters));
     advice.timeShare = share;
     advice.whyNoPrediction = message<"prediction.other_kernels",
                                      "The change runs other kernels, whose times are not in this trace: measure it.">();
     advice.caveats = {
         message<"optimizer.fused.foreach_memory",
-                "A foreach optimizer needs temporary memory as large as the weights; a fused one does not.">()};
+                "A foreach optimizer needs temporary memory of the same size as the weights; a fused one does not.">()};
     setToggleToFirst(advice, c, "optimizer.implementation", {"fused", "foreach"});
     addEvidence(advice, c.trace, use.longest);
     return advice;
 }
 
-/// What the optimizer runs; else why that is not known.
+/// The operators of the optimizer, or the reason why they are unknown.
 std::variant<OptimizerUse, Advice> recordedUse(const RuleContext& c)
 {
     const bool withoutSteps = c.facts.steps.empty() && !c.config && hasDeviceWork(c.trace);
@@ -159,11 +158,10 @@ Advice check(const RuleContext& c)
     }
     const double share = wholeUs > 0 ? optimizerUs / wholeUs : 0;
     if (share < kWorthFixing && !launchesKnown)
-        return cannotTell(
-            message<"optimizer.fused.launches_not_recorded",
-                    "The trace does not record what the optimizer's {ops} operators per step launched, and "
-                    "no device waits for them.">({{"ops", use.ops, countText(use.ops)}}),
-            Need::KernelsAndHost);
+        return cannotTell(message<"optimizer.fused.launches_not_recorded",
+                                  "The trace does not record what the optimizer's {ops} operators per step launched, "
+                                  "and no device waits for them.">({{"ops", use.ops, countText(use.ops)}}),
+                          Need::KernelsAndHost);
     if (share < kWorthFixing)
         return silent(message<"optimizer.fused.small", "The optimizer takes only {share} of the step.">(
             {{"share", share, shareText(share)}}));

@@ -14,8 +14,8 @@ namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "optimizer.kind";
-// Source: You et al., Large Batch Training of Convolutional Networks, 2017: up to 8,192 samples SGD with a scaled rate
-// keeps up; beyond, LARS does.
+// Source: You et al., Large Batch Training of Convolutional Networks, 2017: up to 8,192 samples, SGD with a scaled
+// learning rate is as good; beyond that, LARS is better.
 constexpr double kLargeBatch = 8192;
 
 Advice finding(const RuleContext& c, Message reason, std::string to)
@@ -24,18 +24,19 @@ Advice finding(const RuleContext& c, Message reason, std::string to)
     advice.caveats = {
         message<"optimizer.kind.learning_rate",
                 "Another optimizer needs another learning rate: find it first (schedule.kind=range_test).">(),
-        message<"optimizer.kind.weight_decay", "Decoupled weight decay is not L2: choose its value again.">()};
+        message<"optimizer.kind.weight_decay",
+                "Decoupled weight decay is not L2 regularization: choose its value again.">()};
     setToggle(advice, c, kKey, std::move(to));
     addSteps(advice, c);
     return advice;
 }
 
-/// What the rule judges; of a recorded program, what the trace records of it.
+/// The values that the rule checks; for a recorded program, as far as the trace contains them.
 struct Settings {
-    std::string optimizer; ///< as the configuration or Python names it
-    std::string kind;      ///< "sgd", "adam", "adamw"; others differ
+    std::string optimizer; ///< as named in the configuration or in Python
+    std::string kind;      ///< "sgd", "adam", "adamw"; other names are kept as they are
     std::optional<double> weightDecay;
-    std::optional<double> samples; ///< of a step
+    std::optional<double> samples; ///< per step
 };
 
 Settings settingsOf(const config::TrainingConfig& config)
@@ -52,7 +53,7 @@ Settings settingsOf(const profiler::Trace& trace)
                                      std::pair("torch.optim.AdamW", "adamw")})
         if (values.optimizer == name)
             settings.kind = kind;
-    // A loader gives batches to one rank.
+    // A loader provides the batches of one rank.
     const std::string ranks(metadata(trace, "world_size"));
     if (values.batchSize)
         settings.samples = static_cast<double>(*values.batchSize) * std::max(1.0, std::strtod(ranks.c_str(), nullptr));
@@ -63,24 +64,24 @@ Advice check(const RuleContext& c)
 {
     const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
     if (optimizer.empty())
-        return cannotTell(
-            message<"optimizer.kind.not_recorded", "The trace does not record one optimizer that the program uses.">(),
-            Need::Program);
+        return cannotTell(message<"optimizer.kind.not_recorded",
+                                  "The trace does not show a single optimizer that the program uses.">(),
+                          Need::Program);
     const double batch = samples.value_or(0);
     const bool plain = kind == "sgd" || kind == "adam" || kind == "adamw";
     if (batch > kLargeBatch && plain)
-        return finding(c,
-                       message<"optimizer.kind.large_batch",
-                               "{samples} samples per step are more than {optimizer} scales to; optimizers "
-                               "with a rate per layer are made for such batches.">(
-                           {{"samples", batch, countText(batch)}, {"optimizer", optimizer}}),
-                       kind == "sgd" ? "lars" : "lamb");
+        return finding(
+            c,
+            message<"optimizer.kind.large_batch", "{samples} samples per step are more than {optimizer} scales to; "
+                                                  "layer-wise adaptive optimizers are made for such batches.">(
+                {{"samples", batch, countText(batch)}, {"optimizer", optimizer}}),
+            kind == "sgd" ? "lars" : "lamb");
     if (kind == "adam" && decay.value_or(0) > 0)
-        return finding(c,
-                       message<"optimizer.kind.adam_decay",
-                               "Adam scales weight decay by the gradients' magnitude, so weights with large "
-                               "gradients hardly decay; AdamW decouples the two.">(),
-                       "adamw");
+        return finding(
+            c,
+            message<"optimizer.kind.adam_decay", "Adam scales weight decay by the gradient magnitude, so weights with "
+                                                 "large gradients hardly decay; AdamW decouples the two.">(),
+            "adamw");
     if (!samples || (kind == "adam" && !decay))
         return cannotTell(message<"optimizer.kind.settings_not_recorded",
                                   "The program uses {optimizer}, but the trace does not record {what}.">(
@@ -94,7 +95,7 @@ Advice check(const RuleContext& c)
 
 Rule optimizer_kind()
 {
-    return proposing("adamw", {kKey, "Another optimizer suits this batch", check});
+    return proposing("adamw", {kKey, "Another optimizer suits this batch size", check});
 }
 
 } // namespace advisor::rules

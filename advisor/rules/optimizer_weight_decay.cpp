@@ -10,8 +10,8 @@ namespace advisor::rules {
 namespace {
 
 constexpr std::string_view kKey = "optimizer.weight_decay";
-// Times the reference batch. Chosen: the noise of a gradient falls with the root of the batch, so that four times the
-// batch halves the noise that regularized the weights.
+// Multiple of the reference batch. Chosen: gradient noise falls with the square root of the batch size, so four times
+// the batch halves the noise that regularized the weights.
 constexpr double kGrown = 4;
 
 Message noDecay()
@@ -24,16 +24,16 @@ std::vector<Message> caveats()
     return {message<"optimizer.weight_decay.hyperparameter",
                     "It is a hyperparameter: another value may be better, and small models may need none.">(),
             message<"optimizer.weight_decay.l2",
-                    "With Adam it is L2 regularization; AdamW, LARS and LAMB decouple it from the gradient.">()};
+                    "With Adam, it is L2 regularization; AdamW, LARS and LAMB decouple it from the gradient.">()};
 }
 
-/// As large as the examples of the documents have it.
+/// The value that the examples in the documentation use.
 std::string usualDecay(bool decoupled)
 {
     return decoupled ? "0.01" : "0.0005";
 }
 
-/// A recorded program: the batch for which its decay was chosen is not known.
+/// For a recorded program, the batch size for which its weight decay was chosen is unknown.
 Advice ofProgram(const RuleContext& c)
 {
     const ProgramValues values = programValues(c.trace);
@@ -47,9 +47,9 @@ Advice ofProgram(const RuleContext& c)
     Advice advice = firesOnLearning(noDecay());
     advice.caveats = caveats();
     advice.caveats.push_back(
-        message<"optimizer.weight_decay.first_group",
-                "The value is that of the optimizer's first parameter group: other groups may have "
-                "values of their own.">());
+        message<
+            "optimizer.weight_decay.first_group",
+            "The value is that of the optimizer's first parameter group: other groups may have different values.">());
     setToggle(advice, c, kKey, usualDecay(values.optimizer == "torch.optim.AdamW"));
     addSteps(advice, c);
     return advice;
@@ -69,10 +69,9 @@ Advice check(const RuleContext& c)
     const bool decoupled = optimizer != "sgd" && optimizer != "adam";
     Advice advice = firesOnLearning(
         decay > 0
-            ? message<
-                  "optimizer.weight_decay.large_batch",
-                  "The batch is {times} times the reference batch, for which the weight decay of {decay} was chosen: "
-                  "batch, rate and decay are tuned together.">(
+            ? message<"optimizer.weight_decay.large_batch",
+                      "The batch is {times} times the reference batch, for which the weight decay of {decay} was "
+                      "chosen: batch size, learning rate and weight decay are tuned together.">(
                   {{"times", times, fmt::format("{:.3g}", times)}, {"decay", decay, fmt::format("{:.3g}", decay)}})
             : noDecay());
     advice.caveats = caveats();
@@ -85,7 +84,7 @@ Advice check(const RuleContext& c)
 
 Rule optimizer_weight_decay()
 {
-    return {kKey, "Weights are not decayed", check};
+    return {kKey, "Weight decay is not used or not adjusted", check};
 }
 
 } // namespace advisor::rules

@@ -17,8 +17,8 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "parallel.kind";
 
 struct Replication {
-    std::vector<SliceId> forwards; ///< DataParallel's
-    Nanoseconds copying{};         ///< replicate, scatter, gather on the host's threads
+    std::vector<SliceId> forwards; ///< the DataParallel ranges
+    Nanoseconds copying{};         ///< replicate, scatter, gather on the host threads
     std::set<std::int64_t> processes;
 };
 
@@ -49,7 +49,7 @@ Replication replication(const Trace& trace)
     return found;
 }
 
-/// Of the steps' time, or of the whole trace where no steps are marked.
+/// Share of the steps' time, or of the whole trace if no steps are marked.
 double shareOfSteps(const RuleContext& c, Nanoseconds time)
 {
     Nanoseconds all{};
@@ -64,14 +64,14 @@ Advice check(const RuleContext& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
     if (kind == "ddp" || kind == "none")
-        return silent(kind == "ddp" ? message<"parallel.kind.ddp", "The run is already distributed data parallel.">()
+        return silent(kind == "ddp" ? message<"parallel.kind.ddp", "The run already uses distributed data parallel.">()
                                     : message<"parallel.kind.one_device", "The run uses one model on one device.">());
     const Replication found = replication(c.trace);
     if (kind.empty() && found.forwards.empty()) {
         if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
             !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
             return cannotTell(message<"parallel.kind.not_recorded",
-                                      "The trace contains neither operators nor ranges of the program.">(),
+                                      "The trace contains neither operators nor the program's ranges.">(),
                               Need::Operators);
         return silent(message<"parallel.kind.no_data_parallel", "DataParallel.forward never ran.">());
     }
@@ -83,12 +83,14 @@ Advice check(const RuleContext& c)
             : message<"parallel.kind.data_parallel", "One process drives all devices (DataParallel): each step copies "
                                                      "the model to every device.">());
     advice.timeShare = shareOfSteps(c, found.copying);
-    advice.whyNoPrediction = message<"parallel.kind.not_predicted",
-                                     "DDP overlaps its communication; how much stays exposed is not in this trace.">();
-    advice.caveats = {message<"parallel.kind.processes",
-                              "DDP needs one process per GPU, started by torchrun; NCCL on GPUs, Gloo on the CPU.">(),
-                      message<"parallel.kind.learning_rate",
-                              "The batch per step is the sum over the processes: scale the learning rate with it.">()};
+    advice.whyNoPrediction =
+        message<"parallel.kind.not_predicted",
+                "DDP overlaps its communication; the trace does not show how much would remain exposed.">();
+    advice.caveats = {
+        message<"parallel.kind.processes",
+                "DDP needs one process per GPU, started by torchrun, with NCCL on GPUs or Gloo on the CPU.">(),
+        message<"parallel.kind.learning_rate",
+                "The batch per step is the sum over all processes: scale the learning rate with it.">()};
     setToggle(advice, c, kKey, "ddp");
     addEvidence(advice, c.trace, found.forwards);
     return advice;

@@ -16,21 +16,21 @@ namespace analysis = profiler::analysis;
 using profiler::message;
 
 constexpr std::string_view kKey = "precision.amp";
-// Under a fifth of the work, casting tensors back and forth costs about what faster products win.
+// Minimum share of the work: below 20 %, casting tensors costs about as much as faster matmuls gain.
 constexpr double kWorthTrying = 0.2;
 
-// Of a processor's work. Its other operators get slower by the casts around products and by sixteen bits themselves; on
-// one with AVX512_BF16 a GPT with 57 % and a vision transformer with 54 % in products became 1.6 and 2 times slower,
-// convolutional networks with a third neither faster nor slower, a perceptron with 83 % 2.6 times faster.
+// Minimum share of a CPU's work. The casts around matmuls and 16-bit types themselves slow its other operators down. On
+// a CPU with AVX512_BF16, a GPT with 57 % and a vision transformer with 54 % in matmuls became 1.6 and 2 times slower,
+// convolutional networks with a third were neither faster nor slower, and an MLP with 83 % became 2.6 times faster.
 constexpr double kPaysOnCpu = 0.8;
 
-// Older devices multiply sixteen bits no faster than thirty-two.
+// Older devices multiply 16-bit numbers no faster than 32-bit numbers.
 constexpr int kFirstWithTensorCores = 70;
-// Volta and Turing multiply FP16 on their tensor cores, and BF16 nowhere. Source: the CUDA programming guide's table of
-// features by compute capability.
+// Volta and Turing multiply FP16 on their tensor cores, but have no units for BF16. Source: the CUDA programming
+// guide's table of features by compute capability.
 constexpr int kFirstWithBf16 = 80;
 
-/// Whether the processor multiplies BF16 in hardware; no value when the trace does not say.
+/// Whether the CPU multiplies BF16 in hardware; no value if the trace does not record it.
 std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
 {
     const std::string_view flags = metadata(trace, "host.cpu_flags");
@@ -41,7 +41,7 @@ std::optional<bool> cpuHasBf16(const profiler::Trace& trace)
                        [&](std::string_view flag) { return flags.find(flag) != flags.npos; });
 }
 
-/// Products in full precision: of kernel time where kernels are recorded, else of operators' time.
+/// Share of full-precision matmuls and convolutions: of kernel time if kernels are recorded, else of operator time.
 WorkShare fullPrecisionProducts(const RuleContext& c)
 {
     const analysis::KernelWork& work = c.facts.device.work;
@@ -50,8 +50,8 @@ WorkShare fullPrecisionProducts(const RuleContext& c)
     return workShare(c, isMatrixProduct);
 }
 
-/// What autocast leaves of a kernel at most: products in full precision may vanish; of others, which memory bounds,
-/// half of the bytes remain; communication and products on tensor cores stay.
+/// The minimum that autocast leaves of a kernel: full-precision matmuls and convolutions may disappear; half of the
+/// bytes of other, memory-bound kernels remain; communication and tensor-core kernels stay.
 double leftByAutocast(std::string_view kernel)
 {
     if (isFullPrecisionProduct(kernel))
@@ -60,7 +60,7 @@ double leftByAutocast(std::string_view kernel)
     return analysis::isProduct(of) || of == analysis::KernelClass::Communication ? 1 : 0.5;
 }
 
-/// What rules autocast out or leaves it open; no value when it may be tried.
+/// The reason why autocast is ruled out or cannot be judged; no value if it may help.
 std::optional<Advice> hindrance(const RuleContext& c)
 {
     if (hasDeviceWork(c.trace)) {
@@ -78,18 +78,18 @@ std::optional<Advice> hindrance(const RuleContext& c)
     if (!bf16)
         return cannotTell(
             message<"precision.amp.no_cpu_flags",
-                    "The trace does not say whether the processor has BF16 instructions (host.cpu_flags).">(),
+                    "The trace does not record whether the CPU has BF16 instructions (host.cpu_flags).">(),
             Need::Program);
     if (!*bf16)
         return silent(message<"precision.amp.cpu_without_bf16",
-                              "The processor has no BF16 instructions: it would emulate them, which is slower.">());
+                              "The CPU has no BF16 instructions: it would emulate them, which is slower.">());
     return std::nullopt;
 }
 
 Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::amp] != "off")
-        return silent(message<"precision.amp.on", "Mixed precision is on already.">());
+        return silent(message<"precision.amp.on", "Mixed precision is already on.">());
     if (auto advice = withoutSteadySteps(c); advice && c.facts.device.work.all.count == 0)
         return *advice;
     if (!hasDeviceWork(c.trace) && !ranOnCpu(c))
@@ -98,28 +98,28 @@ Advice check(const RuleContext& c)
     if (!products.recorded)
         return cannotTell(
             message<"precision.amp.no_work",
-                    "Neither operators nor kernels were recorded: the share of matrix products is not known.">(),
+                    "Neither operators nor kernels were recorded: the share of matmuls and convolutions is unknown.">(),
             Need::Operators);
     if (products.share < kWorthTrying)
         return silent(
-            message<"precision.amp.little_fp32", "Only {share} of the work is matmuls and convolutions in FP32.">(
+            message<"precision.amp.little_fp32", "Matmuls and convolutions in FP32 take only {share} of the work.">(
                 {{"share", products.share, shareText(products.share)}}));
     if (auto advice = hindrance(c))
         return *advice;
     if (!hasDeviceWork(c.trace) && products.share < kPaysOnCpu)
-        return cannotTell(
-            message<"precision.amp.cpu_may_lose",
-                    "{share} of the work is matmuls and convolutions in FP32. On a CPU the casts and the slower other "
-                    "operators may cost more than this wins.">({{"share", products.share, shareText(products.share)}}),
-            Need::Measurement);
-    Advice advice = fires(message<"precision.amp.fp32", "{share} of the work is matmuls and convolutions in FP32.">(
+        return cannotTell(message<"precision.amp.cpu_may_lose",
+                                  "Matmuls and convolutions in FP32 take {share} of the work. On a CPU, the casts and "
+                                  "the slowdown of other operators may cost more than this gains.">(
+                              {{"share", products.share, shareText(products.share)}}),
+                          Need::Measurement);
+    Advice advice = fires(message<"precision.amp.fp32", "Matmuls and convolutions in FP32 take {share} of the work.">(
         {{"share", products.share, shareText(products.share)}}));
     if (c.facts.device.work.all.count > 0) {
         const KernelBound bound = boundByKernels(c, leftByAutocast);
         if (!bound.matters())
             return offTheCriticalPath(bound);
         promise(advice, c, bound);
-        // The bound holds what else autocast touches; the finding is about the products.
+        // The bound includes everything that autocast changes; the finding is about matmuls and convolutions.
         advice.timeShare = std::min(bound.share, shareOfTime(c, products.share));
     } else {
         advice.timeShare = shareOfTime(c, products.share);
@@ -128,7 +128,7 @@ Advice check(const RuleContext& c)
                     "Another precision runs other kernels, whose times are not in this trace: measure it.">();
     }
     advice.caveats = {
-        message<"precision.amp.compare_loss", "The loss must stay finite and close to that of FP32: compare it.">(),
+        message<"precision.amp.compare_loss", "The loss must stay finite and close to the FP32 loss: compare them.">(),
         message<"precision.amp.scaling", "BF16 has the range of FP32 and needs no gradient scaling. FP16 does, and its "
                                          "skipped steps must be counted.">()};
     const std::optional<int> capability = hasDeviceWork(c.trace) ? computeCapability(c) : std::nullopt;

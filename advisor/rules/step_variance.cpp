@@ -15,28 +15,29 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Fewer steps do not show a spread.
+// Fewer steps do not show how much steps vary.
 constexpr std::size_t kFewestSteps = 5;
-// Slow steps take this much more than the usual one: beyond what schedulers and clocks do on a quiet machine.
+// Slow steps take this many times the usual duration: more than schedulers and clocks cause on a quiet machine.
 constexpr double kRestless = 1.25;
-// µs: an interrupt, and what it leaves in the caches, takes as much of any step.
+// µs: an interrupt and its effect on the caches take this much of any step.
 constexpr double kInterrupt = 250;
-// What slows the training itself comes back. So often, or in so many of the steps: less may be the machine's.
+// Slow steps caused by the training itself recur. Minimum number of occurrences, or minimum share of steps: fewer may
+// be caused by the machine.
 constexpr std::size_t kOften = 3, kTwice = 2;
 constexpr double kOftenShare = 0.15;
-// Below this share of the time nobody would miss it.
+// Minimum share of the time: below it, slow steps do not matter.
 constexpr double kWorthFixing = 0.02;
-// What our recorder calls them; and how long another thread then keeps the core: to the next of Linux's usual 250 ticks
-// a second.
+// The name of the counter in our recorder, and how long another thread then keeps the core: until the next of Linux's
+// usual 250 ticks per second.
 constexpr std::string_view kForcedSwitches = "switches, forced";
 constexpr double kTurnSeconds = 1.0 / 250;
 
-// Of the steps: so many of the quickest and of the slowest are left out where the others are called even.
+// Share of steps: this many of the fastest and of the slowest steps are ignored when the steps are called even.
 constexpr double kTail = 0.15;
-// Two kinds of steps lie apart where the gap between them is that share of the distance of their medians; of steps
-// spread evenly it is next to nothing.
+// Two groups of steps are separate if the gap between them is at least this share of the distance between their
+// medians; for evenly distributed steps it is close to zero.
 constexpr double kApart = 0.5;
-// Where more of the steps than that are slow, the quick ones are the exception.
+// If a larger share of the steps is slow, the fast steps are the exception.
 constexpr double kMostSlow = 2.0 / 3;
 
 struct NamedPart {
@@ -48,7 +49,7 @@ constexpr std::array<NamedPart, 8> kParts = {{{"waiting for data", &StepParts::d
                                               {"forward", &StepParts::forward},
                                               {"backward", &StepParts::backward},
                                               {"the optimizer", &StepParts::optimizer},
-                                              {"zeroing gradients", &StepParts::zeroGrad},
+                                              {"zero_grad", &StepParts::zeroGrad},
                                               {"metrics", &StepParts::metrics},
                                               {"other", &StepParts::other}}};
 
@@ -67,11 +68,12 @@ const NamedPart& varyingPart(const std::vector<Step>& slow, const std::vector<St
                              [&](const NamedPart& a, const NamedPart& b) { return excess(a) < excess(b); });
 }
 
-/// Steps that are to be alike. Recording operators slows a step down: where enough others are left, those are judged.
+/// Steps that should be alike. Recording operators slows a step down, so if enough steps without operators remain, only
+/// those are used.
 std::vector<Step> comparable(const std::vector<Step>& all)
 {
     std::vector<Step> steady;
-    // A profile that begins in the middle of a run holds no first steps: each of its steps is one like the others.
+    // A profile that begins in the middle of a run contains no first steps of a run, so all of its steps count.
     const bool midRun = !all.empty() && all.front().index > 0;
     for (const Step& step : all)
         if (isSteady(step) || (midRun && !step.partial))
@@ -82,8 +84,7 @@ std::vector<Step> comparable(const std::vector<Step>& all)
     return steady;
 }
 
-/// How often a second the process's threads were put off a core that they wanted to stay on, while these steps ran; no
-/// value where that was not recorded.
+/// How often per second the process's threads were preempted during these steps; no value if this was not recorded.
 std::optional<double> interruptions(const Trace& trace, const std::vector<Step>& steps)
 {
     for (const Track& track : trace.tracks()) {
@@ -94,7 +95,7 @@ std::optional<double> interruptions(const Trace& trace, const std::vector<Step>&
             if (sample.time < steps.front().range.begin)
                 continue;
             rates.push_back(sample.value);
-            if (sample.time >= steps.back().range.end) // each is of the time up to it
+            if (sample.time >= steps.back().range.end) // each sample covers the time up to it
                 break;
         }
         if (!rates.empty())
@@ -103,13 +104,12 @@ std::optional<double> interruptions(const Trace& trace, const std::vector<Step>&
     return std::nullopt;
 }
 
-/// Steps that take much longer than the usual one. Those that follow each other are one occurrence: whatever it was, it
-/// came once.
+/// Steps that take much longer than usual. Consecutive slow steps are one occurrence, because they have one cause.
 struct SlowSteps {
-    std::vector<Step> steps; ///< the slowest first
+    std::vector<Step> steps; ///< slowest first
     std::size_t occurrences = 0;
-    double excessUs = 0;        ///< more than the usual step, of all of them together
-    bool onlyBeginning = false; ///< none but steps that are slow by nature
+    double excessUs = 0;        ///< total time beyond the usual duration
+    bool onlyBeginning = false; ///< only the first steps were slow, as usual
 };
 SlowSteps slowSteps(const std::vector<Step>& all, double usualUs, double limitUs)
 {
@@ -118,7 +118,7 @@ SlowSteps slowSteps(const std::vector<Step>& all, double usualUs, double limitUs
     for (const Step& step : all) {
         const double us = toUs(step.range.duration());
         const bool isSlow = us > limitUs;
-        // In a profile that begins in the middle of a run, too, a slow first step is a beginning.
+        // Even in a profile that begins in the middle of a run, a slow first step is a start-up effect.
         slow.onlyBeginning = slow.onlyBeginning || (isSlow && !isSteady(step));
         if (isSlow && isSteady(step)) {
             slow.occurrences += before ? 0 : 1;
@@ -138,12 +138,12 @@ bool isRestless(double usualUs, double us)
     return us > std::max(kRestless * usualUs, usualUs + kInterrupt);
 }
 
-/// Where half of the steps and more are slow, the median is one of them and hides the others.
+/// If half of the steps or more are slow, the median is a slow step and hides the fast ones.
 struct TwoKinds {
-    double usualUs = 0; ///< median of the quick ones
-    double limitUs = 0; ///< between the two
+    double usualUs = 0; ///< median of the fast steps
+    double limitUs = 0; ///< between the two groups
 };
-/// @param us  of at least kFewestSteps steps
+/// @param us contains at least kFewestSteps steps
 std::optional<TwoKinds> twoKinds(std::vector<double> us)
 {
     std::sort(us.begin(), us.end());
@@ -165,8 +165,8 @@ bool recurs(const SlowSteps& slow, double share)
     return slow.occurrences >= kOften || (slow.occurrences >= kTwice && share >= kOftenShare);
 }
 
-/// What the slow steps cost in the mean over all: how often they come is known by so many occurrences as were seen.
-/// What an occurrence costs is taken to be what it cost here.
+/// Mean cost of the slow steps per step. The rate of occurrences is estimated from the number observed; the cost of an
+/// occurrence is taken as observed.
 Saving costOf(const SlowSteps& slow, std::size_t steps)
 {
     const auto seen = static_cast<double>(slow.occurrences);
@@ -183,8 +183,9 @@ Advice check(const RuleContext& c)
         us.push_back(toUs(step.range.duration()));
     if (steady.size() < kFewestSteps)
         return cannotTell(
-            message<"step.variance.few_steps", "The trace contains {steps} steady-state steps: too few to show "
-                                               "how much steps vary.">({{"steps", steady.size()}}),
+            message<"step.variance.few_steps",
+                    "The trace contains {steps} steady-state steps: too few to show how much steps vary.">(
+                {{"steps", steady.size()}}),
             Need::Longer);
     const double median = percentile(us, 0.5);
     const std::optional<TwoKinds> kinds = twoKinds(us);
@@ -196,7 +197,7 @@ Advice check(const RuleContext& c)
     const SlowSteps slow = slowSteps(steady, usual, limit);
     if (median <= 0 || slow.onlyBeginning)
         return silent(message<"step.variance.warmup_only",
-                              "Steps take {low} to {high} (median {median}) and are even after the first ones.">(
+                              "Steps take {low} to {high} (median {median}) and are even after the first steps.">(
             {low, high, middle}));
     if (slow.steps.empty() && isRestless(percentile(us, kTail), percentile(us, 1 - kTail)))
         return cannotTell(
@@ -212,14 +213,13 @@ Advice check(const RuleContext& c)
     if (slow.occurrences < kTwice && share >= kOftenShare)
         return cannotTell(
             message<"step.variance.once", "Steps vary from {low} to {high} (median {median}); {slow} of {steps} steps "
-                                          "took over {limit}, in one run of steps: too few to show whether it recurs.">(
+                                          "took over {limit}, all in one group: it is unknown whether this recurs.">(
                 {low, high, middle, count, all, above}),
             Need::Longer);
     if (!recurs(slow, share))
         return silent(
-            message<"step.variance.rare",
-                    "Slow steps occurred {occurrences}×, which may have been the machine: {slow} of {steps} steps "
-                    "took over {limit}; {low} to {high}, median {median}.">(
+            message<"step.variance.rare", "Slow steps occurred {occurrences}×, possibly because of the machine: {slow} "
+                                          "of {steps} steps took over {limit}; {low} to {high}, median {median}.">(
                 {low, high, middle, count, all, above, {"occurrences", slow.occurrences}}));
     const Saving cost = costOf(slow, us.size());
     if (cost.low < kWorthFixing * median)
@@ -246,21 +246,19 @@ Advice check(const RuleContext& c)
         costHigh{"cost_high", cost.high, timeText(cost.high)};
     Advice advice = fires(
         part.part == &StepParts::other
-            ? message<
-                  "step.variance.slow_steps",
-                  "Steps vary from {low} to {high} (median {median}): {slow} of {steps} steps took over {limit}, which "
-                  "costs {cost_low} to {cost_high} per step on average. The slowest lose their time outside the marked "
-                  "phases.">({low, high, middle, count, all, above, costLow, costHigh})
+            ? message<"step.variance.slow_steps",
+                      "Steps vary from {low} to {high} (median {median}): {slow} of {steps} steps took over {limit}, "
+                      "which costs {cost_low} to {cost_high} per step on average. The slowest steps lose their time "
+                      "outside the marked phases.">({low, high, middle, count, all, above, costLow, costHigh})
             : message<
                   "step.variance.slow_steps_in_phase",
                   "Steps vary from {low} to {high} (median {median}): {slow} of {steps} steps took over {limit}, which "
-                  "costs {cost_low} to {cost_high} per step on average. The slowest lose their time in {phase}.">(
+                  "costs {cost_low} to {cost_high} per step on average. The slowest steps lose their time in {phase}.">(
                   {low, high, middle, count, all, above, costLow, costHigh, {"phase", part.name}}));
     advice.saving = cost;
     advice.timeShare = cost.mid / mean(us);
-    advice.caveats = {
-        message<"step.variance.interval", "The mean of such uneven steps needs many steps: judge changes by "
-                                          "the interval.">()};
+    advice.caveats = {message<"step.variance.interval",
+                              "A precise mean of such uneven steps needs many steps: compare confidence intervals.">()};
     advice.whyNoToggle = message<"step.variance.no_setting", "No single setting: check what the slow steps do.">();
     std::vector<SliceId> evidence;
     for (const Step& step : slow.steps)
@@ -273,7 +271,7 @@ Advice check(const RuleContext& c)
 
 Rule step_variance()
 {
-    return {"step.variance", "Steps take unequal time", check, Needs::Run, kWholeStep, true};
+    return {"step.variance", "Step times vary", check, Needs::Run, kWholeStep, true};
 }
 
 } // namespace advisor::rules

@@ -29,26 +29,29 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "sync.every_n_steps";
-// A loss and an accuracy are a few bytes; larger copies bring results home that are wanted.
+// Loss and accuracy are a few bytes; larger copies return results that the program needs.
 constexpr std::int64_t kSmallBytes = 4096;
-// Read every so many steps, nine tenths of the reading are gone; more delays metrics without winning much.
+// Reading every tenth step removes 90 % of the reads; a larger interval delays metrics without much gain.
 constexpr std::int64_t kEvery = 10;
-constexpr double kWorthFixing = 0.02; // of the step: below, metrics that arrive late cost more than they win
+// Minimum share of the step: below it, late metrics cost more than they gain.
+constexpr double kWorthFixing = 0.02;
 
-/// How a step waits for its device.
+/// The ways in which a step waits for its device.
 enum Way : std::uint8_t { Copies, RoundTrips, Syncs, kWays };
 
 struct Reading {
-    std::array<double, kWays> count{}, idleOf{}; ///< a step; µs
-    double idleUs = 0;           ///< a step: the device does nothing after it, and the step does not wait for data
-    double waitedUs = 0;         ///< a step: the host waits for the device or a copy
-    double dataUs = 0;           ///< a step: it waits for data
-    double deviceIdleUs = 0;     ///< a step: the device does nothing, for whatever cause
-    std::size_t steps = 0;       ///< steady ones in which there is any
-    std::vector<SliceId> slices; ///< copies, and synchronizing calls; behind which the device idles longest, first
-    std::vector<Nanoseconds> idleBehind; ///< each of them, at once
-    std::optional<Saving> won;           ///< a step without all of it, by a replay
-    double lostUs = 0; ///< a step: what the device idles for until the host leads again; at least idleUs
+    std::array<double, kWays> count{}, idleOf{}; ///< per step; µs
+    double idleUs = 0;           ///< per step: time that the device idles after the wait while the step does not wait
+                                 ///< for data
+    double waitedUs = 0;         ///< per step: time that the host waits for the device or a copy
+    double dataUs = 0;           ///< per step: time that the step waits for data
+    double deviceIdleUs = 0;     ///< per step: time that the device idles, whatever the cause
+    std::size_t steps = 0;       ///< steady steps that contain such waits
+    std::vector<SliceId> slices; ///< copies and synchronizing calls; those after which the device idles longest come
+                                 ///< first
+    std::vector<Nanoseconds> idleBehind; ///< idle time directly after each of the slices
+    std::optional<Saving> won;           ///< per step, without all of these waits, according to a replay
+    double lostUs = 0; ///< per step: time that the device idles until the host is ahead again; at least idleUs
     [[nodiscard]] Way foremost() const
     {
         return static_cast<Way>(std::max_element(idleOf.begin(), idleOf.end()) - idleOf.begin());
@@ -60,7 +63,7 @@ bool isCopyCall(std::string_view call)
     return call.find("emcpy") != call.npos;
 }
 
-/// When the host may wait for a device: synchronizing calls, copies, waits, the metrics phase.
+/// Times in which the host may wait for a device: synchronizing calls, copies, waits, the metrics phase.
 Intervals hostWaits(const Trace& trace)
 {
     std::vector<TimeRange> ranges;
@@ -86,7 +89,7 @@ Intervals dataWaits(const Trace& trace)
     return unite(std::move(ranges));
 }
 
-/// Idleness that the attribution gives to causes that no reading has: data, memory, warm-up, work in the launch queue.
+/// Idle time that the attribution assigns to causes other than reads: data, memory, warm-up, work in the launch queue.
 Intervals idleForOthers(const RuleContext& c)
 {
     Intervals others;
@@ -98,7 +101,7 @@ Intervals idleForOthers(const RuleContext& c)
     return others;
 }
 
-/// The gap of `busy` that begins at or after `time`, when it begins at once: nothing ran behind the copy.
+/// The gap of `busy` that begins directly after `time`: no other work ran after the copy.
 TimeRange gapAfter(const Intervals& busy, TraceTime time)
 {
     const auto next =
@@ -108,7 +111,7 @@ TimeRange gapAfter(const Intervals& busy, TraceTime time)
     return {time, next->begin};
 }
 
-/// The gap of `busy` that begins while the call waits: the device had nothing left to do.
+/// The gap of `busy` that begins while the call waits: the device had no work left.
 TimeRange gapWithin(const Intervals& busy, TimeRange call)
 {
     const auto next = std::upper_bound(busy.begin(), busy.end(), call.end,
@@ -118,7 +121,7 @@ TimeRange gapWithin(const Intervals& busy, TimeRange call)
     return {std::prev(next)->end, next->begin};
 }
 
-/// Back on the device soon: about as much, in the same step.
+/// True if about as many bytes are copied back to the device soon, in the same step.
 bool isRoundTrip(std::span<const Slice> copies, const Slice& home)
 {
     return std::any_of(copies.begin(), copies.end(), [&](const Slice& copy) {
@@ -127,11 +130,12 @@ bool isRoundTrip(std::span<const Slice> copies, const Slice& home)
     });
 }
 
-/// What may leave the devices without work, of the whole trace.
+/// Everything in the trace that may leave the devices without work.
 struct Waiting {
-    std::vector<Slice> copies;    ///< by begin
-    std::vector<Slice> syncs;     ///< host's calls that wait for a device, by begin
-    std::set<TraceTime> toDevice; ///< ends of copies there: who waits for these has a batch to copy
+    std::vector<Slice> copies;    ///< sorted by start
+    std::vector<Slice> syncs;     ///< host calls that wait for a device, sorted by start
+    std::set<TraceTime> toDevice; ///< ends of copies to a device: a host that waits for one of these needs to copy a
+                                  ///< batch
 };
 
 Waiting waiting(const Trace& trace)
@@ -150,7 +154,7 @@ Waiting waiting(const Trace& trace)
     return found;
 }
 
-/// Those that begin in the step.
+/// The slices that begin in the step.
 std::span<const Slice> beginningIn(const std::vector<Slice>& slices, TimeRange step)
 {
     const auto before = [](const Slice& slice, TraceTime time) { return slice.begin < time; };
@@ -158,7 +162,7 @@ std::span<const Slice> beginningIn(const std::vector<Slice>& slices, TimeRange s
     return {first, std::lower_bound(first, slices.end(), step.end, before)};
 }
 
-/// Adds what happens in one step, and returns the gaps that it leaves, way by way.
+/// Adds the waits of one step and returns the gaps that follow them, per way.
 std::array<Intervals, kWays> gapsIn(const RuleContext& c, const Waiting& all, TimeRange step, Reading& reading)
 {
     const Intervals& busy = c.facts.device.any;
@@ -202,7 +206,7 @@ void longestFirst(Reading& reading)
         std::tie(reading.idleBehind[i], reading.slices[i]) = rows[i];
 }
 
-/// The steady steps; of a trace without steps the judged time as a whole.
+/// The steady steps; for a trace without steps, the whole analysis window.
 std::vector<TimeRange> judgedRanges(const RuleContext& c)
 {
     std::vector<TimeRange> ranges;
@@ -258,7 +262,8 @@ std::string waysText(const Reading& reading)
     return text;
 }
 
-/// A replay in which the host does not wait there. @param factor  what is left of the waiting calls themselves
+/// A replay in which the host does not wait at these slices. @param factor the remaining share of the duration of the
+/// waiting calls
 WhatIf dropWaits(const Reading& reading, double factor)
 {
     const auto slices = std::make_shared<std::set<SliceId>>(reading.slices.begin(), reading.slices.end());
@@ -268,7 +273,8 @@ WhatIf dropWaits(const Reading& reading, double factor)
     };
 }
 
-/// Its batches come from processes of which the trace shows nothing: without other waits it may wait for these.
+/// The batches come from processes that the trace does not contain: without its other waits, the step may have to wait
+/// for data.
 bool dataMayComeLater(const RuleContext& c, const Reading& reading)
 {
     const bool known = hasKind(c.trace, ActivityKind::LoaderStage) || anyName(c.trace, [](std::string_view name) {
@@ -277,22 +283,22 @@ bool dataMayComeLater(const RuleContext& c, const Reading& reading)
     return !known && reading.dataUs >= kWorthFixing * c.facts.statistics.steadyMeanUs;
 }
 
-/// A host that has lost its lead over the device leaves it idle in many small gaps, not only behind the wait.
+/// A host that is no longer ahead of the device causes many small gaps, not only a gap directly after the wait.
 void findLost(const RuleContext& c, Reading& reading)
 {
     const double worth = kWorthFixing * c.facts.statistics.steadyMeanUs;
     reading.lostUs = reading.idleUs;
-    if (reading.idleUs < worth && reading.waitedUs < worth) // no more is won than the host waited
+    if (reading.idleUs < worth && reading.waitedUs < worth) // the gain is at most the time that the host waited
         return;
     reading.won = savingByReplay(c, dropWaits(reading, 1), dropWaits(reading, 0));
     if (reading.won && !dataMayComeLater(c, reading))
         reading.lostUs = std::max(reading.idleUs, std::min(reading.won->mid, reading.deviceIdleUs));
 }
 
-/// @param kept  share of the readings that stay
+/// @param kept share of the reads that remain
 Saving saving(const Reading& reading, double kept)
 {
-    // Without a replay: a step takes at least as long as the device works in it.
+    // Without a replay, a step takes at least as long as its device work.
     Saving saved =
         reading.won && reading.won->high > 0 ? *reading.won : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
     for (double* us : {&saved.low, &saved.mid, &saved.high})
@@ -300,7 +306,8 @@ Saving saving(const Reading& reading, double kept)
     return saved;
 }
 
-/// Gradients are computed, and nothing but the program itself reads: a gradient scaler looks at a flag in each step.
+/// True if gradients are computed and the program itself does the reading: a gradient scaler also reads a flag in each
+/// step.
 bool mayReadMetrics(const RuleContext& c, const Reading& reading)
 {
     if (c.config)
@@ -309,10 +316,11 @@ bool mayReadMetrics(const RuleContext& c, const Reading& reading)
            !anyName(c.trace, [](std::string_view name) { return name.starts_with("aten::_amp_foreach_non_finite"); });
 }
 
-/// Of all callers the one behind whose waits the device idles longest.
+/// The caller whose waits are followed by the longest idle time of the device.
 std::string foremostCaller(const Trace& trace, const Reading& reading)
 {
-    constexpr std::size_t kMost = 64; // the longest waits: more of them tell nothing else
+    // Only the longest waits: more of them add no information.
+    constexpr std::size_t kMost = 64;
     const std::size_t count = std::min(kMost, reading.slices.size());
     const auto callers = callersOf(trace, std::span(reading.slices).first(count));
     std::vector<std::pair<std::string, Nanoseconds>> sums;
@@ -330,8 +338,9 @@ std::string foremostCaller(const Trace& trace, const Reading& reading)
 /// CPU is ahead again."
 Message reasonOf(const RuleContext& c, const Reading& reading)
 {
-    constexpr double kMuch = 1.1; // of what it idles at once: more is reported apart
-    constexpr double kShows = 1;  // µs
+    // Relative to the idle time directly after the waits: above this, the total is reported separately.
+    constexpr double kMuch = 1.1;
+    constexpr double kShows = 1; // µs
     const std::string caller = foremostCaller(c.trace, reading);
     const MessageParameter idle{"idle", reading.lostUs, timeText(reading.lostUs)};
     const MessageParameter ways{"ways", waysText(reading) + (caller.empty() ? "" : " (" + caller + ")")};
@@ -345,7 +354,7 @@ Message reasonOf(const RuleContext& c, const Reading& reading)
         {idle, ways, {"first", reading.idleUs, timeText(reading.idleUs)}});
 }
 
-/// Without steps: shares of the judged time. What waits once or twice is no habit.
+/// For a trace without steps: shares of the analysis window. One or two waits are not a pattern.
 Advice withoutSteps(const RuleContext& c, const Reading& reading)
 {
     constexpr std::size_t kFewest = 3;
@@ -363,10 +372,9 @@ Advice withoutSteps(const RuleContext& c, const Reading& reading)
     advice.title = reading.foremost() == Syncs ? "The program often waits until the GPU is done"
                                                : "The program often waits to read values back";
     advice.timeShare = share;
-    advice.whyNoPrediction = noStepMarks("what a step would save is not known");
-    advice.caveats = {
-        message<"sync.every_n_steps.needed", "Only where the program can do without the value or the wait, or "
-                                             "needs it less often.">()};
+    advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
+    advice.caveats = {message<"sync.every_n_steps.needed",
+                              "Only if the program can do without the value or the wait, or needs it less often.">()};
     setToggle(advice, c, kKey, std::to_string(kEvery));
     addEvidence(advice, c.trace, reading.slices);
     return advice;
@@ -379,34 +387,36 @@ Advice finding(const RuleContext& c, const Reading& reading, std::int64_t every)
     addEvidence(advice, c.trace, reading.slices);
     setToggle(advice, c, kKey, std::to_string(kEvery));
     if (mayReadMetrics(c, reading)) {
-        // Reading every n-th step keeps one n-th of it.
+        // Reading every n-th step keeps 1/n of the reads.
         advice.saving = saving(reading, c.config ? static_cast<double>(every) / kEvery : 1.0 / kEvery);
         advice.caveats = {
             message<"sync.every_n_steps.late", "Metrics arrive up to {steps} steps late.">({{"steps", kEvery}}),
             message<"sync.every_n_steps.detach",
-                    "Keep the detached loss on the GPU between readings: keeping its graph leaks memory.">()};
+                    "Keep the detached loss on the GPU between reads: keeping its graph leaks memory.">()};
         return advice;
     }
-    // Whether the program can do without is not in the trace.
+    // The trace does not show whether the program can do without the wait.
     const auto bound = boundByReplay(c, dropWaits(reading, 0));
     advice.saving = bound && bound->high > 0 ? *bound : upperBound(SavingUnit::UsPerStep, reading.deviceIdleUs);
     switch (reading.foremost()) {
     case RoundTrips:
-        advice.title = "Each step takes data to the host and back";
+        advice.title = "Each step copies data to the host and back";
         advice.caveats = {
-            message<"sync.every_n_steps.on_gpu", "Only where the GPU can compute what the CPU does with it.">()};
+            message<"sync.every_n_steps.on_gpu", "Only if the GPU can compute what the CPU does with the data.">()};
         break;
     case Syncs:
         advice.title = "Each step waits until the device is done";
         advice.caveats = {
-            message<"sync.every_n_steps.events", "To take times, use CUDA events: they take them without a wait.">()};
+            message<"sync.every_n_steps.events", "To measure time, use CUDA events: they need no wait.">()};
         break;
     default:
         advice.title = "Each step waits to read a value back";
         advice.caveats = {
-            message<"sync.every_n_steps.decide",
-                    "A decision on the value can be made on the GPU, or from what the CPU knows already.">(),
-            message<"sync.every_n_steps.scaler", "A gradient scaler reads one flag per step: that one stays.">()};
+            message<
+                "sync.every_n_steps.decide",
+                "A decision that depends on the value can be made on the GPU, or from what the CPU already knows.">(),
+            message<"sync.every_n_steps.scaler",
+                    "A gradient scaler reads one flag per step, which cannot be avoided.">()};
     }
     return advice;
 }
@@ -416,7 +426,7 @@ Advice check(const RuleContext& c)
     const std::int64_t every = c.config ? (*c.config)[config::key::syncEvery] : 1;
     if (ranOnCpu(c))
         return silent(
-            message<"sync.every_n_steps.cpu", "The run was on the CPU, where reading a value waits for nothing.">());
+            message<"sync.every_n_steps.cpu", "The run used only the CPU, where reading a value needs no wait.">());
     if (every == 0)
         return silent(message<"sync.every_n_steps.per_epoch", "Metrics are read back only at the end of an epoch.">());
     if (every >= kEvery)
@@ -433,12 +443,13 @@ Advice check(const RuleContext& c)
     const double stepUs = c.facts.statistics.steadyMeanUs;
     if (reading.slices.empty())
         return silent(message<"sync.every_n_steps.none",
-                              "No step reads from the GPU, or waits for it, such that it idles afterwards.">());
+                              "No step reads from the GPU or waits for it in a way that leaves the GPU idle.">());
     if (const auto steps = static_cast<std::size_t>(c.facts.statistics.steadyCount);
         !c.config && 2 * reading.steps < steps)
-        return silent(message<"sync.every_n_steps.some_steps",
-                              "Only {some} of {steps} steps read from the GPU, or wait for it, such that it idles "
-                              "afterwards.">({{"some", reading.steps}, {"steps", steps}}));
+        return silent(
+            message<"sync.every_n_steps.some_steps",
+                    "Only {some} of {steps} steps read from the GPU or wait for it in a way that leaves the GPU idle.">(
+                {{"some", reading.steps}, {"steps", steps}}));
     findLost(c, reading);
     if (reading.lostUs < kWorthFixing * stepUs)
         return silent(

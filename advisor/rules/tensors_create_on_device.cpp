@@ -18,11 +18,12 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "tensors.create_on_device";
-// Of the step, in such copies and the fills before them.
+// Minimum share of the step spent on such copies and the fills before them.
 constexpr double kWorthFixing = 0.005;
-// Between the fill and the copy stand at most a reshape or a cast.
+// At most a reshape and a cast run between the fill and the copy.
 constexpr std::size_t kBetween = 2;
-// No host writes memory faster, bytes a nanosecond: a fill that would have had to did not fill what was copied.
+// Bytes per nanosecond; no host writes memory faster than this: a fill that would have had to be faster did not fill
+// the copied tensor.
 constexpr double kFastestFill = 100;
 
 bool makesATensor(std::string_view op)
@@ -42,12 +43,12 @@ bool movesATensor(std::string_view op)
 
 struct Found {
     std::int64_t count = 0;
-    Nanoseconds time{}; ///< of the fill, of the copy and of its operator without the calls that wait for the device
+    Nanoseconds time{}; ///< of the fill, the copy and its operator, without the calls that wait for the device
     std::vector<SliceId> copies;
     SliceSet fills, moves; ///< operators
 };
 
-/// Host copies to the device by the correlation of their call.
+/// Host-to-device copies by the correlation id of their call.
 std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const RuleContext& c)
 {
     std::unordered_map<std::uint64_t, SliceId> copies;
@@ -57,8 +58,9 @@ std::unordered_map<std::uint64_t, SliceId> copiesByCorrelation(const RuleContext
     return copies;
 }
 
-/// What the calls of an operator take: a copy from pageable memory waits for all that the device has yet to do, and the
-/// first call of a program for the device to start. A tensor made on the device only moves such a wait elsewhere.
+/// Time of an operator's calls without those that wait: a copy from pageable memory waits for all pending device work,
+/// and the first call of a program waits for device initialization. Creating the tensor on the device would only move
+/// such a wait to another place.
 Nanoseconds timeOfCalls(const std::vector<SliceBrief>& calls, const SliceBrief& op)
 {
     Nanoseconds time{};
@@ -105,8 +107,9 @@ void searchThread(const Trace& trace, TrackId track, const std::vector<SliceBrie
     }
 }
 
-/// A device fills what it needs by a launch, as it copies by a call: at least the host's fill goes, and the call takes
-/// what it took; at most the copy goes, with its call and what that waits for.
+/// The device needs one launch for a fill, just as it needs one call for a copy. Lower bound: the host's fill
+/// disappears and the call takes as long as before. Upper bound: the copy disappears as well, with its call and the
+/// wait.
 std::optional<Saving> saving(const RuleContext& c, const Found& found)
 {
     SliceSet cut = found.fills;
@@ -124,9 +127,9 @@ Advice check(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
         return silent(message<"tensors.create_on_device.on", "Tensors are already created on the device.">());
-    if (auto advice =
-            withoutDeviceWork(c, message<"tensors.create_on_device.cpu",
-                                         "The run used only the CPU: tensors are created where they are used.">()))
+    if (auto advice = withoutDeviceWork(
+            c, message<"tensors.create_on_device.cpu",
+                       "The run used only the CPU: tensors are created on the device that uses them.">()))
         return *advice;
     const auto copies = copiesByCorrelation(c);
     if (std::none_of(c.facts.device.copies.begin(), c.facts.device.copies.end(),
@@ -134,9 +137,10 @@ Advice check(const RuleContext& c)
         return silent(message<"copies.no_host_to_device", "The trace contains no host-to-device copies.">());
     if (copies.empty() || !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp) ||
         !profiler::analysis::hasKind(c.trace, ActivityKind::CudaRuntime))
-        return cannotTell(message<"tensors.create_on_device.not_recorded",
-                                  "Operators and the runtime calls that launch copies were not both recorded.">(),
-                          Need::KernelsAndHost);
+        return cannotTell(
+            message<"tensors.create_on_device.not_recorded",
+                    "The trace does not contain both operators and the runtime calls that launch copies.">(),
+            Need::KernelsAndHost);
     Found found;
     for (const auto& [track, ops] : c.ops())
         searchThread(c.trace, track, ops, copies, found);
@@ -162,7 +166,7 @@ Advice check(const RuleContext& c)
             message<"tensors.create_on_device.at_most", "It saves at most {time} per step: measure it.">(
                 {{"time", us, timeText(us)}});
     advice.caveats = {message<"tensors.create_on_device.random_numbers",
-                              "The random numbers of the host and of the device differ.">()};
+                              "The random number generators of the host and the device produce different numbers.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, found.copies);
     return advice;
@@ -172,7 +176,7 @@ Advice check(const RuleContext& c)
 
 Rule tensors_create_on_device()
 {
-    return {kKey, "Tensors are filled on the host and copied", check, Needs::Steps, TimePart::Copy | kHostWork};
+    return {kKey, "Tensors are filled on the host, then copied", check, Needs::Steps, TimePart::Copy | kHostWork};
 }
 
 } // namespace advisor::rules

@@ -14,15 +14,15 @@ using namespace profiler;
 
 constexpr std::string_view kKey = "thermal.throttling";
 
-// Of the samples of a device at work. Chosen: NVML says of its slowdowns that they halve the clocks or lower them
-// further, so that one sample in twenty costs at least 2.5 % of the time; less is lost in the noise of a measurement.
+// Minimum share of the samples in which the device is busy. Chosen: according to NVML, slowdowns halve the clocks or
+// lower them further, so one sample in twenty costs at least 2.5 % of the time; less disappears in measurement noise.
 constexpr double kOften = 0.05;
 
-/// How often each reason held the clocks of one device back, while it was not idle.
+/// How often each reason limited the clocks of one device while it was not idle.
 struct Device {
-    const Track* track = nullptr; ///< of its reasons
+    const Track* track = nullptr; ///< of the reasons counted
     std::size_t samples = 0, hot = 0, otherwise = 0;
-    std::uint64_t others = 0; ///< reasons besides heat, all together
+    std::uint64_t others = 0; ///< all reasons other than heat
     std::optional<TraceTime> firstHot;
     [[nodiscard]] double hotShare() const { return share(hot); }
     [[nodiscard]] double otherShare() const { return share(otherwise); }
@@ -61,18 +61,18 @@ const Track* counterThatEndsWith(const Trace& trace, std::string_view mark)
     return nullptr;
 }
 
-/// Claims no time: how much faster the kernels of those samples would have been is not known.
+/// Gives no saving: it is unknown how much faster the kernels in those samples would have been.
 Advice finding(const RuleContext& c, const Device& device)
 {
     Advice advice =
-        fires(message<"thermal.throttling.heat", "Heat held the GPU's clocks back in {share} of the samples.">(
+        fires(message<"thermal.throttling.heat", "Heat limited the GPU's clocks in {share} of the samples.">(
             {{"share", device.hotShare(), shareText(device.hotShare())},
              {"samples", device.samples},
              {"counter", device.track->name}}));
     advice.whyNoPrediction =
-        message<"thermal.throttling.no_prediction", "How fast a cooler GPU would have run is not in the trace.">();
+        message<"thermal.throttling.no_prediction", "The trace does not show how fast a cooler GPU would have run.">();
     advice.whyNoToggle = message<"thermal.throttling.no_toggle",
-                                 "No setting changes this: improve the cooling, or lower the power limit.">();
+                                 "No setting changes this: improve the cooling or lower the power limit.">();
     advice.caveats = {
         message<"thermal.throttling.timings",
                 "Do not compare timings from this recording with others: let the GPU cool down and measure "
@@ -84,26 +84,26 @@ Advice finding(const RuleContext& c, const Device& device)
     return advice;
 }
 
-/// The trace has no reasons: a temperature or a low clock does not show what held the clocks back.
+/// The trace contains no clock-limit reasons: a temperature or a low clock does not show what limited the clocks.
 Advice withoutReasons(const RuleContext& c)
 {
     if (counterThatEndsWith(c.trace, " throttled"))
         return cannotTell(message<"thermal.throttling.no_reason",
-                                  "The trace records that the driver held the clocks back, but not why.">(),
+                                  "The trace records that the driver limited the clocks, but not why.">(),
                           Need::Clocks);
     if (counterThatEndsWith(c.trace, "temperature"))
         return cannotTell(message<"thermal.throttling.temperature_only",
-                                  "The trace records temperatures, which do not show what held the clocks back.">(),
+                                  "The trace records temperatures, which do not show what limited the clocks.">(),
                           Need::Clocks);
     return cannotTell(message<"thermal.throttling.not_recorded",
-                              "The trace does not record why the driver held the GPU's clocks back.">(),
+                              "The trace does not record why the driver limited the GPU's clocks.">(),
                       Need::Clocks);
 }
 
 Advice check(const RuleContext& c)
 {
     if (ranOnCpu(c))
-        return silent(message<"thermal.throttling.on_cpu", "The run was on the CPU: no GPU's clocks are recorded.">());
+        return silent(message<"thermal.throttling.on_cpu", "The run used only the CPU: no GPU clocks are recorded.">());
     std::vector<Device> devices;
     for (const Track& track : c.trace.tracks())
         if (track.kind == TrackKind::Counter && track.name.ends_with(throttle::kCounter))
@@ -122,10 +122,10 @@ Advice check(const RuleContext& c)
     });
     if (heldBack->otherShare() >= kOften)
         return silent(message<"thermal.throttling.other_reason",
-                              "The GPU's clocks were held back in {share} of the samples, but not by heat: {reasons}.">(
+                              "The GPU's clocks were limited in {share} of the samples, but not by heat: {reasons}.">(
             {{"share", heldBack->otherShare(), shareText(heldBack->otherShare())},
              {"reasons", throttle::text(heldBack->others)}}));
-    return silent(message<"thermal.throttling.rare", "Heat held the GPU's clocks back in {share} of the samples.">(
+    return silent(message<"thermal.throttling.rare", "Heat limited the GPU's clocks in {share} of the samples.">(
         {{"share", hottest->hotShare(), shareText(hottest->hotShare())}}));
 }
 
@@ -133,7 +133,7 @@ Advice check(const RuleContext& c)
 
 Rule thermal_throttling()
 {
-    return {kKey, "Heat slows the GPU down", check, Needs::Run};
+    return {kKey, "Thermal throttling slows the GPU down", check, Needs::Run};
 }
 
 } // namespace advisor::rules

@@ -24,19 +24,19 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "transfer.non_blocking";
-// Of the step: below, ordering the copies ahead cannot be told from noise.
+// Minimum share of the step: below it, the effect of asynchronous copies cannot be distinguished from noise.
 constexpr double kWorthFixing = 0.01;
-// Of a trace without step marks, which holds start and end of the run as well.
+// The same for a trace without step marks, which also contains the start and end of the run.
 constexpr double kWorthFixingWithoutSteps = 0.05;
-// Of copies that nobody waits for: a stream of their own changes the program more than a flag does.
+// The same for copies that the host does not wait for: a separate stream changes the program more than a flag does.
 constexpr double kWorthFixingAhead = 0.05;
 
-// Of the devices' time, copying while no kernel runs, in both directions. Chosen: where it is a quarter, no faster
-// kernel wins more than copying less does.
+// Minimum share of the devices' time spent on copies in either direction while no kernel runs. Chosen: at 25 %,
+// reducing copies gains more than faster kernels.
 constexpr double kTransferBound = 0.25;
 
-/// Copies to the device that can be ordered ahead, as far as is known, longest first: not from pageable memory, and
-/// without step marks not before the first kernel, where weights are uploaded.
+/// Copies to the device that could run asynchronously, as far as known, longest first: not from pageable memory and,
+/// without step marks, not before the first kernel, when weights are uploaded.
 std::vector<Slice> copiesAhead(const RuleContext& c)
 {
     const DeviceFacts& device = c.facts.device;
@@ -50,17 +50,17 @@ std::vector<Slice> copiesAhead(const RuleContext& c)
     return copies;
 }
 
-/// Copies by whether the host waits for them.
+/// Copies grouped by whether the host waits for them.
 struct Ordered {
     std::vector<Slice> waited, ahead, unknown; ///< longest first
 };
 
-/// A copy is waited for when its call returns only behind its end, or a synchronizing call on the same thread stands
-/// behind it and does.
+/// The host waits for a copy if the copy's call returns only after the copy ends, or if a later synchronizing call on
+/// the same thread does.
 Ordered byOrder(const Trace& trace, const std::vector<Slice>& copies)
 {
     std::unordered_map<std::uint64_t, Slice> calls;
-    std::vector<Slice> syncs; // by begin
+    std::vector<Slice> syncs; // sorted by start
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver})
         for (const Slice& call : ofKindNamed(trace, kind, [](std::string_view name) {
                  return isSyncCall(name) || name.find("emcpy") != name.npos;
@@ -88,15 +88,15 @@ Ordered byOrder(const Trace& trace, const std::vector<Slice>& copies)
     return found;
 }
 
-/// Share of the judged time in which copies lie exposed, on the mean over devices.
+/// Share of the analysis window in which copies are exposed, as the mean over devices.
 double exposedShare(const RuleContext& c, std::span<const OnDevice> devices)
 {
     return toUs(meanExposed(devices)) / toUs(c.facts.device.windowTime());
 }
 
-/// At least the host goes on at once and its stream waits for the copy as before; at most the copy is on a stream of
-/// its own as well, and nothing waits for it. Where too few launches are known to replay that: what of the copies no
-/// kernel hides.
+/// Lower bound: the host continues at once and its stream still waits for the copy. Upper bound: the copy runs on a
+/// separate stream and nothing waits for it. If too few launches are known for a replay: the copy time that no kernel
+/// hides.
 Saving saving(const RuleContext& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
     std::unordered_set<SliceId> copies;
@@ -113,28 +113,27 @@ Saving saving(const RuleContext& c, std::span<const Slice> waited, std::span<con
     return upperBoundOverSteps(exposedInEachStep(c, devices));
 }
 
-/// @param waited  copies that the host waits for, longest first
+/// @param waited copies that the host waits for, longest first
 Advice finding(const RuleContext& c, std::span<const Slice> waited, std::span<const OnDevice> devices)
 {
     const bool steps = !c.facts.device.steps.empty();
     const double share = exposedShare(c, devices);
     const double copyUs = c.facts.device.usPerStep(meanExposed(devices));
-    Advice advice = fires(
-        (steps ? message<"transfer.non_blocking.steps",
-                         "{time} of each step is spent copying to the GPU while the CPU waits "
-                         "and no kernel runs.">({{"time", copyUs, timeText(copyUs)}})
-               : message<"transfer.non_blocking.without_steps",
-                         "{share} of the recorded time is spent copying to the GPU while the CPU waits and no kernel "
-                         "runs. The trace has no step marks.">({{"share", share, shareText(share)}})));
+    Advice advice =
+        fires((steps ? message<"transfer.non_blocking.steps",
+                               "Copies to the GPU take {time} of each step while the CPU waits and no kernel runs.">(
+                           {{"time", copyUs, timeText(copyUs)}})
+                     : message<"transfer.non_blocking.without_steps",
+                               "Copies to the GPU take {share} of the recorded time while the CPU waits and no kernel "
+                               "runs. The trace has no step marks.">({{"share", share, shareText(share)}})));
     advice.timeShare = share;
     if (steps)
         advice.saving = saving(c, waited, devices);
     else
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     advice.caveats = {
         message<"transfer.non_blocking.stream",
-                "Copies on the computing stream wait for their turn: they need a stream of "
-                "their own.">(),
+                "Copies on the compute stream wait for earlier work: use a separate stream.">(),
         message<"transfer.non_blocking.pinned",
                 "Only from pinned memory, and only without a synchronization right after the copy.">(),
         message<"transfer.non_blocking.reuse", "The host buffer must not be reused before the copy is done.">()};
@@ -143,38 +142,41 @@ Advice finding(const RuleContext& c, std::span<const Slice> waited, std::span<co
     return advice;
 }
 
-/// Copies that nobody waits for, and that no kernel hides: those of the next step stand behind them.
-/// @param ahead  such copies, longest first
+/// Copies that the host does not wait for but that no kernel hides: the kernels of the next step run after them. @param
+/// ahead such copies, longest first
 std::optional<Advice> exposedAhead(const RuleContext& c, std::span<const Slice> ahead)
 {
     const std::vector<OnDevice> devices = againstOwnKernels(c, ahead);
     const double share = exposedShare(c, devices);
     if (share < kWorthFixingAhead)
         return std::nullopt;
-    Advice advice = fires(
-        message<"transfer.non_blocking.exposed",
-                "The CPU waits for no copy to the GPU, but {share} of the time is spent copying while no kernel runs.">(
+    Advice advice =
+        fires(message<
+              "transfer.non_blocking.exposed",
+              "The CPU does not wait for copies to the GPU, but copies take {share} of the time while no kernel runs.">(
             {{"share", share, shareText(share)}}));
     advice.title = "Copies to the GPU are not overlapped";
     advice.timeShare = share;
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     else
         advice.saving = upperBoundOverSteps(exposedInEachStep(c, devices));
     advice.caveats = {
-        message<"transfer.non_blocking.ahead", "Copies on the computing stream wait for their turn: they need "
-                                               "a stream of their own, and a batch ahead.">(),
-        message<"transfer.non_blocking.bytes", "Fewer bytes are copied sooner: send what was read, and "
-                                               "normalise on the GPU. See augment.device.">()};
+        message<
+            "transfer.non_blocking.ahead",
+            "Copies on the compute stream wait for earlier work: use a separate stream and copy one batch ahead.">(),
+        message<
+            "transfer.non_blocking.bytes",
+            "Fewer bytes are copied faster: copy the data as read and normalize on the GPU. See augment.device.">()};
     advice.whyNoToggle =
-        message<"transfer.non_blocking.asynchronous", "The copies are asynchronous already: they lack a "
-                                                      "stream of their own, as in the code to copy.">();
+        message<"transfer.non_blocking.asynchronous",
+                "The copies are already asynchronous, but they need a separate stream, as in the code to copy.">();
     addEvidence(advice, c.trace, ahead);
     return advice;
 }
 
-/// Whatever the program is, and whoever waits for its copies: its devices copy for a good part of their time while no
-/// kernel runs. No value for a training, or where copies take less.
+/// The finding for any program, whether or not it waits for its copies: its devices spend much of their time copying
+/// while no kernel runs. No value for training, or if copies take less.
 std::optional<Advice> transferBound(const RuleContext& c)
 {
     if (!isPlainProgram(c))
@@ -186,9 +188,9 @@ std::optional<Advice> transferBound(const RuleContext& c)
     const HostCopies pageable = pageableHostCopies(c, 0);
     const double ofPageable = toUs(pageable.time) / toUs(copies.time);
     Advice advice = fires(
-        message<"transfer.bound", "Copies between host and device take {share} of the devices' time while no kernel "
-                                  "runs: {to_device} to devices and {to_host} back at {gb_per_s} GB/s, {pageable} of "
-                                  "their time with pageable memory.">(
+        message<"transfer.bound",
+                "Copies between host and device take {share} of the devices' time while no kernel runs: {to_device} to "
+                "devices and {to_host} back at {gb_per_s} GB/s, {pageable} of their time with pageable memory.">(
             {{"share", share, shareText(share)},
              {"to_device", copies.bytesToDevice, bytesText(copies.bytesToDevice)},
              {"to_host", copies.bytesToHost, bytesText(copies.bytesToHost)},
@@ -196,12 +198,13 @@ std::optional<Advice> transferBound(const RuleContext& c)
              {"pageable", ofPageable, shareText(ofPageable)}}));
     advice.title = "Copies to and from the device are exposed";
     advice.timeShare = share;
-    advice.whyNoPrediction = message<"transfer.bound.no_prediction",
-                                     "How much of the copies can hide behind kernels depends on the program: which "
-                                     "results the next kernels need.">();
-    advice.caveats = {message<"transfer.bound.keep", "Data that the next kernel reads can stay on the device.">(),
-                      message<"transfer.bound.overlap", "Copies from and to pinned memory on a stream of their own run "
-                                                        "beside kernels of other streams.">()};
+    advice.whyNoPrediction = message<
+        "transfer.bound.no_prediction",
+        "How many of the copies kernels can hide depends on the program: which results the next kernels need.">();
+    advice.caveats = {
+        message<"transfer.bound.keep", "Data that the next kernel reads can stay on the device.">(),
+        message<"transfer.bound.overlap",
+                "On a separate stream, copies from and to pinned memory overlap with kernels of other streams.">()};
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, copies.copies);
     return advice;
@@ -210,26 +213,27 @@ std::optional<Advice> transferBound(const RuleContext& c)
 Advice checkCopies(const RuleContext& c)
 {
     if (setting(c, kKey) == "true")
-        return silent(message<"transfer.non_blocking.on", "Copies are asynchronous already.">());
-    if (auto advice =
-            withoutDeviceWork(c, message<"transfer.cpu", "The run was on the CPU: nothing is copied to a device.">()))
+        return silent(message<"transfer.non_blocking.on", "Copies are already asynchronous.">());
+    if (auto advice = withoutDeviceWork(
+            c, message<"transfer.cpu", "The run used only the CPU: nothing is copied to a device.">()))
         return *advice;
     if (c.facts.device.steps.empty() && c.facts.device.kernels.empty())
-        return cannotTell(message<"transfer.non_blocking.no_work",
-                                  "Neither steps nor kernels were recorded: whether the copies feed a training is not "
-                                  "known.">(),
-                          Need::Steps);
+        return cannotTell(
+            message<
+                "transfer.non_blocking.no_work",
+                "Neither steps nor kernels were recorded: it is unknown whether the copies are part of training.">(),
+            Need::Steps);
     const CopyUse all = copyUse(c, CopyKind::HtoD);
     if (all.count == 0)
         return silent(
-            message<"transfer.non_blocking.none", "Nothing is copied from the host to a GPU that computes.">());
+            message<"transfer.non_blocking.none", "Nothing is copied from the host to a GPU that runs kernels.">());
     const std::vector<Slice> copies = copiesAhead(c);
     if (copies.empty())
         return silent(
             message<"transfer.non_blocking.pageable", "All copies come from pageable memory, where non_blocking "
                                                       "has no effect. See loader.pin_memory.">());
     Ordered ordered = byOrder(c.trace, copies);
-    if (c.config) // our trainer's setting says how they are ordered
+    if (c.config) // the trainer's setting determines whether the host waits
         ordered.waited.insert(ordered.waited.end(), ordered.unknown.begin(), ordered.unknown.end());
     const bool unknown = !c.config && ordered.waited.empty();
     if (unknown)
@@ -238,27 +242,28 @@ Advice checkCopies(const RuleContext& c)
         if (auto advice = exposedAhead(c, ordered.ahead))
             return *advice;
         return silent(message<"transfer.non_blocking.no_wait",
-                              "The CPU waits for no copy to the GPU: all are asynchronous already.">());
+                              "The CPU does not wait for copies to the GPU: all of them are already asynchronous.">());
     }
     std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const bool steps = !c.facts.device.steps.empty();
     const double worthFixing = steps ? kWorthFixing : kWorthFixingWithoutSteps;
     if (exposedShare(c, devices) < worthFixing)
-        return silent(message<"transfer.non_blocking.little",
-                              "Copies to the GPU that the CPU waits for and no kernel hides take only {share} of the "
-                              "time.">({{"share", exposedShare(c, devices), shareText(exposedShare(c, devices))}}));
+        return silent(
+            message<"transfer.non_blocking.little",
+                    "Copies to the GPU that the CPU waits for and that no kernel hides take only {share} of the time.">(
+                {{"share", exposedShare(c, devices), shareText(exposedShare(c, devices))}}));
     if (unknown)
         return cannotTell(
-            message<"transfer.non_blocking.no_calls", "The calls of these copies are not recorded: whether the "
-                                                      "CPU waits for them is not known.">(),
+            message<"transfer.non_blocking.no_calls",
+                    "The calls of these copies are not recorded: it is unknown whether the CPU waits for them.">(),
             Need::KernelsAndHost);
     std::erase_if(ordered.waited, [](const Slice& copy) { return copy.args.src == MemoryKind::Unknown; });
     devices = againstOwnKernels(c, ordered.waited);
     if (exposedShare(c, devices) < worthFixing)
         return cannotTell(
-            message<"transfer.non_blocking.memory_unknown",
-                    "The kind of memory that these copies come from is not recorded: from pageable memory, "
-                    "non_blocking has no effect.">(),
+            message<
+                "transfer.non_blocking.memory_unknown",
+                "The memory kind of these copies is not recorded: from pageable memory, non_blocking has no effect.">(),
             Need::CopySources);
     if (!steps && c.config)
         return cannotTell(noStepMarks(), Need::Steps);

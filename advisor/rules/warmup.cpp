@@ -9,8 +9,8 @@ namespace {
 using namespace profiler;
 
 constexpr std::string_view kKey = "warmup";
-// Of the recorded time. Chosen: a twentieth is what the other rules call worth a change; a figure that includes less
-// warm-up differs from the steady one by less than steps usually do.
+// Minimum share of the recorded time. Chosen: 5 %, as in other rules; with less warm-up, a mean differs from the steady
+// state by less than steps usually vary.
 constexpr double kWorthReporting = 0.05;
 
 Message reasonOf(const RuleContext& c, const WarmUp& found)
@@ -22,21 +22,20 @@ Message reasonOf(const RuleContext& c, const WarmUp& found)
             {{"share", found.share(), shareText(found.share())},
              {"causes", found.causesText()},
              {"time", found.oneTimeUs, timeText(found.oneTimeUs)}});
-    return message<
-        "warmup.recorded",
-        "Warm-up takes {share} of the recorded steps: {causes}. The first {steps} of {all} steps are excluded "
-        "from the steady state.">({{"share", found.share(), shareText(found.share())},
-                                   {"causes", found.causesText()},
-                                   {"steps", found.steps},
-                                   {"all", c.facts.steps.size()},
-                                   {"time", found.oneTimeUs, timeText(found.oneTimeUs)},
-                                   {"excess", found.excessUs, timeText(found.excessUs)}});
+    return message<"warmup.recorded", "Warm-up takes {share} of the recorded steps: {causes}. The first {steps} of "
+                                      "{all} steps are excluded from the steady state.">(
+        {{"share", found.share(), shareText(found.share())},
+         {"causes", found.causesText()},
+         {"steps", found.steps},
+         {"all", c.facts.steps.size()},
+         {"time", found.oneTimeUs, timeText(found.oneTimeUs)},
+         {"excess", found.excessUs, timeText(found.excessUs)}});
 }
 
 Advice finding(const RuleContext& c, const WarmUp& found)
 {
     Advice advice = fires(reasonOf(c, found));
-    advice.whyNoPrediction = message<"warmup.no_prediction", "Warm-up comes once: steady steps do not contain it.">();
+    advice.whyNoPrediction = message<"warmup.no_prediction", "Warm-up happens once: steady steps do not contain it.">();
     advice.whyNoToggle = message<"warmup.no_toggle", "No setting removes it: record later steps, or more of them.">();
     advice.caveats = {
         message<"warmup.timings", "Do not compare the mean over all steps with that of another recording.">()};
@@ -56,10 +55,10 @@ Advice check(const RuleContext& c)
                               "The first {steps} of {all} steps are warm-up and are excluded from the steady state.">(
             {{"steps", found.steps}, {"all", c.facts.steps.size()}}));
     if (!recordsTheHost(c.trace))
-        return cannotTell(
-            message<"warmup.no_host", "The trace does not record the CPU: one-time work of the host is not in it.">(),
-            Need::KernelsAndHost);
-    return silent(message<"warmup.none", "The recording contains no warm-up to speak of.">());
+        return cannotTell(message<"warmup.no_host",
+                                  "The trace does not record the CPU, so one-time work of the host is not visible.">(),
+                          Need::KernelsAndHost);
+    return silent(message<"warmup.none", "The recording contains no significant warm-up.">());
 }
 
 } // namespace

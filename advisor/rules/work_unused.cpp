@@ -15,7 +15,7 @@ constexpr std::string_view kKey = "work.unused";
 using namespace profiler;
 using namespace profiler::analysis;
 
-/// Tensors that are trained for nothing: frozen ones, and the input.
+/// Number of tensors whose gradients are computed although nothing uses them: frozen parameters and the input.
 int unneededGradients(const RuleContext& c)
 {
     const std::string_view recorded = metadata(c.trace, "work.unneeded_gradients");
@@ -24,7 +24,7 @@ int unneededGradients(const RuleContext& c)
     return count;
 }
 
-/// Outermost operators of a step's backward pass, in their order.
+/// Outermost operators of a step's backward pass, in order.
 std::vector<SliceBrief> backwardOps(const ThreadOps& thread, const Slice& backward)
 {
     const auto before = [](const SliceBrief& op, TraceTime time) { return op.begin < time; };
@@ -36,9 +36,9 @@ struct Unneeded {
     double surelyUs = 0, atMostUs = 0;
 };
 
-/// Frozen blocks come first in the model, so last in the backward pass: what runs after the last gradient that is
-/// needed was added up is not needed. Nor is what the node before computes for the nodes after it; how much of it that
-/// is cannot be told.
+/// Frozen blocks come first in the model and therefore last in the backward pass: work after the last required gradient
+/// is accumulated is redundant. Part of the preceding node, which computes the input of those nodes, is redundant as
+/// well; how much of it is unknown.
 std::optional<Unneeded> unneededIn(const RuleContext& c, const Slice& backward, const std::vector<SliceBrief>& ops,
                                    std::size_t unneeded)
 {
@@ -58,11 +58,11 @@ std::optional<Unneeded> unneededIn(const RuleContext& c, const Slice& backward, 
     return found;
 }
 
-/// The least and the most of a step that such gradients take, over the steps.
+/// Minimum and maximum time per step that such gradients take, over all steps.
 std::optional<Saving> saving(const RuleContext& c)
 {
     const int unneeded = unneededGradients(c);
-    // The input's alone is computed within the first layer's own node.
+    // If only the input's gradient is unneeded, it is computed inside the node of the first layer.
     if (unneeded < 2 || hasDeviceWork(c.trace) || c.facts.steps.empty())
         return std::nullopt;
     const TrackId track = c.facts.steps.front().slice.track;
@@ -97,8 +97,9 @@ Advice check(const RuleContext& c)
     if (!(*c.config)[config::key::unusedWork])
         return silent(message<"work.unused.off", "The configuration computes no unused results.">());
     Advice advice =
-        fires(message<"work.unused.on", "Every step computes gradients of the inputs and of frozen layers, and "
-                                        "outputs that are never used.">());
+        fires(message<
+              "work.unused.on",
+              "Every step computes gradients of the inputs and of frozen layers, and outputs that are never used.">());
     advice.saving = saving(c);
     if (!advice.saving)
         advice.whyNoPrediction = message<"work.unused.not_predicted",
@@ -108,7 +109,7 @@ Advice check(const RuleContext& c)
     advice.caveats = {
         message<"work.unused.unread", "The results stay the same only if nothing uses what is removed.">(),
         message<"work.unused.frozen_later",
-                "A layer that is frozen now and trained later must get its gradients back.">()};
+                "A layer that is frozen now but trained later needs its gradients again.">()};
     setToggle(advice, c, kKey, "false");
     addSteps(advice, c);
     return advice;

@@ -17,7 +17,8 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "zero_grad.set_to_none";
-// Of the step, at most saved. Chosen: the least effect that an experiment calls a gain (one percent).
+// Minimum share of the step, for the upper bound of the saving. Chosen: the smallest effect that an experiment reports
+// as a gain (1 %).
 constexpr double kWorthFixing = 0.01;
 
 bool isSingleFill(std::string_view op)
@@ -41,9 +42,9 @@ bool doesAccumulate(std::string_view op)
 }
 
 struct Zeroing {
-    double fillUs = 0, fills = 0; ///< a step, in the zero grad phase
-    double accumulateUs = 0;      ///< a step: in-place additions in backward
-    double aroundUs = 0;          ///< a step: what does these additions, without them
+    double fillUs = 0, fills = 0; ///< per step, in the zero grad phase
+    double accumulateUs = 0;      ///< per step: in-place additions in the backward pass
+    double aroundUs = 0;          ///< per step: self time of the operators that do these additions
     std::vector<SliceId> longest;
 };
 
@@ -53,7 +54,7 @@ Zeroing zeroing(const OpCosts& costs)
     for (const OpCost& op : costs.ops) {
         if (op.phase == phase::kZeroGrad && isFill(op.name)) {
             found.fillUs += op.selfUsPerStep;
-            // zero_ may call fill_: the outer ones are one for each parameter.
+            // zero_ may call fill_; the outer operators run once per parameter.
             found.fills = std::max(found.fills, op.countPerStep);
             found.longest.push_back(op.longest);
         } else if (op.phase == phase::kBackward && isAccumulate(op.name)) {
@@ -77,8 +78,8 @@ std::vector<SliceId> zeroPhases(const Trace& trace)
     return ids;
 }
 
-/// On a device: at least the fills go, with what they take of the host; at most all of the phase and every addition
-/// into a gradient. What that holds up the replay tells; no value where the trace does not link enough for it.
+/// On a device. Lower bound: the fills disappear, with their host time. Upper bound: the whole phase and every addition
+/// to a gradient disappear. The replay determines what they delay; no value if the trace does not link enough of them.
 std::optional<Saving> savingOnDevice(const RuleContext& c)
 {
     const SliceSet fills = operatorsIn(c.trace, isFill, phase::kZeroGrad);
@@ -99,8 +100,8 @@ std::optional<Saving> savingOnDevice(const RuleContext& c)
 Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
 {
     const double stepUs = c.facts.statistics.steadyMeanUs;
-    // Instead of being filled, gradients are freed; instead of being added to, they are taken over. At most the whole
-    // phase goes, and all that adds to gradients.
+    // With set_to_none, gradients are freed instead of filled, and new gradients are stored instead of added. Upper
+    // bound: the whole phase and all additions to gradients disappear.
     const double most = std::max(found.fillUs, phaseUs) + found.accumulateUs + found.aroundUs;
     if (most < kWorthFixing * stepUs)
         return silent(
@@ -119,22 +120,20 @@ Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
         advice.saving = savingOnDevice(c);
     if (!ranOnCpu(c)) {
         if (!advice.saving)
-            advice.whyNoPrediction =
-                message<"zero_grad.set_to_none.behind_other_work",
-                        "The fills run on the device behind other work; what they hold up is not recorded.">();
+            advice.whyNoPrediction = message<
+                "zero_grad.set_to_none.behind_other_work",
+                "The fills run on the device behind other work; the trace does not show how much they delay it.">();
     } else
         advice.saving = upperBound(SavingUnit::UsPerStep, most);
     setToggle(advice, c, kKey, "true");
     advice.caveats = {
         message<"zero_grad.set_to_none.skipped",
-                "Optimizers skip parameters without a gradient: weight decay and momentum leave them alone.">(),
-        message<"zero_grad.set_to_none.read", "Code that reads .grad before the first backward pass finds None.">()};
+                "Optimizers skip parameters without a gradient: weight decay and momentum do not change them.">(),
+        message<"zero_grad.set_to_none.read", "Code that reads .grad before the first backward pass gets None.">()};
     if (ranOnCpu(c))
-        advice.caveats.push_back(
-            message<
-                "zero_grad.set_to_none.allocation",
-                "Without zeros, gradients are allocated anew in each step: large ones come from the operating system "
-                "and can take as long as filling them.">());
+        advice.caveats.push_back(message<"zero_grad.set_to_none.allocation",
+                                         "With set_to_none, gradients are allocated again in each step: large ones "
+                                         "come from the operating system and can take as long as filling them.">());
     addEvidence(advice, c.trace, found.longest);
     if (advice.evidence.empty())
         addEvidence(advice, c.trace, zeroPhases(c.trace));
@@ -144,14 +143,14 @@ Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
 Advice check(const RuleContext& c)
 {
     if (c.config && (*c.config)[config::key::setToNone])
-        return silent(message<"zero_grad.set_to_none.on", "Gradients are set to none already.">());
+        return silent(message<"zero_grad.set_to_none.on", "Gradients are already set to None.">());
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     const Zeroing found = zeroing(c.facts.ops);
     const double phaseUs = static_cast<double>(c.facts.statistics.steadyMeanParts.zeroGrad.count()) / 1000.0;
     if (c.facts.ops.stepsWithOps == 0)
         return cannotTell(
-            message<"zero_grad.set_to_none.no_ops", "The trace has no operators: what zeroing costs is not known.">(),
+            message<"zero_grad.set_to_none.no_ops", "The trace has no operators: the cost of zero_grad is unknown.">(),
             Need::Operators);
     if (found.fills == 0)
         return c.config ? cannotTell(message<"zero_grad.set_to_none.no_fills",
