@@ -17,16 +17,16 @@ namespace advisor {
 
 namespace {
 
-/// What shares are of: a step, and without step marks the time that the devices ran, µs.
+/// The time that shares refer to, in µs: a step, or without step marks the time that the devices ran.
 double wholeUs(const RuleContext& c)
 {
     return c.facts.statistics.count > 0 ? c.facts.statistics.steadyMeanUs
                                         : profiler::analysis::toUs(c.facts.device.windowTime());
 }
 
-/// µs that an advice is worth in each step, to compare across units; 0 where it is not known in time. How much of an
-/// upper bound is reached is not known, as little as what a finding without a saving wins of what it is about: these
-/// rank as if it were half.
+/// Estimated value of an advice in µs per step, to compare advice with different units; 0 if it is not a known amount
+/// of time. How much of an upper bound a change saves is unknown, and so is how much a finding without a saving gains:
+/// both are ranked as if it were half.
 double usPerStep(const Advice& advice, const RuleContext& c)
 {
     const bool bound = advice.saving && advice.saving->kind == SavingKind::UpperBound;
@@ -40,7 +40,7 @@ double usPerStep(const Advice& advice, const RuleContext& c)
         return expected;
     case SavingUnit::UsPerEpoch:
     case SavingUnit::UsPerValidation:
-        // A validation ends each epoch: their number is the number of epochs that the trace holds.
+        // Each epoch ends with a validation, so the number of validations is the number of epochs in the trace.
         for (const profiler::Slice& slice : c.trace.ofKind(profiler::ActivityKind::Phase))
             passes += c.trace.name(slice) == profiler::phase::kValidation;
         return expected * static_cast<double>(passes) / steps;
@@ -50,7 +50,8 @@ double usPerStep(const Advice& advice, const RuleContext& c)
     return 0;
 }
 
-/// µs of an epoch without its validation, which is not timed with it. The first one warms up: it counts alone only.
+/// Duration of an epoch in µs without its validation, which is timed separately. The first epoch includes warm-up: it
+/// counts only if there is no other.
 double epochUs(const RuleContext& c, const profiler::analysis::Intervals& validating)
 {
     const auto& steps = c.facts.steps;
@@ -66,7 +67,7 @@ double epochUs(const RuleContext& c, const profiler::analysis::Intervals& valida
            epochs;
 }
 
-/// µs that what a saving is counted in took in the trace, as an experiment times it; 0: not known.
+/// Duration in µs of the unit of a saving in the trace, as an experiment times it; 0: unknown.
 double unitUs(const RuleContext& c, SavingUnit unit)
 {
     const profiler::analysis::Intervals validating = validations(c.trace);
@@ -90,7 +91,7 @@ int rank(State state)
     return state == State::Fires ? 0 : state == State::CannotTell ? 1 : 2;
 }
 
-/// What the facts about a recorded program add to a rule's verdict.
+/// Adds the facts about a recorded program to a rule's verdict.
 void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const ProgramFacts& program)
 {
     if (auto answer = verdictOnProgram(rule.key, c, program, verdict)) {
@@ -105,7 +106,7 @@ void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const P
         verdict.source = sourcesOf(rule.key, program);
 }
 
-/// Those that fire first, by what each is worth. Stable: equals stay in the order of their keys.
+/// Sorts findings first, by their estimated value. Stable: equal entries stay sorted by key.
 void rankByWorth(std::vector<RuleAdvice>& advice, const RuleContext& c)
 {
     for (RuleAdvice& row : advice)
@@ -138,28 +139,28 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleConte
         dropWidePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
         advice.push_back({std::string(rule.key), std::move(verdict)});
     }
-    rankByWorth(advice, c); // the first to claim a part of the time is the one that is worth most by itself
+    rankByWorth(advice, c); // the finding with the largest estimated value of its own claims first
     shareOutTime(advice, rules, c);
-    rankByWorth(advice, c); // what others claim is worth nothing twice
+    rankByWorth(advice, c); // time that others claim does not count twice
     return advice;
 }
 
-/// What a finding leaves out where the trace holds several ranks.
+/// What a finding excludes if the trace contains several ranks.
 profiler::Message judgedOneRank(const profiler::analysis::AnalysedRank& rank)
 {
     const auto number = std::to_string(rank.number), of = std::to_string(rank.of);
     if (rank.sharesDevices)
-        return profiler::message<"ranks.shared",
-                                 "The trace holds {of} ranks and does not say which of them launched what: device work "
-                                 "is that of all of them, the rest that of rank {rank} ({process}).">(
+        return profiler::message<
+            "ranks.shared", "The trace contains {of} ranks and does not show which of them launched the device work: "
+                            "device work is that of all ranks, everything else that of rank {rank} ({process}).">(
             {{"of", rank.of, of}, {"rank", rank.number, number}, {"process", rank.name}});
     return profiler::message<"ranks.judged",
-                             "Judged by rank {rank} ({process}) of the {of} ranks in this trace: the one with the "
-                             "longest steps, or without steps with the most device work.">(
+                             "Based on rank {rank} ({process}) of the {of} ranks in this trace: the one with the "
+                             "longest steps or, without steps, with the most device work.">(
         {{"rank", rank.number, number}, {"process", rank.name}, {"of", rank.of, of}});
 }
 
-/// Verdicts on a trace, or on the rank of it that the facts are of.
+/// Verdicts on a trace, or on the rank that the facts describe.
 std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profiler::Trace& trace,
                                    const profiler::analysis::Facts& facts, const config::TrainingConfig* config,
                                    const std::stop_token& stop)
@@ -223,7 +224,8 @@ std::vector<Rule> allRules()
 {
     std::vector<Rule> entries;
     for (const auto& registered : rules::all()) {
-        assert(registered.stem == stemOf(registered.entry.key) && "a rule's file is its key with dots as underscores");
+        assert(registered.stem == stemOf(registered.entry.key) &&
+               "a rule's file name is its key with underscores instead of dots");
         entries.push_back(registered.entry);
     }
     std::sort(entries.begin(), entries.end(), [](const Rule& a, const Rule& b) { return a.key < b.key; });

@@ -10,14 +10,14 @@ namespace key = config::key;
 
 namespace {
 
-// Smaller parts would leave the processor little to do at once: 37 samples are not trained one by one.
+// Smaller parts would leave the processor too little parallel work, so the batch is not split further.
 constexpr std::int64_t kMostParts = 8;
 
 } // namespace
 
 double samplesOfAStep(const config::TrainingConfig& config)
 {
-    // DataParallel splits a batch; DDP trains one on each copy.
+    // DataParallel splits a batch; DDP trains on one batch per copy.
     const double copies = config[key::parallel] == "ddp" ? static_cast<double>(config[key::localRanks]) : 1;
     return copies * static_cast<double>(config[key::batchSize] * config[key::accumulation]);
 }

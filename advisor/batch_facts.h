@@ -8,20 +8,20 @@
 
 namespace advisor {
 
-/// Samples whose gradients one change of the weights sums up: accumulated batches on all copies of the model.
+/// Number of samples whose gradients are summed for one weight update: accumulated batches on all copies of the model.
 double samplesOfAStep(const config::TrainingConfig& config);
-/// That over the batch which the learning rate is meant for.
+/// That number divided by the batch size for which the learning rate was chosen.
 double timesTheReferenceBatch(const config::TrainingConfig& config);
 
-/// gradient.accumulation with which the batch can be divided evenly into the least number of smaller parts; none where
-/// these would be more than eight.
+/// The gradient.accumulation that divides the batch evenly into the smallest number of smaller parts; no value if this
+/// needs more than eight parts.
 std::optional<Toggle> partsOfTheBatch(const config::TrainingConfig& config);
-/// All that changes where a finding's toggle is applied to `now`: with gradient.accumulation the batch becomes a part
-/// of what it was, where that is a whole number, so that an update of the weights sees as many samples.
+/// All changes that applying a finding's toggle to `now` makes: with gradient.accumulation, the batch size is divided
+/// by the same factor, if the result is a whole number, so that a weight update sees the same number of samples.
 std::vector<Toggle> changesOf(const Toggle& toggle, const config::TrainingConfig& now);
-/// Whether the number of samples of a weight update is a multiple of this knob's value (batch size, accumulation).
+/// Whether the number of samples of a weight update is proportional to this knob's value (batch size, accumulation).
 bool isBatchFactor(std::string_view key);
-/// Whether as many samples go into an update of the weights after these changes as before.
+/// Whether a weight update uses the same number of samples after these changes as before.
 bool keepTheBatch(const std::vector<Toggle>& changes);
 
 } // namespace advisor

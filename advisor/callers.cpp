@@ -18,7 +18,7 @@ using namespace profiler::analysis;
 
 namespace {
 
-/// The calls that ordered these copies, by their correlation.
+/// The calls that launched these copies, by correlation id.
 std::unordered_map<std::uint64_t, Slice> copyCalls(const Trace& trace, std::span<const SliceId> ids)
 {
     std::unordered_set<std::uint64_t> wanted;

@@ -8,9 +8,9 @@
 
 namespace advisor {
 
-/// Whose doing each of these calls is, or each of these copies that a call ordered: the outermost operator around the
-/// call, and the innermost frame of Python, of the user's own code if there is one. Empty where neither is recorded, or
-/// the copy's call is not.
+/// The callers of API calls, or of copies that a call launched: the outermost operator around the call, and the
+/// innermost Python frame, from the user's own code if there is one. Empty if neither is recorded, or if the call of
+/// the copy is not recorded.
 std::vector<std::string> callersOf(const profiler::Trace& trace, std::span<const profiler::SliceId> ids);
 
 } // namespace advisor

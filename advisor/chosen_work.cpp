@@ -27,7 +27,7 @@ bool isCallOrWait(ActivityKind kind)
 
 ChosenWork::ChosenWork(const Trace& trace, const SliceSet& chosen) : m_host(chosen)
 {
-    std::unordered_set<std::uint64_t> launched; // correlations
+    std::unordered_set<std::uint64_t> launched; // correlation ids
     for (const Track& track : trace.tracks()) {
         if (!isHost(track))
             continue;
@@ -57,7 +57,7 @@ ChosenWork::ChosenWork(const Trace& trace, const SliceSet& chosen) : m_host(chos
 
 bool ChosenWork::onHost(const ReplayWork& work) const
 {
-    // A piece without a slice has no kind either.
+    // A piece without a slice has the kind Other.
     return work.where == ReplayWork::Where::Host && work.kind != ActivityKind::Other && m_host.contains(work.slice);
 }
 

@@ -8,25 +8,25 @@ namespace advisor {
 
 using SliceSet = std::unordered_set<profiler::SliceId>;
 
-/// Chosen slices of the host with the calls and waits in them, and what these calls gave to devices: what a what-if
-/// takes away or shortens. The replay's graph has to be cut at the chosen slices, see savingByReplay().
+/// Chosen host slices with the calls and waits in them, and the device work that these calls launched. A what-if
+/// removes or shortens this work. The replay graph must be cut at the chosen slices, see savingByReplay().
 class ChosenWork {
 public:
-    /// @param chosen  operators and phases of host threads, loader workers excepted. O(slices)
+    /// @param chosen operators and phases of host threads other than loader workers. O(slices)
     ChosenWork(const profiler::Trace& trace, const SliceSet& chosen);
 
-    /// A piece of the host's time in one of them.
+    /// True for a piece of host time in one of the slices.
     [[nodiscard]] bool onHost(const profiler::analysis::ReplayWork& work) const;
-    /// What a device did for one of them.
+    /// True for device work that one of the slices launched.
     [[nodiscard]] bool onDevice(const profiler::analysis::ReplayWork& work) const;
 
 private:
     SliceSet m_host, m_device;
 };
 
-/// Slices of host threads, loader workers excepted, by what they are and where they begin.
-/// @param fits  whether a slice of this name is wanted, each name asked about once
-/// @param phase  in which the slice has to begin, on whatever thread; empty: anywhere
+/// Slices of host threads other than loader workers, chosen by name and by where they begin. @param fits whether slices
+/// of this name are chosen; called once per name @param phase the phase in which a slice has to begin, on any thread;
+/// empty: anywhere
 SliceSet operatorsIn(const profiler::Trace& trace, bool (*fits)(std::string_view name), std::string_view phase);
 
 } // namespace advisor

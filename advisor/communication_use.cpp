@@ -25,7 +25,7 @@ CommunicationUse communicationUse(const RuleContext& c)
     CommunicationUse use;
     const std::vector<Slice> kernels = ofKindNamed(c.trace, ActivityKind::Kernel, isCommunication);
     if (kernels.empty())
-        return use; // most trainings: other kernels need no look
+        return use; // the usual case: no need to look at other kernels
     use.devices = againstOwnKernels(c, kernels, [](std::string_view kernel) { return !isCommunication(kernel); });
     for (OnDevice& on : use.devices) {
         on.all = intersect(on.all, c.facts.device.window);

@@ -7,12 +7,12 @@
 
 namespace advisor {
 
-/// Kernels of NCCL and RCCL in the judged window, against all others of their device.
+/// NCCL and RCCL kernels in the analysis window, and the other kernels of their devices.
 struct CommunicationUse {
     std::vector<profiler::Slice> kernels; ///< longest first
-    std::vector<OnDevice> devices;        ///< that communicate, inside the window
+    std::vector<OnDevice> devices;        ///< the devices that communicate, limited to the window
 };
-/// Share of such work that other kernels hide, [0, 1].
+/// Share of this work that other kernels hide, [0, 1].
 double overlapOf(std::span<const OnDevice> devices);
 CommunicationUse communicationUse(const RuleContext& c);
 

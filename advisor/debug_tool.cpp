@@ -28,24 +28,25 @@ profiler::Message costOfFirstSteps(const RuleContext& c)
     for (const std::size_t first : firstOfEpochs(c))
         if (!steps[first].partial)
             more.push_back(all[first] - usual);
-    if (more.empty() || more.size() == all.size() || hasDeviceWork(c.trace)) // a device hides some of it
+    if (more.empty() || more.size() == all.size() || hasDeviceWork(c.trace)) // a device hides part of it
         return {};
-    // The first of several epochs warms up.
+    // The first of several epochs is warm-up.
     if (more.size() > 1)
         more.erase(more.begin());
     const double us = profiler::analysis::mean(more);
-    return message<"debug_tool.first_steps", "The check takes {time} per epoch. It also slows the steps that follow, by an "
-                                             "amount that the trace does not show: measure it.">(
-        {{"time", us, timeText(us)}});
+    return message<"debug_tool.first_steps",
+                   "The check takes {time} per epoch. It also slows the steps that follow, by an "
+                   "amount that the trace does not show: measure it.">({{"time", us, timeText(us)}});
 }
 
 Advice checkDebugTool(const RuleContext& c, const DebugTool& tool)
 {
     const auto configured = setting(c, tool.key);
     if (!configured)
-        return cannotTell(message<"debug_tool.no_configuration",
-                                  "The trace contains no configuration, and the tool leaves no trace of its own.">(),
-                          Need::Program);
+        return cannotTell(
+            message<"debug_tool.no_configuration",
+                    "The trace contains no configuration, and the tool itself leaves no events in the trace.">(),
+            Need::Program);
     if (*configured == "false")
         return silent(tool.isOff());
     Advice advice = fires(tool.isOn());

@@ -17,10 +17,10 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-/// What a kernel was built for, or needs, runs on nothing older: "sm80_xmma_gemm_…", "cutlass_80_tensorop_…", TF32, the
-/// 16×8×16 products of tensor cores. Older marks prove nothing, since newer devices run those kernels too.
-/// Sources: NVIDIA's PTX ISA 8.5, section 9.7.14 (mma: .tf32 and .m16n8k16 need sm_80); the names of cuBLAS and CUTLASS
-/// state the architecture that they are built for.
+/// The minimum compute capability of a kernel, from its name: "sm80_xmma_gemm_…", "cutlass_80_tensorop_…", TF32, the
+/// 16×8×16 products of tensor cores. Older architectures prove nothing, because newer devices run those kernels as
+/// well. Sources: NVIDIA's PTX ISA 8.5, section 9.7.14 (mma: .tf32 and .m16n8k16 need sm_80); kernel names of cuBLAS
+/// and CUTLASS contain the architecture that they are built for.
 int capabilityOfKernel(std::string_view name)
 {
     struct Mark {
@@ -118,7 +118,8 @@ CopyUse copyUse(const RuleContext& c, CopyKind kind, std::optional<MemoryKind> s
     for (const Slice& copy : device.copies) {
         if (copy.args.copy != kind || (source && copy.args.src != *source) || copy.args.bytes < atLeast)
             continue;
-        // What is copied before anything is computed are the weights, once; steps leave that out by themselves.
+        // Copies before the first kernel upload the weights, which happens once; with step marks, they are outside the
+        // steps anyway.
         if (device.steps.empty() && (device.kernels.empty() || copy.begin < device.kernels.front().begin))
             continue;
         ++use.count;

@@ -30,7 +30,7 @@ JudgedBy judgedBy(const std::vector<Toggle>& changes)
     const auto is = [](JudgedBy by) { return [by](const Toggle& change) { return judgedBy(change.key) == by; }; };
     if (std::any_of(changes.begin(), changes.end(), is(JudgedBy::LossAtEqualTime)))
         return JudgedBy::LossAtEqualTime;
-    // The same samples to an update, in other parts: what changes is how many are in memory at once.
+    // The update uses the same samples in other parts, which changes only how many are in memory at once.
     const bool sameBatch = keepTheBatch(changes);
     const auto forMemory = [&](const Toggle& change) {
         return judgedBy(change.key) == JudgedBy::Memory || (sameBatch && isBatchFactor(change.key));

@@ -7,7 +7,7 @@ namespace advisor {
 
 namespace {
 
-/// How much a verdict stands on.
+/// Rank of a state: a stronger state replaces a weaker one.
 int strength(State state)
 {
     return state == State::Fires ? 2 : state == State::Silent ? 1 : 0;

@@ -6,12 +6,12 @@
 
 namespace advisor {
 
-/// What is said of a run that goes on: what was said so far, brought up to date by verdicts on its last steps
-/// (adviseOnSteps()). Until the whole run is looked at anew, evidence only adds up, so that nothing comes and goes with
-/// what the last steps happen to hold: "cannot tell" changes nothing, "silent" takes the place of "cannot tell" and of
-/// an older "silent", a finding takes any place. A finding that the last steps do not show stays as it was.
-/// What stays in its state keeps its place, too; a new finding goes before the first that is worth less.
-/// @param said  best first, as advise() has it
+/// Updates the advice on a run in progress with verdicts on its last steps (adviseOnSteps()). Until the whole run is
+/// analyzed again, evidence only accumulates, so that findings do not come and go with the content of the last steps:
+/// "cannot tell" changes nothing, "silent" replaces "cannot tell" and an older "silent", and a finding replaces
+/// anything. A finding that the last steps do not show stays unchanged. Advice whose state does not change keeps its
+/// position; a new finding is inserted before the first one that is worth less. @param said best first, as returned by
+/// advise()
 std::vector<RuleAdvice> mergeLiveAdvice(std::vector<RuleAdvice> said, std::vector<RuleAdvice> ofLastSteps);
 
 } // namespace advisor

@@ -16,14 +16,15 @@ using profiler::analysis::percentile;
 
 namespace {
 
-// Samples before one that it is compared with. Chosen: the fewest whose median absolute deviation is stable, and few
-// enough that the loss has hardly fallen since the first of them.
+// Number of preceding samples that a sample is compared with. Chosen: the smallest number for which the median absolute
+// deviation is stable, and small enough that the loss hardly falls over these samples.
 constexpr std::size_t kBefore = 10;
-// Median absolute deviations above their median, and share of the median. Chosen: ten deviations are 6.7 standard
-// deviations of normal noise, which chance hardly ever reaches; half of the loss more than before is a spike that a
-// user sees.
+// Minimum distance from the median in median absolute deviations, and as a share of the median. Chosen: ten deviations
+// are 6.7 standard deviations of normal noise, which hardly ever happens by chance; a loss that is half as large again
+// is a spike that a user notices.
 constexpr double kDeviations = 10, kAbove = 0.5;
-// A batch of hard samples is over with the next one; weights that were thrown off stay so for some steps.
+// The effect of a batch of hard samples ends with the next batch; after weights have been thrown off, the loss stays
+// high for some steps.
 constexpr std::size_t kAfter = 4;
 constexpr std::ptrdiff_t kLasting = 3;
 
@@ -42,7 +43,7 @@ Moments moments(std::span<const CounterSample> samples)
     return result;
 }
 
-/// What noise stays below, by the values before.
+/// The limit that noise does not exceed, from the preceding values.
 double farAbove(std::span<const CounterSample> samples)
 {
     std::vector<double> before, deviations;
@@ -111,7 +112,8 @@ LossCurve lossCurve(const RuleContext& c)
     return {};
 }
 
-std::vector<Evidence> evidenceOf(const RuleContext& c, const LossCurve& curve, const std::vector<CounterSample>& samples)
+std::vector<Evidence> evidenceOf(const RuleContext& c, const LossCurve& curve,
+                                 const std::vector<CounterSample>& samples)
 {
     std::vector<Evidence> evidence;
     const TimeRange all = c.trace.range();

@@ -26,7 +26,7 @@ std::vector<CounterSample> heldMemory(const RuleContext& c)
     return {};
 }
 
-/// Those within, and the last one before.
+/// The samples within the range and the last one before it.
 std::span<const CounterSample> within(const std::vector<CounterSample>& samples, TimeRange range)
 {
     const auto before = [](const CounterSample& sample, TraceTime time) { return sample.time < time; };
@@ -45,7 +45,7 @@ double most(std::span<const CounterSample> samples)
     return bytes;
 }
 
-/// Phases of this name in a step, in one range; no value without.
+/// The range of the phases of this name in a step; no value if there are none.
 std::optional<TimeRange> phaseOf(const RuleContext& c, const Step& step, std::string_view name)
 {
     std::optional<TimeRange> range;
@@ -58,14 +58,14 @@ std::optional<TimeRange> phaseOf(const RuleContext& c, const Step& step, std::st
     return range;
 }
 
-/// A step and what the allocator holds in it.
+/// A step and the memory that the allocator holds during it.
 struct HeldInStep {
     const Step* step = nullptr;
     TimeRange forward;
-    std::span<const CounterSample> held; ///< the first one from before
+    std::span<const CounterSample> held; ///< begins with the last sample before the step
 };
 
-/// The step of a kind in which the most is held, the last one of equals: an epoch's last batch may be smaller.
+/// The step of a kind with the highest peak; the last one if several are equal. An epoch's last batch may be smaller.
 std::optional<HeldInStep> highestStep(const RuleContext& c, const std::vector<CounterSample>& held,
                                       bool (*counts)(const Step&))
 {
@@ -80,12 +80,12 @@ std::optional<HeldInStep> highestStep(const RuleContext& c, const std::vector<Co
     return highest;
 }
 
-/// Quick operators one after the other, between two that are not run again.
+/// Consecutive cheap operators between two operators that are not recomputed.
 struct Run {
     TimeRange range;
-    double keptBytes = 0;              ///< after the forward pass
-    double besidesBytes = 0;           ///< more than what is kept, while it runs
-    std::optional<TraceTime> backward; ///< when the backward pass comes to it
+    double keptBytes = 0;              ///< memory kept after the forward pass
+    double besidesBytes = 0;           ///< additional temporary memory while it runs
+    std::optional<TraceTime> backward; ///< when the backward pass reaches it
 };
 
 struct Block {
@@ -124,7 +124,7 @@ public:
     }
 
 private:
-    /// What the forward pass took and still holds at its end, by operator.
+    /// Finds the memory that the forward pass allocates and still holds at its end, by operator.
     void findBlocks()
     {
         double before = m_held.front().value;
@@ -140,8 +140,9 @@ private:
         }
     }
 
-    /// A block is given back; which of as many bytes is not recorded. Within a product, its own latest; else the latest
-    /// that is not a product's, as what is only passed on is given back after the product that reads it.
+    /// A block is freed; if several have the same size, the trace does not record which one. Within a matmul, its own
+    /// latest block; otherwise the latest block that is not a matmul's, because a temporary is freed after the matmul
+    /// that reads it.
     void forget(double bytes, TraceTime time)
     {
         const std::size_t now = opAt(time);
@@ -171,7 +172,7 @@ private:
 
     void findRuns()
     {
-        std::size_t first = m_ops.size(); // of the run at hand; before the first product there is none
+        std::size_t first = m_ops.size(); // of the current run; there is none before the first matmul
         for (std::size_t i = 0; i < m_ops.size(); ++i)
             if (isProduct(i)) {
                 if (first < i)
@@ -221,7 +222,8 @@ private:
         });
     }
 
-    /// Bytes that the peak loses without what the runs keep from their end until the backward pass comes to them.
+    /// Bytes that the peak loses without the memory that the runs keep from their end until the backward pass reaches
+    /// them.
     double peakSaved() const
     {
         const auto gone = [&](TraceTime time) {
@@ -249,8 +251,8 @@ private:
     const Step& m_step;
     TimeRange m_forward;
     std::span<const CounterSample> m_held;
-    std::vector<SliceBrief> m_ops; // outermost, of the forward pass
-    std::vector<Block> m_blocks;   // what it keeps
+    std::vector<SliceBrief> m_ops; // outermost operators of the forward pass
+    std::vector<Block> m_blocks;   // memory that the forward pass keeps
     std::vector<Run> m_runs;
 };
 

@@ -6,17 +6,17 @@
 
 namespace advisor {
 
-/// Bytes that the highest step's peak loses at most when its batch is divided into so many passes: that share of what
-/// the step adds to the memory allocated before it. Gradients are as large as before, so the peak may lose less. No
-/// value where allocations were not recorded (level full).
+/// Upper bound of the bytes that the highest peak of a step loses when its batch is split into this many passes: that
+/// share of the memory that the step adds to the memory allocated before it. Gradients keep their size, so the peak may
+/// lose less. No value if allocations were not recorded (level full).
 std::optional<Saving> savedByParts(const RuleContext& c, double parts);
 
-/// Bytes that a step's peak loses at most when what quick operators between products and convolutions keep is computed
-/// again in the backward pass: the step's own allocations, replayed without that memory from the end of those operators
-/// until the backward pass comes to them, and with what they need when they run again. Which operators form a block
-/// with which product is not recorded: operators outside of blocks keep their memory, so the peak may lose less.
-/// @return no value where allocations, the operators of a whole step or which backward belongs to which forward
-///         operator were not recorded
+/// Upper bound of the bytes that a step's peak loses when the results of cheap operators between matmuls and
+/// convolutions are recomputed in the backward pass: the step's own allocations are replayed without that memory from
+/// the end of those operators until the backward pass reaches them, and with the memory that recomputing them needs.
+/// The trace does not record which operators form a block with which matmul: operators outside of blocks keep their
+/// memory, so the peak may lose less. @return no value if allocations, the operators of a whole step or the links
+/// between forward and backward operators were not recorded
 std::optional<Saving> savedByRecomputing(const RuleContext& c);
 
 } // namespace advisor

@@ -18,11 +18,11 @@ using namespace profiler;
 
 namespace {
 
-constexpr double kFull = 0.9;   ///< of the memory that there is
-constexpr double kMuchMore = 2; ///< reserved than allocated, times
+constexpr double kFull = 0.9;   ///< share of the available memory
+constexpr double kMuchMore = 2; ///< ratio of reserved to allocated memory
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
-/// Device number that a counter's name begins with: "GPU 1 memory reserved" or "cuda:1 …".
+/// The device number at the start of a counter's name: "GPU 1 memory reserved" or "cuda:1 …".
 std::optional<std::uint32_t> deviceOf(std::string_view name)
 {
     for (const std::string_view mark : {"GPU ", "cuda:"})
@@ -53,21 +53,21 @@ double limitOf(const RuleContext& c, const Track& counter)
 
 namespace {
 
-/// Of bytes that are taken; what began at 0 with the recording says nothing of how full the memory is.
+/// Counts used bytes; a counter that started at 0 with the recording does not show how full the memory is.
 bool tellsHowFull(const Track& track)
 {
     return track.kind == TrackKind::Counter && track.name.find("memory") != std::string::npos &&
            (track.unit.empty() || track.unit == "bytes") && !track.name.ends_with(counter::kSinceBegin);
 }
 
-/// What PyTorch and our trainer give out of the memory that they reserve.
+/// The memory that PyTorch and our trainer allocate from their reserved memory.
 bool isAllocated(const Track& track)
 {
     return track.name.ends_with(" memory allocated");
 }
 
 struct OfDevice {
-    std::optional<MemoryUse> allocated, any; ///< fullest of such counters
+    std::optional<MemoryUse> allocated, any; ///< the fullest counter of each kind
 };
 
 void take(std::optional<MemoryUse>& fullest, const RuleContext& c, const Track& track, double limit)
@@ -85,7 +85,7 @@ void take(std::optional<MemoryUse>& fullest, const RuleContext& c, const Track& 
 
 std::optional<MemoryUse> memoryUse(const RuleContext& c)
 {
-    std::map<std::int64_t, OfDevice> devices; // -1: the processor
+    std::map<std::int64_t, OfDevice> devices; // -1: the host
     for (const Track& track : c.trace.tracks()) {
         if (!tellsHowFull(track))
             continue;
@@ -134,7 +134,7 @@ std::optional<Advice> withoutFullMemory(const RuleContext& c, const std::optiona
     if (use->share() < kFull && use->reservedShare() >= kFull && use->reservedBytes >= kMuchMore * use->peakBytes)
         return silent(
             message<"memory.cached", "At most {allocated} of the memory was allocated; the caching allocator reserved "
-                                     "{reserved}. It reuses what it reserved unless that is fragmented: "
+                                     "{reserved}. It reuses reserved memory unless that is fragmented: "
                                      "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True prevents fragmentation.">(
                 {{"allocated", use->share(), shareText(use->share())},
                  {"reserved", use->reservedShare(), shareText(use->reservedShare())}}));
@@ -146,7 +146,8 @@ std::optional<Advice> withoutFullMemory(const RuleContext& c, const std::optiona
 
 namespace {
 
-/// A kernel of a backward pass or an optimizer, by its name: compiled code records no operators of them.
+/// Recognizes a kernel of a backward pass or an optimizer by its name, because compiled code records no operators for
+/// them.
 bool isOfTraining(std::string_view kernel)
 {
     std::string name(kernel);
@@ -173,8 +174,9 @@ std::optional<Advice> withoutBackward(const RuleContext& c)
         !analysis::ofKindNamed(c.trace, ActivityKind::Phase, isBackward).empty() ||
         !analysis::ofKindNamed(c.trace, ActivityKind::Kernel, isOfTraining).empty())
         return std::nullopt;
-    return silent(message<"memory.inference",
-                          "The trace contains no backward pass and no optimizer: no activations are kept for them.">());
+    return silent(
+        message<"memory.inference",
+                "The trace contains no backward pass and no optimizer, so no activations are kept for them.">());
 }
 
 Advice firesOnMemory(const RuleContext& c, const MemoryUse& use, profiler::Message reason)

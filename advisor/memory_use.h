@@ -8,32 +8,32 @@
 
 namespace advisor {
 
-/// How full the memory was that a training may use: the fullest device, or the processor's where a limit is set. By
-/// what was allocated; what a caching allocator reserved beside it counts only where nothing else is recorded.
+/// How full the memory available for training was: on the fullest device, or on the host if a limit is set. Based on
+/// allocated memory; the memory that a caching allocator reserved in addition counts only if nothing else is recorded.
 struct MemoryUse {
     double peakBytes = 0, limitBytes = 0;
-    double reservedBytes = 0; ///< at most, where that is recorded beside what was allocated; else 0
+    double reservedBytes = 0; ///< maximum reserved memory, if recorded in addition to allocated memory; otherwise 0
     std::string where;        ///< "GPU 0 memory allocated", "memory"
     profiler::TrackId counter;
     profiler::TraceTime peakAt{};
     [[nodiscard]] double share() const { return limitBytes > 0 ? peakBytes / limitBytes : 0; }
     [[nodiscard]] double reservedShare() const { return limitBytes > 0 ? reservedBytes / limitBytes : 0; }
 };
-/// No value where the trace does not record both: memory taken, and how much there is. For a processor the latter is
+/// No value unless the trace records both the used and the available memory. On a CPU, the latter is
 /// batch.memory_limit.
 std::optional<MemoryUse> memoryUse(const RuleContext& c);
-/// What a rule about memory says where memoryUse() has no value.
+/// The verdict of memory rules if memoryUse() has no value.
 Advice memoryNotRecorded(const RuleContext& c);
 /// The sample at the peak, as evidence.
 Evidence peakEvidence(const RuleContext& c, const MemoryUse& use);
-/// What a rule about memory says where its filling is not known or at most nine tenths, from which on NVIDIA's and
-/// TraceML's advisors warn; no value when there is something to advise. Memory that is full only of what the allocator
-/// keeps is said to be so.
+/// The verdict of memory rules if the memory use is unknown or at most 90 %, the level from which NVIDIA's and
+/// TraceML's advisors warn; no value if there is something to advise. If only memory cached by the allocator fills the
+/// memory, the verdict says so.
 std::optional<Advice> withoutFullMemory(const RuleContext& c, const std::optional<MemoryUse>& use);
-/// What a rule about training's memory says of an imported trace that records operators but no backward pass and no
-/// optimizer: inference. No value for a training, or where operators were not recorded.
+/// The verdict of training-memory rules for an imported trace that contains operators but no backward pass and no
+/// optimizer: inference. No value for training, or if operators were not recorded.
 std::optional<Advice> withoutBackward(const RuleContext& c);
-/// A finding about memory: judged by it, with the peak as evidence.
+/// A finding about memory: its objective is memory, and the peak is its evidence.
 Advice firesOnMemory(const RuleContext& c, const MemoryUse& use, profiler::Message reason);
 
 } // namespace advisor

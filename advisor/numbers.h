@@ -4,7 +4,7 @@
 
 namespace advisor {
 
-/// The product's one formatter, by the names that the advisor's sentences use.
+/// The product's one number formatter, under the names that the advisor uses.
 using profiler::bytesText;
 using profiler::countText;
 using profiler::shareText;

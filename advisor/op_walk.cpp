@@ -14,8 +14,8 @@ namespace {
 
 enum class Holds { AsAnOperator, AsARange };
 
-/// A range has a name of its own, without a namespace: "DistributedDataParallel.forward", a program's "forward". A wait
-/// for a batch and a node of the backward pass, "MmBackward0", stand for what is inside them.
+/// A range has a name without a namespace: "DistributedDataParallel.forward", a program's "forward". A wait for a batch
+/// and a node of the backward pass ("MmBackward0") count as operators and stand for their contents.
 Holds howItHolds(std::string_view name)
 {
     const auto end = name.find_last_not_of("0123456789");
@@ -25,7 +25,7 @@ Holds howItHolds(std::string_view name)
                : Holds::AsARange;
 }
 
-/// Leaves out the ranges around operators.
+/// Removes the ranges around operators.
 void dropRanges(const Trace& trace, std::vector<analysis::SliceBrief>& ops)
 {
     analysis::NameAnswers hold(trace, howItHolds);

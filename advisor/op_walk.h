@@ -7,13 +7,13 @@
 
 namespace advisor {
 
-/// Operators of one thread that no other operator is around, by begin: matmul holds bmm, convolution holds
-/// _convolution. Ranges that hold operators are none, though old profilers record them as such.
+/// Operators of one thread without a parent operator, sorted by start: matmul contains bmm, convolution contains
+/// _convolution. Ranges that contain operators do not count, although old profilers record them as operators.
 struct ThreadOps {
     profiler::TrackId track;
     std::vector<profiler::analysis::SliceBrief> outermost;
 };
-/// Those of every host thread, loader workers excepted. Rules share Case::ops().
+/// The operators of every host thread other than loader workers. Rules share RuleContext::ops().
 std::vector<ThreadOps> threadsOps(const profiler::Trace& trace);
 
 } // namespace advisor

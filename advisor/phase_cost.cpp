@@ -23,7 +23,7 @@ bool isCall(ActivityKind kind)
 
 struct InPhases {
     Intervals ranges;
-    std::unordered_set<std::uint64_t> launched; ///< correlations
+    std::unordered_set<std::uint64_t> launched; ///< correlation ids
 };
 
 InPhases inPhases(const RuleContext& c, std::initializer_list<std::string_view> wanted)
@@ -54,7 +54,7 @@ InPhases inPhases(const RuleContext& c, std::initializer_list<std::string_view> 
     return found;
 }
 
-/// What these calls launched, by device. Devices of other ranks do not wait for this host.
+/// The device work that these calls launched, by device. Devices of other ranks do not wait for this host.
 std::map<DeviceId, Intervals> launchedWork(const RuleContext& c, const std::unordered_set<std::uint64_t>& correlations)
 {
     std::map<DeviceId, UnionBuilder> work;
@@ -70,7 +70,7 @@ std::map<DeviceId, Intervals> launchedWork(const RuleContext& c, const std::unor
     return launched;
 }
 
-/// When each device waits for the host to launch something, by the attribution of idle time.
+/// Times in which each device waits for the host to launch work, according to the attribution of idle time.
 std::map<DeviceId, Intervals> waitsForHost(const RuleContext& c)
 {
     std::map<DeviceId, Intervals> waits;
@@ -104,7 +104,7 @@ std::optional<double> deviceUsOfPhases(const RuleContext& c, std::initializer_li
         return std::nullopt;
     const std::map<DeviceId, Intervals> launched = launchedWork(c, found.launched);
     if (!found.ranges.empty() && launched.empty())
-        return std::nullopt; // calls that gave no device work, such as a synchronize
+        return std::nullopt; // calls that launched no device work, such as a synchronize
     std::map<DeviceId, Intervals> idle = waitsForHost(c);
     Nanoseconds cost{};
     for (const auto& [device, work] : launched) {

@@ -7,14 +7,14 @@
 namespace advisor {
 namespace {
 
-// A card shows a few lines; more say no more.
+// A card shows a few lines; more lines add no information.
 constexpr std::size_t kMostPlaces = 8;
 
-/// Which objects of a program the rules are about.
+/// The objects of a program that the rules are about.
 struct Subject {
     std::string_view kind;
-    std::string_view role = {};      ///< of loaders
-    std::string_view className = {}; ///< the end of it; empty: any
+    std::string_view role = {};      ///< for loaders
+    std::string_view className = {}; ///< end of the class name; empty: any
 };
 
 struct Row {
@@ -85,7 +85,8 @@ bool fits(const ProgramObject& object, const Subject& subject)
            object.className.ends_with(subject.className);
 }
 
-/// Where the user sets what the object gets: its own place, or that of the trainer which made it from its arguments.
+/// The place where the user sets the object's value: its own place, or that of the framework's trainer that created it
+/// from its arguments.
 std::optional<SourcePlace> placeOf(const ProgramObject& object, const ProgramFacts& facts)
 {
     const auto arguments = object.fields.find("framework_arguments");
@@ -102,12 +103,12 @@ std::optional<SourcePlace> placeOf(const ProgramObject& object, const ProgramFac
     return object.site;
 }
 
-/// The objects of a subject, those that are used most first.
+/// The objects of a subject, most used first.
 void addObjects(std::vector<SourcePlace>& places, const ProgramFacts& facts, const Subject& subject)
 {
     std::vector<const ProgramObject*> found;
     for (const ProgramObject& object : facts.objects)
-        // Moves of a model are made once: the copies of each step are those of tensors.
+        // A model is moved to the device once: copies in each step are those of tensors.
         if (fits(object, subject) && !(object.kind == "to" && object.className.find("Module") != std::string::npos))
             found.push_back(&object);
     std::ranges::stable_sort(found, std::ranges::greater(), &ProgramObject::count);
@@ -125,7 +126,7 @@ std::vector<SourcePlace> sourcesOf(std::string_view key, const ProgramFacts& fac
         return places;
     for (const Subject& subject : row->subjects) {
         if (!places.empty() || subject.kind.empty())
-            break; // the first subject that the program has
+            break; // the first subject that exists in the program
         if (subject.kind == "conv_bn") {
             for (const ConvolutionBeforeNorm& found : facts.convolutionsBeforeNorm)
                 if (found.bias)

@@ -19,16 +19,17 @@ namespace {
 using namespace profiler;
 using Json = nlohmann::json;
 
-// As the rules of these subjects have them (memory_use.cpp, memory_format.cpp, precision_amp.cpp, model_norm.cpp).
+// The same limits as in the rules about these subjects (memory_use.cpp, memory_format.cpp, precision_amp.cpp,
+// model_norm.cpp).
 constexpr double kFullMemory = 0.9;
 constexpr double kWorthALayout = 0.05;
 constexpr double kWorthAPrecision = 0.05;
 constexpr double kPaysOnCpu = 0.5;
 constexpr double kSmallBatch = 8;
-// Files that are written in less of the time than this hold nothing up. Chosen, as rules/host_async_work.cpp has it.
+// Minimum share of the time spent writing files: below it, they delay nothing. Chosen, as in rules/host_async_work.cpp.
 constexpr double kWorthFixing = 0.01;
-// Inputs whose mean is more than a standard deviation from zero were not normalized: images as they are read have a
-// mean of 1.2 to 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
+// Inputs whose mean is more than one standard deviation from zero were not normalized: raw images have a mean of 1.2 to
+// 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
 constexpr double kFarFromZero = 1;
 
 using Answer = std::optional<Advice> (*)(const RuleContext&, const ProgramFacts&);
@@ -49,7 +50,7 @@ std::optional<Advice> onMemory(const RuleContext& c, const ProgramFacts& facts)
     const double total = numberOr(facts.memory, "host_total", 0), peak = numberOr(facts.memory, "host_peak", 0);
     if (!ranOnCpu(c) || total <= 0 || peak <= 0 || peak / total > kFullMemory)
         return std::nullopt;
-    return silent(message<"program.memory.room", "The process took at most {peak} of the machine's {total}.">(
+    return silent(message<"program.memory.room", "The process used at most {peak} of the machine's {total}.">(
         {{"peak", peak, bytesText(peak)}, {"total", total, bytesText(total)}}));
 }
 
@@ -57,8 +58,8 @@ std::optional<Advice> onInputs(const RuleContext&, const ProgramFacts& facts)
 {
     const Json type = facts.precisionOf("input_dtype");
     if (type.is_string() && type.get_ref<const std::string&>().find("int") != std::string::npos)
-        return silent(message<"program.inputs.tokens", "The model's inputs are whole numbers: there is nothing to "
-                                                       "normalize.">());
+        return silent(
+            message<"program.inputs.tokens", "The model's inputs are integers: there is nothing to normalize.">());
     const double deviation = numberOr(facts.precision, "input_std", 0);
     const double mean = numberOr(facts.precision, "input_mean", std::nan(""));
     if (!(deviation > 0) || !std::isfinite(mean))
@@ -67,9 +68,9 @@ std::optional<Advice> onInputs(const RuleContext&, const ProgramFacts& facts)
     const MessageParameter shownDeviation("deviation", deviation, fmt::format("{:.3g}", deviation));
     if (std::abs(mean) <= kFarFromZero * deviation)
         return silent(
-            message<"program.inputs.normalized",
-                    "The first batch has a mean of {mean} and a standard deviation of {deviation}: inputs are "
-                    "near zero already.">({shownMean, shownDeviation}));
+            message<"program.inputs.normalized", "The first batch has a mean of {mean} and a standard deviation of "
+                                                 "{deviation}: inputs are already close to zero.">(
+                {shownMean, shownDeviation}));
     Advice advice =
         firesOnLearning(message<"program.inputs.not_normalized",
                                 "The first batch has a mean of {mean} and a standard deviation of {deviation}: "
@@ -83,7 +84,7 @@ std::optional<Advice> onTool(const ProgramFacts& facts, std::string_view kind, s
         const bool found = kind == "flag" ? object.className == flag : object.kind == kind;
         if (!found || object.count == 0 || object.flag("mode") == false || object.flag("enabled") == false)
             continue;
-        Advice advice = fires(message<"program.tool.used", "The program uses {tool}, which slows its steps down.">(
+        Advice advice = fires(message<"program.tool.used", "The program uses {tool}, which slows down its steps.">(
             {{"tool", object.className}}));
         advice.whyNoPrediction = message<"program.tool.cost", "Its cost is spread over all operators: measure it.">();
         return advice;
@@ -100,12 +101,12 @@ std::optional<Advice> onValidation(const RuleContext&, const ProgramFacts& facts
         if (!validation->flag("grad").value_or(false))
             continue;
         const double us = validation->number("time_us").value_or(0);
-        Advice advice = fires(message<"program.validation.grad",
-                                      "Validation records gradients that nobody uses: {passes} passes, {time} in sum.">(
-            {{"passes", validation->count}, {"time", us, timeText(us)}}));
-        advice.whyNoPrediction =
-            message<"program.validation.cost", "What recording gradients costs is not in the trace: "
-                                               "measure it.">();
+        Advice advice =
+            fires(message<"program.validation.grad",
+                          "Validation records gradients that nothing uses: {passes} passes, {time} in total.">(
+                {{"passes", validation->count}, {"time", us, timeText(us)}}));
+        advice.whyNoPrediction = message<"program.validation.cost",
+                                         "The trace does not show the cost of recording gradients: measure it.">();
         advice.measure = "validation";
         return advice;
     }
@@ -116,7 +117,7 @@ std::optional<Advice> onClipping(const ProgramFacts& facts, std::string_view fun
 {
     for (const ProgramObject* clip : facts.ofKind("clip"))
         if (clip->shortName() == function)
-            return silent(message<"program.clip.on", "The program clips its gradients already ({calls} calls).">(
+            return silent(message<"program.clip.on", "The program already clips its gradients ({calls} calls).">(
                 {{"calls", clip->count}}));
     const double losses = numberOr(facts.loss, "count", 0);
     const double broken = numberOr(facts.loss, "nan", 0) + numberOr(facts.loss, "inf", 0);
@@ -144,11 +145,11 @@ std::optional<Advice> onFiles(const RuleContext& c, const ProgramFacts& facts)
         return silent(message<"program.files.little", "Checkpoints and logs take {time}, {share} of the steps' time.">(
             {time, share}));
     Advice advice = fires(
-        message<"program.files.much",
-                "Checkpoints and logs hold the training up for {time}, {share} of the steps' time.">({time, share}));
+        message<"program.files.much", "Checkpoints and logs delay training by {time}, {share} of the steps' time.">(
+            {time, share}));
     advice.timeShare = std::min(1.0, us / steps);
-    advice.whyNoPrediction = message<"program.files.where", "They are written between steps, whose time does not hold "
-                                                            "them.">();
+    advice.whyNoPrediction =
+        message<"program.files.where", "They are written between steps, so step times do not include them.">();
     return advice;
 }
 
@@ -167,14 +168,17 @@ std::optional<Advice> onLayout(const RuleContext& c, const ProgramFacts& facts)
                    ? std::optional(silent(message<"program.layout.none", "The model has no convolutions.">()))
                    : std::nullopt;
     if (contiguous == 0 && facts.precisionOf("input_memory_format") == "channels_last")
-        return silent(message<"program.layout.on", "The model and its inputs are channels-last already.">());
+        return silent(message<"program.layout.on", "The model and its inputs are already channels-last.">());
     if (work.share < kWorthALayout)
-        return silent(message<"program.layout.little", "Only {share} of the work is convolutions.">(
+        return silent(message<"program.layout.little", "Convolutions take only {share} of the work.">(
             {{"share", work.share, shareText(work.share)}}));
-    Advice advice = fires(message<"program.layout.contiguous",
-                                  "{share} of the work is convolutions, and {contiguous} of {convolutions} have their "
-                                  "weights channels first.">(
-        {{"share", work.share, shareText(work.share)}, {"contiguous", contiguous}, {"convolutions", convolutions}}));
+    Advice advice =
+        fires(message<
+              "program.layout.contiguous",
+              "Convolutions take {share} of the work, and {contiguous} of {convolutions} have channels-first weights.">(
+            {{"share", work.share, shareText(work.share)},
+             {"contiguous", contiguous},
+             {"convolutions", convolutions}}));
     advice.timeShare = shareOfTime(c, work.share);
     advice.whyNoPrediction =
         message<"program.layout.other_kernels",
@@ -198,12 +202,12 @@ std::optional<Advice> onConvolutionBias(const RuleContext& c, const ProgramFacts
                       "{biased} of {convolutions} convolutions directly before a batch norm add a bias that it "
                       "subtracts.">({{"biased", biased}, {"convolutions", all}}));
     advice.timeShare = shareOfTime(c, workShare(c, isConvolution).share) * static_cast<double>(biased) /
-                      static_cast<double>(std::max<std::int64_t>(all, 1));
+                       static_cast<double>(std::max<std::int64_t>(all, 1));
     advice.whyNoPrediction =
         message<"program.conv_bias.cost", "The cost of the bias is part of the convolution's time: "
                                           "measure it.">();
     advice.caveats = {message<"program.conv_bias.checkpoints",
-                              "Checkpoints saved with a bias do not load into layers without one.">()};
+                              "Checkpoints saved with a bias cannot be loaded into layers without one.">()};
     return advice;
 }
 
@@ -224,8 +228,9 @@ std::optional<Advice> onNorm(const RuleContext&, const ProgramFacts& facts)
         return firesOnLearning(
             message<"program.norm.small_batch", "{norms} batch norms compute their statistics from {batch} samples.">(
                 {{"norms", batchNorms}, {"batch", batch, countText(batch)}}));
-    return silent(message<"program.norm.suits", "The model has {norms} normalization layers for {layers} others with "
-                                                "parameters.">({{"norms", norms}, {"layers", weighted}}));
+    return silent(message<"program.norm.suits",
+                          "The model has {norms} normalization layers and {layers} other layers with parameters.">(
+        {{"norms", norms}, {"layers", weighted}}));
 }
 
 std::optional<Advice> onOptimizer(const RuleContext&, const ProgramFacts& facts)
@@ -236,12 +241,13 @@ std::optional<Advice> onOptimizer(const RuleContext&, const ProgramFacts& facts)
     const double decay = optimizer->number("weight_decay").value_or(0);
     const bool decoupled = optimizer->flag("decoupled_weight_decay").value_or(false);
     if (optimizer->shortName() == "Adam" && decay > 0 && !decoupled)
-        return firesOnLearning(message<"program.optimizer.adam_decay",
-                                       "Adam scales its weight decay of {decay} by the gradients' magnitude; AdamW "
-                                       "decouples the two.">({{"decay", decay, fmt::format("{:.3g}", decay)}}));
-    return silent(
-        message<"program.optimizer.suits", "The program trains with {optimizer}; nothing in its settings speaks "
-                                           "against it.">({{"optimizer", name(*optimizer)}}));
+        return firesOnLearning(
+            message<"program.optimizer.adam_decay",
+                    "Adam scales its weight decay of {decay} by the gradient magnitude; AdamW decouples the two.">(
+                {{"decay", decay, fmt::format("{:.3g}", decay)}}));
+    return silent(message<"program.optimizer.suits",
+                          "The program trains with {optimizer}; none of its settings argues for another optimizer.">(
+        {{"optimizer", name(*optimizer)}}));
 }
 
 std::optional<Advice> onScaling(const RuleContext&, const ProgramFacts& facts)
@@ -253,10 +259,10 @@ std::optional<Advice> onScaling(const RuleContext&, const ProgramFacts& facts)
     const double rate = optimizer->number("lr").value_or(0);
     const double batch = loader ? loader->number("batch_size").value_or(0) : 0;
     return silent(message<"program.scaling.as_written",
-                          "The program trains with a rate of {rate} and {batch} samples per batch, as it was written; "
-                          "scale the rate when you change the batch.">(
+                          "The program trains with a learning rate of {rate} and {batch} samples per batch, the values "
+                          "in its code; scale the learning rate if you change the batch size.">(
         {{"rate", rate, fmt::format("{:.3g}", rate)},
-         {"batch", batch, batch > 0 ? countText(batch) : "its own number of"}}));
+         {"batch", batch, batch > 0 ? countText(batch) : "an unknown number of"}}));
 }
 
 std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
@@ -273,8 +279,8 @@ std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
             {{"decay", decay, fmt::format("{:.3g}", decay)}}));
     Advice advice =
         firesOnLearning(message<"program.decay.none", "The weight decay is 0: nothing regularizes the weights.">());
-    advice.caveats = {message<"program.decay.small_models",
-                              "It is a hyperparameter: small models, and short runs, may need none.">()};
+    advice.caveats = {
+        message<"program.decay.small_models", "It is a hyperparameter: small models and short runs may need none.">()};
     return advice;
 }
 
@@ -307,38 +313,37 @@ std::optional<Advice> onPrecision(const RuleContext& c, const ProgramFacts& fact
     if (facts.modules.empty())
         return std::nullopt;
     if (full == 0)
-        return silent(message<"program.precision.half", "The model's weights are of reduced precision already.">());
+        return silent(message<"program.precision.half", "The model's weights already have reduced precision.">());
     const WorkShare products = workShare(c, isMatrixProduct);
     if (!products.recorded || !ranOnCpu(c))
         return std::nullopt;
     const MessageParameter share("share", products.share, shareText(products.share));
     if (products.share < kWorthAPrecision)
         return silent(
-            message<"program.precision.little", "Only {share} of the work is matmuls and convolutions in FP32.">(
+            message<"program.precision.little", "Matmuls and convolutions in FP32 take only {share} of the work.">(
                 {share}));
     const std::string_view flags = metadata(c.trace, "host.cpu_flags");
     if (flags.empty())
         return std::nullopt;
     constexpr std::array<std::string_view, 4> kFlags = {"avx512_bf16", "amx_bf16", "avx_ne_convert", "bf16"};
     if (std::ranges::none_of(kFlags, [&](std::string_view flag) { return flags.find(flag) != flags.npos; }))
-        return silent(message<"program.precision.no_bf16", "The processor has no BF16 instructions: it would emulate "
-                                                           "them, slower.">());
+        return silent(message<"program.precision.no_bf16",
+                              "The CPU has no BF16 instructions: it would emulate them, which is slower.">());
     if (products.share < kPaysOnCpu)
-        return silent(
-            message<"program.precision.may_lose",
-                    "{share} of the work is matmuls and convolutions in FP32: on a CPU, the casts and the slower "
-                    "other operators cost about what the rest wins.">({share}));
+        return silent(message<"program.precision.may_lose",
+                              "Matmuls and convolutions in FP32 take {share} of the work: on a CPU, the casts and the "
+                              "slowdown of other operators cost about as much as this gains.">({share}));
     Advice advice =
-        fires(message<"program.precision.fp32", "{share} of the work is matmuls and convolutions in FP32, and "
-                                                "the processor has BF16 instructions.">({share}));
+        fires(message<"program.precision.fp32",
+                      "Matmuls and convolutions in FP32 take {share} of the work, and the CPU has BF16 instructions.">(
+            {share}));
     advice.timeShare = shareOfTime(c, products.share);
-    advice.whyNoPrediction =
-        message<"program.precision.other_kernels", "BF16 runs other kernels, whose times are not in "
-                                                   "this trace: measure it.">();
+    advice.whyNoPrediction = message<"program.precision.other_kernels",
+                                     "BF16 runs other kernels, whose times are not in this trace: measure it.">();
     return advice;
 }
 
-/// Time per step of an operator while batches are made: on the thread that trains, outside of what it trains.
+/// Time per step of an operator in data preparation: on the training thread, outside of training itself.
 double usWhileLoading(const RuleContext& c, std::string_view op)
 {
     double us = 0;
@@ -348,32 +353,31 @@ double usWhileLoading(const RuleContext& c, std::string_view op)
     return us;
 }
 
-/// What loader workers copy holds no step up, and what they hand over is in shared memory.
+/// Copies in loader workers do not delay a step, and the batches that workers deliver are in shared memory.
 std::optional<Advice> onSharing(const RuleContext& c, const ProgramFacts&)
 {
     if (c.facts.ops.stepsWithOps == 0 || !(c.facts.statistics.steadyMeanUs > 0))
         return std::nullopt;
-    // Every copy on the host ends in copy_; that of contiguous() changes the layout, and nothing else does it.
+    // Every copy on the host ends in copy_; contiguous() copies to change the layout, and no other operator does.
     const double copiesUs = usWhileLoading(c, "aten::copy_");
     const double clonesUs = usWhileLoading(c, "aten::clone") - usWhileLoading(c, "aten::contiguous");
     const auto share = [&](double us) { return us / c.facts.statistics.steadyMeanUs; };
     if (share(copiesUs) < kWorthFixing)
         return silent(
-            message<"program.sharing.short", "Copying tensors while batches are made takes only {share} of a step.">(
+            message<"program.sharing.short", "Copying tensors during data preparation takes only {share} of a step.">(
                 {{"share", share(copiesUs), shareText(share(copiesUs))}}));
     if (share(clonesUs) < kWorthFixing)
         return cannotTell(
-            message<"program.sharing.other_copies",
-                    "Copies while batches are made take {share} of a step, but the trace does not "
-                    "record whether they change the type.">({{"share", share(copiesUs), shareText(share(copiesUs))}}),
+            message<"program.sharing.other_copies", "Copies during data preparation take {share} of a step, but the "
+                                                    "trace does not record whether they change the data type.">(
+                {{"share", share(copiesUs), shareText(share(copiesUs))}}),
             Need::Measurement);
     Advice advice = fires(
-        message<"program.sharing.cloned", "Tensors are cloned while batches are made: {time}, {share} of the step.">(
+        message<"program.sharing.cloned", "Tensors are cloned during data preparation: {time}, {share} of the step.">(
             {{"time", clonesUs, timeText(clonesUs)}, {"share", share(clonesUs), shareText(share(clonesUs))}}));
     advice.timeShare = share(clonesUs);
     advice.saving = upperBound(SavingUnit::UsPerStep, clonesUs);
-    advice.caveats = {
-        message<"program.sharing.written", "A tensor that is written to later has to be a copy of its own.">()};
+    advice.caveats = {message<"program.sharing.written", "A tensor that is modified later needs its own copy.">()};
     return advice;
 }
 
@@ -395,8 +399,9 @@ std::optional<Advice> onUnused(const RuleContext& c, const ProgramFacts& facts)
         return std::nullopt;
     const bool ofInput = facts.precisionOf("input_requires_grad") == true;
     if (unused == 0 && !ofInput)
-        return silent(message<"program.gradients.used",
-                              "An optimizer trains every parameter that gets a gradient, and the inputs need none.">());
+        return silent(
+            message<"program.gradients.used",
+                    "An optimizer trains every parameter that gets a gradient, and the inputs need no gradients.">());
     Advice advice =
         unused == 0
             ? fires(message<"program.gradients.of_inputs", "Every backward pass computes gradients of the inputs.">())
@@ -408,18 +413,19 @@ std::optional<Advice> onUnused(const RuleContext& c, const ProgramFacts& facts)
                        {"module", modules.empty() ? "the model itself" : modules}}));
     if (c.facts.statistics.steadyCount > 0)
         advice.timeShare = analysis::toUs(c.facts.statistics.steadyMeanParts.backward) /
-                          c.facts.statistics.steadyMeanUs * (all > 0 && unused > 0 ? std::min(1.0, unused / all) : 1);
-    advice.whyNoPrediction = message<"program.gradients.cost", "What these gradients cost is not in the trace: freeze "
-                                                               "them with requires_grad_(False) and measure it.">();
-    advice.caveats = {message<"program.gradients.read", "The results stay the same only if nothing else reads these "
-                                                        "gradients.">()};
+                           c.facts.statistics.steadyMeanUs * (all > 0 && unused > 0 ? std::min(1.0, unused / all) : 1);
+    advice.whyNoPrediction =
+        message<"program.gradients.cost", "The trace does not show the cost of these gradients: freeze the parameters "
+                                          "with requires_grad_(False) and measure it.">();
+    advice.caveats = {
+        message<"program.gradients.read", "The results stay the same only if nothing else reads these gradients.">()};
     return advice;
 }
 
 struct Row {
     std::string_view key;
     Answer answer;
-    bool always = false; ///< not only where the rule itself cannot tell
+    bool always = false; ///< also if the rule itself has an answer
 };
 
 constexpr std::array<Row, 24> kRows = {{
@@ -437,7 +443,8 @@ constexpr std::array<Row, 24> kRows = {{
      [](const RuleContext&, const ProgramFacts& f) { return onTool(f, "flag", "torch.autograd.gradgradcheck"); }},
     {"eval.no_grad", onValidation},
     {"gradient.clip_norm", [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_norm_"); }},
-    {"gradient.clip_value", [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
+    {"gradient.clip_value",
+     [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
     {"host.async_work", onFiles},
     {"memory_format", onLayout},
     {"model.conv_bias", onConvolutionBias},

@@ -19,7 +19,7 @@ bool containsAny(std::string_view text, std::initializer_list<std::string_view> 
     return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return text.find(part) != text.npos; });
 }
 
-/// Of the kernels of the judged window, as all that is said of their classes.
+/// Uses the kernels of the analysis window, like all other figures about kernel classes.
 WorkShare kernelShare(const RuleContext& c, bool (*fits)(std::string_view))
 {
     const profiler::Trace& trace = c.trace;
@@ -63,7 +63,7 @@ WorkShare opShare(const profiler::analysis::OpCosts& costs, bool (*fits)(std::st
     return result;
 }
 
-/// Operators that exist for GPUs alone. Asking whether cuDNN would do is none: that goes on anywhere.
+/// Operators that exist only for GPUs. cudnn_is_acceptable is excluded, because it also runs on a CPU.
 bool isOfAGpu(std::string_view op)
 {
     const auto begins = [op](std::string_view with) { return op.starts_with(with); };
@@ -103,7 +103,7 @@ bool holdsATraining(const profiler::Trace& trace)
 
 bool ranOnCpu(const RuleContext& c)
 {
-    // A trace that holds nothing, or counters only, says nothing of where the work was done.
+    // An empty trace, or one with counters only, does not show where the work was done.
     if (!c.config && !holdsATraining(c.trace))
         return false;
     const bool asked = c.config && (*c.config)[config::key::device] == "cuda";
@@ -181,7 +181,7 @@ std::vector<std::size_t> firstOfEpochs(const RuleContext& c)
                 batch[i] = phase.args.value;
         } else if (name == profiler::phase::kWorkerStart || !inside) {
             first[i] = true;
-        } else if (i + 1 < steps.size()) { // a validation at a step's end
+        } else if (i + 1 < steps.size()) { // a validation at the end of a step
             first[i + 1] = true;
         }
     }
@@ -210,7 +210,8 @@ bool hadNoWorkers(const RuleContext& c)
 bool isConvolution(std::string_view name)
 {
     return profiler::analysis::kernelClass(name) == profiler::analysis::KernelClass::Convolution ||
-           (name.starts_with("aten::") && containsAny(name, {"conv"})); // transposed ones are no transposition
+           (name.starts_with("aten::") && containsAny(name, {"conv"})); // transposed convolutions ("conv_transpose")
+                                                                        // are not transpositions
 }
 
 bool isMatrixProduct(std::string_view name)

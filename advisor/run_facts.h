@@ -8,52 +8,53 @@
 #include <string_view>
 #include <vector>
 
-/// What several rules ask of a run.
+/// Questions about a run that several rules ask.
 namespace advisor {
 
-/// Operators or phases of a training are in it.
+/// True if the trace contains operators or phases of training.
 bool holdsATraining(const profiler::Trace& trace);
-/// The run used no CUDA device: none was asked for, none is recorded and none did anything, nor do operators or memory
-/// of a GPU show in an imported trace that was recorded without its work. Without a configuration
-/// a trace must hold a training to say so.
+/// True if the run used no CUDA device: none was requested, none is recorded and none did anything, and an imported
+/// trace without device work contains no GPU operators and no GPU memory. Without a configuration, the trace must
+/// contain training.
 bool ranOnCpu(const RuleContext& c);
-/// Some device ran kernels, copies or memsets.
+/// True if a device ran kernels, copies or memsets.
 bool hasDeviceWork(const profiler::Trace& trace);
-/// Threads that a step's computing keeps busy: on a GPU the one that launches, on the CPU the operators' threads
-/// ("host.threads", else the configuration's, else one for each core).
+/// Number of threads that a step's compute keeps busy: on a GPU, the launching thread; on the CPU, the operators'
+/// threads ("host.threads", else from the configuration, else one per core).
 int computeThreads(const RuleContext& c);
-/// A value of the trace's metadata; empty where it is not recorded.
+/// A value of the trace's metadata; empty if it is not recorded.
 std::string_view metadata(const profiler::Trace& trace, std::string_view key);
 
-/// The run's value of a knob, as config::toText has it; none for an imported trace, or a knob that the trainer lacks.
+/// The run's value of a knob in the format of config::toText; no value for an imported trace or for a knob that the
+/// trainer does not have.
 std::optional<std::string> setting(const RuleContext& c, std::string_view key);
 
-/// Steps by whose operators a rule judges, as OpCosts counts them: steady ones where any has operators, else all whole
-/// ones that have. Sorted; empty: operators were not recorded, or there are no steps.
+/// The steps whose operators a rule uses, as counted by OpCosts: steady steps if any of them has operators, else all
+/// complete steps that have some. Sorted; empty if operators were not recorded or there are no steps.
 std::vector<profiler::TimeRange> stepsWithOps(const RuleContext& c);
-/// Times in which a thread validates.
+/// Times in which a thread runs validation.
 profiler::analysis::Intervals validations(const profiler::Trace& trace);
 
-/// Indices of the steps that epochs begin with, as validations, starting workers and numbers of batches tell; the first
-/// step is one of them. Empty without steps.
+/// Indices of the first steps of epochs, according to validations, worker starts and batch numbers; the first step is
+/// one of them. Empty without steps.
 std::vector<std::size_t> firstOfEpochs(const RuleContext& c);
 
-/// The training loads without workers, as far as the trace shows. Our own recording shows the workers that load for
-/// steps, where it shows loading at all (a program of C++ may have threads of its own for it); other profilers see
-/// those in processes not at all.
+/// True if training loads data without workers, as far as the trace shows. Our own recordings show the workers of a
+/// loader if they show data loading at all (a C++ program may load in its own threads); other profilers do not show
+/// worker processes.
 bool hadNoWorkers(const RuleContext& c);
 
-/// By the name of an operator or a kernel (kernel_class.h).
+/// Based on the name of an operator or a kernel (kernel_class.h).
 bool isConvolution(std::string_view name);
-/// Of operators: convolutions and matrix products.
+/// Convolutions and matrix products; for operators.
 bool isMatrixProduct(std::string_view name);
 
-/// Share of the steps' work whose name fits: of kernel time in the judged window where kernels are recorded, else of
-/// operators' self time.
+/// Share of the steps' work with a matching name: of kernel time in the analysis window if kernels are recorded, else
+/// of operators' self time.
 struct WorkShare {
     bool recorded = false;
     double share = 0;                       ///< [0, 1]
-    std::vector<profiler::SliceId> longest; ///< of what fits, longest first, at most ten
+    std::vector<profiler::SliceId> longest; ///< matching slices, longest first, at most ten
 };
 WorkShare workShare(const RuleContext& c, bool (*fits)(std::string_view name));
 

@@ -4,9 +4,9 @@
 
 namespace advisor {
 
-/// The tips as a Markdown document: a table of those with a knob in the form's order (tip, key, what the key may be,
-/// where it applies, when not), and one of the findings that are no knob. From the table of knobs and resources/tips;
-/// resources/tips/README.md is what it gives.
+/// The tips as a Markdown document: one table of the tips with a knob, in the order of the form (tip, key, values,
+/// where it applies, when not), and one of the findings without a knob. Generated from the table of knobs and
+/// resources/tips; the result is resources/tips/README.md.
 std::string tipTable();
 
 } // namespace advisor

@@ -20,23 +20,23 @@ std::string_view trimmed(std::string_view text)
     return begin == text.npos ? std::string_view() : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
 }
 
-/// How code writes a setting, up to its value; and the variable that stands for the user's own value.
+/// How code writes a setting before its value, and the variable that stands for the user's own value.
 struct Written {
     std::string_view key, before, variable;
 };
-constexpr std::array kWritten = {
-    Written{config::key::batchSize.name, "new_batch_size = ", ""},
-    Written{config::key::batchSize.name, "newBatchSize = ", ""},
-    Written{config::key::batchSize.name, "batch_size=", "batch_size"},
-    Written{config::key::batchSize.name, ".batch_size(", "batchSize"},
-    Written{config::key::workers.name, "num_workers=", "num_workers"},
-    Written{config::key::workers.name, ".workers(", "workers"},
-    Written{config::key::prefetchFactor.name, "prefetch_factor=", "prefetch_factor"},
-    Written{config::key::learningRate.name, "Options(", "lr"}};
+constexpr std::array kWritten = {Written{config::key::batchSize.name, "new_batch_size = ", ""},
+                                 Written{config::key::batchSize.name, "newBatchSize = ", ""},
+                                 Written{config::key::batchSize.name, "batch_size=", "batch_size"},
+                                 Written{config::key::batchSize.name, ".batch_size(", "batchSize"},
+                                 Written{config::key::workers.name, "num_workers=", "num_workers"},
+                                 Written{config::key::workers.name, ".workers(", "workers"},
+                                 Written{config::key::prefetchFactor.name, "prefetch_factor=", "prefetch_factor"},
+                                 Written{config::key::learningRate.name, "Options(", "lr"}};
 
 constexpr std::string_view kJobs = ".max_jobs(";
 
-/// Past an argument that begins at `begin`: where its comma, the call's bracket or the line ends.
+/// The position after an argument that begins at `begin`: where its comma, the closing bracket of the call or the end
+/// of the line is.
 std::size_t endOfArgument(std::string_view code, std::size_t begin)
 {
     int depth = 0;
@@ -54,12 +54,11 @@ bool isPartOfName(char character)
     return std::isalnum(static_cast<unsigned char>(character)) || character == '_';
 }
 
-/// Replaces arguments that are written behind `before`.
-/// @param only  those that are this text; empty: all
+/// Replaces arguments that follow `before`. @param only replaces only arguments with this text; empty: all
 void replaceArgument(std::string& code, std::string_view before, std::string_view only, const std::string& value)
 {
     for (std::size_t at = code.find(before); at != code.npos; at = code.find(before, at + before.size())) {
-        // "new_batch_size = " is no "batch_size="; a member function's name stands behind its dot.
+        // "new_batch_size = " does not match "batch_size="; the name of a member function follows its dot.
         if (at > 0 && isPartOfName(before.front()) && isPartOfName(code[at - 1]) && before != "Options(")
             continue;
         const std::size_t begin = at + before.size(), length = endOfArgument(code, begin) - begin;
@@ -74,25 +73,25 @@ void replaceAll(std::string& code, std::string_view from, std::string_view to)
         code.replace(at, from.size(), to);
 }
 
-/// Behind `before` in code, where a number stands there.
+/// Replaces a number that follows `before` in the code.
 std::optional<std::int64_t> numberBehind(std::string_view code, std::string_view before)
 {
     std::int64_t number = 0;
     const auto at = code.find(before);
-    if (at == code.npos || std::from_chars(code.data() + at + before.size(), code.data() + code.size(), number).ec !=
-                               std::errc())
+    if (at == code.npos ||
+        std::from_chars(code.data() + at + before.size(), code.data() + code.size(), number).ec != std::errc())
         return std::nullopt;
     return number;
 }
 
-/// LibTorch counts the batches in flight over all workers, PyTorch for each.
+/// LibTorch counts the batches in flight over all workers, PyTorch per worker.
 void setJobs(std::string& code, std::optional<std::int64_t> each)
 {
     if (const auto workers = numberBehind(code, ".workers("); workers && each)
         replaceArgument(code, kJobs, {}, std::to_string(*workers * *each));
 }
 
-/// Empty: not known.
+/// Empty: unknown.
 std::string valueOf(std::string_view setting, const ProgramValues& values, std::string_view code)
 {
     const auto text = [](const std::optional<std::int64_t>& value) {
@@ -104,7 +103,7 @@ std::string valueOf(std::string_view setting, const ProgramValues& values, std::
         return values.learningRate;
     if (setting == config::key::prefetchFactor.name)
         return text(values.prefetchFactor);
-    // A loader without workers refuses the arguments that are about them.
+    // A loader without workers rejects arguments about workers.
     const bool needsWorkers = code.find("prefetch_factor=") != code.npos ||
                               code.find("persistent_workers=") != code.npos || code.find(kJobs) != code.npos;
     return values.workers == 0 && needsWorkers ? std::string() : text(values.workers);
@@ -162,7 +161,8 @@ std::string tipCodeOfRun(std::string_view key, std::string_view heading, const s
     if (change)
         for (const Written& written : kWritten)
             if (written.key == change->key)
-                // A tip's own code may have a rule of thumb; a batch is set once, where the code names the new one.
+                // A tip's own code may use a rule of thumb; a batch size is set once, where the code names the new
+                // value.
                 replaceArgument(code, written.before,
                                 written.key == config::key::batchSize.name ? written.variable : std::string_view(),
                                 change->to);
@@ -170,7 +170,7 @@ std::string tipCodeOfRun(std::string_view key, std::string_view heading, const s
         if (const std::string value = valueOf(written.key, values, code); !value.empty() && !written.variable.empty())
             replaceArgument(code, written.before, written.variable, value);
     setJobs(code, change && change->key == config::key::prefetchFactor.name ? numberBehind(change->to, {})
-                                                                             : values.prefetchFactor);
+                                                                            : values.prefetchFactor);
     setOptimizer(code, values);
     return code;
 }

@@ -20,7 +20,8 @@ Advice verdict(State state, profiler::Message reason)
     return advice;
 }
 
-/// Why the trainer would not run with this change, beside what it has against the run as it was; empty: it would.
+/// Why the trainer would not run with this change, apart from problems that the run has without it; empty: it would
+/// run.
 std::string refusal(const RuleContext& c, const Toggle& toggle)
 {
     const bool gpu = !ranOnCpu(c);
@@ -59,7 +60,7 @@ profiler::Message needText(Need need)
         return message<"need.device", "Record the GPU's properties: stepscope-cli record, or PyTorch's profiler.">();
     case Need::Clocks:
         return message<"need.clocks",
-                       "Record with stepscope-cli record, which asks the GPU's driver for the reasons.">();
+                       "Record with stepscope-cli record, which reads the reasons from the GPU's driver.">();
     case Need::Memory:
         return message<"need.memory", "Record memory: stepscope-cli record --level full; PyTorch's profiler: "
                                       "profile_memory=True.">();
@@ -81,8 +82,9 @@ profiler::Message needText(Need need)
     case Need::Validation:
         return message<"need.validation", "Record until a validation has run.">();
     case Need::Workers:
-        return message<"need.workers", "Record loader workers at work: stepscope-cli record of a program with two "
-                                       "workers or more.">();
+        return message<
+            "need.workers",
+            "Record while loader workers are running: stepscope-cli record of a program with at least two workers.">();
     case Need::Ranges:
         return message<"need.ranges", "Record NVTX ranges: stepscope-cli record.">();
     case Need::Ranks:
@@ -167,11 +169,12 @@ void setToggle(Advice& advice, const RuleContext& c, std::string_view key, std::
     setToggleToFirst(advice, c, key, {to});
 }
 
-void setToggleToFirst(Advice& advice, const RuleContext& c, std::string_view key, std::initializer_list<std::string_view> to)
+void setToggleToFirst(Advice& advice, const RuleContext& c, std::string_view key,
+                      std::initializer_list<std::string_view> to)
 {
     Message refused;
     const auto from = setting(c, key);
-    if (!to.begin()->empty()) // else there is no value to propose
+    if (!to.begin()->empty()) // otherwise there is no value to propose
         advice.proposed = Toggle{std::string(key), from.value_or(std::string()), std::string(*to.begin())};
     if (from) {
         for (const std::string_view value : to) {

@@ -31,10 +31,9 @@ std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double le
     const double share = c.facts.device.idleShare("data_loader");
     if (share >= least)
         return std::nullopt;
-    return silent(
-        message<"loader.without_steps",
-                "The GPU idles only {share} of the recorded time for want of data. The trace has no steps, so "
-                "this is not per step.">({{"share", share, shareText(share)}}));
+    return silent(message<"loader.without_steps", "The GPU idles for only {share} of the recorded time because it "
+                                                  "waits for data. The trace has no steps, so this is not per step.">(
+        {{"share", share, shareText(share)}}));
 }
 
 bool judgesWithoutSteps(const RuleContext& c)
@@ -56,7 +55,7 @@ std::vector<profiler::analysis::Step> judgedTimeAsStep(const RuleContext& c)
     profiler::analysis::Step step;
     step.range = {c.facts.device.window.front().begin, c.facts.device.window.back().end};
     step.slice.track = thread->id;
-    step.found = true; // no mark of a process: all workers are its own
+    step.found = true; // without a mark of a process, all workers belong to this one
     return {step};
 }
 

@@ -7,20 +7,21 @@
 
 namespace advisor {
 
-/// What a rule about loading says of a trace without steps whose devices idle less than `least` of the judged time for
-/// want of data: silent. No value with steps, without device work, and where they idle longer.
+/// The "silent" verdict of loader rules for a trace without steps whose devices idle less than `least` of the analysis
+/// window because they wait for data. No value if there are steps, if there is no device work, or if the devices idle
+/// longer.
 std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double least);
 
-/// An imported trace without steps, whose devices' idle time is judged instead.
+/// True for an imported trace without steps; the idle time of its devices is analyzed instead.
 bool judgesWithoutSteps(const RuleContext& c);
-/// Its judged time as if it were one steady step of the main thread, for analyses of the loader; empty where it has no
-/// thread.
+/// Its analysis window as if it were one steady step of the main thread, for analyses of the loader; empty if the trace
+/// has no threads.
 std::vector<profiler::analysis::Step> judgedTimeAsStep(const RuleContext& c);
 
-/// Workers of the training's loader: of the configuration, of the facts that the hooks record, else the tracks of
-/// workers in the trace. 0: the main thread loads, or nothing is known.
+/// Number of workers of the training loader: from the configuration, else from the facts that the hooks record, else
+/// from the worker tracks in the trace. 0: the main thread loads, or nothing is known.
 int loaderWorkers(const RuleContext& c);
-/// Batches in flight for each worker, from the same places; no value where it is not known.
+/// Batches in flight per worker, from the same sources; no value if unknown.
 std::optional<int> loaderPrefetchFactor(const RuleContext& c);
 
 } // namespace advisor

@@ -20,8 +20,8 @@ using namespace profiler::analysis;
 
 namespace {
 
-/// The queue of all devices, weighted with their work. It costs a walk over all launches: asked for only where the host
-/// or the queue has the device idle long enough to matter.
+/// Adds the launch queue of all devices, weighted by their work. Walks over all launches, so it is only called if the
+/// devices idle long enough because of the host or with a filled queue.
 void addQueue(const RuleContext& c, LaunchBound& bound)
 {
     double work = 0;
@@ -123,12 +123,13 @@ std::vector<double> idleForTheHost(const RuleContext& c)
 
 Advice silentForTheQueue(const LaunchBound& bound)
 {
-    return silent(message<"launch_queue.full",
-                          "The CPU is ahead of the GPU: {queue} launched kernels and copies wait when one starts, "
-                          "{latency} after their launch, and {gaps} of the gaps begin with work in the launch queue.">(
-        {{"queue", bound.queueAtStart, countText(std::round(bound.queueAtStart * 10) / 10)},
-         {"latency", bound.latencyUs, timeText(bound.latencyUs)},
-         {"gaps", bound.queuedGapShare, shareText(bound.queuedGapShare)}}));
+    return silent(
+        message<"launch_queue.full",
+                "The CPU is ahead of the GPU: {queue} launched kernels and copies are waiting when one starts, the "
+                "launch-to-start latency is {latency}, and {gaps} of the gaps begin with work in the launch queue.">(
+            {{"queue", bound.queueAtStart, countText(std::round(bound.queueAtStart * 10) / 10)},
+             {"latency", bound.latencyUs, timeText(bound.latencyUs)},
+             {"gaps", bound.queuedGapShare, shareText(bound.queuedGapShare)}}));
 }
 
 bool recordsTheHost(const Trace& trace)

@@ -7,42 +7,43 @@
 /// Whether devices wait for the host to launch work: the evidence of the rules host.bound and compile.
 namespace advisor {
 
-/// Idleness that the host causes. A gap counts only where the launch queue was empty when it began: a device whose next
+/// Idle time caused by the host. A gap counts only if the launch queue was empty when it began: a device whose next
 /// work is queued waits for something else (see queuedGaps()).
 struct LaunchBound {
-    double launchShare = 0; ///< of the judged window: idle while the host ran operators or launched
-    /// Of the judged window: idle for that, or between two launches of a step while no event records anything, which is
-    /// the host's time by elimination.
+    double launchShare = 0; ///< share of the analysis window: idle while the host ran operators or launched work
+    /// Share of the analysis window: launchShare plus idle time between two launches of a step while no event records
+    /// anything, which is host time by elimination.
     double hostShare = 0;
-    double unknownShare = 0;   ///< of the judged window: idle while no event says why
-    double queuedShare = 0;    ///< of the judged window: idle although the next work was in the launch queue
-    double idleShare = 0;      ///< of the judged window: idle for any cause
-    double smallShare = 0;     ///< of the kernels: under 10 µs
-    bool marksSteps = false;   ///< the trace does: then it is known which launches belong together
-    bool queueKnown = false;   ///< launches are recorded; false: gaps count by what the host did alone
-    double queuedGapShare = 0; ///< of the gaps whose launch is recorded: the next work was in the queue
-    double queueAtStart = 0;   ///< mean number of launched kernels and copies that wait when one starts
-    double latencyUs = 0;      ///< median from a launch to the start of its work
-    const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" where launches have no part in it
+    double unknownShare = 0;   ///< share of the analysis window: idle without an event that explains it
+    double queuedShare = 0;    ///< share of the analysis window: idle although the next work was in the launch queue
+    double idleShare = 0;      ///< share of the analysis window: idle for any cause
+    double smallShare = 0;     ///< share of the kernels: shorter than 10 µs
+    bool marksSteps = false;   ///< the trace marks steps, so it is known which launches belong together
+    bool queueKnown = false;   ///< launches are recorded; false: gaps are classified by host activity alone
+    double queuedGapShare = 0; ///< share of the gaps with a recorded launch: the next work was in the queue
+    double queueAtStart = 0;   ///< mean number of launched kernels and copies that are waiting when one starts
+    double latencyUs = 0;      ///< median launch-to-start latency
+    const profiler::analysis::IdleCause* cause = nullptr; ///< "launch", or "other" if launches contribute nothing
 
-    /// Of the judged window, idle for the host. Source of the first: XProf calls 15 % of the step in kernel launches
-    /// high. The second is the launches' own part of it. Chosen: a twentieth, what the other rules call worth a change.
+    /// Minimum shares of the analysis window: idle because of the host, and idle because of launches. Source of the
+    /// first: XProf calls 15 % of the step in kernel launches high. The second is chosen: 5 %, as in other rules.
     static constexpr double kShare = 0.15, kPart = 0.05;
-    /// From here on the host is ahead for good: what gaps there are follow a wait. Chosen: a tenth of the launches that
-    /// a CUDA stream holds before a launch blocks (about 1,024, measured by others on Volta to Hopper).
+    /// From this queue length on, the host is permanently ahead: remaining gaps follow a wait. Chosen: a tenth of the
+    /// launches that a CUDA stream holds before a launch blocks (about 1,024, as measured by others on Volta to
+    /// Hopper).
     static constexpr double kDeepQueue = 100;
-    /// It waits for the host long enough to matter, even if it waits for something else as well.
+    /// True if the device waits for the host long enough to matter, even if it also waits for something else.
     [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
-    /// The same by operators and launches alone, and for nothing else as long. Without steps nothing else counts: a
-    /// server that waits for requests looks like Python at work.
+    /// The same for operators and launches alone, if no other cause takes longer. Without steps, nothing else counts: a
+    /// server that waits for requests looks like Python code at work.
     [[nodiscard]] bool byLaunches() const { return isBound(launchShare) && launchShare >= 0.5 * idleShare; }
-    /// The same, and launches have their part in it.
+    /// The same, and launches contribute to it.
     [[nodiscard]] bool holds() const { return marksSteps ? byTheHost() && launchShare >= kPart : byLaunches(); }
-    /// No other cause has the device idle as long.
+    /// True if no other cause makes the device idle as long.
     [[nodiscard]] bool isFirstCause() const { return hostShare >= 0.5 * idleShare; }
-    /// The host is so far ahead that it cannot be what the device waits for.
+    /// True if the host is so far ahead that the device cannot be waiting for it.
     [[nodiscard]] bool isQueueDeep() const { return queueAtStart >= kDeepQueue; }
-    /// What the host did would look like a launch-bound device, were the queue not full.
+    /// True if only the filled queue shows that the device is not launch-bound.
     [[nodiscard]] bool isQueueWhy() const
     {
         const double emptyQueue = hostShare + unknownShare;
@@ -54,30 +55,33 @@ private:
 };
 LaunchBound launchBound(const RuleContext& c);
 
-/// Times from the first to the last launch of a thread in each of these steps, over all threads that launch. A device
-/// that idles there with an empty queue, while no event records a call, an operator or a wait, waits for that thread to
-/// go on: the thread's calls are recorded before and after, so that it waits for nothing on the device. Outside of
-/// them, an idle device may wait for anything that the trace does not record: data, files, other processes.
+/// Times from the first to the last launch of a thread in each of these steps, over all threads that launch work. If a
+/// device idles in such a time with an empty queue while no event records a call, an operator or a wait, it waits for
+/// that thread: the thread's calls before and after are recorded, so the thread itself does not wait for the device.
+/// Outside these times, an idle device may wait for anything that the trace does not record: data, files, other
+/// processes.
 profiler::analysis::Intervals launchingTimes(const profiler::Trace& trace,
                                              const std::vector<profiler::TimeRange>& steps);
-/// When a device idles for the host without an event that says so: its "other" time between launches.
+/// Times in which a device idles because of the host without an event that shows it: the part of `other` that is
+/// between launches.
 profiler::analysis::Intervals unrecordedHostTime(const RuleContext& c, const profiler::analysis::Intervals& other);
-/// For each judged step, µs that devices idle in it for the host, recorded or by elimination; a mean over devices.
+/// For each steady-state step, time in µs that devices idle because of the host, recorded or by elimination; mean over
+/// devices.
 std::vector<double> idleForTheHost(const RuleContext& c);
 
-/// Silence of a rule for which the launch queue speaks, with the queue's figures.
+/// The "silent" verdict of a rule if the launch queue rules the finding out, with the figures of the queue.
 Advice silentForTheQueue(const LaunchBound& bound);
 
-/// What the host does beside its steps' marks is recorded: calls, operators or phases.
+/// True if host activity other than step marks is recorded: calls, operators or phases.
 bool recordsTheHost(const profiler::Trace& trace);
-/// Share of the judged window's kernels that launches of a CUDA graph ran, many with each, [0, 1].
+/// Share of the analysis window's kernels that CUDA graph launches ran, many per launch, [0, 1].
 double graphShare(const RuleContext& c);
-/// The program captures its work into CUDA graphs while it is recorded.
+/// True if the program captures CUDA graphs during the recording.
 bool capturesGraphs(const profiler::Trace& trace);
-/// PyTorch compiled a part of the program: its ranges say so.
+/// True if PyTorch compiled part of the program, according to its ranges.
 bool isCompiled(const profiler::Trace& trace);
 
-/// The longest gaps of a cause, at most ten, as evidence on the stream with the most work of its device.
+/// The longest gaps of a cause, at most ten, as evidence on the device's busiest stream.
 std::vector<Evidence> longestGaps(const RuleContext& c, const profiler::analysis::IdleCause& cause);
 
 } // namespace advisor

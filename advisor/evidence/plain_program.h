@@ -5,19 +5,19 @@
 #include <cstdint>
 #include <vector>
 
-/// Evidence for programs that are no training as far as the trace tells, as an export of Nsight Systems of a CUDA
-/// program without NVTX ranges is: no steps, no operators, no phases, no ranges; kernels, copies and calls.
+/// Evidence for programs that show no sign of training, such as a CUDA program without NVTX ranges recorded with Nsight
+/// Systems: no steps, operators, phases or ranges, only kernels, copies and API calls.
 namespace advisor {
 
-/// True for such a program's trace, if a device ran kernels in it.
+/// True for the trace of such a program, if a device ran kernels in it.
 bool isPlainProgram(const RuleContext& c);
 
-/// Copies between the host and devices, over the whole time in which the devices worked.
+/// Copies between the host and devices during the whole time in which the devices worked.
 struct HostCopies {
     std::vector<profiler::Slice> copies; ///< longest first
-    std::vector<OnDevice> devices;       ///< each device's copies against its own kernels
+    std::vector<OnDevice> devices;       ///< the copies of each device and its own kernels
     std::int64_t bytesToDevice = 0, bytesToHost = 0;
-    profiler::Nanoseconds time{}; ///< summed, over devices too
+    profiler::Nanoseconds time{}; ///< sum over all copies and devices
 
     [[nodiscard]] double gbPerSecond() const
     {
@@ -25,7 +25,7 @@ struct HostCopies {
                                 : 0;
     }
 };
-/// All of them, or those alone whose host memory is pageable and that move at least `atLeast` bytes.
+/// All copies, or only those with pageable host memory that move at least `atLeast` bytes.
 HostCopies hostCopies(const RuleContext& c);
 HostCopies pageableHostCopies(const RuleContext& c, std::int64_t atLeast);
 

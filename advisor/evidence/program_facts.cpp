@@ -12,14 +12,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The hooks write less than 1 MB, and nest a handful of levels.
+// The hooks write less than 1 MB and use only a few levels of nesting.
 constexpr std::size_t kMostBytes = 8u << 20;
 constexpr int kMostDepth = 24;
-constexpr std::size_t kMostEntries = 10'000; ///< of a list
-constexpr std::size_t kMostText = 4096;      ///< bytes of a text
+constexpr std::size_t kMostEntries = 10'000; ///< in a list
+constexpr std::size_t kMostText = 4096;      ///< bytes in a text
 constexpr int kMostLine = 100'000'000;
 
-/// The text, cut where it is too long; empty where the value is none.
+/// The text, truncated if it is too long; empty if the value is not a string.
 std::string text(const Json& json, const char* key)
 {
     const auto entry = json.find(key);
@@ -29,7 +29,8 @@ std::string text(const Json& json, const char* key)
     if (value.size() <= kMostText)
         return value;
     std::size_t size = kMostText;
-    while (size > 0 && (static_cast<unsigned char>(value[size]) & 0xC0U) == 0x80U) // not within a character
+    while (size > 0 && (static_cast<unsigned char>(value[size]) & 0xC0U) == 0x80U) // do not cut within a UTF-8
+                                                                                   // character
         --size;
     return value.substr(0, size);
 }
@@ -55,7 +56,7 @@ bool isTrue(const Json& json, const char* key)
     return entry != json.end() && entry->is_boolean() && entry->get<bool>();
 }
 
-/// A value of the document of that type; an empty one of it where there is none.
+/// The value of that key and type in the document; an empty list or object if there is none.
 const Json& part(const Json& json, const char* key, Json::value_t type)
 {
     static const Json s_list = Json::array(), s_object = Json::object();
@@ -63,7 +64,7 @@ const Json& part(const Json& json, const char* key, Json::value_t type)
     return entry != json.end() && entry->type() == type ? *entry : type == Json::value_t::array ? s_list : s_object;
 }
 
-/// Calls `take` with the entries of a list that are objects, at most kMostEntries.
+/// Calls `take` with each entry of a list that is an object, at most kMostEntries times.
 template <class Take>
 void eachObject(const Json& json, const char* key, Take&& take)
 {
@@ -98,7 +99,7 @@ std::optional<SourcePlace> placeOf(const Json& json)
     return entry == json.end() ? std::nullopt : place(*entry);
 }
 
-/// The place in a configuration file that a setting comes from.
+/// The place in a configuration file from which a setting comes.
 std::optional<SourcePlace> configurationOf(const Json& setting)
 {
     const auto entry = setting.find("configuration");
@@ -207,9 +208,10 @@ Parsed parse(std::string_view document)
 {
     if (document.size() > kMostBytes)
         return {.document = {},
-                .problem = profiler::message<"program.too_large",
-                                             "The facts about the program are {size} bytes long, more than its hooks "
-                                             "write: they were left out.">({{"size", document.size()}})};
+                .problem = profiler::message<
+                    "program.too_large",
+                    "The facts about the program have {size} bytes, more than the hooks write, and were ignored.">(
+                    {{"size", document.size()}})};
     bool tooDeep = false;
     const auto keep = [&](int depth, Json::parse_event_t, Json&) {
         tooDeep = tooDeep || depth > kMostDepth;
@@ -217,15 +219,15 @@ Parsed parse(std::string_view document)
     };
     Json json = Json::parse(document.begin(), document.end(), keep, false);
     if (json.is_discarded() || !json.is_object() || tooDeep)
-        return {.document = {},
-                .problem = profiler::message<"program.unreadable",
-                                             "The facts about the program are damaged: they were left out.">()};
+        return {
+            .document = {},
+            .problem =
+                profiler::message<"program.unreadable", "The facts about the program are damaged and were ignored.">()};
     if (integer(json, "schema") != 1)
         return {.document = {},
-                .problem =
-                    profiler::message<"program.other_version",
-                                      "The facts about the program were written by another version of Stepscope: "
-                                      "they were left out.">()};
+                .problem = profiler::message<
+                    "program.other_version",
+                    "The facts about the program were written by another version of Stepscope and were ignored.">()};
     return {.document = std::move(json), .problem = {}};
 }
 
@@ -344,7 +346,7 @@ std::string settingText(const Json& value)
         return "none";
     if (value.is_string())
         return value.get<std::string>();
-    // Numbers as Python writes them; a list as it stands. What is not UTF-8 is replaced.
+    // Numbers are written as in Python; lists are kept. Invalid UTF-8 is replaced.
     return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -11,65 +11,65 @@
 #include <string_view>
 #include <vector>
 
-/// What a recorded Python program consists of, as its hooks wrote it into the trace's metadata
-/// (resources/python/stepscope/facts.py): its loaders, optimizers and models, the calls that a change could concern,
-/// and where in the user's files each of them is. The document comes from another process: everything in it may be
-/// missing, wrong or hostile.
+/// The parts of a recorded Python program, as its hooks wrote them into the trace's metadata
+/// (resources/python/stepscope/facts.py): loaders, optimizers, models, the calls that a change could concern, and their
+/// places in the user's files. The document comes from another process: anything in it may be missing, wrong or
+/// malicious.
 namespace advisor {
 
 /// An argument or attribute of an object.
 struct ProgramSetting {
     std::string name;
     nlohmann::json value;
-    bool given = false;   ///< passed explicitly
-    std::string argument; ///< destination of the command line's option whose value it is; empty: none
-    std::optional<SourcePlace> configuration; ///< value in a configuration file that it comes from; `what` is its key
+    bool given = false;                       ///< passed explicitly
+    std::string argument;                     ///< destination name of the command-line option that sets it; empty: none
+    std::optional<SourcePlace> configuration; ///< the value in a configuration file that sets it; `what` is its key
 };
 
-/// An object that the program made, or a place from which it calls something.
+/// An object that the program created, or a call site.
 struct ProgramObject {
     std::string id;        ///< "loader:0"
     std::string kind;      ///< "loader", "optimizer", "zero_grad": see facts.py
     std::string className; ///< "torch.utils.data.DataLoader"
-    std::string framework; ///< that made it: "lightning"; empty: the program itself
-    std::string role;      ///< of a loader: "training", "validation"; else empty
+    std::string framework; ///< the framework that created the object: "lightning"; empty: the program itself
+    std::string role;      ///< of a loader: "training" or "validation"; otherwise empty
     std::optional<SourcePlace> site;
-    std::vector<SourcePlace> chain; ///< further frames of the user's files, outwards
+    std::vector<SourcePlace> chain; ///< further frames of the user's files, from inner to outer
     std::vector<ProgramSetting> settings;
     std::int64_t count = 0; ///< how often it was called or used
-    nlohmann::json fields;  ///< what else is known, by kind
+    nlohmann::json fields;  ///< other known values, depending on the kind
 
-    /// The setting of that name; nullptr without it.
+    /// The setting of that name, or nullptr.
     [[nodiscard]] const ProgramSetting* setting(std::string_view name) const;
-    /// Its value as text, as config::toText has it ("true", "4", "bf16"); empty without it.
+    /// The setting as text in the format of config::toText ("true", "4", "bf16"); empty if there is none.
     [[nodiscard]] std::string valueText(std::string_view name) const;
-    /// A number among the settings or the fields; none where it is missing or not a number.
+    /// A number among the settings or the fields; no value if it is missing or not a number.
     [[nodiscard]] std::optional<double> number(std::string_view name) const;
-    /// A truth value among the settings or the fields; none where it is missing.
+    /// A boolean among the settings or the fields; no value if it is missing.
     [[nodiscard]] std::optional<bool> flag(std::string_view name) const;
     /// The class without its module: "DataLoader".
     [[nodiscard]] std::string_view shortName() const;
 };
 
 struct ProgramModule {
-    std::string model; ///< id of the object
-    std::string name;  ///< "layer1.0.conv1"; empty: the outermost
+    std::string model; ///< id of the model object
+    std::string name;  ///< "layer1.0.conv1"; empty: the root module
     std::string className;
-    std::int64_t parameters = 0; ///< its own
+    std::int64_t parameters = 0; ///< without submodules
     std::string dtype;           ///< "float32"; empty without parameters
-    std::string memoryFormat;    ///< of convolutions: "contiguous", "channels_last", "any"
+    std::string memoryFormat;    ///< for convolutions: "contiguous", "channels_last", "any"
     bool bias = false, requiresGrad = false;
 };
 
-/// A convolution whose result goes straight into a batch norm.
+/// A convolution whose output is the direct input of a batch norm.
 struct ConvolutionBeforeNorm {
-    std::string convolution, norm; ///< names of the modules
+    std::string convolution, norm; ///< module names
     bool bias = false;
-    std::optional<SourcePlace> site; ///< of the convolution's construction
+    std::optional<SourcePlace> site; ///< where the convolution is constructed
 };
 
 struct ProgramAttention {
-    bool fused = false; ///< else written out: a softmax between two products
+    bool fused = false; ///< false: separate operators, with a softmax between two matmuls
     std::int64_t count = 0;
     std::optional<SourcePlace> site;
 };
@@ -90,34 +90,34 @@ struct ProgramFacts {
     std::vector<ConvolutionBeforeNorm> convolutionsBeforeNorm;
     std::vector<ProgramAttention> attention;
     nlohmann::json precision, loss, memory, seeds;
-    bool followedForward = false; ///< convolutionsBeforeNorm and attention are of a whole forward pass
+    bool followedForward = false; ///< convolutionsBeforeNorm and attention cover a whole forward pass
 
-    /// All objects of a kind, in the order in which the program made them.
+    /// All objects of a kind, in the order of creation.
     [[nodiscard]] std::vector<const ProgramObject*> ofKind(std::string_view kind) const;
-    /// The loader that the training asks for batches; nullptr: not known.
+    /// The loader that training takes batches from; nullptr if unknown.
     [[nodiscard]] const ProgramObject* trainingLoader() const;
-    /// The optimizer that stepped most often; nullptr: none did.
+    /// The optimizer that stepped most often; nullptr if none did.
     [[nodiscard]] const ProgramObject* mainOptimizer() const;
-    /// The model with the most parameters; nullptr: none is known.
+    /// The model with the most parameters; nullptr if none is known.
     [[nodiscard]] const ProgramObject* mainModel() const;
-    /// A value of `precision`: "autocast", "cudnn_benchmark"; null without it.
+    /// A value of `precision`: "autocast", "cudnn_benchmark"; null if it is missing.
     [[nodiscard]] nlohmann::json precisionOf(std::string_view key) const;
-    /// The objects of one of those kinds that a flag of PyTorch was set by: "torch.backends.cudnn.benchmark".
+    /// The object that sets a PyTorch flag of this name: "torch.backends.cudnn.benchmark".
     [[nodiscard]] const ProgramObject* flagSetter(std::string_view name) const;
 };
 
 struct ProgramDocument {
-    std::optional<ProgramFacts> facts; ///< none: the trace has none, or they cannot be read
-    profiler::Message problem;         ///< why they cannot be read; empty else
+    std::optional<ProgramFacts> facts; ///< no value: the trace has no facts, or they cannot be read
+    profiler::Message problem;         ///< why they cannot be read; empty otherwise
 };
-/// Reads the document. Never fails: what is not understood is left out.
+/// Reads the document. Never fails: unknown content is ignored.
 ProgramDocument readProgram(std::string_view text);
-/// That of a trace; without facts and without a problem where it has none.
+/// The document of a trace; without facts and without a problem if it has none.
 ProgramDocument programOf(const profiler::Trace& trace);
-/// The document as JSON for other programs, bounded like readProgram(); null where there is none.
+/// The document as JSON for other programs, limited like readProgram(); null if there is none.
 nlohmann::json programJson(const profiler::Trace& trace);
 
-/// A value as a knob has it: numbers and words as they are, "true", "false", "none".
+/// A value in the format of the knobs: numbers and words unchanged, "true", "false", "none".
 std::string settingText(const nlohmann::json& value);
 
 } // namespace advisor

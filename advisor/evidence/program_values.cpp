@@ -19,9 +19,10 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Of a trace's convolutions: the last batch of an epoch is smaller, and validation may have batches of its own.
+// Minimum share of a trace's convolutions with the same batch size: the last batch of an epoch is smaller, and
+// validation may use another size.
 constexpr double kMost = 0.8;
-// Arguments are read from the file, one operator at a time: this many decide.
+// Arguments are read from the file one operator at a time, so only this many are read.
 constexpr std::size_t kMostArgumentsRead = 64;
 
 std::optional<std::int64_t> wholeNumber(std::string_view text)
@@ -38,7 +39,7 @@ std::optional<double> number(std::string_view text)
     return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// "torch.optim.SGD" for a class of PyTorch; another class stays as it is.
+/// "torch.optim.SGD" for a class of PyTorch; other names are returned unchanged.
 std::string pythonClass(std::string_view name)
 {
     constexpr std::array<std::string_view, 15> kOfPyTorch = {"Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW",
@@ -48,7 +49,7 @@ std::string pythonClass(std::string_view name)
     return known ? "torch.optim." + std::string(name) : std::string(name);
 }
 
-/// The value behind "name=" in arguments as Python writes them; empty without it.
+/// The value after "name=" in arguments in Python syntax; empty if it is missing.
 std::string argument(std::string_view arguments, std::string_view name)
 {
     const std::string mark = std::string(name) + "=";
@@ -60,8 +61,8 @@ std::string argument(std::string_view arguments, std::string_view name)
     return {};
 }
 
-/// What a class of PyTorch takes where its settings do not name a weight decay. Source: the signatures in torch/optim
-/// (2.11). No value for classes that have no such setting, and for others.
+/// PyTorch's default weight decay for settings that contain none. Source: the signatures in torch/optim (2.11). No
+/// value for classes without this setting and for classes outside PyTorch.
 std::optional<double> defaultWeightDecay(std::string_view optimizer)
 {
     constexpr std::array<std::string_view, 9> kNone = {"Adadelta", "Adafactor", "Adagrad", "Adam",   "Adamax",
@@ -101,7 +102,7 @@ void takeFacts(const Trace& trace, ProgramValues& values)
     values.learningRate = argument(values.optimizerSettings, "lr");
 }
 
-/// The size of the batches that convolutions get. Copies of a model on several devices get parts of a batch.
+/// The batch size that convolutions get. No value if copies of a model on several devices get parts of a batch.
 std::optional<std::int64_t> batchOfConvolutions(const Trace& trace)
 {
     if (anyName(trace, [](std::string_view name) { return name == "Scatter" || name == "ScatterBackward"; }))
@@ -124,10 +125,10 @@ std::optional<std::int64_t> batchOfConvolutions(const Trace& trace)
     return std::nullopt;
 }
 
-/// Ranges that PyTorch opens around an optimizer's step: "Optimizer.step#SGD.step".
+/// Ranges that PyTorch opens around an optimizer step: "Optimizer.step#SGD.step".
 struct OptimizerRanges {
     std::set<std::string> classes;
-    std::vector<Slice> steps; ///< by begin
+    std::vector<Slice> steps; ///< sorted by start
 };
 
 OptimizerRanges optimizerRanges(const Trace& trace)
@@ -146,7 +147,7 @@ OptimizerRanges optimizerRanges(const Trace& trace)
     return ranges;
 }
 
-/// Where a fused operator has its hyper-parameters among its inputs. Source: ATen's native_functions.yaml.
+/// Index of each hyperparameter among the inputs of a fused operator. Source: ATen's native_functions.yaml.
 struct FusedOperator {
     std::string_view op, optimizer;
     struct Place {
@@ -161,7 +162,7 @@ constexpr std::array<FusedOperator, 3> kFused = {{
     {"aten::_fused_adamw_", "AdamW", {{{"lr", 6}, {"weight_decay", 9}, {"eps", 10}, {"", 0}}}},
 }};
 
-/// The first fused operator's arguments; lr is a tensor where a schedule needs it to be one, and not known then.
+/// Takes the arguments of the first fused operator; lr is unknown if it is a tensor, as a schedule may require.
 void takeFusedArguments(const Trace& trace, ProgramValues& values)
 {
     for (const FusedOperator& row : kFused) {
@@ -183,7 +184,7 @@ void takeFusedArguments(const Trace& trace, ProgramValues& values)
     }
 }
 
-/// The one value that an input of these operators has; empty where they differ, or none is recorded.
+/// The value that an input has in all of these operators; empty if they differ or no value is recorded.
 std::string commonInput(const Trace& trace, const std::vector<Slice>& ops, std::size_t place)
 {
     std::string common;
@@ -196,7 +197,7 @@ std::string commonInput(const Trace& trace, const std::vector<Slice>& ops, std::
     return common;
 }
 
-/// SGD without fused operators adds each gradient to its weights, times the negative rate. Source:
+/// SGD without fused operators adds each gradient to its weights, multiplied by the negative learning rate. Source:
 /// torch/optim/sgd.py.
 void takeSgdArguments(const Trace& trace, const Slice& step, ProgramValues& values)
 {
@@ -220,7 +221,7 @@ void takeSgdArguments(const Trace& trace, const Slice& step, ProgramValues& valu
 void takeOptimizer(const Trace& trace, ProgramValues& values)
 {
     const OptimizerRanges ranges = optimizerRanges(trace);
-    if (ranges.classes.size() > 1) // the values of one of them are not the program's
+    if (ranges.classes.size() > 1) // with several optimizers, the values of one of them do not describe the program
         return;
     if (!ranges.classes.empty())
         values.optimizer = pythonClass(*ranges.classes.begin());
@@ -254,7 +255,7 @@ ProgramValues programValues(const config::TrainingConfig& config)
         values.optimizer = kind == "adam" ? "torch.optim.Adam" : "torch.optim.AdamW";
         values.optimizerSettings = fmt::format("lr={}, {}, weight_decay={}", values.learningRate, betas, decay);
     } else {
-        values.hasAllSettings = false; // PyTorch has no such class
+        values.hasAllSettings = false; // PyTorch does not have this class
     }
     return values;
 }

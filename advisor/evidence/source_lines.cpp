@@ -13,10 +13,10 @@ namespace {
 using namespace profiler;
 using Json = nlohmann::json;
 
-// More than the hooks write: 80,000 samples, and 20,000 stacks of 12 places.
+// More than the hooks write, which is at most 80,000 samples and 20,000 stacks of 12 frames.
 constexpr std::size_t kMostBytes = 16u << 20;
 constexpr int kMostDepth = 6;
-// A sample stands for the time until the next one, but not for a time in which the sampling thread could not run.
+// A sample counts for the time until the next one, but not for times in which the sampling thread could not run.
 constexpr double kMostIntervals = 8;
 
 struct Place {
@@ -45,7 +45,7 @@ const Json& list(const Json& json, const char* key)
     return entry != json.end() && entry->is_array() ? *entry : s_empty;
 }
 
-/// A whole number that is not negative and not above `most`; none for all else.
+/// An integer from 0 to `most`; no value for anything else.
 std::optional<std::int64_t> whole(const Json& value, std::int64_t most)
 {
     if (!value.is_number_integer())
@@ -65,7 +65,8 @@ std::vector<Place> placesOf(const Json& json, std::size_t files)
             if (file && line)
                 place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>()};
         }
-        places.push_back(std::move(place)); // numbers of places stay good; one without a line is left out later
+        places.push_back(std::move(place)); // keeps the indices of places valid; places without a line are dropped
+                                            // later
     }
     return places;
 }
@@ -128,7 +129,7 @@ analysis::Intervals waits(const Trace& trace)
     return found.take();
 }
 
-/// When device work was launched, and how long it took, by launch time.
+/// Launch time and duration of device work, sorted by launch time.
 std::vector<std::pair<TraceTime, Nanoseconds>> launches(const Trace& trace)
 {
     std::vector<std::pair<TraceTime, Nanoseconds>> found;
@@ -149,10 +150,9 @@ SourceLines sourceLines(const Trace& trace)
     SourceLines result;
     const std::string_view document = metadata(trace, "lines");
     if (document.empty()) {
-        result.problem =
-            message<"lines.not_recorded",
-                    "The trace holds no source lines: record a Python program that trains with an optimizer "
-                    "for at least some milliseconds (stepscope-cli record -- python …).">();
+        result.problem = message<"lines.not_recorded",
+                                 "The trace contains no source lines. Record a Python program that trains with an "
+                                 "optimizer for at least some milliseconds (stepscope-cli record -- python …).">();
         return result;
     }
     const std::optional<Samples> read = advisor::read(document);
@@ -189,7 +189,7 @@ SourceLines sourceLines(const Trace& trace)
             innermost.deviceUs = innermost.deviceUs.value_or(0) + deviceUs;
         for (std::size_t frame = 0; frame < stack->size(); ++frame)
             if (std::find(stack->begin(), stack->begin() + static_cast<std::ptrdiff_t>(frame), (*stack)[frame]) ==
-                stack->begin() + static_cast<std::ptrdiff_t>(frame)) // once, where a function calls itself
+                stack->begin() + static_cast<std::ptrdiff_t>(frame)) // count a recursive function once
                 byPlace[(*stack)[frame]].totalUs += us;
     }
     for (std::size_t i = 0; i < byPlace.size(); ++i) {
@@ -212,8 +212,8 @@ SourceLines sourceLines(const Trace& trace)
 
 struct SourceTimes::Data {
     Samples samples;
-    std::optional<TrackId> thread; ///< that trains: the one with the steps, else the one with the phases
-    std::vector<std::pair<std::uint64_t, TraceTime>> launches; ///< by correlation, in order
+    std::optional<TrackId> thread; ///< the training thread: the one with the steps, else the one with the phases
+    std::vector<std::pair<std::uint64_t, TraceTime>> launches; ///< by correlation id, sorted
 
     [[nodiscard]] TimeRange rangeOf(std::size_t sample) const
     {
