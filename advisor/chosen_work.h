@@ -24,9 +24,9 @@ private:
     SliceSet m_host, m_device;
 };
 
-/// Slices of host threads other than loader workers, chosen by name and by where they begin. @param fits whether slices
-/// of this name are chosen; called once per name @param phase the phase in which a slice has to begin, on any thread;
-/// empty: anywhere
+/// Slices of host threads other than loader workers, chosen by name and by where they begin.
+/// @param fits whether slices of this name are chosen; called once per name
+/// @param phase the phase in which a slice has to begin, on any thread; empty: anywhere
 SliceSet operatorsIn(const profiler::Trace& trace, bool (*fits)(std::string_view name), std::string_view phase);
 
 } // namespace advisor

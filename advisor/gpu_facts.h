@@ -47,7 +47,8 @@ struct CopyUse {
         return devices > 0 ? sum / static_cast<std::int64_t>(devices) : sum;
     }
 };
-/// @param source memory copied from; no value: any @param atLeast bytes; smaller copies do not count
+/// @param source memory copied from; no value: any
+/// @param atLeast bytes; smaller copies do not count
 CopyUse copyUse(const RuleContext& c, profiler::CopyKind kind, std::optional<profiler::MemoryKind> source = {},
                 std::int64_t atLeast = 0);
 
@@ -55,7 +56,8 @@ CopyUse copyUse(const RuleContext& c, profiler::CopyKind kind, std::optional<pro
 struct OnDevice {
     profiler::analysis::Intervals all, exposed; ///< when it ran; when it ran and no kernel hid it
 };
-/// One entry for each device that runs part of `work`. @param hides the kernels that count, by name; null: all of them
+/// One entry for each device that runs part of `work`.
+/// @param hides the kernels that count, by name; null: all of them
 std::vector<OnDevice> againstOwnKernels(const RuleContext& c, std::span<const profiler::Slice> work,
                                         bool (*hides)(std::string_view kernel) = nullptr);
 /// Mean over devices of the time in which the work was exposed; 0 without devices.

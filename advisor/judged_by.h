@@ -9,7 +9,8 @@
 namespace advisor {
 
 /// The objective that shows whether a change of this knob pays, from the knob's row in the table. Rules use the same
-/// for their own toggles. @param key time if the key is unknown
+/// for their own toggles.
+/// @param key time if the key is unknown
 JudgedBy judgedBy(std::string_view key);
 /// The same for changes that are made together: the loss at equal time if one of them changes what the model learns;
 /// memory if all of them have the objective memory or split the batch of an update into smaller parts.

@@ -15,8 +15,9 @@ std::optional<Saving> savedByParts(const RuleContext& c, double parts);
 /// convolutions are recomputed in the backward pass: the step's own allocations are replayed without that memory from
 /// the end of those operators until the backward pass reaches them, and with the memory that recomputing them needs.
 /// The trace does not record which operators form a block with which matmul: operators outside of blocks keep their
-/// memory, so the peak may lose less. @return no value if allocations, the operators of a whole step or the links
-/// between forward and backward operators were not recorded
+/// memory, so the peak may lose less.
+/// @return no value if allocations, the operators of a whole step or the links between forward and backward operators
+/// were not recorded
 std::optional<Saving> savedByRecomputing(const RuleContext& c);
 
 } // namespace advisor

@@ -11,13 +11,14 @@
 /// user's lines that a finding concerns.
 namespace advisor {
 
-/// A rule's verdict from the program's settings. @param own the rule's verdict from the trace alone @return no value:
-/// `own` remains
+/// A rule's verdict from the program's settings.
+/// @param own the rule's verdict from the trace alone
+/// @return no value: `own` remains
 std::optional<Advice> verdictOnProgram(std::string_view key, const RuleContext& c, const ProgramFacts& facts,
                                        const Advice& own);
 
-/// Limits proposals to the implementations that PyTorch has for the class of the program's optimizer. @param verdict of
-/// the rule that proposes another implementation
+/// Limits proposals to the implementations that PyTorch has for the class of the program's optimizer.
+/// @param verdict of the rule that proposes another implementation
 void suitOptimizer(Advice& verdict, const RuleContext& c, const ProgramFacts& facts);
 
 /// The user's lines that a rule's finding concerns, most relevant first; empty if it concerns none.

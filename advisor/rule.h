@@ -94,12 +94,12 @@ struct RuleAdvice {
 /// Every rule's verdict: findings first, sorted by their saving (mid, as a share of a step), then cannot tell, then
 /// silent.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
-/// The same with precomputed facts for the steps to analyze. @param stop once requested, the remaining rules are
-/// skipped and the result must be discarded
+/// The same with precomputed facts for the steps to analyze.
+/// @param stop once requested, the remaining rules are skipped and the result must be discarded
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config, const std::stop_token& stop = {});
-/// Verdicts of the rules that need only some steps (Needs::Steps), in the same order. @param trace the last steps of a
-/// run in progress, see analysis::lastSteps() and TraceBuilder::endOf()
+/// Verdicts of the rules that need only some steps (Needs::Steps), in the same order.
+/// @param trace the last steps of a run in progress, see analysis::lastSteps() and TraceBuilder::endOf()
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                       const config::TrainingConfig* config, const std::stop_token& stop = {});
 

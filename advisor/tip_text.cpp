@@ -54,7 +54,8 @@ bool isPartOfName(char character)
     return std::isalnum(static_cast<unsigned char>(character)) || character == '_';
 }
 
-/// Replaces arguments that follow `before`. @param only replaces only arguments with this text; empty: all
+/// Replaces arguments that follow `before`.
+/// @param only replaces only arguments with this text; empty: all
 void replaceArgument(std::string& code, std::string_view before, std::string_view only, const std::string& value)
 {
     for (std::size_t at = code.find(before); at != code.npos; at = code.find(before, at + before.size())) {

@@ -38,15 +38,16 @@ enum class Need {
 };
 
 Advice silent(profiler::Message reason);
-/// @param reason what the trace does not record @param need what to do to get an answer
+/// @param reason what the trace does not record
+/// @param need what to do to get an answer
 Advice cannotTell(profiler::Message reason, Need need);
 /// The reason; if the rule cannot tell, followed by what it needs.
 std::string reasonText(const Advice& advice);
 Advice fires(profiler::Message reason);
 /// A finding that changes what the model learns: its objective is the loss, and there is no estimate.
 Advice firesOnLearning(profiler::Message reason);
-/// Says that the trace marks no steps, what is unknown because of this, and how to name steps in stepscope-cli. @param
-/// consequence "the saving per step is unknown"
+/// Says that the trace marks no steps, what is unknown because of this, and how to name steps in stepscope-cli.
+/// @param consequence "the saving per step is unknown"
 Message noStepMarks(std::string_view consequence = {});
 /// The verdict of every rule that needs steps if there are none; no value if there are some.
 std::optional<Advice> withoutSteadySteps(const RuleContext& c);

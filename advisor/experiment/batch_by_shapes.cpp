@@ -17,7 +17,7 @@ using namespace profiler::analysis;
 
 namespace {
 
-/// Of the first input of "[[32, 3, 224, 224], [64, 3, 7, 7], …": 32, 3, 224, 224.
+/// The first shape of "[[32, 3, 224, 224], [64, 3, 7, 7], …": 32, 3, 224, 224.
 std::vector<std::int64_t> firstShape(std::string_view shapes)
 {
     std::vector<std::int64_t> dimensions;
@@ -35,10 +35,10 @@ std::vector<std::int64_t> firstShape(std::string_view shapes)
     return dimensions;
 }
 
-/// What goes through an operator.
+/// The input shapes of an operator.
 struct Inputs {
-    std::map<std::int64_t, std::int64_t> leading;  ///< first dimension to how many have it
-    std::set<std::vector<std::int64_t>> otherwise; ///< what stands between the first and the last
+    std::map<std::int64_t, std::int64_t> leading;  ///< first dimension → number of inputs
+    std::set<std::vector<std::int64_t>> otherwise; ///< the dimensions between the first and the last
 };
 
 Inputs inputsOf(const Trace& trace, std::string_view op)
@@ -59,7 +59,7 @@ Inputs inputsOf(const Trace& trace, std::string_view op)
     return inputs;
 }
 
-/// The first dimension that most have.
+/// The most common first dimension.
 std::int64_t usual(const Inputs& inputs)
 {
     return std::max_element(inputs.leading.begin(), inputs.leading.end(),
@@ -86,8 +86,8 @@ BatchByShapes batchByShapes(const Trace& a, const Trace& b)
                         {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
                     true};
         return {message<"diff.note.batch_by_shapes",
-                        "The batch sizes may differ: most inputs of {operator} start with {a} and {b}, which sequences "
-                        "in the first dimension or packed tokens also explain.">(
+                        "The batch sizes may differ: most inputs of {operator} start with {a} and {b}. Sequences in "
+                        "the first dimension or packed tokens would also explain this.">(
                     {{"operator", op}, {"a", samplesA}, {"b", samplesB}}),
                 false};
     }

@@ -5,16 +5,17 @@
 
 namespace advisor {
 
-/// Whether the batches of two traces have the same size, judged by the inputs of their operators.
+/// Compares the batch sizes of two traces by the inputs of their operators.
 struct BatchByShapes {
-    profiler::Message difference; ///< empty: no difference is seen
-    /// Nothing else explains it. The samples come first in what a convolution takes; in what a linear layer takes a
-    /// sequence may, or all tokens in one.
+    profiler::Message difference; ///< empty: no difference was found
+    /// True if there is no other explanation. In the input of a convolution, samples come first; in the input of a
+    /// linear layer, a sequence may come first, or all tokens in one dimension.
     bool certain = false;
 };
 
-/// By the first of these operators of which both record the shapes: convolutions, linear layers. Linear layers are
-/// certain where all their inputs of a trace begin with one number, and have the same dimensions besides in both.
+/// Uses the first of these operators whose shapes both traces record: convolutions, linear layers. For linear layers,
+/// the result is certain if all inputs of a trace begin with the same number and the other dimensions are equal in both
+/// traces.
 BatchByShapes batchByShapes(const profiler::Trace& a, const profiler::Trace& b);
 
 } // namespace advisor

@@ -17,13 +17,13 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-// Under this share of the time in what both traces have, they do different work.
+// Minimum share of the time in work that both traces contain: below it, they do different work.
 constexpr double kSameWork = 0.1;
 
-/// µs by what was done.
+/// µs by kernel or operator.
 using Work = std::map<std::string, double, std::less<>>;
 
-/// Share of both traces' time that is in what both have; 1 where there is none.
+/// Share of both traces' time in work that both contain; 1 if there is no work.
 double commonShare(const Work& a, const Work& b)
 {
     double all = 0, common = 0;
@@ -87,26 +87,27 @@ Message differentWork(const Trace& a, const Trace& b, const ActivityScan& scanA,
 {
     if (!scanA.kernels.empty() || !scanB.kernels.empty()) {
         const double share = commonShare(kernelWork(scanA), kernelWork(scanB));
-        return share < kSameWork ? message<"diff.not_comparable.kernels",
-                                           "The traces do different work: only {share} of the time is in kernels that "
-                                           "both have.">({{"share", share, shareText(share)}})
-                                 : Message{};
+        return share < kSameWork
+                   ? message<"diff.not_comparable.kernels", "The traces do different work: only {share} of the time is "
+                                                            "in kernels that both traces contain.">(
+                         {{"share", share, shareText(share)}})
+                   : Message{};
     }
     const OperatorWork opsA(a), opsB(b);
     const bool byShapes = opsA.hasShapes() && opsB.hasShapes();
     const Work workA = opsA.work(byShapes), workB = opsB.work(byShapes);
     if (!workA.empty() && !workB.empty()) {
         const double share = commonShare(workA, workB);
-        return share < kSameWork ? message<"diff.not_comparable.operators",
-                                           "The traces do different work: only {share} of the time is in operators "
-                                           "that both have.">({{"share", share, shareText(share)}})
-                                 : Message{};
+        return share < kSameWork
+                   ? message<"diff.not_comparable.operators", "The traces do different work: only {share} of the time "
+                                                              "is in operators that both traces contain.">(
+                         {{"share", share, shareText(share)}})
+                   : Message{};
     }
     if (a.metadata().contains("workload") && b.metadata().contains("workload"))
         return {};
-    return message<"diff.not_comparable.work_unknown",
-                   "The traces do not show whether they do the same work: they have no kernels, no operators in both "
-                   "and no model name.">();
+    return message<"diff.not_comparable.work_unknown", "It is unknown whether the traces do the same work: they have "
+                                                       "no kernels, no common operators and no model name.">();
 }
 
 } // namespace advisor

@@ -6,9 +6,9 @@
 
 namespace advisor {
 
-/// Why two traces are not known to do the same work; empty: they do. Judged by the kernels that both have; where
-/// neither has any, by the operators (with their shapes where both record these); where these are missing as well, by
-/// the model that the runs name.
+/// The reason why two traces do not, or may not, do the same work; empty: they do. Compares their kernels; if neither
+/// has any, their operators (with shapes if both record them); if these are missing as well, the model names of the
+/// runs.
 profiler::Message differentWork(const profiler::Trace& a, const profiler::Trace& b,
                                 const profiler::analysis::ActivityScan& scanA,
                                 const profiler::analysis::ActivityScan& scanB);

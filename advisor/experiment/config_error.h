@@ -5,7 +5,7 @@
 
 namespace advisor {
 
-/// An error of a configuration, with its id, and with key, value and what is allowed as parameters.
+/// An error in a configuration, with its id, and with the key, the value and the allowed values as parameters.
 inline profiler::Error configError(profiler::Error::Code code, const config::ConfigError& error)
 {
     return {code,

@@ -28,7 +28,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::size_t kMostKernels = 30, kMostRows = 30;
-// A mean that differs from the statistic by more than this gets a note: readers see both figures.
+// If the means differ from the statistic by more than this, a note is added, because readers see both figures.
 constexpr double kMeanAndMedianAgree = 0.05;
 
 bool isWhole(const Step& step)
@@ -45,7 +45,7 @@ std::vector<double> stepsUs(const std::vector<Step>& steps, bool (*counts)(const
     return us;
 }
 
-/// Of the kernels that begin in the steps that are counted.
+/// Counts kernels that begin in the counted steps.
 std::vector<KernelTotal> kernelsOfSteps(const Trace& trace, const std::vector<Step>& steps)
 {
     std::vector<TimeRange> ranges;
@@ -75,7 +75,7 @@ std::string ratioText(double ratio)
     return fmt::format("{:.3f}", ratio);
 }
 
-/// "25 %", "3.4 %": of a difference, of which a tenth of a percent matters only where it is small.
+/// "25 %", "3.4 %": formats a difference, with tenths of a percent only if it is small.
 std::string percentText(double share)
 {
     return fmt::format("{:.{}f} %", 100 * share, share < 0.0995 ? 1 : 0);
@@ -89,7 +89,8 @@ double timeOf(const std::vector<KernelTotal>& kernels)
     return us;
 }
 
-/// Of the devices that ran something, since a trace may name all of its machine; of all where those have no names.
+/// Names of the devices that ran something, because a trace may list all devices of its machine; if those have no
+/// names, of all devices.
 std::multiset<std::string> hardware(const Trace& trace, const ActivityScan& scan)
 {
     std::multiset<std::string> all, used;
@@ -118,7 +119,7 @@ std::string known(const Trace& trace, std::string_view key)
     return entry == trace.metadata().end() ? std::string() : entry->second;
 }
 
-/// Where a configuration does not tell it.
+/// The fallback if the configuration does not contain it.
 BatchByShapes unknownBatch(const Trace& a, const Trace& b)
 {
     const bool told = !known(a, "batch.size").empty() && !known(b, "batch.size").empty();
@@ -131,10 +132,10 @@ std::vector<Message> whyNotComparable(const Trace& a, const Trace& b, const Acti
     std::vector<Message> why;
     const auto gpusA = hardware(a, scanA), gpusB = hardware(b, scanB);
     if (!gpusA.empty() && !gpusB.empty() && gpusA != gpusB)
-        why.push_back(message<"diff.not_comparable.hardware", "They ran on different devices: {a} and {b}.">(
+        why.push_back(message<"diff.not_comparable.hardware", "The traces ran on different devices: {a} and {b}.">(
             {{"a", joined(gpusA)}, {"b", joined(gpusB)}}));
     if (scanA.devices.size() != scanB.devices.size())
-        why.push_back(message<"diff.not_comparable.device_count", "They used {a} and {b} devices.">(
+        why.push_back(message<"diff.not_comparable.device_count", "The traces used {a} and {b} devices.">(
             {{"a", scanA.devices.size()}, {"b", scanB.devices.size()}}));
     struct Key {
         const char *key, *what;
@@ -144,7 +145,7 @@ std::vector<Message> whyNotComparable(const Trace& a, const Trace& b, const Acti
           Key{"batch.size", "batch sizes"}, Key{"device", "devices"}, Key{"host.cpu", "processors"}}) {
         const std::string inA = known(a, key.key), inB = known(b, key.key);
         if (!inA.empty() && !inB.empty() && inA != inB)
-            why.push_back(message<"diff.not_comparable.setting", "They have different {what}: {a} and {b}.">(
+            why.push_back(message<"diff.not_comparable.setting", "The traces have different {what}: {a} and {b}.">(
                 {{"what", key.what}, {"key", key.key}, {"a", inA}, {"b", inB}}));
     }
     if (batch.certain && !batch.difference.empty())
@@ -258,12 +259,13 @@ Difference::Verdict verdictOf(const Difference& found)
     if (!found.statistic || !found.statistic->ci95)
         return Difference::Verdict::NotShown;
     const auto& [low, high] = *found.statistic->ci95;
-    return low > kWorth        ? Difference::Verdict::Faster
-           : high < 1 / kWorth ? Difference::Verdict::Slower
-                               : Difference::Verdict::NotShown;
+    return low > kMinimumEffect        ? Difference::Verdict::Faster
+           : high < 1 / kMinimumEffect ? Difference::Verdict::Slower
+                                       : Difference::Verdict::NotShown;
 }
 
-/// Both runs are ours and differ in nothing that changes the batches: their steps of one number had the same batch.
+/// True if both runs are ours and no setting that affects the batches differs: then steps with the same number used the
+/// same batch.
 bool trainOnSameBatches(const Trace& a, const Trace& b)
 {
     const auto configA = config::TrainingConfig::fromJson(known(a, "config"));
@@ -278,7 +280,7 @@ bool trainOnSameBatches(const Trace& a, const Trace& b)
 
 using StepPairs = std::vector<std::pair<double, double>>;
 
-/// Durations of the steps of one number that `counts` in both.
+/// Durations of the steps with the same number that `counts` accepts in both runs.
 StepPairs pairedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB, bool (*counts)(const Step&))
 {
     std::map<std::int64_t, double> inA;
@@ -292,7 +294,8 @@ StepPairs pairedSteps(const std::vector<Step>& stepsA, const std::vector<Step>& 
     return pairs;
 }
 
-/// Pairs are used where they cover at least half of the steps of either run: fewer would leave out what differs.
+/// Pairs are used if they cover at least half of the steps of either run; otherwise they would exclude the parts that
+/// differ.
 Difference::Statistic statisticOf(const std::vector<Step>& stepsA, const std::vector<Step>& stepsB, bool mayPair)
 {
     auto a = stepsUs(stepsA, isSteady), b = stepsUs(stepsB, isSteady);
@@ -312,19 +315,19 @@ Difference::Statistic statisticOf(const std::vector<Step>& stepsA, const std::ve
     return {Kind::MedianRatio, steady, {ratio.a, ratio.b}, ratio.ci95, a.size(), b.size()};
 }
 
-/// Where the mean of all steps, which the tables show, says something else than the statistic.
+/// A note if the mean of all steps, which the tables show, contradicts the statistic.
 void noteTheMeans(Difference& found)
 {
     const double means = found.meanStepUs->ratio(), stated = found.statistic->stepUs.ratio();
     if (means <= 0 || stated <= 0 || std::abs(std::log(means / stated)) <= kMeanAndMedianAgree)
         return;
     found.notes.push_back(message<"diff.note.means_differ",
-                                  "The ratio of the means of all steps is {ratio}: a few long steps move a mean.">(
+                                  "The ratio of the means of all steps is {ratio}: a few long steps affect a mean.">(
         {{"ratio", means, ratioText(means)}}));
 }
 
-/// Kernels, and kinds of them, of a step, or of all the trace where one has no steps. Kernels that lie beyond the marks
-/// of all steps, as of a host that runs far ahead, are taken as the steps' as well.
+/// Kernels and kernel classes per step, or of the whole trace if it has no steps. Kernels after the last step mark
+/// count as well, because the host may run far ahead.
 void compareKernels(Difference& found, std::vector<KernelTotal> a, std::vector<KernelTotal> b,
                     const ActivityScan& scanA, const ActivityScan& scanB)
 {
@@ -354,7 +357,7 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     if (!batch.certain && !batch.difference.empty())
         found.notes.push_back(std::move(batch.difference));
     if (stepsA.empty() != stepsB.empty())
-        found.whyNot.push_back(message<"diff.not_comparable.steps", "Only one of them has steps.">());
+        found.whyNot.push_back(message<"diff.not_comparable.steps", "Only one of the traces has steps.">());
     found.perStep = !usA.empty() && !usB.empty();
     if (found.perStep) {
         found.meanStepUs = {mean(usA), mean(usB)};
@@ -390,7 +393,7 @@ Message headline(const Difference& difference, std::string_view b, std::string_v
     if (difference.verdict == Difference::Verdict::NotComparable)
         return message<"diff.not_comparable", "{b} is not comparable with {a}">({{"b", b}, {"a", a}});
     if (!difference.statistic)
-        return message<"diff.no_steps", "No whole steps: only the work is compared">();
+        return message<"diff.no_steps", "No complete steps: only the work is compared">();
     if (!difference.statistic->ci95)
         return message<"diff.too_few_steps", "Too few steps to compare {b} with {a}">({{"b", b}, {"a", a}});
     if (difference.verdict == Difference::Verdict::NotShown)
@@ -420,10 +423,9 @@ Message basis(const Difference& difference)
     const MessageParameter stepsA{"steps_a", statistic.stepsA}, stepsB{"steps_b", statistic.stepsB};
     const MessageParameter steps{"steps", statistic.steady ? "steady steps" : "steps"};
     if (!statistic.ci95)
-        return message<
-            "diff.basis.no_interval",
-            "The ratio of step times is {ratio} over {steps_a} and {steps_b} {steps}: too few to show how far "
-            "chance reaches.">({shown, stepsA, stepsB, steps});
+        return message<"diff.basis.no_interval", "The ratio of step times is {ratio} over {steps_a} and {steps_b} "
+                                                 "{steps}: too few for a confidence interval.">(
+            {shown, stepsA, stepsB, steps});
     if (statistic.kind == Difference::Statistic::Kind::PairedRatio)
         return message<
             "diff.basis.paired",

@@ -14,75 +14,77 @@
 
 namespace advisor {
 
-/// What differs between two traces. Ratios are a / b: above 1, b is faster.
+/// The differences between two traces. Ratios are a / b: above 1, b is faster.
 struct Difference {
-    /// A figure of each trace.
+    /// One quantity in both traces.
     struct Figures {
         double a = 0, b = 0;
         [[nodiscard]] double ratio() const { return b > 0 ? a / b : 0; }
     };
     struct Kernel {
         std::string name;
-        std::int64_t countA = 0, countB = 0; ///< in all steps, or the whole trace
-        double aUs = 0, bUs = 0;             ///< a step's, or the whole trace's where one has no steps
+        std::int64_t countA = 0, countB = 0; ///< in all steps, or in the whole trace
+        double aUs = 0, bUs = 0;             ///< per step, or in the whole trace if one has no steps
     };
-    /// What a step spends on something, in µs: an operator (self time), a phase, a class of kernels.
+    /// Step time in µs by operator (self time), phase or kernel class.
     struct Row {
         std::string name;
         double aUs = 0, bUs = 0;
     };
-    /// Spread of the steps' durations, in µs.
+    /// Distribution of the step durations in µs.
     struct Spread {
         std::int64_t count = 0;
         double p10 = 0, p50 = 0, p90 = 0;
     };
     enum class Verdict { Faster, Slower, NotShown, NotComparable };
 
-    std::vector<profiler::Message> whyNot; ///< reasons why the traces are not comparable; empty: they are
+    std::vector<profiler::Message> whyNot; ///< reasons why the traces are not comparable; empty: they are comparable
     std::vector<profiler::Message> notes;  ///< what a reader of the verdict should know
-    std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< both have steps (steady ones)
-    std::optional<std::pair<double, double>> ci95;       ///< of the ratio of mean steps; both have two steps or more
-    std::optional<std::pair<double, double>> steadyCi95; ///< the same of steady steps
-    /// The one statistic from which the verdict and its headline follow. It covers the steady steps where both traces
-    /// have two or more, since warm-up says nothing about the rest of a run; otherwise all whole steps.
+    std::optional<Figures> meanStepUs, medianStepUs, steadyStepUs; ///< set if both traces have steps (steady ones)
+    std::optional<std::pair<double, double>> ci95;       ///< of the ratio of mean steps; set if both traces have at
+                                                         ///< least two steps
+    std::optional<std::pair<double, double>> steadyCi95; ///< the same for steady steps
+    /// The statistic that determines the verdict and the headline. It covers the steady steps if both traces have at
+    /// least two of them, because warm-up is not representative of a run; otherwise all complete steps.
     struct Statistic {
         enum class Kind {
-            PairedRatio, ///< geometric means of the steps that both runs trained on the same batch
+            PairedRatio, ///< geometric means of the steps in which both runs used the same batch
             MedianRatio  ///< medians
         };
         Kind kind = Kind::MedianRatio;
         bool steady = false;
         Figures stepUs;                                ///< geometric means or medians, by `kind`
         std::optional<std::pair<double, double>> ci95; ///< of stepUs.ratio()
-        std::size_t stepsA = 0, stepsB = 0;            ///< that it covers; equal for pairs
+        std::size_t stepsA = 0, stepsB = 0;            ///< number of steps covered; equal for pairs
     };
-    std::optional<Statistic> statistic;    ///< both have whole steps
-    Figures spanUs, kernelUs;              ///< first to last device operation; sum of kernels, in the whole trace
-    std::optional<Figures> kernelStepUs;   ///< sum of kernels in a step
-    bool perStep = false;                  ///< what kernels' times are
+    std::optional<Statistic> statistic;    ///< set if both traces have complete steps
+    Figures spanUs, kernelUs;              ///< from the first to the last device operation; sum of kernels in the whole
+                                           ///< trace
+    std::optional<Figures> kernelStepUs;   ///< sum of kernels per step
+    bool perStep = false;                  ///< whether kernel times are per step
     std::vector<Kernel> kernels;           ///< largest change first
-    std::vector<Row> ops, phases, classes; ///< largest change first; operators and classes only where both record them
+    std::vector<Row> ops, phases, classes; ///< largest change first; operators and classes only if both traces record
+                                           ///< them
     Spread spreadA, spreadB;
-    std::vector<double> stepsUsA, stepsUsB; ///< of whole steps, in order
+    std::vector<double> stepsUsA, stepsUsB; ///< of complete steps, in order
     profiler::analysis::Breakdown breakdownA, breakdownB;
     Verdict verdict = Verdict::NotShown;
 };
 
-/// Compares two traces. Steps pair where both runs were configured by us to train on the same batches in the same
-/// order. "Faster" and "slower" ask that the interval of the statistic clears the minimum effect of an experiment
-/// (kWorth).
+/// Compares two traces. Steps are paired if both are our own runs with the same batches in the same order. "Faster" and
+/// "slower" require that the interval of the statistic clears the minimum effect of an experiment (kMinimumEffect).
 Difference difference(const profiler::Trace& a, const profiler::Trace& b,
                       const std::vector<profiler::analysis::Step>& stepsA,
                       const std::vector<profiler::analysis::Step>& stepsB);
 
-/// "paired ratio" or "ratio of medians", as JSON names it.
+/// "paired ratio" or "ratio of medians", as in the JSON output.
 std::string_view statisticName(Difference::Statistic::Kind kind);
 
 /// The verdict as a sentence: "This run is 25 % slower than baseline".
-/// @param b, a  what the traces are called; `b` starts the sentence
+/// @param b, a the names of the traces; `b` starts the sentence
 profiler::Message headline(const Difference& difference, std::string_view b, std::string_view a);
-/// The statistic that the headline states, with its interval and the steps that it covers. Empty without one, and where
-/// the traces are not comparable.
+/// The statistic behind the headline, with its interval and the steps that it covers. Empty if there is none, or if the
+/// traces are not comparable.
 profiler::Message basis(const Difference& difference);
 
 } // namespace advisor

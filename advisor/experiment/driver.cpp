@@ -24,12 +24,11 @@ using Clock = RunLimits::Clock;
 namespace {
 
 constexpr std::size_t kMostSeeds = kLooks.back() / kPairsPerStart;
-// Each start trains from a seed of its own: a verdict on a change that may affect the loss rests on three seeds or
-// more.
+// Each start uses a new seed: a verdict on a change that may affect the loss is based on at least three seeds.
 static_assert(kLooks.front() / kPairsPerStart >= 3);
-// So long an arm of a screening says nothing, and so often its progress is shown.
+// In a screening, an arm trains this long without reporting; progress is shown at the same interval.
 constexpr double kPieceSeconds = 1;
-// How long a validation takes is not known before the first.
+// Before the first validation, its duration is unknown.
 constexpr std::chrono::hours kFirstValidationPatience{24};
 constexpr std::chrono::milliseconds kPreparingInterval{200};
 
@@ -46,7 +45,7 @@ bool changesTrainingSamples(const ExperimentPlan& plan)
     });
 }
 
-/// The larger of those that are numbers; NaN if neither is.
+/// The larger of the two values; NaN unless both are finite.
 double largestFinite(double a, double b)
 {
     if (!std::isfinite(a) || !std::isfinite(b))
@@ -118,7 +117,7 @@ public:
     }
 
 private:
-    /// What one observation has collected so far.
+    /// Data collected so far for one observation.
     struct Observation {
         std::array<std::vector<double>, 2> losses; // of the same steps
         std::array<LearningCurve, 2> curves;
@@ -129,7 +128,7 @@ private:
     struct Turn {
         protocol::TurnResult result;
         TurnConditions conditions;
-        std::int64_t warmUp = 0; // steps before it, in a process of its own
+        std::int64_t warmUp = 0; // steps before the turn if it has its own process
         [[nodiscard]] double seconds() const { return sumOf(result.seconds); }
         [[nodiscard]] double speed() const { return static_cast<double>(result.samples) / seconds(); }
     };
@@ -185,26 +184,27 @@ private:
     const std::function<void(const ExperimentProgress&)>& m_progress;
     RunLimits m_bounds;
     const bool m_screens, m_memory;
-    const bool m_steps;        // else epochs or validations are timed
-    const bool m_otherBatches; // judged by time: the arms' losses are compared at equal time
+    const bool m_steps;        // otherwise epochs or validations are timed
+    const bool m_otherBatches; // the objective is time and the batches differ: the arms' losses are compared at equal
+                               // time
     const std::size_t m_pairsPerStart;
-    bool m_isAlone;          // each turn has a process to itself
-    std::int64_t m_drop = 0; // steps at the start of each turn; known once the arms have said hello
+    bool m_isAlone;          // each turn has its own process
+    std::int64_t m_drop = 0; // steps at the start of each turn that are not timed; known once the arms have said hello
     const Clock::time_point m_begin = Clock::now();
 
     std::array<std::unique_ptr<Arm>, 2> m_arms;
-    std::array<std::int64_t, 2> m_units{}; // of a turn; 0: not known yet
-    std::array<double, 2> m_unitSeconds{}; // that a turn takes for each of them
+    std::array<std::int64_t, 2> m_units{}; // units per turn; 0: not known yet
+    std::array<double, 2> m_unitSeconds{}; // duration of a unit within a turn, for each arm
     std::array<double, 2> m_seconds{}, m_unitsDone{};
-    double m_warmUpSeconds = 0;             // latest start
+    double m_warmUpSeconds = 0;             // of the latest start
     std::int64_t m_aloneWarmUp = 0;         // steps; 0: not known yet
-    std::array<double, 2> m_aloneSeconds{}; // latest, from start to end
+    std::array<double, 2> m_aloneSeconds{}; // of the latest process, from start to end
     Observation m_now;
     std::vector<double> m_observations; // log ratios; above zero the change is better
     SameBatchLosses m_sameLosses;
     EqualTimeLosses m_equalLosses;
     std::size_t m_equalLossSteps = 0;
-    double m_horizonSum = 0; // of starts whose losses were compared at equal time
+    double m_horizonSum = 0; // sum over the starts whose losses were compared at equal time
 
     double m_horizon = 0, m_validationSeconds = 0; // of a screening
     bool m_validates = false;
@@ -252,8 +252,8 @@ void Driver::noteWarmUp(std::size_t arm, const WarmUp& warm)
             report.causes.push_back(std::move(cause));
 }
 
-/// A longer horizon, where the user grants one to losses at equal time, is shared by the turns of a start. Where each
-/// turn is a training of its own, it has the whole horizon.
+/// If the user grants a longer horizon to losses at equal time, the turns of a start share it. If each turn is a
+/// separate training run, it gets the whole horizon.
 std::chrono::duration<double> Driver::turnLength() const
 {
     if (!m_otherBatches || m_plan.horizon.count() == 0)
@@ -276,14 +276,15 @@ Outcome<void> Driver::warmBoth()
         return {};
     const std::chrono::duration<double> turn = turnLength();
     const double slower = std::max(m_unitSeconds[0], m_unitSeconds[1]);
-    // As many units in both arms keep them at the same batches; with other batches both train equally long.
+    // The same number of units in both arms keeps them at the same batches; if the batches differ, both arms train for
+    // the same time instead.
     for (std::size_t arm = 0; arm < 2; ++arm)
         m_units[arm] = unitsPerTurn(m_plan.measure, m_otherBatches ? m_unitSeconds[arm] : slower, turn);
     return {};
 }
 
-// Epochs report no losses of steps, and a validation the same for the same weights each time: a few steps are done for
-// them, first of all, while both arms are at the same batch.
+// Epochs report no per-step losses, and a validation repeats its loss for the same weights. Therefore a few steps are
+// run first to compare losses, while both arms are at the same batch.
 Outcome<void> Driver::compareFirstLosses()
 {
     constexpr std::int64_t kSteps = 10;
@@ -319,7 +320,7 @@ Outcome<void> Driver::observePairs()
     return keepObservation();
 }
 
-/// The other arm waits for its turn: it belongs to the experiment as well.
+/// The other arm is waiting for its turn, but its processes belong to the experiment as well.
 std::vector<std::int64_t> Driver::ownProcesses(const Arm* alone) const
 {
     std::vector<std::int64_t> own = alone ? alone->processes() : std::vector<std::int64_t>();
@@ -330,7 +331,7 @@ std::vector<std::int64_t> Driver::ownProcesses(const Arm* alone) const
     return own;
 }
 
-/// Takes a turn while the machine is observed.
+/// Runs a turn while the machine is observed.
 Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
                                                TurnConditions& conditions)
 {
@@ -340,7 +341,7 @@ Outcome<protocol::TurnResult> Driver::observed(Arm& arm, const protocol::Turn& t
     return result;
 }
 
-/// True when a disturbance hit one of these turns.
+/// True if a disturbance affected one of these turns.
 bool Driver::noteDisturbance(std::span<const TurnConditions> turns)
 {
     NoiseReport& noise = m_result.noise;
@@ -360,7 +361,7 @@ Outcome<void> Driver::pair()
     const std::size_t index = m_result.pairs.size();
     for (bool repeated = false;; repeated = true) {
         std::array<Turn, 2> turns;
-        // A program may have more workers than before; both arms of a pair drop as many steps.
+        // A program may have changed its number of workers; both arms of a pair drop the same number of steps.
         if (m_steps && !m_isAlone)
             m_drop = std::max(m_drop, m_programs.stepsToDrop());
         for (const std::size_t arm : turnOrder(index)) {
@@ -405,7 +406,7 @@ Outcome<Driver::Turn> Driver::residentTurn(std::size_t arm)
     return turn;
 }
 
-/// A turn in a fresh process that has the machine to itself.
+/// A turn in a fresh process, without another resident arm.
 Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
 {
     const auto begin = Clock::now();
@@ -417,7 +418,8 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
     Turn turn;
     std::int64_t drop = m_drop + m_aloneWarmUp;
     turn.warmUp = m_aloneWarmUp;
-    // The first process of each arm shows how long its warm-up takes; the later ones of both do the longer one.
+    // The first process of each arm determines how long its warm-up takes; later processes of both arms use the longer
+    // warm-up.
     const bool first = !m_memory && m_result.pairs.empty();
     if (first) {
         const std::array<Arm*, 1> arms = {program->get()};
@@ -428,7 +430,7 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
         turn.warmUp = warm->front().units;
         drop = m_drop;
         m_unitSeconds[arm] = warm->front().unitSeconds;
-        // As many units in both arms, unless their batches differ: then both train equally long.
+        // The same number of units in both arms, unless their batches differ: then both train for the same time.
         if (m_units[arm] == 0)
             m_units[arm] = m_otherBatches || arm == 0 ? unitsPerTurn(m_plan.measure, m_unitSeconds[arm], turnLength())
                                                       : m_units[0];
@@ -469,7 +471,7 @@ void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
             const auto& losses = turns[arm].result.losses;
             m_now.losses[arm].insert(m_now.losses[arm].end(), losses.begin(), losses.end());
         }
-    // Turns in processes of their own begin the same training again: of a start, the last pair counts.
+    // Turns in separate processes repeat the start of the same training run, so only the last pair of a start counts.
     if (m_isAlone && m_otherBatches && turns[0].warmUp == turns[1].warmUp)
         for (std::size_t arm = 0; arm < 2; ++arm) {
             m_now.curves[arm] = {};
@@ -487,7 +489,7 @@ Outcome<void> Driver::keepObservation()
     if (m_otherBatches) {
         const double horizon = std::min(m_now.curves[0].seconds(), m_now.curves[1].seconds());
         const auto a = m_now.curves[0].endOf(horizon), b = m_now.curves[1].endOf(horizon);
-        // A loss that has no ratio (below zero) is not compared; the speed is what was asked for.
+        // If the losses have no ratio (below zero), they are not compared; the objective is the speed.
         if (a && b && m_equalLosses.add({*a, *b}, largestFinite(m_now.untrained[0], m_now.untrained[1]))) {
             m_equalLossSteps += std::min(m_now.curves[0].stepsAtEndOf(horizon), m_now.curves[1].stepsAtEndOf(horizon));
             m_horizonSum += horizon;
@@ -505,12 +507,12 @@ Outcome<void> Driver::keepObservation()
     return {};
 }
 
-/// Two resident programs compete for memory: one at a time may have enough.
+/// Two resident programs compete for memory; a single program may have enough.
 bool Driver::continuesAlone(const Interruption& interruption)
 {
     if (m_isAlone || m_screens || !m_steps || !competesForResources(interruption))
         return false;
-    m_arms = {}; // what they hold is free for the next one
+    m_arms = {}; // frees the resources that they hold
     m_isAlone = m_result.isSequential = true;
     m_result.sharePort = namesTakenPort(interruption.error.message());
     m_result.pairs.clear();
@@ -526,7 +528,7 @@ bool Driver::continuesAlone(const Interruption& interruption)
     return true;
 }
 
-// How fast both are, and so how many steps the horizon has: a schedule has to come to its end there.
+// Measures the speed of both arms to get the number of steps within the horizon, because a schedule has to end there.
 Outcome<void> Driver::planScreening()
 {
     if (const auto started = startBoth(0); !started)
@@ -541,9 +543,9 @@ Outcome<void> Driver::planScreening()
     m_validates = hellos[0].validationSamples > 0 && hellos[1].validationSamples > 0;
     if (!m_validates && changesTrainingSamples(m_plan))
         return tl::unexpected(failure<"experiment.augmentation_differs",
-                                      "Losses of samples with different augmentation cannot be compared">(
+                                      "The losses cannot be compared: the arms augment their samples differently">(
             Error::Code::Unsupported, m_programs.name(1),
-            "keep samples for a validation (dataset.validation_share), which are not augmented"));
+            "reserve samples for validation (dataset.validation_share), which are not augmented"));
     reportDoing("warming up");
     const std::array<Arm*, 2> arms = {m_arms[0].get(), m_arms[1].get()};
     const auto warm = warmUp(arms, "steps", m_drop, m_bounds);
@@ -555,7 +557,7 @@ Outcome<void> Driver::planScreening()
         m_unitSeconds[arm] = (*warm)[arm].unitSeconds;
         slow = std::max(slow, (*warm)[arm].slow);
     }
-    // The first steps pay for memory and libraries, which a training of hours does not feel.
+    // The first steps allocate memory and load libraries, which does not matter in a training run of hours.
     m_untimedSteps = m_drop + slow;
     const auto begin = Clock::now();
     if (m_validates)
@@ -616,7 +618,7 @@ Outcome<void> Driver::trainSeed(std::vector<TurnConditions>& conditions, std::ar
     for (std::size_t arm = 0; arm < 2; ++arm)
         if (const auto begun = beginLearning(arm); !begun)
             return begun;
-    // A B B A, and B A A B with the next seed: half of the time in a turn.
+    // A B B A, and B A A B with the next seed: half of the time per turn.
     for (const std::size_t half : {0, 1})
         for (const std::size_t arm : turnOrder(seed + half)) {
             m_monitor.begin(ownProcesses());
@@ -650,7 +652,7 @@ Outcome<void> Driver::learn(std::size_t arm, double untilSeconds)
     LearningCurve& curve = m_now.curves[arm];
     for (double stepSeconds = m_unitSeconds[arm];;) {
         const double left = untilSeconds - curve.seconds();
-        // The nearest step ends it.
+        // Ends at the step that is closest to the end.
         if (left < stepSeconds / 2)
             return {};
         reportDoing(fmt::format("seed {} of at most {}: {}, {:.0f} of {:.0f} s", m_observations.size() + 1, kMostSeeds,
@@ -676,7 +678,8 @@ Outcome<double> Driver::validate(std::size_t arm)
         return tl::unexpected(turn.error());
     if (turn->losses.empty())
         return tl::unexpected(failure<"trainer.no_validation_loss", "The trainer reports no loss of its validation">(
-            Error::Code::Unsupported, m_programs.name(arm), "use the trainer that came with this program"));
+            Error::Code::Unsupported, m_programs.name(arm),
+            "use the stepscope-train that was installed with this version"));
     return turn->losses.back();
 }
 
@@ -687,7 +690,7 @@ Outcome<double> Driver::lossAfterTraining(std::size_t arm)
     const auto loss = m_now.curves[arm].endOf(m_horizon);
     if (!loss)
         return tl::unexpected(failure<"trainer.no_losses", "The trainer reports no losses">(
-            Error::Code::Unsupported, m_programs.name(arm), "check that its data are read"));
+            Error::Code::Unsupported, m_programs.name(arm), "check that the trainer reads its data"));
     return *loss;
 }
 
@@ -713,7 +716,7 @@ LossCheck Driver::checkLoss() const
     return check;
 }
 
-/// What a look settles. Faster, or less memory, pays only where the loss is not worse. nullopt: go on.
+/// The verdict of a look. Higher speed or less memory pays only if the loss is not worse. nullopt: continue.
 std::optional<Verdict> Driver::settle(bool last)
 {
     const auto verdict = decide(m_result.judgedRatio, last);
@@ -724,8 +727,8 @@ std::optional<Verdict> Driver::settle(bool last)
         return Verdict::DoesNotPay;
     if (loss == LossKind::NotWorse || !mayChangeLoss(m_plan))
         return verdict;
-    // Samples per second, or bytes, alone do not decide. Losses that are compared gain power with more seeds; those
-    // that cannot be compared do not.
+    // Speed or memory alone does not decide. More seeds increase the power of comparable losses, but they do not help
+    // if losses cannot be compared.
     if (loss == LossKind::NotShown && !last)
         return std::nullopt;
     return Verdict::Inconclusive;
@@ -737,8 +740,7 @@ Result<ExperimentResult> Driver::interrupted(const Interruption& interruption)
         return tl::unexpected(interruption.error);
     m_result.pairs.resize(std::min(m_result.pairs.size(), m_observations.size() * m_pairsPerStart));
     updateInterval();
-    // The end of the time is no look at the data that was chosen for what they say: it takes the place of the next
-    // planned one.
+    // The end of the time budget does not depend on the data, so it may replace the next planned look.
     const bool looked = m_observations.size() * kPairsPerStart >= kLooks.front();
     return finish(looked ? *settle(true) : Verdict::Inconclusive, true);
 }
@@ -752,7 +754,7 @@ Result<ExperimentResult> Driver::finish(Verdict verdict, bool outOfTime)
     };
     m_result.unitUsA = unitUs(0);
     m_result.unitUsB = unitUs(1);
-    // A larger batch does more in a step: this is the time saved on the work of a baseline's step.
+    // A larger batch does more work per step: this is the time saved on the work of one baseline step.
     const auto saved = [](double of, const Interval& ratio) {
         const auto part = [&](double r) { return of * (1 - 1 / r); };
         return Interval{part(ratio.value), part(ratio.low), part(ratio.high)};
@@ -780,7 +782,8 @@ void Driver::reportDoing(std::string doing)
     report();
 }
 
-/// Five times a second at most: what one trainer had to say while the other was listened to comes all at once.
+/// At most five times per second: progress of one trainer arrives all at once after the driver has waited for the
+/// other.
 void Driver::reportPreparing(const protocol::Preparing& preparing)
 {
     const auto now = Clock::now();
@@ -812,7 +815,7 @@ double Driver::secondsLeft() const
     const auto pairsLeft = static_cast<double>(most - done);
     if (m_screens) {
         const double horizon = m_horizon > 0 ? m_horizon : horizonSeconds(m_plan, 0, 0, kStartSeconds);
-        double trained = 0; // from this seed
+        double trained = 0; // with this seed
         for (const LearningCurve& curve : m_now.curves)
             trained += std::min(curve.seconds(), horizon);
         return std::max(0.0, pairsLeft * (2 * horizon + overheadSeconds()) - trained);

@@ -6,7 +6,7 @@
 
 namespace advisor {
 
-/// What an experiment is made of, besides its plan.
+/// The input of an experiment in addition to its plan.
 struct ExperimentSetup {
     const ExperimentPlan& plan;
     Arms& arms;
@@ -15,12 +15,12 @@ struct ExperimentSetup {
     RunLimits bounds;
 };
 
-/// The one driver of all experiments: starts arms, lets them take turns, looks at the planned times, and stops. What
-/// the three objectives differ in is how one observation is made:
-///   - step time: a start of both arms, which take turns in two pairs; the mean of their log ratios of speed;
-///   - memory: two processes, one after the other; the log ratio of their peaks;
-///   - screening: both arms train for equal time from one seed; the log ratio of the losses that they reach.
-/// Looks, interval, verdicts, repeated pairs, the loss check and the reasons are the same for all of them.
+/// The single driver of all experiments: starts arms, lets them take turns, evaluates the data at the planned looks,
+/// and stops. The three objectives differ in what one observation is:
+/// - step time: one start of both arms, which take turns in two pairs; the mean of their log ratios of speed;
+/// - memory: two processes, one after the other; the log ratio of their peaks;
+/// - screening: both arms train for equal time with one seed; the log ratio of their final losses.
+/// Looks, intervals, verdicts, repeated pairs, the loss check and the reasons are the same for all of them.
 profiler::Result<ExperimentResult> driveExperiment(const ExperimentSetup& setup);
 
 } // namespace advisor

@@ -20,10 +20,10 @@ std::int64_t stepsAhead(const ExperimentPlan& plan)
 
 double estimatedSeconds(const ExperimentPlan& plan, double unitSeconds, std::size_t pairs)
 {
-    // A warm-up takes about four chunks of a third of a second, or of a few steps when they are long.
+    // A warm-up takes about four chunks of a third of a second, or of a few steps if steps are long.
     constexpr double kWarmUpUnits = 12, kWarmUpSeconds = 1.2;
     const bool steps = plan.measure == "steps";
-    // What the change makes of these is not known: the baseline's count for both.
+    // The change's values are unknown, so those of the baseline are used for both arms.
     const double turn = unitSeconds > 0
                             ? unitSeconds * static_cast<double>(unitsPerTurn(plan.measure, unitSeconds, plan.turn) +
                                                                 (steps ? stepsAhead(plan) : 0))
@@ -42,14 +42,14 @@ double estimatedMemorySeconds(const ExperimentPlan& plan, double stepSeconds, st
 
 double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double trainingSeconds, double overheadSeconds)
 {
-    // With fewer steps nothing is learnt yet that one could compare.
+    // With fewer steps, training has not learned anything that could be compared.
     constexpr double kFewestSteps = 20;
     double seconds = std::chrono::duration<double>(plan.horizon).count();
     if (seconds <= 0) {
         seconds = std::chrono::duration<double>(kHorizon).count();
         if (trainingSeconds > 0)
             seconds = std::min(seconds, trainingSeconds);
-        // So that there is a second look within the budget.
+        // Leaves time for a second look within the budget.
         if (const auto budget = static_cast<double>(plan.budget.count()); budget > 0)
             seconds =
                 std::min(seconds, (budget / static_cast<double>(kLooks[1] / kPairsPerStart) - overheadSeconds) / 2);
@@ -60,12 +60,12 @@ double horizonSeconds(const ExperimentPlan& plan, double stepSeconds, double tra
 std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs, double validationUs)
 {
     const double step = std::max(stepUs, 0.0) * 1e-6;
-    // Most end at the first or the second look.
+    // Most experiments end at the first or second look.
     double expected = plan.judgedBy == JudgedBy::Memory ? estimatedMemorySeconds(plan, step, 0)
                                                         : estimatedSeconds(plan, step, kLooks[1]);
     if (isScreening(plan)) {
         const double training = step * static_cast<double>(plan.baseline[config::key::steps]);
-        // Both arms are validated at the end of a seed's time; once more, to plan it.
+        // Both arms run a validation at the end of a seed's time, and one more for planning.
         const double validation = std::max(validationUs, 0.0) * 1e-6;
         const double overhead = kStartSeconds + 2 * validation;
         const double seed = 2 * horizonSeconds(plan, step, training, overhead) + overhead;

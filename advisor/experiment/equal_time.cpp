@@ -9,13 +9,13 @@ namespace advisor {
 
 namespace {
 
-// Of the horizon. Chosen: the losses of single batches vary, so that a mean needs many steps; in the last fifth a loss
+// Share of the horizon. Chosen: losses of single batches vary, so a mean needs many steps; in the last fifth, the loss
 // hardly falls any more.
 constexpr double kLastShare = 0.2;
-// Times the loss before anything was learnt. Chosen: a training that still learns never gets there, and a limit keeps
-// one lost seed from deciding by its size.
+// Multiple of the initial loss. Chosen: a training run that still learns never reaches it, and the limit keeps a single
+// diverged seed from dominating the result.
 constexpr double kLostBeyond = 10;
-// The same. Chosen: the resolution of 32-bit floats; a smaller loss is rounding.
+// The same for small losses. Chosen: the resolution of 32-bit floats; a smaller loss is rounding error.
 constexpr double kNothingLeft = 1e-6;
 
 } // namespace
@@ -31,14 +31,14 @@ void LearningCurve::add(const std::vector<double>& seconds, const std::vector<do
 
 std::span<const LearningCurve::Point> LearningCurve::lastFifth(double horizonSeconds) const
 {
-    // Sums of step times: the last step may end a rounding error after the horizon.
+    // Tolerance for sums of step times, because the last step may end slightly after the horizon due to rounding.
     const double end = horizonSeconds * (1 + 1e-9);
     const auto after = std::find_if(m_points.begin(), m_points.end(), [&](const Point& p) { return p.seconds > end; });
     const auto from = std::find_if(m_points.begin(), after,
                                    [&](const Point& p) { return p.seconds > (1 - kLastShare) * horizonSeconds; });
     if (from != after)
         return {from, after};
-    // No step ended within that time: the last one before it, or the first one.
+    // If no step ended in that time: the last step before it, or the first step.
     if (after != m_points.begin())
         return {after - 1, after};
     return std::span(m_points).first(std::min<std::size_t>(1, m_points.size()));
@@ -63,12 +63,11 @@ std::size_t LearningCurve::stepsAtEndOf(double horizonSeconds) const
 profiler::Result<void> EqualTimeLosses::add(std::array<double, 2> losses, double untrained)
 {
     if (!std::isfinite(untrained))
-        return profiler::fail<"experiment.loss_no_number", "The loss is no number before anything was learnt">(
-            profiler::Error::Code::Unsupported, {}, "look for values in the data that are no numbers");
+        return profiler::fail<"experiment.loss_no_number", "The initial loss is NaN or infinite">(
+            profiler::Error::Code::Unsupported, {}, "check the data for NaN and infinite values");
     if (untrained <= 0 || losses[0] < 0 || losses[1] < 0)
-        return profiler::fail<"experiment.loss_no_ratio",
-                              "A loss that is zero before anything was learnt, or negative, has no ratio">(
-            profiler::Error::Code::Unsupported, {}, "give a loss that falls towards zero");
+        return profiler::fail<"experiment.loss_no_ratio", "A loss that is initially zero or negative has no ratio">(
+            profiler::Error::Code::Unsupported, {}, "use a loss that is positive and falls towards zero");
     for (std::size_t arm = 0; arm < 2; ++arm) {
         const bool lost = !std::isfinite(losses[arm]) || losses[arm] > kLostBeyond * untrained;
         m_found.diverged[arm] += lost ? 1 : 0;
@@ -109,7 +108,7 @@ LossCheck EqualTimeLosses::check(std::size_t steps) const
     check.b = losses.b;
     check.seeds = losses.seeds.size();
     check.steps = steps;
-    // A seed from which both were lost compares nothing.
+    // A seed with which both arms diverged compares nothing.
     if (losses.seeds.empty() || losses.diverged[0] > 0) {
         check.kind = losses.diverged[1] > losses.diverged[0] ? LossKind::Worse : LossKind::NotCompared;
         return check;

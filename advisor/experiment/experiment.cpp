@@ -14,8 +14,8 @@ using profiler::Result;
 
 namespace {
 
-/// Keys of the searches for a batch that the baseline asks for and that are not what is measured: each arm would find a
-/// batch of its own, one that fills the memory whatever the change does to it.
+/// Keys of batch-size searches that the baseline requests but that are not measured: each arm would find its own batch
+/// size, which fills the memory whatever the change does.
 std::vector<std::string_view> searchesLeftOut(const ExperimentPlan& plan)
 {
     std::vector<std::string_view> keys;
@@ -47,13 +47,14 @@ std::string nameOf(const std::vector<Toggle>& changes)
     return name;
 }
 
-/// A loss is compared with a loss of the same kind, over the same samples.
+/// A loss can only be compared with a loss of the same kind over the same samples.
 Result<void> checkLosses(const std::vector<Toggle>& changes)
 {
     for (const Toggle& change : changes)
         if (const config::Knob* knob = config::findKnob(change.key); knob && !knob->comparableLoss)
-            return profiler::fail<"experiment.losses_differ", "Losses of different data or models cannot be compared">(
-                Error::Code::Unsupported, change.key + "=" + change.to, "compare both runs by their metric instead");
+            return profiler::fail<"experiment.losses_differ",
+                                  "Losses of different datasets or models cannot be compared">(
+                Error::Code::Unsupported, change.key + "=" + change.to, "compare the metrics of both runs instead");
     return {};
 }
 
@@ -126,9 +127,9 @@ Result<ExperimentResult> runExperiment(const ExperimentPlan& plan,
         bounds.deadline = RunLimits::Clock::now() + plan.budget;
     auto result = driveExperiment({plan, arms, *monitor, progress, std::move(bounds)});
     if (result && !searchesLeftOut(plan).empty())
-        result->notes.push_back(profiler::message<"experiment.note.no_batch_search",
-                                                  "Neither arm searched for the largest batch: batch.size is that of "
-                                                  "the configuration.">());
+        result->notes.push_back(
+            profiler::message<"experiment.note.no_batch_search",
+                              "Neither arm searched for the largest batch: both use the configured batch.size.">());
     return result;
 }
 

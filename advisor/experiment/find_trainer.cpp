@@ -1,5 +1,5 @@
-#include "advisor/runner/child_process.h"
 #include "advisor/experiment/trainer_process.h"
+#include "advisor/runner/child_process.h"
 #include "profiler/os/local_socket.h"
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// LibTorch's libraries are a gigabyte, which a cold disk takes its time to read.
+// LibTorch's libraries are a gigabyte, which takes time to read from a cold disk.
 constexpr std::chrono::seconds kDescribeLimit{30};
 constexpr std::size_t kLongestDescription = 16 << 20;
 
@@ -37,7 +37,7 @@ std::optional<fs::path> firstThatRuns(const std::vector<fs::path>& paths)
     return std::nullopt;
 }
 
-/// Beside this program, or where its build tree has it.
+/// Looks in the folder of this program, or at its place in the build tree.
 std::vector<fs::path> nearThisProgram(const char* name)
 {
     std::error_code error;
@@ -68,7 +68,7 @@ std::vector<fs::path> inPath(const char* name)
 
 struct Program {
     const char* name;
-    const char* variable; ///< may name it
+    const char* variable; ///< the environment variable that may name it
     const char* hint;
 };
 
@@ -77,7 +77,7 @@ Result<fs::path> find(const Program& program)
     if (const char* chosen = std::getenv(program.variable); chosen && *chosen) {
         if (canRun(chosen))
             return fs::absolute(chosen);
-        return profiler::fail<"program.bad_variable", "{variable} names no program that can be run">(
+        return profiler::fail<"program.bad_variable", "{variable} does not name an executable program">(
             Error::Code::NotFound, chosen, fmt::format("unset it, or set it to the path of {}", program.name),
             {{"variable", program.variable}});
     }
@@ -85,8 +85,8 @@ Result<fs::path> find(const Program& program)
         return *near;
     if (const auto found = firstThatRuns(inPath(program.name)))
         return *found;
-    return profiler::fail<"program.not_found", "There is no {program}">(Error::Code::NotFound, {}, program.hint,
-                                                                        {{"program", program.name}});
+    return profiler::fail<"program.not_found", "{program} was not found">(Error::Code::NotFound, {}, program.hint,
+                                                                          {{"program", program.name}});
 }
 
 } // namespace
@@ -99,7 +99,7 @@ Result<fs::path> findTrainer()
 
 Result<fs::path> findCommandLineProgram()
 {
-    return find({"stepscope-cli", "STEPSCOPE_CLI", "install Stepscope again, or set STEPSCOPE_CLI to its path"});
+    return find({"stepscope-cli", "STEPSCOPE_CLI", "reinstall Stepscope, or set STEPSCOPE_CLI to its path"});
 }
 
 Result<config::protocol::Description> describeTrainer(const fs::path& program)
@@ -117,14 +117,15 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
     std::string text;
     const auto until = Clock::now() + kDescribeLimit;
     while (true) {
-        // Asked before reading: what it wrote before its end is then there.
+        // Check before reading, so that everything it wrote before it exited is read.
         const bool ended = process->status().has_value();
         const bool open = profiler::os::readAvailable(process->output(), text);
         if (ended)
             break;
         if (Clock::now() > until || text.size() > kLongestDescription)
-            return failed(message<"trainer.describes_not", "The trainer did not describe itself within {limit}">(
-                {{"limit", kDescribeLimit.count() * 1e6, fmt::format("{} s", kDescribeLimit.count())}}));
+            return failed(
+                message<"trainer.describes_not", "The trainer did not describe its capabilities within {limit}">(
+                    {{"limit", kDescribeLimit.count() * 1e6, fmt::format("{} s", kDescribeLimit.count())}}));
         pollfd watched{open ? process->output() : process->end(), POLLIN, 0};
         ::poll(&watched, 1, 100);
     }
@@ -137,8 +138,9 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
     }
     auto description = config::protocol::parseDescription(text);
     if (!description)
-        return failed(message<"trainer.bad_description", "The trainer's description of itself cannot be read: {why}">(
-            {{"why", description.error()}}));
+        return failed(
+            message<"trainer.bad_description", "The trainer's description of its capabilities cannot be read: {why}">(
+                {{"why", description.error()}}));
     return std::move(*description);
 }
 

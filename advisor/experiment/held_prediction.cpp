@@ -44,7 +44,7 @@ std::optional<bool> predictionHeld(const ExperimentResult& result)
     const Interval& saved = result.plan.judgedBy == JudgedBy::Memory ? result.savedBytes : result.savedUs;
     if (!predicted || !std::isfinite(saved.value) || !saved.isKnown())
         return std::nullopt;
-    // A bound says nothing of how little is saved.
+    // An upper bound does not limit how little is saved.
     const bool isBound = predicted->kind == SavingKind::UpperBound;
     if ((isBound || saved.value >= predicted->low) && saved.value <= predicted->high)
         return true;

@@ -6,14 +6,14 @@
 
 namespace advisor {
 
-/// The predicted saving, converted to the machine of the experiment: a saving of time is the same share of the
-/// baseline's time here as it was of the time in the trace, where that is known. No value where nothing was predicted,
-/// or where the experiment measured another quantity than the predicted one.
+/// The predicted saving, converted to the machine of the experiment: a time saving is the same share of the baseline's
+/// time here as in the trace, if that is known. No value if nothing was predicted, or if the experiment measured
+/// another quantity.
 std::optional<Saving> predictedHere(const ExperimentResult& result);
 
-/// Whether the prediction held: true where the predicted interval contains the measured mean (or the upper bound is above
-/// it), false where it lies outside the whole 95 % interval of the measurement. No value in between, where the measurement
-/// is too imprecise to decide, and where nothing was predicted or measured.
+/// Whether the prediction was correct: true if the predicted interval contains the measured mean (or the upper bound is
+/// above it); false if it is outside the whole 95 % interval of the measurement. No value in between, if the
+/// measurement is too imprecise to decide, or if nothing was predicted or measured.
 std::optional<bool> predictionHeld(const ExperimentResult& result);
 
 } // namespace advisor

@@ -46,7 +46,7 @@ NonInferiority testNonInferiority(std::span<const double> differences, double ma
     NonInferiority test;
     if (differences.empty())
         return test;
-    // The training of the change was lost from a seed that the baseline learnt from.
+    // The change's training diverged with a seed with which the baseline learned.
     if (std::any_of(differences.begin(), differences.end(), [](double d) { return !std::isfinite(d); })) {
         test.kind = LossKind::Worse;
         test.highest = std::numeric_limits<double>::infinity();
@@ -90,10 +90,10 @@ LossCheck SameBatchLosses::result() const
         return check;
     check.a = meanOf(m_a);
     check.b = meanOf(m_b);
-    // Where the baseline itself is lost there is nothing to compare with.
+    // If the baseline itself diverged, there is nothing to compare with.
     if (!std::all_of(m_a.begin(), m_a.end(), [](double loss) { return std::isfinite(loss); }))
         return check;
-    // Relative to the mean, so that a seed whose loss happens to be near zero does not decide.
+    // Relative to the mean, so that a seed whose loss happens to be near zero does not dominate.
     std::vector<double> differences;
     for (std::size_t i = 0; i < m_a.size(); ++i)
         differences.push_back(m_a[i] == m_b[i] ? 0 : (m_b[i] - m_a[i]) / std::abs(check.a));
@@ -113,7 +113,7 @@ bool mayChangeLoss(const std::vector<Toggle>& changes)
 
 bool sameBatches(const std::vector<Toggle>& changes)
 {
-    // An update of the weights sees the same samples, in parts of another size.
+    // A weight update uses the same samples, in parts of another size.
     const bool onlyInParts = keepTheBatch(changes);
     return std::none_of(changes.begin(), changes.end(), [&](const Toggle& change) {
         if (onlyInParts && isBatchFactor(change.key))

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 using profiler::message;
 using profiler::Message;
 
-constexpr std::string_view kUnseenProcesses = "processes that cannot be seen from here";
+constexpr std::string_view kUnseenProcesses = "processes that are not visible to Stepscope";
 constexpr std::string_view kOtherMachines = "other virtual machines";
 
 std::string textOf(const fs::path& path)
@@ -41,7 +41,7 @@ std::optional<Number> numberIn(std::string_view text)
     return value;
 }
 
-/// The number after `name` and white space or a colon, at the beginning of a line; 0 without one.
+/// The number after `name` and white space or a colon, at the beginning of a line; 0 if there is none.
 std::int64_t fieldOf(std::string_view text, std::string_view name)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -60,11 +60,11 @@ struct ProcessTimes {
     std::string name;
     std::int64_t parent = 0;
     std::int64_t ticks = 0;       ///< user and system
-    std::int64_t reapedTicks = 0; ///< of children that ended, and of theirs
+    std::int64_t reapedTicks = 0; ///< of children that have exited, and of their children
     std::int64_t majorFaults = 0;
 };
 
-/// @param stat  text of /proc/<pid>/stat; the name is in parentheses, and may contain some
+/// @param stat text of /proc/<pid>/stat; the name is in parentheses and may contain parentheses
 std::optional<ProcessTimes> parseProcess(const std::string& stat)
 {
     const auto open = stat.find('('), close = stat.rfind(')');
@@ -92,7 +92,7 @@ struct Snapshot {
     std::int64_t busy = 0, all = 0, stolen = 0; ///< ticks of all cores
     std::map<std::int64_t, ProcessTimes> processes;
     std::map<std::int64_t, std::int64_t> readBytes; ///< of our own processes
-    std::int64_t reapedTicks = 0;                   ///< of children of ours that have ended
+    std::int64_t reapedTicks = 0;                   ///< of our own children that have exited
     double clock = 0, hottest = 0;
     std::int64_t throttled = 0, swappedPages = 0;
 };
@@ -118,7 +118,7 @@ public:
         // Ticks of one core between the snapshots.
         const double elapsed = static_cast<double>(now.all - m_before.all) / std::max(1.0, m_cores);
         turn.seconds = elapsed / kTicksPerSecond;
-        // Ticks are hundredths of a second: shares of a shorter time would be those of single ticks.
+        // Ticks are hundredths of a second: in a shorter time, single ticks would dominate the shares.
         if (elapsed >= kFewestTicks)
             addProcessorUse(turn, now, endedTicks(atBegin, now), elapsed);
         for (const std::int64_t pid : ownTree(now)) {
@@ -142,7 +142,7 @@ public:
 
 private:
     static constexpr double kFewestTicks = 10;
-    static constexpr double kTicksPerSecond = 100;   // USER_HZ of every Linux that /proc reports in
+    static constexpr double kTicksPerSecond = 100;   // USER_HZ in /proc on all common Linux platforms
     static constexpr std::int64_t kPageBytes = 4096; // /proc/vmstat counts pages of this size on x86 and most of arm64
 
     [[nodiscard]] double countCores() const
@@ -190,7 +190,7 @@ private:
         std::error_code error;
         for (const auto& entry : fs::directory_iterator(m_root / "proc", error))
             if (const auto pid = numberIn<std::int64_t>(entry.path().filename().string()))
-                if (auto process = parseProcess(textOf(entry.path() / "stat"))) // none: it has just ended
+                if (auto process = parseProcess(textOf(entry.path() / "stat"))) // no value: it has just exited
                     now.processes[*pid] = std::move(*process);
     }
 
@@ -225,11 +225,11 @@ private:
                 numberIn<std::int64_t>(textOf(core.path() / "thermal_throttle/core_throttle_count")).value_or(0);
     }
 
-    /// The arms' processes and everything that they started.
+    /// The arms' processes and all their descendants.
     [[nodiscard]] std::vector<std::int64_t> ownTree(const Snapshot& now) const { return treeOf(m_own, now); }
 
-    /// What arms that ended within the turn used in it: our own process reaped them, and has their time. All that they
-    /// had used before is not of the turn.
+    /// Ticks that arms used within the turn if they exited during it: our own process reaped them and received their
+    /// time. What they used before the turn does not count.
     [[nodiscard]] std::int64_t endedTicks(const std::vector<std::int64_t>& atBegin, const Snapshot& now) const
     {
         std::vector<std::int64_t> ended;
@@ -279,7 +279,8 @@ private:
                                              [](double sum, const auto& entry) { return sum + entry.second; });
         const double busy = static_cast<double>(now.busy - m_before.busy) / elapsed;
         turn.otherCores = std::max(named, busy - turn.ownCores);
-        // Of other containers, or ended during the turn. Ticks of single processes are rounded: a few say nothing.
+        // Processes in other containers, or processes that exited during the turn. Ticks of single processes are
+        // rounded, so small values are ignored.
         if (turn.otherCores - named > kDisturbedShare)
             names[std::string(kUnseenProcesses)] = turn.otherCores - named;
         for (const auto& [name, cores] : names)
@@ -303,8 +304,8 @@ std::unique_ptr<MachineMonitor> systemMonitor(std::filesystem::path root)
 
 namespace {
 
-/// Cores that other processes took from the arms, as a multiple of what disturbs them: cores that the arms do not need
-/// are free for others.
+/// Cores that other processes took from the arms, relative to the disturbance threshold: cores that the arms do not
+/// need are free for others.
 double crowding(const TurnConditions& turn, double cores, double needed)
 {
     const double mostNeeded = std::min(std::max(needed, 1.0), cores);
@@ -353,11 +354,11 @@ CpuShare mostBusy(const TurnConditions& turns)
     return turns.others.empty() ? CpuShare{std::string(kUnseenProcesses), turns.otherCores} : turns.others.front();
 }
 
-/// The strongest disturbance of these turns; none is strong enough to be one.
+/// The strongest disturbance of these turns; no value if none is strong enough.
 std::optional<Message> sourceOf(const TurnConditions& turns, const NoiseReport& report)
 {
     const double seconds = std::max(turns.seconds, 1e-9);
-    // How far each is beyond what disturbs, as a multiple.
+    // Each value relative to its disturbance threshold.
     constexpr double kClockChange = 0.05, kReadRate = 10e6, kFaultRate = 20, kSwapRate = 1e6;
     const double clock = turns.clockLow > 0 ? (turns.clockHigh / turns.clockLow - 1) / kClockChange : 0;
     const double heat = turns.throttled > 0 ? 2 : 0;
@@ -391,8 +392,8 @@ std::optional<Message> sourceOf(const TurnConditions& turns, const NoiseReport& 
              {"high", turns.clockHigh, fmt::format("{:.0f} MHz", turns.clockHigh)}});
     return message<
         "experiment.noise.page_cache",
-        "Too noisy to decide: {bytes} had to be read from storage during the pairs, with {faults} major page "
-        "faults.">({{"bytes", turns.readBytes, bytesText(turns.readBytes)}, {"faults", turns.majorFaults}});
+        "Too noisy to decide: {bytes} had to be read from storage during the pairs, with {faults} major page faults.">(
+        {{"bytes", turns.readBytes, bytesText(turns.readBytes)}, {"faults", turns.majorFaults}});
 }
 
 } // namespace
@@ -418,13 +419,13 @@ Message noiseSource(const NoiseReport& report)
 {
     if (auto source = sourceOf(report.turns, report))
         return std::move(*source);
-    // Rare disturbances vanish in the mean of all turns; where pairs count that they hit, they may be the reason.
+    // Rare disturbances vanish in the mean of all turns, but they may be the reason if pairs that they affected count.
     if (report.disturbedPairs > 0)
         if (auto source = sourceOf(report.disturbed, report))
             return std::move(*source);
     return message<
         "experiment.noise.unknown",
-        "Too noisy to decide: neither other processes nor the clock, the page cache or swapping explain it.">();
+        "Too noisy to decide: other processes, the clock, the page cache and swapping do not explain the noise.">();
 }
 
 profiler::MessageParameter disturbanceCause(const NoiseReport& report)

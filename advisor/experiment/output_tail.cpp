@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostBytes = 8192;
 constexpr std::size_t kMostLines = 20;
 
-/// Bytes of the well-formed UTF-8 character at the beginning of `text`; 0: there is none. Source: RFC 3629, section 4.
+/// Number of bytes of the well-formed UTF-8 character at the beginning of `text`; 0: none. Source: RFC 3629, section 4.
 std::size_t characterLength(std::string_view text)
 {
     const auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
@@ -33,7 +33,7 @@ std::size_t characterLength(std::string_view text)
     return 0;
 }
 
-/// A progress bar draws its line again and again: only the last drawing counts.
+/// A progress bar redraws its line repeatedly: only the last version counts.
 std::string_view lastDrawing(std::string_view line)
 {
     while (line.ends_with('\r'))
@@ -62,7 +62,7 @@ void OutputTail::add(std::string_view text)
     if (m_text.size() <= kMostBytes)
         return;
     m_text.erase(0, m_text.size() - kMostBytes);
-    // What is left of the line that was cut says nothing, unless it is all there is.
+    // The rest of a truncated line is useless, unless it is the only line.
     if (const auto end = m_text.find('\n'); end != std::string::npos && end + 1 < m_text.size())
         m_text.erase(0, end + 1);
 }

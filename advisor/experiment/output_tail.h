@@ -5,22 +5,21 @@
 
 namespace advisor {
 
-/// The end of what a program printed, however much that was.
+/// The end of a program's output, whatever its length.
 class OutputTail {
 public:
     void add(std::string_view text);
-    /// The last lines (at most twenty) as valid UTF-8 without control characters, so that they can be shown and stored
-    /// as they are.
+    /// The last lines (at most twenty) as valid UTF-8 without control characters, ready to be shown and stored.
     [[nodiscard]] std::string lastLines() const;
 
 private:
     std::string m_text;
 };
 
-/// Whether an error is about what two programs at once may lack and one of them can have: memory, or a port that the
-/// program's text names.
+/// True if an error is about a resource that two programs may lack together but one of them could get: memory, or a
+/// port that the program's text mentions.
 bool namesScarceResource(std::string_view error);
-/// Whether it is about the port.
+/// True if the error is about the port.
 bool namesTakenPort(std::string_view error);
 
 } // namespace advisor

@@ -39,21 +39,22 @@ using Why = Interruption::Why;
 
 namespace {
 
-// How late a cancellation may be noticed.
+// Maximum delay before a cancellation is noticed.
 constexpr milliseconds kHeartbeat{50};
-// A program whose training processes have ended has so long to end as well, and to say how.
+// Time for a program to exit and report its status after its training processes have exited.
 constexpr seconds kEndPatience{20};
-// So long the stacks of a program that hangs are waited for.
+// Maximum wait for the stacks of a program that hangs.
 constexpr milliseconds kStackPatience{1500};
 constexpr milliseconds kSendPatience{5000};
 // A program that is started this often in one experiment takes longer to start than to train.
 constexpr std::int64_t kMostRestarts = 40;
-// A process that has just started makes its first steps slowly; they are left out where a turn goes on in it.
+// The first steps of a new process are slow; they are not timed if a turn continues in it.
 constexpr std::int64_t kRestartDrop = 5;
-// Starts one after another in which the program ends before a single step of the turn was timed. One whole run without
-// a validation, or without a second epoch, shows that there will be none.
+// Maximum number of consecutive starts in which the program ends before a single unit of the turn was timed. One
+// complete run without a validation, or without a second epoch, shows that there will be none.
 constexpr int kMostIdleRestarts = 2, kMostIdleRestartsOfOthers = 1;
-// Not used by programs: the first ones belong to glibc, and those that programs choose are the next or the last ones.
+// A signal that programs do not use: the first real-time signals belong to glibc, and programs usually choose the next
+// ones or the last ones.
 const int kStackSignal = SIGRTMIN + 7;
 constexpr std::size_t kTracebackLines = 20;
 
@@ -74,7 +75,7 @@ Message endText(int status)
         return message<"program.run.status", "The program ended with status {status}">(
             {{"status", WEXITSTATUS(status)}});
     const int number = WTERMSIG(status);
-    return message<"program.run.signal", "The program was ended by signal {signal} ({name}){cause}">(
+    return message<"program.run.signal", "The program was killed by signal {signal} ({name}){cause}">(
         {{"signal", number},
          {"name", ::strsignal(number)},
          {"cause", number == SIGKILL ? "; the machine may have run out of memory" : ""}});
@@ -89,14 +90,14 @@ Message tooShort(std::string_view what)
     return message<"program.run.too_short", "The program ends before it can be measured">();
 }
 
-/// How long a turn may take.
+/// The time limits of a turn.
 struct Patience {
-    seconds quiet;                              ///< without a sign of life: then the program hangs
-    bool outputCounts = false;                  ///< what it prints is a sign of life
-    std::optional<seconds> most = std::nullopt; ///< in all; none: no limit
+    seconds quiet;                              ///< without a sign of life; after this, the program counts as hanging
+    bool outputCounts = false;                  ///< output counts as a sign of life
+    std::optional<seconds> most = std::nullopt; ///< total time; no value: no limit
 };
 
-/// A process of the program that has connected.
+/// A connected process of the program.
 struct Peer {
     os::LocalPeer end;
     std::string pending;
@@ -115,19 +116,19 @@ std::vector<std::string> linesOf(const std::string& text)
     return lines;
 }
 
-/// The line that tells the cause: the last one that names something that only one of two programs can have (the driver
-/// runs them one at a time then), else the last with a text. A process that starts others ends with words of its own.
+/// The line that names the cause: the last line that mentions a resource that only one of two programs can have (the
+/// driver then runs them one at a time), else the last non-blank line. A process that starts other processes ends with
+/// its own text.
 std::string tellingLine(const std::vector<std::string>& traceback)
 {
     const auto isBlank = [](const std::string& line) { return line.find_first_not_of(" \t\r") == line.npos; };
     const auto scarce = std::find_if(traceback.rbegin(), traceback.rend(), namesScarceResource);
-    const auto found = scarce != traceback.rend()
-                           ? scarce
-                           : std::find_if_not(traceback.rbegin(), traceback.rend(), isBlank);
+    const auto found =
+        scarce != traceback.rend() ? scarce : std::find_if_not(traceback.rbegin(), traceback.rend(), isBlank);
     return found == traceback.rend() ? std::string() : *found;
 }
 
-/// What a process reports of its turn, added to what was there.
+/// Adds a process's report on its turn.
 void addTurn(protocol::TurnResult& result, const json& turn, bool isFirstRank)
 {
     result.samples += turn.value("samples", std::int64_t{0});
@@ -146,12 +147,12 @@ struct ProgramArms::Shared {
     ProgramSetup setup;
     ProgramReport report;
     std::array<std::int64_t, 2> drop{}, batch{};
-    std::array<std::int64_t, 2> mostSteps{}; ///< in one start
+    std::array<std::int64_t, 2> mostSteps{}; ///< per start
 };
 
 namespace {
 
-/// One start of the program, and those that follow it where the program ends before its turn does.
+/// One start of the program, and further starts if the program ends before its turn does.
 class ProgramArm final : public Arm {
 public:
     ProgramArm(ProgramArms::Shared& shared, std::size_t arm, std::size_t seed)
@@ -195,18 +196,18 @@ private:
 
     ProgramArms::Shared& m_shared;
     const std::size_t m_arm, m_seed;
-    // In the order of their making: the program ends before its files are removed.
+    // The order of these members matters: the program ends before its files are removed.
     std::optional<runner::Workspace> m_workspace;
     std::optional<os::LocalListener> m_listener;
     os::Descriptor m_log;
-    off_t m_logBegin = 0; // of this start
+    off_t m_logBegin = 0; // position at this start
     std::optional<os::ProcessTree> m_tree;
     std::vector<std::unique_ptr<Peer>> m_peers;
-    std::vector<std::string> m_traceback; // that the program reported
+    std::vector<std::string> m_traceback; // as reported by the program
     bool m_hasTorch = false;
-    std::int64_t m_steps = 0;     // of this start, that are known to have ended
-    std::int64_t m_mostSteps = 0; // that it can have ended
-    Clock::time_point m_heard;    // when it reported progress last
+    std::int64_t m_steps = 0;     // completed steps of this start, as far as known
+    std::int64_t m_mostSteps = 0; // maximum number of steps that it may have completed
+    Clock::time_point m_heard;    // time of its last progress report
 };
 
 EnvironmentVariables ProgramArm::environment() const
@@ -218,7 +219,7 @@ EnvironmentVariables ProgramArm::environment() const
         environment[assignment.substr(0, equals)] = assignment.substr(equals + 1);
     }
     runner::keepServicesPrivate(environment);
-    // The order of Python's sets is that of their hashes.
+    // The order of Python sets depends on their hashes.
     environment.emplace("PYTHONHASHSEED", "0");
     runner::addHooks(environment, setup.hooks);
     environment["STEPSCOPE_ARM"] = m_listener->name();
@@ -239,13 +240,14 @@ Outcome<void> ProgramArm::launch()
     m_workspace.emplace(std::move(*workspace));
     m_listener = os::LocalListener::make();
     if (!m_listener)
-        return tl::unexpected(interruption(Why::Failed, message<"program.run.no_socket", "No socket could be made">(),
-                                           std::strerror(errno)));
+        return tl::unexpected(interruption(
+            Why::Failed, message<"program.run.no_socket", "No socket could be created">(), std::strerror(errno)));
     const auto log = setup.logs / fileNameOf(m_arm);
     m_log = os::Descriptor(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!m_log)
         return tl::unexpected(interruption(Why::Failed, message<"program.run.no_log", "The log cannot be written">(),
-                                           log.string(), "see that the disk has room and that the folder is yours"));
+                                           log.string(),
+                                           "check that the disk has free space and that you can write to the folder"));
     m_logBegin = outputSize();
     os::ProcessSpec spec;
     for (const std::string& word : variant().command)
@@ -265,7 +267,7 @@ Outcome<void> ProgramArm::launch()
     case os::StartFailure::Stage::View:
         return tl::unexpected(interruption(
             Why::Failed,
-            message<"program.run.no_view", "A private view of the file system cannot be entered: {why}">(
+            message<"program.run.no_view", "A private view of the file system could not be created: {why}">(
                 {{"why", why}}),
             setup.folder.string(),
             "run the program in a copy of its folder (--isolation copy) or in place (--isolation in-place)"));
@@ -273,22 +275,22 @@ Outcome<void> ProgramArm::launch()
         return tl::unexpected(interruption(
             Why::Failed,
             message<"program.run.no_folder", "The working directory cannot be entered: {why}">({{"why", why}}),
-            setup.folder.string(), "choose a folder that you may enter"));
+            setup.folder.string(), "choose a folder that you can access"));
     case os::StartFailure::Stage::Program:
         return tl::unexpected(interruption(
             Why::Failed, message<"program.run.not_started", "The command cannot be started: {why}">({{"why", why}}),
-            spec.words.front(), "check its name, or name the program that runs it: python …"));
+            spec.words.front(), "check its name, or start it with an interpreter: python …"));
     case os::StartFailure::Stage::Resources:
         break;
     }
     return tl::unexpected(interruption(
         Why::Failed, message<"program.run.no_process", "No process could be started: {why}">({{"why", why}}),
-        spec.words.front(), "end other programs"));
+        spec.words.front(), "close other programs"));
 }
 
 void ProgramArm::end()
 {
-    m_peers.clear(); // processes that wait for their turn exit by themselves
+    m_peers.clear(); // processes that are waiting for their turn exit by themselves
     m_tree.reset();
     m_listener.reset();
     m_workspace.reset();
@@ -342,7 +344,7 @@ void ProgramArm::hear(Peer& peer, const json& record)
         if (record.contains("turn") && record["turn"].is_object())
             peer.turn = record["turn"];
     } else if (type == "failed" && m_traceback.empty()) {
-        // The first one: ranks fail because another one did, and launchers last.
+        // Keep the first one: ranks fail because another rank did, and launchers fail last.
         m_traceback = record.value("traceback", std::vector<std::string>{});
         m_mostSteps = record.value("steps", m_mostSteps);
     }
@@ -368,7 +370,7 @@ bool ProgramArm::allRanksHere() const
     return here >= wanted && here > 0;
 }
 
-/// Every process that trained has ended, or has closed its connection.
+/// True if every process that trained has exited or closed its connection.
 bool ProgramArm::haveRanksEnded() const
 {
     bool anyTrained = false;
@@ -387,7 +389,7 @@ off_t ProgramArm::outputSize() const
     return ::fstat(m_log.get(), &status) == 0 ? status.st_size : 0;
 }
 
-/// The end of what was printed after `begin`.
+/// The end of the output after `begin`.
 std::string ProgramArm::outputSince(off_t begin) const
 {
     constexpr off_t kMostBytes = 1 << 16;
@@ -403,10 +405,11 @@ Interruption ProgramArm::failed(const Message& how, std::vector<std::string> tra
     if (traceback.empty())
         traceback = linesOf(outputSince(m_logBegin));
     const std::string last = tellingLine(traceback);
-    Interruption result = interruption(
-        Why::Failed,
-        message<"program.run.failed", "{how}{last}">({{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}}), name(),
-        std::move(hint));
+    Interruption result =
+        interruption(Why::Failed,
+                     message<"program.run.failed", "{how}{last}">(
+                         {{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}}),
+                     name(), std::move(hint));
     m_shared.report.failure = ProgramFailure{m_arm, how.text, std::move(traceback), m_mostSteps, m_seed};
     end();
     return result;
@@ -421,20 +424,21 @@ Interruption ProgramArm::hung(seconds patience)
     const auto until = Clock::now() + kStackPatience;
     while (Clock::now() < until)
         pump(kHeartbeat);
-    return failed(message<"program.run.hung", "The program made no step for {time}">(
+    return failed(message<"program.run.hung", "The program completed no step for {time}">(
                       {{"time", static_cast<double>(patience.count()) * 1e6, fmt::format("{} s", patience.count())}}),
                   linesOf(outputSince(begin)),
-                  "the log has the stacks of its threads: " + (m_shared.setup.logs / fileNameOf(m_arm)).string());
+                  "see the stacks of its threads in the log: " + (m_shared.setup.logs / fileNameOf(m_arm)).string());
 }
 
 Interruption ProgramArm::late(seconds patience)
 {
     return failed(message<"program.run.late", "The program trains, but no validation or epoch ended within {time}">(
                       {{"time", static_cast<double>(patience.count()) * 1e6, fmt::format("{} s", patience.count())}}),
-                  {}, "see that each epoch ends soon, and that the program validates");
+                  {}, "shorten the epochs, and check that the program runs a validation");
 }
 
-/// The program, or the part of it that trains, has ended. Nothing: it came to its end; else why it failed.
+/// Handles the exit of the program, or of its training processes. Success: it ran to completion; otherwise the reason
+/// for the failure.
 Outcome<void> ProgramArm::judgeEnd(const RunLimits& bounds)
 {
     const auto until = Clock::now() + kEndPatience;
@@ -446,7 +450,7 @@ Outcome<void> ProgramArm::judgeEnd(const RunLimits& bounds)
     };
     while (!isClear() && Clock::now() < until && !bounds.stop.stop_requested())
         pump(kHeartbeat);
-    pump(milliseconds(0)); // what it reported before its end
+    pump(milliseconds(0)); // reports that it sent before it exited
     const auto status = m_tree->status();
     if (!m_traceback.empty())
         return tl::unexpected(
@@ -457,10 +461,10 @@ Outcome<void> ProgramArm::judgeEnd(const RunLimits& bounds)
     if (!ranks().empty())
         return {};
     if (!m_hasTorch)
-        return tl::unexpected(
-            failed(message<"program.run.no_torch", "The program ended, and no Python of it imported torch">(), {},
-                   "name a command that trains with PyTorch; a Python must not run with -I, -E or -S"));
-    return tl::unexpected(failed(message<"program.run.no_step", "The program ended without a training step">(), {},
+        return tl::unexpected(failed(
+            message<"program.run.no_torch", "The program exited, and none of its Python processes imported torch">(),
+            {}, "name a command that trains with PyTorch; do not run Python with -I, -E or -S"));
+    return tl::unexpected(failed(message<"program.run.no_step", "The program exited without a training step">(), {},
                                  "mark its steps: with stepscope.step(), from `import stepscope`"));
 }
 
@@ -476,8 +480,8 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
                 interruption(Why::Cancelled, message<"program.run.cancelled", "The experiment was cancelled">()));
         const auto now = Clock::now();
         if (now >= bounds.deadline)
-            return tl::unexpected(interruption(
-                Why::OutOfTime, message<"program.run.out_of_time", "The time for the experiment is over">()));
+            return tl::unexpected(
+                interruption(Why::OutOfTime, message<"program.run.out_of_time", "Time budget used up">()));
         if (now - m_heard >= patience.quiet)
             return tl::unexpected(hung(patience.quiet));
         if (patience.most && now - begin >= *patience.most)
@@ -503,14 +507,14 @@ Outcome<void> ProgramArm::greet(const RunLimits& bounds)
     if (!event)
         return tl::unexpected(event.error());
     if (*event == Event::ProgramEnded)
-        return tl::unexpected(
-            failed(message<"program.run.ranks_missing", "The program ended before all its ranks made a step">(), {}));
+        return tl::unexpected(failed(
+            message<"program.run.ranks_missing", "The program exited before all its ranks completed a step">(), {}));
     m_steps = ranks().front()->hello->value("steps", std::int64_t{1});
     m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
     return {};
 }
 
-/// Batches that are ready when a turn begins: the queue of the loader's workers, and the batch at hand.
+/// Number of batches that are ready when a turn begins: the loader's queue and the current batch.
 void ProgramArm::noteQueue(const json& loader)
 {
     m_shared.drop.at(m_arm) = loader.value("workers", std::int64_t{0}) * loader.value("prefetch", std::int64_t{0}) + 1;
@@ -545,8 +549,7 @@ Outcome<void> ProgramArm::relaunch(const RunLimits& bounds)
     return greet(bounds);
 }
 
-/// Training goes on between validations, and nobody knows how long an epoch takes: there, the program has to show that
-/// it lives.
+/// Training continues between validations, and the length of an epoch is unknown; therefore only signs of life count.
 Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) const
 {
     if (turn.what == "steps")
@@ -557,7 +560,7 @@ Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) co
 Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience)
 {
     const bool isSteps = turn.what == "steps";
-    // Where only one rank validates, the others would wait for it in their next step.
+    // If only one rank runs the validation, the others would wait for it in their next step.
     if (turn.what == "validation" && ranks().size() > 1)
         return tl::unexpected(interruption(
             Why::Failed, message<"program.run.ranks_validate", "A validation over several ranks cannot be measured">(),
@@ -570,7 +573,9 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         for (Peer* rank : ranks()) {
             rank->turn.reset();
             const json command = {{"type", "turn"}, {"what", turn.what}, {"drop", drop}, {"count", left}};
-            os::sendAll(rank->end.socket.get(), command.dump() + '\n', kSendPatience); // else its end is seen below
+            os::sendAll(rank->end.socket.get(), command.dump() + '\n', kSendPatience); // a failure to send means that
+                                                                                       // the process exited, which is
+                                                                                       // handled below
         }
         const auto answered = [this] {
             const auto all = ranks();
@@ -583,7 +588,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         for (Peer* rank : ranks())
             if (rank->turn)
                 addTurn(result, *rank->turn, rank->hello->value("rank", 0) == 0);
-        // A program may have changed its number of workers.
+        // The program may have changed its number of workers.
         if (const auto& first = ranks().front()->turn; first && first->contains("loader"))
             noteQueue(first->at("loader"));
         const auto made = static_cast<std::int64_t>(result.seconds.size() - before);
@@ -595,7 +600,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         m_shared.mostSteps.at(m_arm) = std::max(m_shared.mostSteps.at(m_arm), m_steps);
         if (*event == Event::Reached)
             break;
-        // The program came to its end within the turn.
+        // The program ran to completion within the turn.
         idle = made > 0 ? 0 : idle + 1;
         std::int64_t& restarts = m_shared.report.restarts.at(m_arm);
         if (idle > (isSteps ? kMostIdleRestarts : kMostIdleRestartsOfOthers) || restarts >= kMostRestarts) {
@@ -609,7 +614,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         if (isSteps)
             drop = std::max(turn.drop, kRestartDrop);
     }
-    // Steps of other batches have losses of their own.
+    // Losses of steps with different batches cannot be compared.
     if (m_shared.batch[0] != m_shared.batch[1] && m_shared.batch[0] > 0 && m_shared.batch[1] > 0)
         result.losses.clear();
     if (result.losses.size() != result.seconds.size())
@@ -661,7 +666,8 @@ std::int64_t ProgramArms::plannedSteps(std::size_t, const protocol::Hello&) cons
 Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t arm, std::int64_t, std::int64_t)
 {
     return tl::unexpected(interruption(
-        Why::Failed, message<"program.run.own_length", "The length of a program's training is its own">(), name(arm)));
+        Why::Failed, message<"program.run.own_length", "The program determines the length of its own training">(),
+        name(arm)));
 }
 
 std::vector<std::string> ProgramArms::warmUpCauses(std::size_t) const
@@ -681,7 +687,7 @@ bool ProgramArms::baselineGetsAsFar(const RunLimits& bounds)
         return true;
     auto baseline = start(0, failure.seed);
     const bool isAlive = baseline && (*baseline)->hello(bounds);
-    // The new process has made one step, however many earlier ones made.
+    // The new process completes at least one step, whatever the number of steps of earlier processes.
     const std::int64_t missing = std::max<std::int64_t>(failure.steps, 1);
     const bool getsThere = isAlive && (*baseline)->take({"steps", 0, missing}, bounds, kFirstPatience);
     m->report.failure = failure;

@@ -12,17 +12,17 @@
 #include <string_view>
 #include <vector>
 
-/// Any Python program that trains with torch as the arm of an experiment. The program runs unchanged; Stepscope's hooks
-/// (resources/python/stepscope/arm.py, which documents the protocol) let it take turns at the ends of its steps.
+/// Any Python program that trains with torch as the arm of an experiment. The program runs unmodified; Stepscope's
+/// hooks (resources/python/stepscope/arm.py, which documents the protocol) let it take turns between steps.
 namespace advisor {
 
-/// Names of the files that hold what each arm printed.
+/// Names of the files that contain the output of each arm.
 inline constexpr std::string_view kBaselineLog = "baseline.log", kChangeLog = "change.log";
 
-/// What one arm runs.
+/// The program of one arm.
 struct ProgramVariant {
     std::vector<std::string> command;
-    std::vector<runner::ReplacedFile> files; ///< that it sees instead of the user's
+    std::vector<runner::ReplacedFile> files; ///< replacements for the user's files
     std::string hookChanges;                 ///< JSON for STEPSCOPE_CHANGES; may be empty
 };
 
@@ -32,24 +32,25 @@ struct ProgramSetup {
     std::vector<std::string> environment; ///< NAME=VALUE, added to this process's environment
     runner::Isolation isolation = runner::Isolation::Overlay;
     runner::PythonHooks hooks;
-    bool terminal = false;                   ///< the program gets a pseudo-terminal
-    bool seeds = true;                       ///< seed torch, random and NumPy where the program does not
-    std::filesystem::path logs;              ///< folder for what the arms print: baseline.log and change.log
-    std::chrono::seconds startPatience{300}; ///< without any output or step before the first step ends: a hang
+    bool terminal = false;                   ///< run the program in a pseudo-terminal
+    bool seeds = true;                       ///< seed torch, random and NumPy unless the program does
+    std::filesystem::path logs;              ///< folder for the arms' output: baseline.log and change.log
+    std::chrono::seconds startPatience{300}; ///< maximum time without output or a completed step before the first step;
+                                             ///< after this, the program counts as hanging
 };
 
 /// How a program failed.
 struct ProgramFailure {
     std::size_t arm = 0;
     std::string how;                    ///< "The program ended with status 1"
-    std::vector<std::string> traceback; ///< last lines; of a hang, the stacks of its threads
-    std::int64_t steps = 0;             ///< that it had made since its start, at most
-    std::size_t seed = 0;               ///< of its start
+    std::vector<std::string> traceback; ///< last lines; for a hang, the stacks of its threads
+    std::int64_t steps = 0;             ///< maximum number of steps completed since its start
+    std::size_t seed = 0;               ///< seed of this start
 };
 
-/// What two programs have shown of themselves, over all starts.
+/// Observations about the two programs, over all starts.
 struct ProgramReport {
-    std::array<std::int64_t, 2> restarts{}; ///< because the program ended before its turn
+    std::array<std::int64_t, 2> restarts{}; ///< because the program ended within its turn
     std::vector<std::string> seeded;        ///< libraries that Stepscope seeded: "torch"
     std::string torchVersion, pythonVersion, device;
     std::int64_t ranks = 1;
@@ -57,14 +58,14 @@ struct ProgramReport {
     bool isTooShort = false; ///< the program ends before it can be measured
 };
 
-/// A Python program in two variants. Not thread-safe; its arms are used by the thread that uses it.
+/// A Python program in two variants. Not thread-safe; the arms must be used on the same thread.
 class ProgramArms final : public Arms {
 public:
     explicit ProgramArms(ProgramSetup setup);
     ~ProgramArms() override;
 
     [[nodiscard]] std::string name(std::size_t arm) const override;
-    /// "starting two copies of train.py", or "starting train.py and other.py" where the commands differ in that.
+    /// "starting two copies of train.py", or "starting train.py and other.py" if the commands differ in that.
     [[nodiscard]] std::string startingText() const override;
     Outcome<std::unique_ptr<Arm>> start(std::size_t arm, std::size_t seed) override;
     /// Known once both arms have said hello.
@@ -74,10 +75,11 @@ public:
     [[nodiscard]] std::vector<std::string> warmUpCauses(std::size_t arm) const override;
 
     [[nodiscard]] const ProgramReport& report() const;
-    /// After arm 1 has failed: whether the baseline gets as far, in a start of its own where it has not shown that yet.
+    /// After arm 1 has failed: whether the baseline gets as far, checked in a separate start unless it is already
+    /// known.
     bool baselineGetsAsFar(const RunLimits& bounds);
 
-    struct Shared; ///< with its arms
+    struct Shared; ///< shared with its arms
 
 private:
     std::unique_ptr<Shared> m;

@@ -19,7 +19,7 @@ using profiler::Result;
 
 namespace {
 
-/// The arms of an A against A.
+/// The arms of an A/A experiment.
 bool isSame(const ProgramVariant& a, const ProgramVariant& b)
 {
     return a.command == b.command && a.files.empty() && b.files.empty() && a.hookChanges == b.hookChanges;
@@ -36,9 +36,10 @@ Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
     experiment.turn = plan.turn;
     experiment.judgedBy = plan.changes.empty() || plan.isTimeChosen ? JudgedBy::Time : judgedBy(plan.changes);
     if (experiment.judgedBy == JudgedBy::LossAtEqualTime)
-        return profiler::fail<"experiment.program.judged_by_loss", "This change is judged by what the training learns">(
+        return profiler::fail<"experiment.program.judged_by_loss", "This change affects what the model learns">(
             Error::Code::Unsupported, plan.changes.front().key,
-            "apply it and compare the losses of whole trainings: only a program's time and memory are measured");
+            "apply it and compare the losses of complete training runs: only a program's time and memory can be "
+            "measured");
     return experiment;
 }
 
@@ -79,29 +80,29 @@ profiler::Message refusal(const ProgramFailure& failure, const std::vector<Patch
     const std::string last = failure.traceback.empty() ? failure.how : failure.traceback.back();
     if (lines.empty())
         return profiler::message<"experiment.refused",
-                                 "The program runs unchanged, and fails with the change: {error}">({{"error", last}});
+                                 "The program runs without the change and fails with it: {error}">({{"error", last}});
     const PatchedLine& first = lines.front();
     return profiler::message<"experiment.refused_at",
-                             "The program runs unchanged, and fails with the change in {file}:{line}: {error}">(
+                             "The program runs without the change and fails with it in {file}:{line}: {error}">(
         {{"file", first.file.string()}, {"line", first.line, std::to_string(first.line)}, {"error", last}});
 }
 
 profiler::Message tooShort(const std::string& measure)
 {
     if (measure == "validation")
-        return profiler::message<"experiment.no_validation",
-                                 "The program runs no validation that could be timed; without one this change saves "
-                                 "nothing.">();
+        return profiler::message<
+            "experiment.no_validation",
+            "The program runs no validation that could be timed; without a validation, this change saves nothing.">();
     if (measure == "epoch")
-        return profiler::message<"experiment.no_second_epoch",
-                                 "No epoch could be timed, since no other one follows with the same loader; raise the "
-                                 "number of epochs.">();
+        return profiler::message<
+            "experiment.no_second_epoch",
+            "No epoch could be timed, because no later epoch uses the same loader; increase the number of epochs.">();
     return profiler::message<"experiment.too_short",
-                             "The run is too short to be measured; raise its epochs or steps.">();
+                             "The run is too short to be measured; increase its epochs or steps.">();
 }
 
-/// Whether the program failed because its standard streams are not a terminal: "OSError: [Errno 25] Inappropriate ioctl
-/// for device" of os.get_terminal_size(), the errors of termios and curses.
+/// True if the program failed because its standard streams are not a terminal: "OSError: [Errno 25] Inappropriate ioctl
+/// for device" from os.get_terminal_size(), or errors of termios and curses.
 bool asksForTerminal(const std::optional<ProgramFailure>& failure)
 {
     constexpr std::array<std::string_view, 5> kTexts = {"Inappropriate ioctl for device", "termios.error",
@@ -113,7 +114,7 @@ bool asksForTerminal(const std::optional<ProgramFailure>& failure)
     });
 }
 
-/// What a reader has to know of the program besides the verdict.
+/// Notes about the program in addition to the verdict.
 void addNotes(ProgramResult& result, bool terminalAdded)
 {
     auto& notes = result.measured.notes;
@@ -126,13 +127,13 @@ void addNotes(ProgramResult& result, bool terminalAdded)
             libraries += (libraries.empty() ? "" : ", ") + library;
         notes.push_back(
             profiler::message<"experiment.note.seeded",
-                              "The program sets no seed for {libraries}: both arms were given the same one.">(
+                              "The program does not set a seed for {libraries}: both arms used the same one.">(
                 {{"libraries", libraries}}));
     }
     if (const std::int64_t restarts = result.program.restarts[0] + result.program.restarts[1]; restarts > 0)
         notes.push_back(
             profiler::message<"experiment.note.restarted",
-                              "The program is short: it was started again {count} in the middle of a turn.">(
+                              "The program is short: it was restarted {count} times in the middle of a turn.">(
                 {{"count", restarts, std::to_string(restarts) + (restarts == 1 ? " time" : " times")}}));
 }
 

@@ -25,16 +25,17 @@ ScratchFiles::~ScratchFiles()
 Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
 {
     std::error_code ignored;
-    // The trainer makes the folders that are missing; what is made here is made where there is one.
+    // The trainer creates missing folders itself; this code creates folders only inside existing ones.
     fs::path beside = fs::absolute(wanted, ignored).parent_path();
     while (beside.has_relative_path() && !fs::is_directory(beside, ignored))
         beside = beside.parent_path();
     std::string pattern = (beside / ".stepscope-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
         return profiler::fail<"experiment.no_folder",
-                              "No folder can be made for what a measured training writes: {why}">(
+                              "No folder can be created for the output of a measured training: {why}">(
             Error::Code::Unavailable, beside.string(),
-            "let run.log_file and run.checkpoint_path lie where you may write", {{"why", std::strerror(errno)}});
+            "set run.log_file and run.checkpoint_path to a place that you can write to",
+            {{"why", std::strerror(errno)}});
     m_folders.emplace_back(pattern);
     return m_folders.back();
 }
@@ -48,7 +49,7 @@ Result<void> ScratchFiles::redirect(config::TrainingConfig& config)
         const fs::path wanted = config.text(knob.key);
         if (wanted.empty() || config.unmetCondition(knob))
             continue;
-        // A folder that exists gets the new one inside.
+        // The new folder is created inside an existing folder.
         const auto folder = folderFor(isFolder ? wanted / "files" : wanted);
         if (!folder)
             return tl::unexpected(folder.error());

@@ -8,9 +8,9 @@
 
 namespace advisor {
 
-/// Where trainings that are only measured write their log and their checkpoints: in folders of their own beside the
-/// user's, on the same disk, so that they cost what they cost in the training itself and never replace what it wrote.
-/// The folders go away with their owner, which outlives the trainers. Not thread-safe.
+/// Folders for the logs and checkpoints of training runs that are only measured. They are next to the user's own
+/// folders, on the same disk, so that writing costs the same as in the real run, and nothing that the real run wrote is
+/// overwritten. The folders are removed with their owner, which outlives the trainers. Not thread-safe.
 class ScratchFiles {
 public:
     ScratchFiles() = default;
@@ -18,8 +18,8 @@ public:
     ScratchFiles(const ScratchFiles&) = delete;
     ScratchFiles& operator=(const ScratchFiles&) = delete;
 
-    /// Lets `config` write there. Each call has a folder of its own.
-    /// @return an error where no folder can be made
+    /// Redirects the output of `config` to a new folder; each call creates its own.
+    /// @return an error if no folder can be created
     profiler::Result<void> redirect(config::TrainingConfig& config);
 
 private:

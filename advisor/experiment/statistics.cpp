@@ -42,11 +42,11 @@ bool isLook(std::size_t pairs)
 
 std::optional<Verdict> decide(const Interval& ratio, bool last)
 {
-    if (ratio.low > kWorth)
+    if (ratio.low > kMinimumEffect)
         return Verdict::Pays;
-    if (ratio.high < 1 / kWorth)
+    if (ratio.high < 1 / kMinimumEffect)
         return Verdict::Costs;
-    if (ratio.low >= 1 / kWorth && ratio.high <= kWorth)
+    if (ratio.low >= 1 / kMinimumEffect && ratio.high <= kMinimumEffect)
         return Verdict::DoesNotPay;
     if (!last)
         return std::nullopt;

@@ -14,7 +14,7 @@ namespace {
 using profiler::analysis::mean;
 using profiler::analysis::percentile;
 
-// This many equal steps are no accident of a clock that ticks coarsely.
+// This many equal steps are not a coincidence of a coarse clock.
 constexpr std::size_t kManySteps = 5;
 constexpr std::size_t kLeastForMedians = 5;
 
@@ -40,8 +40,8 @@ LogError errorOfMean(const std::vector<double>& steps)
     return {squaredError(means) / (average * average), static_cast<double>(means.size()) - 1};
 }
 
-/// Of the logarithm of the median of independent values: half the distance of two order statistics, over the normal
-/// quantile of the probability that the median lies outside them.
+/// Variance of the logarithm of the median of independent values: half the distance of two order statistics, divided by
+/// the normal quantile of the probability that the median is outside them.
 double squaredErrorOfMedian(std::vector<double> values)
 {
     std::sort(values.begin(), values.end());
@@ -62,7 +62,7 @@ double squaredErrorOfMedian(std::vector<double> values)
 
 LogError errorOfMedian(const std::vector<double>& steps)
 {
-    // Beyond a thousand steps 2⁻ⁿ underflows; the batches alone then say how far the median moves.
+    // Beyond a thousand steps, 2⁻ⁿ underflows; the variation of the median then follows from the batches alone.
     constexpr std::size_t kMostIndependent = 1000;
     LogError error{steps.size() <= kMostIndependent ? squaredErrorOfMedian(steps) : 0,
                    static_cast<double>(steps.size()) - 1};
@@ -84,7 +84,8 @@ std::optional<std::pair<double, double>> around(double logRatio, double variance
     return std::pair(std::exp(logRatio - half), std::exp(logRatio + half));
 }
 
-/// The interval of a ratio whose two sides vary independently. Degrees of freedom: Welch and Satterthwaite.
+/// The interval of a ratio whose numerator and denominator vary independently. Degrees of freedom: Welch and
+/// Satterthwaite.
 std::optional<std::pair<double, double>> intervalOf(const StepRatio& ratio, const LogError& a, const LogError& b,
                                                     std::size_t values)
 {

@@ -18,11 +18,11 @@ using Why = Interruption::Why;
 
 namespace {
 
-// How late a cancellation may be noticed.
+// Maximum delay before a cancellation is noticed.
 constexpr std::chrono::milliseconds kHeartbeat{50};
-// Between two words about writing or scanning a data set, or while libraries are read from a cold disk.
+// Maximum time between two reports while a dataset is written or scanned, or while libraries are read from a cold disk.
 constexpr std::chrono::seconds kStartPatience{120};
-// After this a trainer that was asked to stop is killed.
+// A trainer that was asked to stop is killed after this time.
 constexpr std::chrono::seconds kStopPatience{60};
 
 Interruption interruption(Why why, profiler::Message what, std::string where = {}, std::string hint = {})
@@ -47,14 +47,15 @@ Outcome<std::unique_ptr<Arm>> TrainerArm::start(const std::filesystem::path& pro
 
 Interruption TrainerArm::died()
 {
-    // Its last words came before its end.
+    // Its last messages arrive before the end of the process is noticed.
     while (m_process->next(std::chrono::milliseconds(0))) {
     }
     const auto exit = m_process->exited();
-    return interruption(Why::Failed,
-                        exit ? exit->asMessage()
-                             : profiler::message<"trainer.takes_no_commands", "The trainer takes no more commands">(),
-                        m_name);
+    return interruption(
+        Why::Failed,
+        exit ? exit->asMessage()
+             : profiler::message<"trainer.takes_no_commands", "The trainer no longer accepts commands">(),
+        m_name);
 }
 
 template <class Record>
@@ -67,11 +68,11 @@ Outcome<Record> TrainerArm::waitFor(const RunLimits& bounds, std::chrono::second
                 Why::Cancelled, profiler::message<"experiment.cancelled", "The experiment was cancelled">()));
         const auto now = RunLimits::Clock::now();
         if (now >= bounds.deadline)
-            return tl::unexpected(interruption(
-                Why::OutOfTime, profiler::message<"experiment.time_is_over", "The time for the experiment is over">()));
+            return tl::unexpected(
+                interruption(Why::OutOfTime, profiler::message<"experiment.time_is_over", "Time budget used up">()));
         if (now - heard >= patience)
             return tl::unexpected(interruption(Why::Failed, noAnswer(patience), m_name,
-                                               "run the training by itself and see on its timeline where it hangs"));
+                                               "run the training alone and check on its timeline where it hangs"));
         const auto progress = m_process->next(kHeartbeat);
         if (!progress) {
             if (m_process->exited())
@@ -108,13 +109,13 @@ Outcome<protocol::TurnResult> TrainerArm::take(const protocol::Turn& turn, const
         return tl::unexpected(
             interruption(Why::Failed, profiler::message<"trainer.no_work", "The trainer did no work in its turn">(),
                          m_name + ", " + turn.what,
-                         "see that the data set has images, also to validate with where validation is timed"));
+                         "check that the dataset contains images, and images for validation if validations are timed"));
     return result;
 }
 
 void TrainerArm::finish()
 {
-    static_cast<void>(m_process->send(protocol::Stop{})); // it may have ended just now
+    static_cast<void>(m_process->send(protocol::Stop{})); // it may have exited just now
     const auto begin = RunLimits::Clock::now();
     for (bool killed = false; !m_process->exited();) {
         while (m_process->next(kHeartbeat)) {
@@ -199,7 +200,8 @@ std::vector<std::string> TrainerArms::warmUpCauses(std::size_t arm) const
 
 config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_t start)
 {
-    constexpr std::int64_t kSeeds = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1; // as the knob has them
+    constexpr std::int64_t kSeeds = std::int64_t{std::numeric_limits<std::int32_t>::max()} + 1; // in the format of the
+                                                                                                // knobs
     const std::int64_t seed = (config[key::seed] + static_cast<std::int64_t>(start)) % kSeeds;
     static_cast<void>(config.set(key::seed.name, std::to_string(seed)));
     return config;

@@ -35,7 +35,7 @@ private:
 /// Our own trainer with two configurations.
 class TrainerArms final : public Arms {
 public:
-    /// @param names  as errors call the arms
+    /// @param names the names of the arms in errors
     TrainerArms(std::filesystem::path program, std::array<config::TrainingConfig, 2> configs,
                 std::array<std::string, 2> names);
 
@@ -53,8 +53,8 @@ private:
     std::array<std::string, 2> m_names;
 };
 
-/// The configuration of an arm in the n-th start of an experiment: its own seed in the first, then those that follow
-/// it, so that both arms have the same.
+/// The configuration of an arm in the n-th start of an experiment: its own seed in the first start, then the following
+/// seeds, so that both arms use the same one.
 config::TrainingConfig withSeedOfStart(config::TrainingConfig config, std::size_t start);
 
 } // namespace advisor

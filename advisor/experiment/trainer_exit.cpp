@@ -12,13 +12,12 @@ std::string signalText(int signal)
 {
     switch (signal) {
     case SIGKILL:
-        return "The trainer was killed (signal 9): somebody ended it, or the machine ran out of memory; a smaller "
-               "batch or fewer "
-               "loader workers need less";
+        return "The trainer was killed (signal 9) by another process or because the machine ran out of memory; a "
+               "smaller batch or fewer loader workers need less memory";
     case SIGTERM:
     case SIGINT:
     case SIGHUP:
-        return fmt::format("The trainer was told to end from outside (signal {})", signal);
+        return fmt::format("The trainer was asked to exit by another process (signal {})", signal);
     case SIGSEGV:
     case SIGBUS:
     case SIGFPE:
@@ -26,7 +25,7 @@ std::string signalText(int signal)
     case SIGABRT:
         return fmt::format("The trainer crashed (signal {}, {})", signal, ::strsignal(signal));
     default:
-        return fmt::format("The trainer was ended by signal {} ({})", signal, ::strsignal(signal));
+        return fmt::format("The trainer was killed by signal {} ({})", signal, ::strsignal(signal));
     }
 }
 
@@ -39,7 +38,7 @@ std::string statusText(int status)
     case Exit::BadInput:
         return "The trainer cannot use this configuration or its data";
     case Exit::WrongUsage:
-        return "The trainer did not understand how it was called; it may be of another version";
+        return "The trainer rejected its command line; it may be of another version";
     case Exit::Failed:
         return "The training failed";
     }
@@ -55,7 +54,7 @@ std::string TrainerExit::message() const
         return how + ". " + lastError;
     if (status != 0 || signal != 0)
         if (!lastOutput.empty())
-            return how + ". Its last words: " + lastOutput.substr(lastOutput.rfind('\n') + 1);
+            return how + ". Its last output: " + lastOutput.substr(lastOutput.rfind('\n') + 1);
     return how + ".";
 }
 

@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// A turn of a million steps is a line of some ten megabytes; what is longer than this is no record.
+// A turn of a million steps is a line of some ten megabytes; a longer line is not a valid record.
 constexpr std::size_t kLongestLine = std::size_t{64} << 20;
 
 protocol::Notice unreadable(const std::string& why)
@@ -49,9 +49,9 @@ Error errorOf(const protocol::Notice& notice)
 struct TrainerProcess::State {
     ChildProcess process;
     OutputTail output;
-    std::string pending;      // progress that was read
-    std::size_t given = 0;    // so much of it was given out
-    std::size_t searched = 0; // and up to here there is no end of a line
+    std::string pending;      // unprocessed progress output
+    std::size_t given = 0;    // start of the part that was not returned yet
+    std::size_t searched = 0; // no line ends before this position
     bool progressOpen = true, outputOpen = true;
     std::string lastError, lastErrorId;
 
@@ -88,7 +88,7 @@ std::optional<std::string> TrainerProcess::State::takeLine()
     }
     pending.erase(0, std::exchange(given, 0));
     searched = pending.size();
-    // The last line of a trainer that was killed has no end.
+    // The last line of a killed trainer may be incomplete.
     if (pending.empty() || (progressOpen && pending.size() < kLongestLine))
         return std::nullopt;
     searched = 0;
@@ -110,7 +110,7 @@ protocol::Progress TrainerProcess::State::read(const std::string& line)
 
 void TrainerProcess::State::wait(milliseconds most)
 {
-    // poll() passes over negative descriptors, and would report a closed one for ever.
+    // poll() skips negative descriptors, but would report a closed one forever.
     std::array<pollfd, 3> watched = {pollfd{progressOpen ? process.extra() : -1, POLLIN, 0},
                                      pollfd{outputOpen ? process.output() : -1, POLLIN, 0},
                                      pollfd{process.end(), POLLIN, 0}};
@@ -158,9 +158,9 @@ std::optional<protocol::Progress> TrainerProcess::next(milliseconds timeout)
 {
     const auto until = Clock::now() + timeout;
     for (;;) {
-        // Asked before reading: what it wrote before its end is then there.
+        // Check before reading, so that everything it wrote before it exited is read.
         const bool ended = m->process.status().has_value();
-        // What is there is given out before more is read: a flood then waits in the pipe, not in memory.
+        // Return the available records before reading more, so that excess output waits in the pipe and not in memory.
         for (int round = 0; round < 2; ++round) {
             while (const auto line = m->takeLine())
                 if (line->find_first_not_of(" \t\r") != std::string::npos)
@@ -184,8 +184,8 @@ Result<void> TrainerProcess::send(const protocol::Command& command)
         if (sent >= 0)
             done += static_cast<std::size_t>(sent);
         else if (errno != EINTR)
-            return profiler::fail<"trainer.takes_no_command", "The trainer takes no command">(Error::Code::Unavailable,
-                                                                                              std::strerror(errno));
+            return profiler::fail<"trainer.takes_no_command", "The trainer accepts no commands">(
+                Error::Code::Unavailable, std::strerror(errno));
     }
     return {};
 }

@@ -6,7 +6,7 @@
 /// The order of an experiment: arm 0 is the baseline (A), arm 1 the change (B).
 namespace advisor {
 
-/// Pairs that one start of both trainers gives, A B B A: what drifts steadily is on neither arm's side.
+/// Pairs per start of both trainers, A B B A: steady drift affects both arms equally.
 inline constexpr std::size_t kPairsPerStart = 2;
 
 /// A B B A A B B A …
@@ -15,7 +15,7 @@ constexpr std::array<std::size_t, 2> turnOrder(std::size_t pair)
     return pair % 2 == 0 ? std::array<std::size_t, 2>{0, 1} : std::array<std::size_t, 2>{1, 0};
 }
 
-/// Both trainers are started anew before this pair.
+/// Both trainers are restarted before this pair.
 constexpr bool startsFresh(std::size_t pair)
 {
     return pair % kPairsPerStart == 0;

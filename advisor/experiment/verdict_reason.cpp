@@ -56,13 +56,13 @@ bool hasFirstLook(const ExperimentResult& result)
     return observations * kPairsPerStart >= kLooks.front();
 }
 
-/// The reason for a verdict where the change is faster, or takes less memory, but its loss prevents "pays".
+/// The reason for a verdict if the change is faster or takes less memory, but its loss prevents "pays".
 std::optional<Message> lossPreventsGain(const ExperimentResult& result)
 {
     const LossCheck& loss = result.loss;
     const std::string_view what = result.plan.judgedBy == JudgedBy::Memory ? "Less memory" : "Faster";
     const Interval& ratio = result.judgedRatio;
-    if (ratio.low <= kWorth)
+    if (ratio.low <= kMinimumEffect)
         return std::nullopt;
     if (loss.kind == LossKind::Worse)
         return message<"experiment.loss_worse",
@@ -78,14 +78,13 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
     if (loss.kind == LossKind::NotCompared)
         return message<
             "experiment.loss_not_compared",
-            "{what}: {ratio} ×; that the loss is not worse is not shown, because the two arms have no losses "
-            "that can be compared. Compare the losses of whole trainings before you keep this change.">(
+            "{what}: {ratio} ×, but it is not shown that the loss is not worse, because the two arms have no "
+            "comparable losses. Compare the losses of complete training runs before you keep this change.">(
             {{"what", what}, ratioOf(ratio)});
     if (loss.kind == LossKind::NotShown)
-        return message<
-            "experiment.loss_not_shown",
-            "{what}: {ratio} ×; that the loss is not worse is not shown: it may be {highest} higher, and the "
-            "margin is {margin} ({steps} from {seeds}).">(
+        return message<"experiment.loss_not_shown",
+                       "{what}: {ratio} ×, but it is not shown that the loss is not worse: it may be {highest} higher, "
+                       "and the margin is {margin} ({steps} from {seeds}).">(
             {{"what", what}, ratioOf(ratio), highestOf(loss), marginOf(loss), stepsOf(result), seedsOf(loss.seeds)});
     return std::nullopt;
 }
@@ -113,7 +112,7 @@ Message timeReason(const ExperimentResult& result, bool outOfTime)
         return message<"experiment.slower", "Slower: {ratio} × the samples per second in {pairs}.">(
             {ratioOf(ratio), pairsOf(result)});
     case Verdict::DoesNotPay:
-        if (ratio.low >= 1 / kWorth && ratio.high <= kWorth)
+        if (ratio.low >= 1 / kMinimumEffect && ratio.high <= kMinimumEffect)
             return message<"experiment.no_difference",
                            "No difference of one percent or more: {ratio} × the samples per second in {pairs}.">(
                 {ratioOf(ratio), pairsOf(result)});
@@ -139,8 +138,8 @@ Message memoryReason(const ExperimentResult& result)
                        "The time budget was used up before two starts of both arms were measured.">();
     return message<
         "experiment.memory",
-        "The baseline's tensors take {ratio} × the memory of the change's at their peak, in {pairs} of fresh "
-        "processes.">({ratioOf(ratio), pairsOf(result)});
+        "Peak tensor memory of the baseline is {ratio} × that of the change, in {pairs} of fresh processes.">(
+        {ratioOf(ratio), pairsOf(result)});
 }
 
 /// "a validation loss of 0.51 instead of 0.62, 0.11 lower (95 % interval 0.08 to 0.14)"
@@ -178,7 +177,7 @@ Message screeningReason(const ExperimentResult& result, bool outOfTime)
         return message<"experiment.screening.higher", "Higher after {seconds} of training: {saved} over {seeds}.">(
             {horizonOf(losses), lossesOf(losses), seedsOf(seeds)});
     case Verdict::DoesNotPay:
-        if (losses.ratio.low >= 1 / kWorth && losses.ratio.high <= kWorth)
+        if (losses.ratio.low >= 1 / kMinimumEffect && losses.ratio.high <= kMinimumEffect)
             return message<"experiment.screening.no_difference",
                            "No difference of one percent or more after {seconds} of training: {saved} over {seeds}.">(
                 {horizonOf(losses), lossesOf(losses), seedsOf(seeds)});
@@ -210,20 +209,20 @@ void addScreeningNotes(std::vector<Message>& notes, const ExperimentResult& resu
 {
     const LossAtEqualTime& losses = *result.lossAtEqualTime;
     if (isScreening(result.plan))
-        notes.push_back(message<"experiment.note.screening",
-                                "This is a screening at equal time over {seconds}: it does not say which training ends "
-                                "with the lower loss.">({horizonOf(losses)}));
+        notes.push_back(
+            message<"experiment.note.screening", "This is a screening at equal time over {seconds}: it does not show "
+                                                 "which training run ends with the lower loss.">({horizonOf(losses)}));
     for (const std::size_t arm : {0, 1})
         if (losses.diverged[arm] > 0)
             notes.push_back(
                 message<"experiment.note.diverged", "The {arm}'s training diverged from {count} of {seeds}.">(
                     {{"arm", armText(arm)}, {"count", losses.diverged[arm]}, seedsOf(losses.seeds.size())}));
-    std::vector<RescaledSetting> told;
+    std::vector<RescaledSetting> reported;
     for (const auto& arm : result.rescaled)
         for (const RescaledSetting& setting : arm) {
-            if (std::find(told.begin(), told.end(), setting) != told.end())
+            if (std::find(reported.begin(), reported.end(), setting) != reported.end())
                 continue;
-            told.push_back(setting);
+            reported.push_back(setting);
             notes.push_back(message<"experiment.note.rescaled",
                                     "{key} was rescaled from {from} to {to} for {seconds} of training.">(
                 {{"key", setting.key}, {"from", setting.from}, {"to", setting.to}, horizonOf(losses)}));
@@ -247,8 +246,8 @@ void addNoiseNotes(std::vector<Message>& notes, const ExperimentResult& result)
         notes.push_back(message<"experiment.note.disturbed_pairs",
                                 "{count} kept although {cause}: the limit of repetitions was reached.">(
             {countOf(result, noise.disturbedPairs), disturbanceCause(noise)}));
-    // Where the reason is another one: the seeds differ, or the time was used up before they did not. Peak memory does
-    // not depend on other programs.
+    // Only if noise may be the reason: not if the seeds differ or the time budget was used up. Peak memory does not
+    // depend on other programs.
     if (result.verdict != Verdict::Inconclusive || result.plan.judgedBy == JudgedBy::Memory || lossPreventsGain(result))
         return;
     Message source = noiseSource(noise);
@@ -277,10 +276,10 @@ std::vector<Message> verdictNotes(const ExperimentResult& result)
     std::vector<Message> notes;
     if (result.sharePort)
         notes.push_back(message<"experiment.note.one_port",
-                                "One program ran at a time, because both listen on the same port.">());
+                                "The programs ran one at a time, because both listen on the same port.">());
     else if (result.isSequential)
         notes.push_back(message<"experiment.note.one_at_a_time",
-                                "One trainer ran at a time, because both together ran out of memory.">());
+                                "The trainers ran one at a time, because both together ran out of memory.">());
     if (result.lossAtEqualTime)
         addScreeningNotes(notes, result);
     addNoiseNotes(notes, result);
@@ -288,7 +287,7 @@ std::vector<Message> verdictNotes(const ExperimentResult& result)
         if (!result.warmUp.arms[arm].ended)
             notes.push_back(
                 message<"experiment.note.warm_up_limit",
-                        "The {arm}'s warm-up did not end within {limit}; its first pairs may contain some of it.">(
+                        "The {arm}'s warm-up did not end within {limit}; its first pairs may contain part of it.">(
                     {{"arm", armText(arm)},
                      {"limit", result.warmUp.limitSeconds, fmt::format("{:.3g} s", result.warmUp.limitSeconds)}}));
         else if (const auto& causes = result.warmUp.arms[arm].causes; !causes.empty())

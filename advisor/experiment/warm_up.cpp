@@ -10,15 +10,17 @@ namespace advisor {
 
 namespace {
 
-// Steps of the first turn. Chosen: the first allocates and tunes; two more show what a step takes.
+// Steps of the first turn. Chosen: the first step allocates and tunes; two more show how long a step takes.
 constexpr std::int64_t kFirstSteps = 3;
-// Seconds of each later turn. Chosen: short against the time limit, and long against the wake-up of a process.
+// Seconds of each later turn. Chosen: short compared with the time limit, and long compared with the wake-up of a
+// process.
 constexpr double kChunkSeconds = 0.3;
-// With fewer units (epochs, say, of minutes each) the last two are compared instead of testing for a change.
+// With fewer units (for example, epochs of minutes each), the last two are compared instead of a change-point test.
 constexpr std::size_t kFewestToTest = 6;
-// Ratio of the last two. Chosen: epochs on an idle machine vary by a few percent, and a warm-up by more than a tenth.
+// Maximum ratio of the last two. Chosen: epochs on an idle machine vary by a few percent, and a warm-up by more than 10
+// %.
 constexpr double kSteady = 1.1;
-// Nothing is known yet of how long a step, or an epoch, takes.
+// The duration of a step or an epoch is not known yet.
 constexpr std::chrono::seconds kFirstEpochPatience = std::chrono::hours(24);
 
 std::chrono::seconds firstPatience(const std::string& what)
@@ -26,7 +28,7 @@ std::chrono::seconds firstPatience(const std::string& what)
     return what == "steps" ? kFirstPatience : kFirstEpochPatience;
 }
 
-/// What one arm has shown so far.
+/// The measurements of one arm so far.
 struct Progress {
     std::vector<double> seconds; // of each unit
     std::vector<double> chunks;  // mean of each turn
@@ -42,7 +44,7 @@ struct Progress {
         }
         if (profiler::analysis::findWarmUpEnd(seconds).isSteady)
             return true;
-        // A long warm-up, or another load of the machine since: the later half decides.
+        // After a long warm-up, or if the load of the machine changed: the second half decides.
         const auto later = std::span(seconds).subspan(seconds.size() / 2);
         const auto end = profiler::analysis::findWarmUpEnd(later);
         return end.isSteady && end.first == 0;
@@ -105,7 +107,7 @@ Outcome<std::vector<WarmUp>> warmUp(std::span<Arm* const> arms, const std::strin
 
 std::int64_t unitsPerTurn(const std::string& what, double unitSeconds, std::chrono::duration<double> turn)
 {
-    // Chosen: with fewer steps, the one during which the turn passes to the other arm is a large part of it.
+    // Chosen: with fewer steps, the step during which the turn switches to the other arm is a large part of the turn.
     constexpr std::int64_t kFewestSteps = 5;
     constexpr double kMost = 1e6;
     const auto units = std::llround(std::min(turn.count() / std::max(unitSeconds, 1e-9), kMost));

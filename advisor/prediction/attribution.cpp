@@ -15,9 +15,9 @@ using namespace profiler::analysis;
 
 namespace {
 
-// Sums of fractions of microseconds do not add up to the last bit.
+// Tolerance for sums of fractional microseconds, which are subject to rounding.
 constexpr double kRounding = 1e-6;
-// Of the judged time: a smaller rest is not worth a claim of its own.
+// Share of the analysis window: a smaller remainder is not worth a separate claim.
 constexpr double kLeastShare = 1e-4;
 
 TimePart partOf(std::string_view cause)
@@ -47,13 +47,13 @@ std::size_t indexOf(TimePart part)
     return index;
 }
 
-/// What is left of each part, and who took of it first.
+/// The remaining time of each part, and the finding with the largest claim on it.
 struct Ledger {
     TimeParts left;
     std::array<std::string, kTimeParts> holder; ///< id of the finding with the largest claim
     std::array<double, kTimeParts> held{};
 
-    /// Takes `us` from the parts, in their order.
+    /// Claims up to `us` from the given parts, in their order.
     std::vector<TimeClaim> take(const std::string& id, TimePart parts, double us)
     {
         std::vector<TimeClaim> claims;
@@ -71,7 +71,7 @@ struct Ledger {
         }
         return claims;
     }
-    /// Who holds most of these parts.
+    /// The finding that holds most of these parts.
     [[nodiscard]] std::string holderOf(TimePart parts) const
     {
         std::size_t most = kTimeParts;
@@ -87,15 +87,15 @@ bool isPerStep(const Advice& advice)
     return advice.saving && advice.saving->unit == SavingUnit::UsPerStep;
 }
 
-/// µs that the finding stands for, before others are asked.
+/// Time in µs that the finding stands for, before other findings are considered.
 double wantedUs(const Advice& advice, const TimeParts& all)
 {
     if (advice.saving)
-        return isPerStep(advice) ? advice.saving->claimed() : 0; // epochs and validations lie outside of steady steps
+        return isPerStep(advice) ? advice.saving->claimed() : 0; // epochs and validations are outside of steady steps
     return advice.timeShare * all.total();
 }
 
-/// No more than `us` of the time is left for the finding.
+/// Limits the saving, because only `us` of the time is left for the finding.
 void cap(Advice& advice, double us, const TimeParts& all)
 {
     Saving& saving = *advice.saving;
@@ -122,14 +122,14 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
     row.sharesWith = holder;
     const bool hasRest = available > kLeastShare * all.total();
     if (general && hasRest && isPerStep(advice) && advice.saving->kind == SavingKind::UpperBound) {
-        cap(advice, available, all); // what the specific findings leave
+        cap(advice, available, all); // the time that the specific findings leave
         row.claims = ledger.take(row.id, parts, available);
         return;
     }
     if (isPerStep(advice)) {
         const profiler::Message counted =
             profiler::message<"prediction.counted_elsewhere",
-                              "By itself it could save {amount} per step, but {finding} already claims that time.">(
+                              "Alone it could save {amount} per step, but {finding} already claims that time.">(
                 {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", holder}});
         advice.whyNoPrediction = counted;
         advice.saving.reset();
@@ -161,7 +161,7 @@ TimeParts timeParts(const RuleContext& c)
         return parts;
     }
     for (const IdleCause& cause : device.idle) {
-        profiler::Nanoseconds host{}; // without an event that says so
+        profiler::Nanoseconds host{}; // host time without an event that shows it
         if (cause.cause == "other")
             for (const auto& [id, where] : cause.everywhere)
                 host += total(unrecordedHostTime(c, where));
@@ -176,8 +176,8 @@ TimeParts timeParts(const RuleContext& c)
 
 namespace {
 
-/// The parts from which a finding of the rule takes its time. In a run on the CPU there are two: the wait for data, and
-/// all the rest.
+/// The parts from which a finding of the rule claims its time. A run on the CPU has two parts: the wait for data, and
+/// everything else.
 TimePart claimedParts(const Rule& rule, bool onDevice)
 {
     if (onDevice || rule.claims == TimePart::None || rule.claims == TimePart::Data)

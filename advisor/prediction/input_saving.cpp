@@ -15,7 +15,7 @@ using namespace profiler::analysis;
 
 namespace {
 
-// Fewer batches say too little of what reading one takes.
+// With fewer batches, the time to read one is too uncertain.
 constexpr std::size_t kFewest = 5;
 
 double readingUs(const profiler::Trace& trace, const LoadedBatch& batch)
@@ -27,7 +27,7 @@ double readingUs(const profiler::Trace& trace, const LoadedBatch& batch)
     return us;
 }
 
-/// Mean µs that reading a batch takes in these.
+/// Mean time in µs to read a batch in these loads.
 double meanReadingUs(const profiler::Trace& trace, std::span<const LoadedBatch> batches)
 {
     double us = 0;
@@ -36,7 +36,7 @@ double meanReadingUs(const profiler::Trace& trace, std::span<const LoadedBatch> 
     return batches.empty() ? 0 : us / static_cast<double>(batches.size());
 }
 
-/// The model with other loads, for which a step is as much shorter as the replay of both says.
+/// The model with other loads and with the step time changed by the difference between both replays.
 InputModel withLoads(const RuleContext& c, const InputModel& model, std::vector<double> loads)
 {
     LoaderSetup now{.workers = model.workers};
@@ -88,7 +88,7 @@ Saving savedByLoader(const RuleContext& c, const InputCase& input, LoaderSetup n
     saving.ofUs = input.model.stepUs;
     if (!input.cached.canPredict() || input.cached.stepUs <= 0)
         return saving;
-    // As shares of a step: with files in memory it is shorter.
+    // The savings are compared as shares of a step, which is shorter with files in memory.
     const InputPrediction cached = predictInput(input.cached, now, then, threads);
     const double scale = input.model.stepUs / input.cached.stepUs;
     saving.low = std::min(saved.lowUs, cached.lowUs * scale);

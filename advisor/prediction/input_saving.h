@@ -5,17 +5,18 @@
 
 namespace advisor {
 
-/// What is known of a run's loading, and how sure that is. In the first epoch files are read from a disk, later ones
-/// may find them in memory.
+/// The recorded loading of a run and its uncertainty. The first epoch reads files from disk; later epochs may find them
+/// in the page cache.
 struct InputCase {
-    profiler::analysis::InputModel model; ///< with all files read as in the later epochs, where there are any
-    /// With a single epoch, the same as if all files were in memory. Empty with more, and where no reading is recorded.
+    profiler::analysis::InputModel model; ///< with all files read as fast as in the later epochs, if there are any
+    /// For a single epoch: the model with all files in memory. Empty if there are more epochs or if no reads are
+    /// recorded.
     profiler::analysis::InputModel cached;
 };
 InputCase inputCase(const RuleContext& c);
 
-/// What another setup of the loader should save a step: with a single epoch, from the least to the most of what it
-/// saves with files on a disk and with files in memory.
+/// The saving per step with another loader setup. For a single epoch, it ranges from the smaller to the larger of the
+/// savings with files on disk and with files in memory.
 Saving savedByLoader(const RuleContext& c, const InputCase& input, profiler::analysis::LoaderSetup now,
                      profiler::analysis::LoaderSetup then);
 

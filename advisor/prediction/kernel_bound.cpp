@@ -18,13 +18,15 @@ using namespace profiler::analysis;
 
 namespace {
 
-/// What is left of a kernel.
+/// The remaining share of a kernel's duration.
 using Left = std::function<double(StringId name, SliceId slice)>;
 
-/// Time in which any device runs such a kernel, weighted with what goes of it; of kernels that begin in the window.
+/// Time in which any device runs such a kernel, weighted by the share that disappears; kernels that begin in the
+/// analysis window.
 Nanoseconds goingTime(const RuleContext& c, const Left& left)
 {
-    std::vector<std::pair<double, UnionBuilder>> by; // by the part that goes: hardly ever more than two
+    std::vector<std::pair<double, UnionBuilder>> by; // by the share that disappears: hardly ever more than two
+                                                     // different shares
     for (const Track& track : c.trace.tracks())
         if (track.kind == TrackKind::Stream)
             forEachViewOf(c.trace, track.id, ActivityKind::Kernel, [&](const SliceView& kernel) {
@@ -65,7 +67,7 @@ KernelBound boundBy(const RuleContext& c, const Left& left)
         return bound;
     }
     std::vector<double> saved = savedPerStep(c.facts.steps, before, after);
-    if (saved.empty()) // no steady steps: all of them are judged
+    if (saved.empty()) // without steady steps, all steps are used
         for (std::size_t i = 0; i < std::min(before.stepUs.size(), after.stepUs.size()); ++i)
             saved.push_back(before.stepUs[i] - after.stepUs[i]);
     bound.usPerStep = std::clamp(upperBoundOverSteps(saved).high, 0.0, bound.usPerStep);
@@ -94,23 +96,23 @@ bool isFullPrecisionProduct(std::string_view kernel)
 Advice offTheCriticalPath(const KernelBound& bound)
 {
     return silent(
-        message<"kernels.off_critical_path", "Faster kernels would save at most {share} of the time: these run {busy} "
-                                             "of it, and the step mostly waits for something else.">(
+        message<"kernels.off_critical_path", "Faster kernels would save at most {share} of the time: these kernels run "
+                                             "{busy} of the time, and the step mostly waits for something else.">(
             {{"share", bound.share, shareText(bound.share)}, {"busy", bound.busyShare, shareText(bound.busyShare)}}));
 }
 
 void promise(Advice& advice, const RuleContext& c, const KernelBound& bound)
 {
-    constexpr double kLeastUs = 0.01; // less is printed as nothing
+    constexpr double kLeastUs = 0.01; // smaller savings are printed as zero
     advice.timeShare = bound.share;
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = noStepMarks("what a step would save is not known");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     else if (bound.usPerStep >= kLeastUs)
         advice.saving = upperBound(SavingUnit::UsPerStep, bound.usPerStep);
     else
         advice.whyNoPrediction =
-            message<"kernels.hidden", "These kernels run {busy} of the time, but the step waits for something else "
-                                      "meanwhile: faster kernels would save nothing now.">(
+            message<"kernels.hidden", "These kernels run {busy} of the time, but the step waits for something else at "
+                                      "the same time: faster kernels would save nothing now.">(
                 {{"busy", bound.busyShare, shareText(bound.busyShare)}});
 }
 

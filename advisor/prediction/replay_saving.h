@@ -7,20 +7,21 @@
 
 namespace advisor {
 
-// Of the device's work, with a recorded launch: with less the replay of a device is that of the host alone.
+// Minimum share of device work with a recorded launch: below it, a replay would reflect only the host.
 inline constexpr double kLinkedForReplay = 0.9;
 
-/// What two replays of the trace with some work changed save per step: the least and the most that the change may do,
-/// as meanOverSteps(). No value without a steady step, or where too few launches are recorded to replay the device.
+/// The saving per step from two replays of the trace with some work changed, with the least and the greatest effect
+/// that the change may have, combined by meanOverSteps(). No value without steady steps, or if too few launches are
+/// recorded to replay the device.
 std::optional<Saving> savingByReplay(const RuleContext& c, const profiler::analysis::WhatIf& least,
                                      const profiler::analysis::WhatIf& most);
-/// The same where host time of slices is changed at which a graph is not cut otherwise: operators.
-/// @param cut  these slices; a graph of its own is made
+/// The same for changes of host time within slices at which the graph is not cut by default, such as operators.
+/// @param cut these slices; a separate graph is built
 std::optional<Saving> savingByReplay(const RuleContext& c, const SliceSet& cut, const profiler::analysis::WhatIf& least,
                                      const profiler::analysis::WhatIf& most);
 
-/// The mean over the steady steps of what a replay with some work changed saves, as an upper bound: `most` is the most
-/// that the change may do.
+/// The mean saving over the steady steps from a replay with some work changed, as an upper bound: `most` is the
+/// greatest effect that the change may have.
 std::optional<Saving> boundByReplay(const RuleContext& c, const profiler::analysis::WhatIf& most);
 
 } // namespace advisor

@@ -15,12 +15,13 @@ namespace advisor {
 
 namespace {
 
-// Of the middle, to either side. Chosen: a wider interval does not tell a large saving from half of it.
+// Maximum half-width of an interval, relative to its midpoint. Chosen: a wider interval cannot distinguish a large
+// saving from half of it.
 constexpr double kWidest = 0.5;
-// Of the high end of a wide interval: a bound beyond that is nearly all of a step, and says nothing about the change.
-// Chosen: within the same order of magnitude.
+// Maximum upper bound, relative to the high end of a wide interval: a higher bound is nearly a whole step and says
+// nothing about the change. Chosen: the same order of magnitude.
 constexpr double kLoosest = 3;
-// µs: less is printed as zero.
+// µs: smaller values are printed as zero.
 constexpr double kLeastTime = 0.005;
 
 double leastThatShows(SavingUnit unit)
@@ -33,8 +34,9 @@ double meanOf(std::span<const double> values)
     return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-/// Half the width of the interval of a mean; values: at least two, in the order of the steps. Neighbours resemble each
-/// other: where there are enough, the spread is that of eight batches of them, as in the comparison of two runs.
+/// Half-width of the confidence interval of a mean; needs at least two values, in the order of the steps. Consecutive
+/// steps are correlated: if there are enough, the standard error is computed from eight batches, as in the comparison
+/// of two runs.
 double reachOf(std::span<const double> steps)
 {
     const std::vector<double> values = batchMeans(steps);
@@ -53,14 +55,14 @@ std::string quantity(double value, SavingUnit unit)
     return unit == SavingUnit::Bytes ? bytesText(std::llround(value)) : timeText(value);
 }
 
-/// With a minus sign, not a hyphen.
+/// Uses a minus sign, not a hyphen.
 std::string signedQuantity(double value, SavingUnit unit)
 {
     const std::string text = quantity(value, unit);
     return text.starts_with('-') ? "−" + text.substr(1) : text;
 }
 
-/// "10.1–14.1 ms", "812 µs–1.20 ms", "−5.64 ms to 43.4 ms": a unit that both have is written once.
+/// "10.1–14.1 ms", "812 µs–1.20 ms", "−5.64 ms to 43.4 ms": a common unit is written once.
 std::string rangeText(const std::string& low, const std::string& high)
 {
     if (low.starts_with('-'))
@@ -113,7 +115,7 @@ Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mo
 Saving limited(Saving saving, double most)
 {
     if (saving.high > most)
-        saving.coverage = 0; // the limit is a figure of this trace, which another run may exceed
+        saving.coverage = 0; // the limit comes from this trace, and another run may exceed it
     for (double* value : {&saving.low, &saving.mid, &saving.high})
         *value = std::min(*value, most);
     return saving;
@@ -156,9 +158,9 @@ void dropWidePrediction(Advice& advice, double mostUs)
     Saving& saving = *advice.saving;
     if (advice.state == State::Fires && saving.high < leastThatShows(saving.unit)) {
         std::string title = std::move(advice.title);
-        advice = silent(
-            profiler::message<"prediction.nothing_to_save", "{reason} A replay of the trace without it saves nothing.">(
-                {{"reason", advice.reason.text}}));
+        advice = silent(profiler::message<"prediction.nothing_to_save",
+                                          "{reason} However, a replay of the trace without it saves nothing.">(
+            {{"reason", advice.reason.text}}));
         advice.title = std::move(title);
         return;
     }
@@ -175,16 +177,15 @@ void dropWidePrediction(Advice& advice, double mostUs)
         return;
     }
     if (std::isfinite(saving.low) && std::isfinite(saving.high))
-        advice.whyNoPrediction =
-            profiler::message<"prediction.too_uncertain",
-                              "Too uncertain to predict: the estimate reaches from {low} to {high}{per}.">(
-                {{"low", saving.low, signedQuantity(saving.low, saving.unit)},
-                 {"high", saving.high, signedQuantity(saving.high, saving.unit)},
-                 {"per", savingUnitText(saving.unit)}});
+        advice.whyNoPrediction = profiler::message<"prediction.too_uncertain",
+                                                   "Estimate too uncertain: it ranges from {low} to {high}{per}.">(
+            {{"low", saving.low, signedQuantity(saving.low, saving.unit)},
+             {"high", saving.high, signedQuantity(saving.high, saving.unit)},
+             {"per", savingUnitText(saving.unit)}});
     else
         advice.whyNoPrediction =
             profiler::message<"prediction.one_observation",
-                              "Too uncertain to predict: the trace shows it only once. Record more steps.">();
+                              "Estimate too uncertain: the trace contains it only once. Record more steps.">();
     advice.saving.reset();
 }
 

@@ -6,26 +6,25 @@
 #include <string>
 #include <vector>
 
-/// How savings are made, checked and written. Every saving of the product is an estimate or an upper bound; this file
-/// is the only place that turns one into text.
+/// Creates, checks and formats savings. Every saving in the product is an estimate or an upper bound, and only this
+/// file turns savings into text.
 namespace advisor {
 
 /// An upper bound: `low` is 0, `mid` and `high` are the bound.
 Saving upperBound(SavingUnit unit, double bound);
-/// The mean over steps of what goes away at most in each of them, µs, as an upper bound. 0 without steps.
+/// The mean over the steps of the most that disappears in each of them, in µs, as an upper bound. 0 without steps.
 Saving upperBoundOverSteps(std::span<const double> perStepUs);
 
-/// The mean of a figure that was measured step by step, µs: an estimate whose interval is Student's t for that mean
-/// (of batches of neighbours, which resemble each other; see batch_means.h). Of a single step the interval is
-/// unbounded: it says nothing about the mean.
+/// The mean of a quantity that was measured step by step, in µs: an estimate with Student's t interval for the mean (of
+/// batches of consecutive steps, which are correlated; see batch_means.h). For a single step the interval is unbounded.
 Saving meanOverSteps(std::span<const double> perStepUs);
-/// The same for a figure that was measured in each epoch or validation, in the unit.
+/// The same for a quantity that was measured per epoch or per validation, in that unit.
 Saving meanOver(SavingUnit unit, std::span<const double> values);
-/// The same where a model leaves open how much a change saves: from the interval of the mean of the least to that of
-/// the mean of the most. Its middle lies between the two means.
+/// The same if a model leaves open how much a change saves: from the low end of the interval of the lower mean to the
+/// high end of the interval of the upper mean. Its midpoint is between the two means.
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs);
 
-/// The saving, where no more than `most` can go, in its unit.
+/// The saving, limited to `most` in its unit.
 Saving limited(Saving saving, double most);
 
 /// "Could save 10.1–14.1 ms per step." or "At most 14.1 ms per step."
@@ -35,11 +34,11 @@ std::string savingAmount(const Saving& saving);
 /// " per step", " per epoch", " per validation"; empty for bytes.
 std::string_view savingUnitText(SavingUnit unit);
 
-/// What every rule's prediction goes through before it is shown. An estimate whose interval reaches further than half
-/// its middle to either side is too uncertain to be one. The end of that interval is no bound, since the mean may lie
-/// beyond it: the finding's own part of the time becomes its upper bound where that is known and says enough, and
-/// elsewhere the prediction is withheld. A finding that would save nothing that can be printed is none: it is silent.
-/// @param mostUs  µs of a step that the finding's parts of the time take, see claimableUs(); 0: not known
+/// Checks every rule's prediction before it is shown. An estimate whose interval extends further than half its midpoint
+/// to either side is too uncertain. The end of that interval is no bound, because the mean may be outside it: the
+/// finding's own part of the time becomes the upper bound if it is known and small enough; otherwise, the prediction is
+/// withheld. A finding whose saving would be printed as zero becomes silent.
+/// @param mostUs step time in µs of the finding's parts, see claimableUs(); 0: unknown
 void dropWidePrediction(Advice& advice, double mostUs);
 
 } // namespace advisor

@@ -8,10 +8,10 @@ namespace advisor {
 
 namespace {
 
-/// The continued fraction of 8.17.22, which converges fast where x < (a + 1) / (a + b + 2).
+/// The continued fraction of 8.17.22, which converges quickly for x < (a + 1) / (a + b + 2).
 double betaFraction(double a, double b, double x)
 {
-    constexpr double kTiny = 1e-300; // in place of a zero that would be divided by
+    constexpr double kTiny = 1e-300; // replaces zero denominators
     constexpr int kMostTerms = 500;
     const auto nonZero = [](double value) { return std::abs(value) < kTiny ? kTiny : value; };
     double c = 1;
@@ -56,7 +56,7 @@ double studentTQuantile(double p, double freedom)
     assert(p > 0 && p < 1 && freedom > 0);
     if (p < 0.5)
         return -studentTQuantile(1 - p, freedom);
-    // It is asked for a few times in an experiment: halving needs no derivative and cannot go astray.
+    // Called only a few times per experiment: bisection needs no derivative and always converges.
     double low = 0, high = 1;
     while (studentTCdf(high, freedom) < p)
         high *= 2;

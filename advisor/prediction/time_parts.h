@@ -5,22 +5,23 @@
 #include <cstdint>
 #include <string_view>
 
-/// The parts into which the judged time of a trace is divided once, and from which findings take what they claim.
+/// The parts into which the analysis window of a trace is divided, and from which findings claim their time.
 namespace advisor {
 
-/// What a device did, or what it waited for. A set of parts is a sum of flags; claims are taken from
-/// its parts in this order.
+/// What a device did, or what it waited for. A set of parts is a sum of flags; claims are taken from its parts in this
+/// order.
 enum class TimePart : std::uint16_t {
     None = 0,
     Data = 1 << 0,          ///< idle while the program waits for a batch
     Sync = 1 << 1,          ///< idle while the host waits for the device
-    Copy = 1 << 2,          ///< copies that no kernel hides; idle while the host waits for a copy
-    Launch = 1 << 3,        ///< idle with an empty launch queue while the host works, or between a step's launches
+    Copy = 1 << 2,          ///< copies that no kernel hides, and idle time while the host waits for a copy
+    Launch = 1 << 3,        ///< idle with an empty launch queue while the host works, or between the launches of a step
     Allocation = 1 << 4,    ///< idle while device memory is allocated or freed
-    Communication = 1 << 5, ///< communication that no computing hides; idle while the host communicates
-    WarmUp = 1 << 6,        ///< idle while kernels' code is loaded, and during other work that a process does once
-    Kernels = 1 << 7,       ///< computing; in a run on the CPU everything but the wait for data
-    Unknown = 1 << 8,       ///< idle with work in the launch queue, after the last work, or while no event says why
+    Communication = 1 << 5, ///< communication that no compute hides, and idle time while the host communicates
+    WarmUp = 1 << 6,        ///< idle while kernel code is loaded, and during other one-time work of a process
+    Kernels = 1 << 7,       ///< compute; in a run on the CPU, everything except the wait for data
+    Unknown = 1 << 8,       ///< idle with work in the launch queue, after the last work, or without an event that
+                            ///< explains it
 };
 inline constexpr std::size_t kTimeParts = 9;
 
@@ -40,12 +41,12 @@ constexpr TimePart timePart(std::size_t index)
 /// "data", "sync", "copy", "launch", "allocation", "communication", "warm-up", "kernels", "unknown".
 std::string_view timePartName(TimePart part);
 
-/// All of it: for findings about whole steps.
+/// All parts: for findings about whole steps.
 inline constexpr TimePart kWholeStep = static_cast<TimePart>((1U << kTimeParts) - 1);
-/// What a host that does less, or launches less, can win.
+/// The parts that shrink if the host does less work or launches less.
 inline constexpr TimePart kHostWork = TimePart::Launch | TimePart::Kernels;
 
-/// µs of each part in a step; without steps in the whole judged time. Means over the working devices.
+/// Time of each part in a step in µs; without steps, in the whole analysis window. Means over the working devices.
 struct TimeParts {
     std::array<double, kTimeParts> us{};
     [[nodiscard]] double of(TimePart set) const
@@ -62,7 +63,7 @@ struct TimeParts {
             sum += part;
         return sum;
     }
-    /// All but the kernels.
+    /// Everything except the kernels.
     [[nodiscard]] double idle() const { return total() - of(TimePart::Kernels); }
 };
 

@@ -262,8 +262,8 @@ std::string waysText(const Reading& reading)
     return text;
 }
 
-/// A replay in which the host does not wait at these slices. @param factor the remaining share of the duration of the
-/// waiting calls
+/// A replay in which the host does not wait at these slices.
+/// @param factor the remaining share of the duration of the waiting calls
 WhatIf dropWaits(const Reading& reading, double factor)
 {
     const auto slices = std::make_shared<std::set<SliceId>>(reading.slices.begin(), reading.slices.end());

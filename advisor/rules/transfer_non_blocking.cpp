@@ -142,8 +142,8 @@ Advice finding(const RuleContext& c, std::span<const Slice> waited, std::span<co
     return advice;
 }
 
-/// Copies that the host does not wait for but that no kernel hides: the kernels of the next step run after them. @param
-/// ahead such copies, longest first
+/// Copies that the host does not wait for but that no kernel hides: the kernels of the next step run after them.
+/// @param ahead such copies, longest first
 std::optional<Advice> exposedAhead(const RuleContext& c, std::span<const Slice> ahead)
 {
     const std::vector<OnDevice> devices = againstOwnKernels(c, ahead);

@@ -137,7 +137,7 @@ Result<void> Recording::start()
     if (!m_tree)
         return profiler::fail<"recording.not_started", "The program cannot be started to record it: {why}">(
             Error::Code::Unavailable, m_plan.folder.string(),
-            failure.stage == os::StartFailure::Stage::View ? "choose another isolation" : "end other programs",
+            failure.stage == os::StartFailure::Stage::View ? "choose another isolation" : "close other programs",
             {{"why", std::strerror(failure.number)}});
     return {};
 }
