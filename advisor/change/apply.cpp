@@ -35,11 +35,11 @@ Result<std::string> readWhole(const fs::path& path)
     return bytes;
 }
 
-/// Replaces a file's contents, or makes the file, so that a reader sees either the old contents or the new ones.
+/// Replaces or creates a file atomically: a reader sees either the old contents or the new ones.
 Result<void> writeWhole(const fs::path& path, std::string_view bytes)
 {
     std::error_code failed;
-    const fs::path target = fs::exists(path, failed) ? fs::canonical(path, failed) : path; // behind links
+    const fs::path target = fs::exists(path, failed) ? fs::canonical(path, failed) : path; // follow links
     const fs::path partial =
         target.parent_path() / fmt::format(".{}.stepscope-{}", target.filename().string(), ::getpid());
     const auto refuse = [&](const std::string& why) -> Result<void> {
@@ -63,7 +63,8 @@ Result<void> writeWhole(const fs::path& path, std::string_view bytes)
     return failed ? refuse(failed.message()) : Result<void>();
 }
 
-/// Of FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv: names files; the path inside says whose they are.
+/// FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv. Used for file names; the path inside the file identifies its
+/// owner.
 std::uint64_t hashOf(std::string_view text)
 {
     std::uint64_t hash = 14695981039346656037U;
@@ -72,12 +73,12 @@ std::uint64_t hashOf(std::string_view text)
     return hash;
 }
 
-/// One recording's patch of a file.
+/// The patch of a file for one recording.
 struct Layer {
     std::string before, after;
-    std::vector<WantedChange> changes; ///< of the whole patch, also of its other files
+    std::vector<WantedChange> changes; ///< all changes of the patch, including those of other files
 };
-/// A program may be recorded again after a patch was applied, and get another one. Oldest first.
+/// A program may be recorded again after a patch was applied, and then get another patch. Oldest first.
 using Layers = std::vector<Layer>;
 
 fs::path placeOf(const fs::path& file, const fs::path& originals)
@@ -98,14 +99,14 @@ std::optional<Layer> layerOf(const Json& json)
     return layer;
 }
 
-/// Empty: no patch is applied, or what is kept cannot be read.
+/// Empty: no patch is applied, or the saved data cannot be read.
 Layers keptOf(const fs::path& file, const fs::path& originals)
 {
     const auto text = readWhole(placeOf(file, originals));
     const Json json = text ? Json::parse(*text, nullptr, false) : Json();
     if (!json.is_object() || !json.contains("path") || json["path"] != file.string())
         return {};
-    // Earlier versions kept one patch, without a list around it.
+    // Earlier versions saved a single patch, without a list.
     const Json list = json.contains("layers") ? json["layers"] : Json::array({json});
     Layers layers;
     for (const Json& one : list) {
@@ -121,7 +122,7 @@ Result<void> keep(const fs::path& file, const Layers& layers, const fs::path& or
 {
     std::error_code failed;
     fs::create_directories(originals, failed);
-    fs::permissions(originals, fs::perms::owner_all, failed); // source code is its owner's
+    fs::permissions(originals, fs::perms::owner_all, failed); // source code may be private
     Json list = Json::array();
     for (const Layer& layer : layers) {
         Json changes = Json::array();
@@ -133,7 +134,7 @@ Result<void> keep(const fs::path& file, const Layers& layers, const fs::path& or
     return writeWhole(placeOf(file, originals), json.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
-/// Keeps the layers; none: the file is forgotten.
+/// Saves the layers; if there are none, the saved data is deleted.
 Result<void> keepOrForget(const fs::path& file, const Layers& layers, const fs::path& originals)
 {
     if (!layers.empty())
@@ -143,19 +144,19 @@ Result<void> keepOrForget(const fs::path& file, const Layers& layers, const fs::
     return {};
 }
 
-/// A file's next contents, and what is kept of it then.
+/// A file's next contents, and the data to save with it.
 struct Writing {
     fs::path path;
     std::string now, next;
     Layers kept, keptNext;
 };
 
-/// All or none.
+/// Writes all files or none.
 Result<Paths> writeAll(const std::vector<Writing>& writings, const fs::path& originals)
 {
     Paths written;
     for (const Writing& one : writings) {
-        // The original is kept before the file changes, and forgotten after it is back.
+        // The original is saved before the file changes, and deleted after it is restored.
         Result<void> done = one.keptNext.empty() ? Result<void>() : keep(one.path, one.keptNext, originals);
         if (done)
             done = writeWhole(one.path, one.next);
@@ -172,7 +173,7 @@ Result<Paths> writeAll(const std::vector<Writing>& writings, const fs::path& ori
     return written;
 }
 
-/// What the files hold after the patch: what they had, and what it adds to the source.
+/// The changes that the files contain after the patch: the previous ones and those that it adds to the source.
 std::vector<WantedChange> changesAfter(const ProgramPatch& patch)
 {
     std::vector<WantedChange> all = patch.applied;
@@ -217,7 +218,7 @@ Result<Writing> writingOf(const PatchedFile& file, const ProgramPatch& patch, co
 Error notApplied(const fs::path& originals)
 {
     return profiler::makeError<"patch.not_applied", "No applied patch of this program is known">(
-        Error::Code::NotFound, originals.string(), "a patch can be reverted by the user who applied it");
+        Error::Code::NotFound, originals.string(), "only the user who applied a patch can revert it");
 }
 
 } // namespace
@@ -229,7 +230,7 @@ Result<fs::path> defaultOriginals()
         return fs::path(state) / "stepscope" / "patches";
     if (home && *home == '/')
         return fs::path(home) / ".local" / "state" / "stepscope" / "patches";
-    return profiler::fail<"patch.no_originals", "There is no folder to keep the original files in">(
+    return profiler::fail<"patch.no_originals", "No folder is available to keep the original files">(
         Error::Code::NotFound, "XDG_STATE_HOME", "set HOME or XDG_STATE_HOME");
 }
 
@@ -289,7 +290,7 @@ Result<Paths> takeBack(const profiler::Trace& trace, const std::string& key, Pat
             file.path, file.now, isLast ? file.original : next->after, keptOf(file.path, options.originals), {}};
         writing.keptNext = writing.kept;
         if (writing.keptNext.empty())
-            continue; // another process reverted it at this moment
+            continue; // another process reverted it at the same time
         writing.keptNext.pop_back();
         if (!isLast)
             writing.keptNext.push_back({file.original, next->after, rest});
@@ -310,7 +311,7 @@ Result<Paths> revertPatch(const Paths& files, const fs::path& originals)
             return tl::unexpected(now.error());
         if (*now != kept.back().after && *now != kept.front().before)
             return profiler::fail<"patch.file.edited", "The file has changed since the patch was applied">(
-                Error::Code::Invalid, file.string(), "take the change back by hand");
+                Error::Code::Invalid, file.string(), "undo the change manually");
         std::string first = kept.front().before;
         writings.push_back({file, *now, std::move(first), std::move(kept), {}});
     }

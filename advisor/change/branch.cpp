@@ -13,7 +13,7 @@ using profiler::Result;
 
 namespace {
 
-/// Git in one repository, with an index of its own.
+/// Runs git in one repository with a separate index.
 class Git {
 public:
     Git(fs::path program, fs::path folder) : m_program(std::move(program)), m_folder(std::move(folder)) {}
@@ -30,12 +30,12 @@ public:
 
     void useIndex(fs::path index) { m_index = std::move(index); }
 
-    /// What a command prints, without the line end.
-    /// @param input  of the file that `option` names; no option: none
+    /// The output of a command without the final line break.
+    /// @param input contents of the file that is passed with `option`; no option: none
     Result<std::string> run(std::vector<std::string> arguments, const std::string& option = {},
                             const std::string& input = {}) const
     {
-        // Through env, which sets the index for git alone. No program that the repository's configuration names runs.
+        // Uses env to set the index for git alone. No program that the repository's configuration names is run.
         std::vector<std::string> words = {
             "-u", "GIT_DIR", "-u", "GIT_WORK_TREE", "-u", "GIT_INDEX_FILE", "GIT_OPTIONAL_LOCKS=0"};
         if (!m_index.empty())
@@ -56,7 +56,7 @@ public:
             return tl::unexpected(output.error());
         if (output->status != 0)
             return profiler::fail<"patch.git_failed", "git {command} failed">(
-                Error::Code::Unavailable, m_folder.string(), fmt::format("run git {} there to see why", name),
+                Error::Code::Unavailable, m_folder.string(), fmt::format("run git {} in that folder to see why", name),
                 {{"command", name}});
         while (output->text.ends_with('\n'))
             output->text.pop_back();
@@ -91,7 +91,7 @@ Result<fs::path> repositoryOf(const fs::path& program, const std::vector<Patched
     return root;
 }
 
-/// Puts the patched file into git's index. Its recorded text must be the one in HEAD.
+/// Adds the patched file to git's index. Its recorded text must match the one in HEAD.
 Result<void> stage(const Git& git, const fs::path& root, const PatchedFile& file)
 {
     std::error_code failed;
@@ -109,7 +109,7 @@ Result<void> stage(const Git& git, const fs::path& root, const PatchedFile& file
     if (!recorded)
         return tl::unexpected(recorded.error());
     if (*recorded != committed)
-        return refuse<"patch.uncommitted_changes", "The file has changes that are not committed">(
+        return refuse<"patch.uncommitted_changes", "The file has uncommitted changes">(
             file.path, "commit them first, or use --apply");
     const auto blob = git.run({"hash-object", "-w", "--path=" + path}, "--", file.after);
     if (!blob)
@@ -132,12 +132,12 @@ Result<BranchCommit> commitOnBranch(const std::vector<PatchedFile>& files, const
     Git git(*program, *root);
     const std::string reference = "refs/heads/" + branch;
     if (!git.run({"check-ref-format", reference}))
-        return refuse<"patch.branch_name", "This is no name for a branch">(branch, "choose another name");
+        return refuse<"patch.branch_name", "This is not a valid branch name">(branch, "choose another name");
     if (git.run({"rev-parse", "--verify", "--quiet", reference}))
-        return refuse<"patch.branch_exists", "The branch exists">(branch, "choose another name, or delete it");
+        return refuse<"patch.branch_exists", "The branch already exists">(branch, "choose another name, or delete it");
     const auto head = git.run({"rev-parse", "--verify", "HEAD"});
     if (!head)
-        return refuse<"patch.no_commit", "The repository has no commit">(*root, "commit the program first");
+        return refuse<"patch.no_commit", "The repository has no commits">(*root, "commit the program first");
     const auto index = git.run({"rev-parse", "--absolute-git-dir"});
     if (!index)
         return tl::unexpected(index.error());

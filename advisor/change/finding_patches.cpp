@@ -6,7 +6,7 @@ namespace advisor::change {
 
 namespace {
 
-/// The change of a finding: the one that its rule proposes.
+/// The change of a finding that its rule proposes.
 std::optional<WantedChange> wantedOf(const RuleAdvice& row)
 {
     if (row.advice.state != State::Fires || !row.advice.proposed)
@@ -20,7 +20,7 @@ FindingPatch withoutPatch(const RuleAdvice& row, bool isProgram)
         return {};
     if (!isProgram)
         return {{}, message<"patch.no_program", "The trace does not describe a Python program.">()};
-    return {{}, message<"patch.no_setting", "The finding is about no single setting of the program.">()};
+    return {{}, message<"patch.no_setting", "The finding is not about a single setting of the program.">()};
 }
 
 } // namespace

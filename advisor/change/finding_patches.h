@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-/// The patches that belong to the advice on a recorded Python program. Every program that shows findings calls
-/// patchFindings() after advise(): a finding whose change can be measured with the program then has a toggle.
+/// The patches for the advice on a recorded Python program. Every program that shows findings calls patchFindings()
+/// after advise(): a finding whose change can be measured with the program then has a toggle.
 namespace advisor::change {
 
 /// The patch of a finding's change, or why there is none.
@@ -17,12 +17,12 @@ struct FindingPatch {
     std::optional<ProgramPatch> patch; ///< of one change
     profiler::Message whyNot;
 };
-/// By the rule's id. A rule that does not fire has an empty entry.
+/// By rule id. A rule that does not fire has an empty entry.
 using FindingPatches = std::map<std::string, FindingPatch>;
 
-/// Makes the patches of all findings and sets `toggle` of those that an experiment can measure. Runs the patcher once
+/// Creates the patches of all findings and sets `toggle` of those that an experiment can measure. Runs the patcher once
 /// and reads the user's files; call it from a worker thread.
-/// @param options  `command` is the command that the user wants to change; empty: the recorded one
+/// @param options `command` is the command to change; empty: the recorded one
 FindingPatches patchFindings(const profiler::Trace& trace, std::vector<RuleAdvice>& advice,
                              const PatcherOptions& options = {});
 

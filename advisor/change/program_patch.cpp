@@ -32,13 +32,13 @@ Result<fs::path> findPatcher()
     const fs::path patcher = (folder / kPatcher).lexically_normal();
     if (fs::is_regular_file(patcher, failed))
         return patcher;
-    return profiler::fail<"patch.no_patcher", "The patcher of Python programs is missing">(
-        Error::Code::NotFound, patcher.string(), "install Stepscope again");
+    return profiler::fail<"patch.no_patcher", "The patcher for Python programs is missing">(
+        Error::Code::NotFound, patcher.string(), "reinstall Stepscope");
 }
 
 Error notUnderstood(std::string where)
 {
-    return profiler::makeError<"patch.no_answer", "The patcher gave no answer that can be read">(
+    return profiler::makeError<"patch.no_answer", "The patcher returned no valid answer">(
         Error::Code::Malformed, std::move(where), "choose another Python with --python");
 }
 
@@ -51,7 +51,7 @@ Result<Json> ask(const Json& request, const PatcherOptions& options)
     const auto patcher = options.patcher.empty() ? findPatcher() : Result<fs::path>(options.patcher);
     if (!patcher)
         return tl::unexpected(patcher.error());
-    // Isolated, without site packages: nothing but the interpreter and the patcher runs.
+    // Isolated and without site packages: nothing except the interpreter and the patcher runs.
     const auto output = runTool({.program = *python,
                                  .arguments = {"-I", "-S", patcher->string()},
                                  .file = request.dump(-1, ' ', true, Json::error_handler_t::replace),
@@ -68,7 +68,7 @@ Result<Json> ask(const Json& request, const PatcherOptions& options)
     if (const auto error = answer.find("error"); error != answer.end())
         return tl::unexpected(
             Error{Error::Code::Invalid,
-                  profiler::Message(error->value("id", ""), {}, error->value("text", "The request cannot be used")),
+                  profiler::Message(error->value("id", ""), {}, error->value("text", "The request is invalid")),
                   {},
                   {}});
     return answer;
@@ -102,7 +102,7 @@ ChangeResult changeOf(const Json& json)
     if (json.at("from").is_string())
         change.from = json.at("from").get<std::string>();
     change.how = howOf(json.at("how").get<std::string>());
-    // An experiment with a program measures time and memory: what acts on the loss does not show there.
+    // An experiment with a program measures time and memory, so it cannot show an effect on the loss.
     const config::Knob* knob = config::findKnob(change.key);
     change.measurable =
         json.at("measurable").get<bool>() && (!knob || knob->objective != config::Objective::LossAtEqualTime);
@@ -114,7 +114,7 @@ ChangeResult changeOf(const Json& json)
     return change;
 }
 
-/// @throws what nlohmann's JSON throws where the answer has another form
+/// @throws nlohmann's exceptions if the answer has another form
 ProgramPatch patchOf(const Json& answer)
 {
     ProgramPatch patch;
@@ -148,7 +148,7 @@ Json changesJson(const std::vector<WantedChange>& changes)
     return list;
 }
 
-/// What was applied to the program's files, as a part of the request; null: nothing.
+/// The changes that were applied to the program's files, as part of the request; null: none.
 Json appliedJson(const profiler::Trace& trace, const PatcherOptions& options)
 {
     const auto originals = options.originals.empty() ? defaultOriginals() : Result<fs::path>(options.originals);
@@ -165,7 +165,8 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
     Json program = Json::parse(metadata(trace, kFacts), nullptr, false);
     if (!program.is_object())
         return profiler::fail<"patch.not_python", "The trace does not describe a Python program">(
-            Error::Code::Unsupported, {}, "record the program with this version of Stepscope, with its Python hooks");
+            Error::Code::Unsupported, {},
+            "record the program with this version of Stepscope, with its Python hooks enabled");
     Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", changesJson(changes)}, {"each", each}};
     if (Json applied = appliedJson(trace, options); !applied.is_null())
         request["applied"] = std::move(applied);

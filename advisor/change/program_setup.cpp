@@ -58,8 +58,7 @@ Words withoutEnvironment(const Words& command)
     return {command.begin() + static_cast<std::ptrdiff_t>(first), command.end()};
 }
 
-/// The words that say which program runs: its name, scripts by their full paths, and modules. Arguments are not among
-/// them.
+/// The words that identify the program: its name, full paths of scripts, and modules. Arguments are excluded.
 Words namingWords(const Words& command, const fs::path& folder)
 {
     const Words words = withoutEnvironment(command);
@@ -76,7 +75,7 @@ Words namingWords(const Words& command, const fs::path& folder)
     return naming;
 }
 
-/// Whether the command names the recorded script or module, or is the console script that was recorded.
+/// True if the command names the recorded script or module, or is the console script that was recorded.
 bool namesProgram(const Words& naming, const ProgramFacts& facts)
 {
     const auto names = [&](const std::string& word) {
@@ -88,7 +87,7 @@ bool namesProgram(const Words& naming, const ProgramFacts& facts)
            (names(resolved(facts.script).string()) || naming.front() == fs::path(facts.script).filename().string());
 }
 
-/// The recorded program, in words: "python train.py".
+/// Description of the recorded program: "python train.py".
 std::string recordedProgram(const profiler::Trace& trace, const ProgramFacts& facts)
 {
     if (const std::string_view command = metadata(trace, "record.command"); !command.empty())
@@ -113,7 +112,7 @@ bool isMeasured(SavingUnit unit, const std::vector<Toggle>& changes)
     return !isMemory && measure == "steps";
 }
 
-/// The saving of the finding that proposes the change, where the experiment measures it.
+/// The saving of the finding that proposes the change, if the experiment measures it.
 std::optional<Saving> predictedFor(const std::vector<Toggle>& changes, const std::vector<RuleAdvice>& advice)
 {
     if (changes.size() != 1)
@@ -129,13 +128,12 @@ std::optional<Saving> predictedFor(const std::vector<Toggle>& changes, const std
 
 Error notMeasured(const ChangeResult& change)
 {
-    return {
-        Error::Code::Unsupported,
-        !change.whyNot.empty()
-            ? change.whyNot
-            : message<"experiment.program.not_measured", "An experiment with a program measures time and memory, and "
-                                                         "this change acts on the loss">(),
-        change.key + "=" + change.to, "see stepscope-cli patch for what can be done"};
+    return {Error::Code::Unsupported,
+            !change.whyNot.empty()
+                ? change.whyNot
+                : message<"experiment.program.not_measured",
+                          "An experiment with a program measures time and memory, but this change affects the loss">(),
+            change.key + "=" + change.to, "run stepscope-cli patch to see the options"};
 }
 
 } // namespace
@@ -158,8 +156,8 @@ Result<void> prepareProgram(ProgramSetup& setup)
 Result<void> makeLogFolder(ProgramSetup& setup)
 {
     const auto failed = [](const fs::path& folder, const std::string& why) {
-        return profiler::fail<"experiment.program.no_logs", "The folder for logs cannot be made: {why}">(
-            Error::Code::Io, folder.string(), "choose another with --logs", {{"why", why}});
+        return profiler::fail<"experiment.program.no_logs", "The folder for logs could not be created: {why}">(
+            Error::Code::Io, folder.string(), "choose another folder with --logs", {{"why", why}});
     };
     if (setup.logs.empty()) {
         std::string pattern = (fs::temp_directory_path() / "stepscope-experiment-XXXXXX").string();
@@ -203,9 +201,9 @@ Result<void> checkRecordingOf(const profiler::Trace& trace, const std::vector<st
     const auto recorded = runner::shellWords(metadata(trace, "record.command"));
     if (recorded && namingWords(*recorded, folder) == naming)
         return {};
-    return profiler::fail<"experiment.program.other_program", "The trace is of another program: {program}">(
-        Error::Code::Invalid, runner::commandLine(command), "record this command, or choose its recording with --trace",
-        {{"program", recordedProgram(trace, *facts)}});
+    return profiler::fail<"experiment.program.other_program", "The trace was recorded from another program: {program}">(
+        Error::Code::Invalid, runner::commandLine(command),
+        "record this command, or specify its recording with --trace", {{"program", recordedProgram(trace, *facts)}});
 }
 
 Result<ProgramPatch> setVariant(ProgramVariant& variant, const profiler::Trace& trace,
@@ -216,7 +214,7 @@ Result<ProgramPatch> setVariant(ProgramVariant& variant, const profiler::Trace& 
     if (!patch)
         return patch;
     for (const PatchedFile& file : patch->files) {
-        // Of a file that holds applied changes, the patcher has checked what else is in it.
+        // For a file with applied changes, the patcher has already checked the rest of its contents.
         const bool isApplied = std::ranges::find(patch->appliedFiles, file.path) != patch->appliedFiles.end();
         if (!isApplied && !isFileUnchanged(file))
             return profiler::fail<"experiment.program.file_changed", "A file has changed since the recording">(
@@ -238,7 +236,7 @@ Result<void> setChanges(ProgramPlan& plan, const profiler::Trace& trace, const C
     PatcherOptions options = request.patcher;
     if (options.python == PatcherOptions().python)
         options.python = interpreterOf(setup.arms[0].command);
-    // A change of a setting that was kept takes its place.
+    // A new change of a kept setting replaces it.
     const auto find = [](const std::vector<WantedChange>& among, const std::string& key) {
         return std::find_if(among.begin(), among.end(), [&](const WantedChange& one) { return one.key == key; });
     };
@@ -285,7 +283,7 @@ Result<void> setCommand(ProgramPlan& plan, const std::string& line)
     auto words = runner::shellWords(line);
     if (words && words->empty())
         return profiler::fail<"experiment.program.empty_command", "The other command is empty">(
-            Error::Code::Invalid, {}, "write the whole command, in quotes");
+            Error::Code::Invalid, {}, "enter the whole command, in quotes");
     if (!words)
         return tl::unexpected(words.error());
     if (auto checked = checkCommand(plan.setup, *words); !checked)

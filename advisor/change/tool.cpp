@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 Error writesTooMuch(const ChildCommand& command)
 {
-    return profiler::makeError<"tool.output", "{program} writes more than it may">(
+    return profiler::makeError<"tool.output", "{program} produced too much output">(
         Error::Code::Unavailable, {}, {}, {{"program", command.program.filename().string()}});
 }
 
@@ -35,7 +35,7 @@ Error tookTooLong(const ChildCommand& command, const ToolLimits& limits)
          {"limit", static_cast<double>(seconds) * 1e6, fmt::format("{} s", seconds)}});
 }
 
-/// Waits until a descriptor is readable or the time is over. A descriptor below 0 only lets a little time pass.
+/// Waits until a descriptor is readable or the time is over. With a negative descriptor, waits a short time.
 void waitFor(int descriptor, Clock::time_point end)
 {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
@@ -81,7 +81,7 @@ Result<fs::path> findTool(std::string_view name)
     if (name.find('/') != name.npos) {
         if (canRun(name))
             return fs::absolute(name);
-        return profiler::fail<"tool.not_runnable", "There is no program that can be run">(
+        return profiler::fail<"tool.not_runnable", "No executable program has this path">(
             Error::Code::NotFound, std::string(name), "check the path");
     }
     const char* folders = std::getenv("PATH");
@@ -89,7 +89,7 @@ Result<fs::path> findTool(std::string_view name)
     for (std::string folder; std::getline(list, folder, ':');)
         if (folder.starts_with('/') && canRun(fs::path(folder) / name))
             return fs::path(folder) / name;
-    return profiler::fail<"tool.not_found", "There is no {program}">(
+    return profiler::fail<"tool.not_found", "{program} was not found">(
         Error::Code::NotFound, "PATH", fmt::format("install {}, or add its folder to PATH", name), {{"program", name}});
 }
 

@@ -13,7 +13,7 @@
 namespace advisor::change {
 
 struct ToolOutput {
-    int status = -1; ///< exit status; 128 + signal where a signal ended it
+    int status = -1; ///< exit status; 128 + signal number if a signal ended it
     std::string text;
 };
 
@@ -23,11 +23,11 @@ struct ToolLimits {
     std::size_t bytes = std::size_t{64} << 20;
 };
 
-/// Runs a program to its end. Its standard input is empty.
-/// @return an error where it cannot be started, or exceeds a limit; it is killed then
+/// Runs a program until it exits. Its standard input is empty.
+/// @return an error if it cannot be started or exceeds a limit, in which case it is killed
 profiler::Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits = {});
 
-/// A program by its name in the absolute folders of PATH; a name with a slash is a path.
+/// Finds a program by name in the absolute folders of PATH; a name with a slash is a path.
 profiler::Result<std::filesystem::path> findTool(std::string_view name);
 
 } // namespace advisor::change

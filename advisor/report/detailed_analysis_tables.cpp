@@ -17,7 +17,7 @@ namespace {
 
 using Cell = LookTable::Cell;
 
-constexpr std::string_view kLoader = "How even the loader's workers are";
+constexpr std::string_view kLoader = "Balance of the loader's workers";
 
 Cell text(std::string_view words)
 {
@@ -61,36 +61,35 @@ std::string deviceName(const profiler::Trace& trace, profiler::DeviceId id)
     return fmt::format("GPU {}", id.value);
 }
 
-/// The rows that there is room for, and in the note how many more there are.
+/// Keeps as many rows as there is room for, and writes the number of the others into the note.
 void cut(LookTable& table, std::size_t most)
 {
     if (table.rows.size() <= most)
         return;
-    table.note += fmt::format("{}{} more rows are left out.", table.note.empty() ? "" : " ", table.rows.size() - most);
+    table.note += fmt::format("{}{} more rows are not shown.", table.note.empty() ? "" : " ", table.rows.size() - most);
     table.rows.resize(most);
 }
 
 LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& launches, bool perStep)
 {
-    LookTable table{.key = "launches",
-                    .heading = "Launches and the device's queue",
-                    .columns = {{"Device"},
-                                {perStep ? "Launches a step" : "Launches", true},
-                                {"Call p50", true},
-                                {"p99", true},
-                                {"Delay p50", true},
-                                {"p95", true},
-                                {"Queue mean", true},
-                                {"max", true},
-                                {"Queue empty", true},
-                                {"Into empty queue", true}},
-                    .rows = {},
-                    .note =
-                        "Call: how long a call takes that launches a kernel. Delay: from a launch to the begin of "
-                        "its work. Queue: what is launched and has not begun. Empty: the share of time in which the "
-                        "device had ended all that was launched and waited for the host. Into empty queue: the share "
-                        "of the launches that found it so, be it for slow launching or for a wait for data or for "
-                        "the device before."};
+    LookTable table{
+        .key = "launches",
+        .heading = "Kernel launches and launch queue",
+        .columns = {{"Device"},
+                    {perStep ? "Launches per step" : "Launches", true},
+                    {"Call p50", true},
+                    {"p99", true},
+                    {"Latency p50", true},
+                    {"p95", true},
+                    {"Queue mean", true},
+                    {"max", true},
+                    {"Queue empty", true},
+                    {"Into empty queue", true}},
+        .rows = {},
+        .note = "Call: duration of a call that launches a kernel. Latency: launch-to-start latency. Queue: launched "
+                "work that has not started. Queue empty: share of the time in which the device had finished all "
+                "launched work and waited for the host. Into empty queue: share of the launches for which the queue "
+                "was empty, because launching was slow or because the host waited for data or for the device."};
     for (const DeviceLaunches& device : launches.devices) {
         table.rows.push_back(
             {{text(deviceName(trace, device.id)), number(device.launchesPerStep), timeUs(device.callUs),
@@ -98,12 +97,11 @@ LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& laun
               number(static_cast<double>(device.maxDepth)), share(device.emptyShare), share(device.foundEmptyShare)},
              std::nullopt});
         if (device.linked < device.work)
-            table.note +=
-                fmt::format(" Of {} the trace tells the launch of {} of its work: the queue was longer than this.",
-                            deviceName(trace, device.id), shareText(device.linkedShare()));
+            table.note += fmt::format(" Launches are recorded for {1} of {0}'s work: the queue was longer than this.",
+                                      deviceName(trace, device.id), shareText(device.linkedShare()));
         if (device.backwards > 0)
-            table.note += fmt::format(" {} pieces of work begin before their launch: the clocks of host and device "
-                                      "disagree; they count in no delay.",
+            table.note += fmt::format(" {} operations start before their launch, because the host and device clocks "
+                                      "disagree; they are excluded from the latency.",
                                       device.backwards);
     }
     return table;
@@ -120,16 +118,17 @@ std::string pathNote(const DetailedAnalysis& look, bool allRows)
     const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
                                                           {path.device, "on devices"},
                                                           {path.loader, "in loader workers"},
-                                                          {path.latency, "between a cause and its effect"}};
+                                                          {path.latency, "in latency between a cause and its effect"}};
     std::string shares;
     for (const auto& [time, where] : places)
         if (time.count() > 0)
             shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
-    std::string note = (allRows ? "Only what stands here is worth shortening: " : "Of the path: ") + shares + '.';
+    std::string note =
+        (allRows ? "Only work in this table is worth shortening: " : "Of the critical path: ") + shares + '.';
     if (look.pathPart.steps < look.part.steps)
-        note += fmt::format(" Of {} of {} steps, those whose operators are recorded: in the others only phases name "
-                            "the host's work.",
-                            look.pathPart.steps, look.part.steps);
+        note += fmt::format(
+            " Covers {} of {} steps, those with recorded operators: in the others, only phases describe host work.",
+            look.pathPart.steps, look.part.steps);
     return note;
 }
 
@@ -139,7 +138,7 @@ LookTable pathTable(const DetailedAnalysis& look, std::size_t room)
     LookTable table{
         .key = "critical_path",
         .heading = "What decided the duration (critical path)",
-        .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time a step" : "Time", true}, {"Share", true}},
+        .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time per step" : "Time", true}, {"Share", true}},
         .rows = {},
         .note = {}};
     for (const CriticalPath::Share& row : path.byName) {
@@ -157,8 +156,8 @@ std::string copyNote(const CopyBandwidth& copies)
     const bool link = std::any_of(copies.classes.begin(), copies.classes.end(), byLink);
     std::string note;
     if (link)
-        note = fmt::format("Between host and device the best is what the link ({}) carries in one direction, {:.1f} "
-                           "GB/s; headers of packets take about a tenth of it.",
+        note = fmt::format("The best possible bandwidth between host and device is that of the link ({}) in one "
+                           "direction, {:.1f} GB/s; packet headers take about 10 % of it.",
                            copies.link->text(), copies.link->gbPerSecond());
     std::string measured;
     for (const BestCopy& best : copies.best)
@@ -167,20 +166,20 @@ std::string copyNote(const CopyBandwidth& copies)
                 fmt::format(" {} {:.2f} GB/s ({} from {} to {} memory).", copyKindName(best.kind), best.gbPerSecond,
                             bytesText(best.bytes), memoryKindName(best.src), memoryKindName(best.dst));
     if (!measured.empty())
-        note += (link ? std::string(" For other kinds the best copy of a MiB or more stands for it:")
-                      : std::string("The trace does not tell what the link can do. The best copy of a MiB or more of "
-                                    "each kind stands for it:")) +
+        note += (link ? std::string(" Other kinds are compared with the fastest copy of at least 1 MiB:")
+                      : std::string("The trace does not record the bandwidth of the link. Copies are compared with the "
+                                    "fastest copy of at least 1 MiB of each kind:")) +
                 measured;
     else if (!link)
-        note = "No copy is as large as a MiB: small ones take as long as starting them does, so how fast the link is "
-               "cannot be told.";
+        note = "No copy is as large as 1 MiB. Small copies mostly consist of overhead, so the bandwidth of the link is "
+               "unknown.";
     return note;
 }
 
 LookTable copyTable(const CopyBandwidth& copies)
 {
     LookTable table{.key = "copy_bandwidth",
-                    .heading = "Copies against the best that they can reach",
+                    .heading = "Copy bandwidth vs. best achieved",
                     .columns = {{"Copies"},
                                 {"From"},
                                 {"To"},
@@ -189,7 +188,7 @@ LookTable copyTable(const CopyBandwidth& copies)
                                 {"Bytes", true},
                                 {"Time", true},
                                 {"GB/s", true},
-                                {"of the best", true}},
+                                {"Of best", true}},
                     .rows = {},
                     .note = copyNote(copies)};
     for (const CopyClass& row : copies.classes)
@@ -207,18 +206,19 @@ LookTable copyTable(const CopyBandwidth& copies)
     return table;
 }
 
-/// All of it a step's, where there are steps.
+/// Values are per step if there are steps.
 LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::string key, std::string heading, bool filled)
 {
     const bool perStep = part.steps > 0;
-    LookTable table{.key = std::move(key),
-                    .heading = std::move(heading),
-                    .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "Calls a step" : "Calls", true}},
-                    .rows = {},
-                    .note = {}};
+    LookTable table{
+        .key = std::move(key),
+        .heading = std::move(heading),
+        .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "Calls per step" : "Calls", true}},
+        .rows = {},
+        .note = {}};
     if (filled)
-        table.columns.push_back({perStep ? "Bytes a step" : "Bytes", true});
-    table.columns.push_back({perStep ? "Time a step" : "Time", true});
+        table.columns.push_back({perStep ? "Bytes per step" : "Bytes", true});
+    table.columns.push_back({perStep ? "Time per step" : "Time", true});
     for (const CallSite& site : sites.sites) {
         LookTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
                             text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
@@ -230,7 +230,8 @@ LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::strin
         table.rows.push_back(std::move(row));
     }
     if (sites.unlinked > 0)
-        table.note = fmt::format("The trace does not tell the call of {} of {} memsets.", sites.unlinked, sites.count);
+        table.note =
+            fmt::format("The trace does not record the call of {} of {} memsets.", sites.unlinked, sites.count);
     return table;
 }
 
@@ -239,7 +240,8 @@ LookTable workerTable(const LoaderBalance& loader)
     LookTable table{
         .key = "loader_workers",
         .heading = "Loader workers",
-        .columns = {{"Worker"}, {"Busy", true}, {"Share", true}, {"Waits", true}, {"Batches", true}, {"A batch", true}},
+        .columns =
+            {{"Worker"}, {"Busy", true}, {"Share", true}, {"Waits", true}, {"Batches", true}, {"Time per batch", true}},
         .rows = {},
         .note = {}};
     for (const WorkerUse& worker : loader.workers)
@@ -247,9 +249,9 @@ LookTable workerTable(const LoaderBalance& loader)
             {{text(worker.name), time(worker.busy), share(worker.busyShare), share(worker.waitingShare),
               number(static_cast<double>(worker.batches)), timeUs(worker.usPerBatch)},
              worker.longest});
-    table.note = fmt::format("The busiest worked {:.2f} × the mean.", loader.busiestOverMean);
+    table.note = fmt::format("The busiest worker worked {:.2f} × the mean.", loader.busiestOverMean);
     if (loader.slowestOverMean > 0)
-        table.note += fmt::format(" A batch takes longest in {}: {:.2f} × the mean.",
+        table.note += fmt::format(" Batches take longest in {}: {:.2f} × the mean.",
                                   loader.workers[loader.slowest].name, loader.slowestOverMean);
     return table;
 }
@@ -257,19 +259,20 @@ LookTable workerTable(const LoaderBalance& loader)
 LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& stragglers)
 {
     LookTable table{.key = "stragglers",
-                    .heading = "Which rank the others wait for",
-                    .columns = {{"Rank's device"}, {"Came last", true}, {"of", true}, {"Waited", true}},
+                    .heading = "Ranks that the others wait for",
+                    .columns = {{"Rank's device"}, {"Arrived last", true}, {"Of", true}, {"Waited", true}},
                     .rows = {},
                     .note = {}};
     for (const RankArrival& rank : stragglers.ranks)
         table.rows.push_back({{text(deviceName(trace, rank.device)), number(static_cast<double>(rank.last)),
                                number(static_cast<double>(stragglers.collectives)), time(rank.waited)},
                               stragglers.worst});
-    table.note = fmt::format("Their kernels waited {} of their time for the last to come; in half of the collectives "
-                             "it came more than {} after the first.",
+    table.note = fmt::format("Kernels waited {} of their time for the last rank to arrive; in half of the collectives "
+                             "it arrived more than {} after the first.",
                              shareText(stragglers.waitedShare), timeText(toUs(stragglers.spread)));
     if (stragglers.alone > 0)
-        table.note += fmt::format(" {} kernels of communication end with none of another device.", stragglers.alone);
+        table.note +=
+            fmt::format(" {} communication kernels have no matching kernel on another device.", stragglers.alone);
     return table;
 }
 
@@ -281,8 +284,8 @@ std::vector<LookTable> lookTables(const profiler::Trace& trace, const DetailedAn
     tables.push_back(launchTable(trace, look.launches, look.part.steps > 0));
     tables.push_back(pathTable(look, most));
     tables.push_back(copyTable(look.copies));
-    tables.push_back(siteTable(look.memsets, look.part, "memset_origins", "Who sets memory on the device", true));
-    tables.push_back(siteTable(look.syncs, look.part, "sync_callers", "Where the host waits for the device", false));
+    tables.push_back(siteTable(look.memsets, look.part, "memset_origins", "Memset callers", true));
+    tables.push_back(siteTable(look.syncs, look.part, "sync_callers", "Synchronization callers", false));
     if (look.loader.cannotTell.empty())
         tables.push_back(workerTable(look.loader));
     if (look.stragglers.cannotTell.empty())
@@ -296,23 +299,20 @@ std::vector<LookTable> lookTables(const profiler::Trace& trace, const DetailedAn
 LookTable cannotTellTable(const DetailedAnalysis& look)
 {
     LookTable table{.key = "cannot_tell",
-                    .heading = "What the trace does not tell",
+                    .heading = "What the trace does not record",
                     .columns = {{"What"}, {"Because"}},
                     .rows = {},
                     .note = {}};
     if (!look.launches.anyWork) {
-        table.rows.push_back({{text("What a device did"), text(look.launches.cannotTell)}, std::nullopt});
+        table.rows.push_back({{text("Device work"), text(look.launches.cannotTell)}, std::nullopt});
         if (!look.loader.cannotTell.empty())
             table.rows.push_back({{text(kLoader), text(look.loader.cannotTell)}, std::nullopt});
         return table;
     }
     const std::pair<std::string_view, const std::string*> reasons[] = {
-        {"How long the device's queue was", &look.launches.cannotTell},
-        {"How fast copies were", &look.copies.cannotTell},
-        {"Who sets memory on the device", &look.memsets.cannotTell},
-        {"Where the host waits for the device", &look.syncs.cannotTell},
-        {kLoader, &look.loader.cannotTell},
-        {"Which rank the others wait for", &look.stragglers.cannotTell}};
+        {"Launch queue", &look.launches.cannotTell},  {"Copy bandwidth", &look.copies.cannotTell},
+        {"Memset callers", &look.memsets.cannotTell}, {"Synchronization callers", &look.syncs.cannotTell},
+        {kLoader, &look.loader.cannotTell},           {"Ranks that the others wait for", &look.stragglers.cannotTell}};
     for (const auto& [what, why] : reasons)
         if (!why->empty())
             table.rows.push_back({{text(what), text(*why)}, std::nullopt});

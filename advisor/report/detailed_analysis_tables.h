@@ -8,34 +8,34 @@
 
 namespace advisor {
 
-/// A table of a closer look in words, for whatever shows it: a terminal, a report, the app.
+/// A table of a detailed analysis as text, for the terminal, the report and the app.
 struct LookTable {
     struct Cell {
         std::string text;
-        double number = 0; ///< to sort by, in columns of numbers
+        double number = 0; ///< sort key for columns of numbers
     };
     struct Row {
         std::vector<Cell> cells;
-        std::optional<profiler::SliceId> slice; ///< that shows it
+        std::optional<profiler::SliceId> slice; ///< the slice that shows it
     };
     struct Column {
         std::string title;
         bool number = false;
     };
-    std::string key; ///< "launches", "critical_path", "copy_bandwidth"…: as `summarize --json` calls it
+    std::string key; ///< "launches", "critical_path", "copy_bandwidth"…: the name in `summarize --json`
     std::string heading;
     std::vector<Column> columns;
     std::vector<Row> rows;
     std::string note;
 };
 
-/// The device's queue, the critical path, copies against the best that they can reach, who fills memory, who waits for
-/// the device, the balance of loader workers, stragglers, in this order; what the trace does not tell is left out.
-/// @param most  rows of a table
+/// The launch queue, the critical path, copy bandwidth, callers of memsets and of synchronization, the balance of
+/// loader workers, and stragglers, in this order; analyses that the trace does not support are omitted.
+/// @param most maximum number of rows per table
 std::vector<LookTable> lookTables(const profiler::Trace& trace, const profiler::analysis::DetailedAnalysis& look,
                                   std::size_t most);
 
-/// A table of what the trace does not tell, and why; without rows: it tells all.
+/// A table of the analyses that the trace does not support, and why; no rows if it supports all.
 LookTable cannotTellTable(const profiler::analysis::DetailedAnalysis& look);
 
 } // namespace advisor

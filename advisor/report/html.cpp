@@ -82,7 +82,7 @@ std::string adviceHtml(const std::vector<RuleAdvice>& advice)
                 fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", escaped(row.id), escaped(reasonText(row.advice)));
     }
     std::string html = "<h2>Findings</h2>\n" + (findings.empty() ? std::string("<p>None.</p>\n") : findings);
-    constexpr std::string_view kHeadings[] = {"Looked for and not found", "Cannot be told"};
+    constexpr std::string_view kHeadings[] = {"Not found", "Cannot tell"};
     for (std::size_t i = 0; i < 2; ++i)
         if (!others[i].empty())
             html += fmt::format("<h2>{}</h2>\n<table><tbody>\n{}</tbody></table>\n", kHeadings[i], others[i]);
@@ -118,7 +118,7 @@ std::string toHtml(const ReportModel& model)
     for (const ReportModel::Table& table : model.tables)
         html += tableHtml(table);
     if (!model.code.empty())
-        html += "<h2>Code to paste</h2>\n";
+        html += "<h2>Code to copy</h2>\n";
     for (const ReportModel::Code& code : model.code)
         html += fmt::format("<h3>{}</h3><p>PyTorch</p><pre>{}</pre><p>LibTorch</p><pre>{}</pre>\n", escaped(code.key),
                             escaped(code.python), escaped(code.cpp));
@@ -137,8 +137,8 @@ profiler::Result<void> writeReport(const std::filesystem::path& path, const Repo
         if (!(file << html << std::flush)) {
             file.close();
             std::filesystem::remove(partial, failed);
-            return profiler::fail<"report.unwritten", "The report cannot be written">(
-                Error::Code::Unavailable, path.string(), "choose a folder that exists and has room");
+            return profiler::fail<"report.unwritten", "The report could not be written">(
+                Error::Code::Unavailable, path.string(), "choose an existing folder with free disk space");
         }
     }
     std::filesystem::rename(partial, path, failed);
@@ -146,7 +146,7 @@ profiler::Result<void> writeReport(const std::filesystem::path& path, const Repo
         return {};
     const std::string why = failed.message();
     std::filesystem::remove(partial, failed);
-    return profiler::fail<"report.unnamed", "The report cannot be written: {why}">(
+    return profiler::fail<"report.unnamed", "The report could not be written: {why}">(
         Error::Code::Unavailable, path.string(), "choose another name", {{"why", why}});
 }
 

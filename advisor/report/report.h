@@ -14,19 +14,19 @@
 
 namespace advisor {
 
-/// What a report may tell of; what is null or empty is left out.
+/// The contents of a report; null or empty parts are omitted.
 struct ReportInput {
     std::string title;
     const profiler::Trace* trace = nullptr;
-    const std::vector<profiler::analysis::Step>* steps = nullptr; ///< of the trace; null: those that it marks
-    const config::TrainingConfig* config = nullptr;               ///< of the run
+    const std::vector<profiler::analysis::Step>* steps = nullptr; ///< steps of the trace; null: those that it marks
+    const config::TrainingConfig* config = nullptr;               ///< configuration of the run
     std::vector<ExperimentResult> experiments;
     const TuneResult* tuning = nullptr;
-    const ProgramTuneResult* program = nullptr; ///< a tuning of a program
-    const Difference* difference = nullptr;     ///< the run before (a) against this one (b)
+    const ProgramTuneResult* program = nullptr; ///< result of tuning a program
+    const Difference* difference = nullptr;     ///< the previous run (a) compared with this one (b)
 };
 
-/// The contents of a report, for whatever shows it: plain text everywhere but in the figures.
+/// The contents of a report in a neutral form: plain text everywhere except in the figures.
 struct ReportModel {
     struct Table {
         std::string heading;
@@ -44,24 +44,23 @@ struct ReportModel {
     };
     std::string title;
     std::vector<std::pair<std::string, std::string>> environment;
-    std::vector<Table> results; ///< of tuning and of experiments: what a reader asks about first
+    std::vector<Table> results; ///< results of tuning and experiments, which readers look for first
     std::vector<Figure> figures;
     std::vector<Table> tables;
     std::vector<RuleAdvice> advice;
-    std::vector<Code> code; ///< to paste, for what fires or was kept
-    std::string patch;      ///< unified diff that makes what was kept in a program; may be empty
+    std::vector<Code> code; ///< code to copy for findings or kept changes
+    std::string patch;      ///< unified diff with the changes that were kept in a program; may be empty
     std::string command;    ///< the program's new command line; may be empty
 };
 ReportModel reportModel(const ReportInput& input);
 
-/// "Should save 1.00 ms to 3.00 ms a step.", or why nothing is predicted.
+/// "Could save 1.00–3.00 ms per step.", or why there is no prediction.
 std::string savingSentence(const Advice& advice);
 
-/// One HTML file that needs nothing besides: style and figures are in it, and whatever comes from traces and
-/// configurations is escaped.
+/// A self-contained HTML file: style and figures are embedded, and all text from traces and configurations is escaped.
 std::string toHtml(const ReportModel& model);
 
-/// Writes it beside `path` and renames it.
+/// Writes to a temporary file next to `path` and renames it.
 profiler::Result<void> writeReport(const std::filesystem::path& path, const ReportInput& input);
 
 } // namespace advisor

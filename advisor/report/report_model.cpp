@@ -26,13 +26,13 @@ namespace {
 
 constexpr std::size_t kMostRows = 15;
 
-/// What a class of time is called and painted, as in the app; in TimeClass order.
+/// Name and colour of each time class, as in the app; in the order of TimeClass.
 struct ClassWord {
     const char *word, *colour;
 };
 constexpr std::array<ClassWord, kTimeClasses> kClassWords = {{{"kernels", "#009e73"},
                                                               {"copies", "#0072b2"},
-                                                              {"set to zero", "#66cfc6"},
+                                                              {"memset", "#66cfc6"},
                                                               {"communication", "#d55e00"},
                                                               {"CUDA calls", "#8793a3"},
                                                               {"waiting for data", "#e69f00"},
@@ -53,7 +53,7 @@ void addEnvironment(ReportModel& model, const profiler::Trace& trace)
                                                {"versions.cudnn", "cuDNN"},
                                                {"host.cpu", "Processor"},
                                                {"host.cores", "Cores"},
-                                               {"host.threads", "Threads of an operator"},
+                                               {"host.threads", "Operator threads"},
                                                {"ranks", "Ranks"}}};
     for (const profiler::Device& device : trace.devices())
         model.environment.emplace_back(fmt::format("GPU {}", device.id.value), device.name);
@@ -68,7 +68,8 @@ void addEnvironment(ReportModel& model, const profiler::Trace& trace)
 
 void addSettings(ReportModel& model, const config::TrainingConfig& config, std::string heading)
 {
-    ReportModel::Table table{std::move(heading), {"Setting", "Value", "Default"}, {}, "What differs from the default."};
+    ReportModel::Table table{
+        std::move(heading), {"Setting", "Value", "Default"}, {}, "Settings that differ from the default."};
     for (const config::Difference& row : config::difference(config::TrainingConfig(), config))
         table.rows.push_back({row.key, row.b, row.a});
     if (!table.rows.empty())
@@ -84,8 +85,8 @@ void addSteps(ReportModel& model, const std::vector<Step>& steps, const StepStat
     if (ms.empty())
         return;
     model.figures.push_back(
-        {"Duration of the steps", svg::lines({{"step", ms}}, "ms", true),
-         fmt::format("{} steps{}: median {}, nine tenths below {}; steady ones {} on the mean.", statistics.count,
+        {"Step duration", svg::lines({{"step", ms}}, "ms", true),
+         fmt::format("{} steps{}: median {}, 90th percentile {}; steady-state mean {}.", statistics.count,
                      steps.front().found ? ", inferred from repeated work" : "", timeText(statistics.medianUs),
                      timeText(statistics.p90Us), timeText(statistics.steadyMeanUs))});
 }
@@ -99,7 +100,7 @@ void addLoss(ReportModel& model, const profiler::Trace& trace)
         for (const profiler::CounterSample& sample : trace.counter(track.id))
             values.push_back(sample.value);
         if (values.size() > 1)
-            model.figures.push_back({"Loss", svg::lines({{"loss", values}}, "", false), "As it was read back."});
+            model.figures.push_back({"Loss", svg::lines({{"loss", values}}, "", false), "As read back by the run."});
         return;
     }
 }
@@ -113,15 +114,15 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
         if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)
             shares.push_back({kClassWords[i].word, parts.share(part), kClassWords[i].colour});
     if (!shares.empty())
-        model.figures.push_back(
-            {"Where the steps' time goes", svg::shares(shares), "Each moment counts once, as the first that fits."});
+        model.figures.push_back({"Where step time goes", svg::shares(shares),
+                                 "Each moment is counted once, for the first class that applies."});
     ReportModel::Table kernels{"Longest kernels", {"Kernel", "Count", "Time"}, {}, {}};
     for (const KernelTotal& kernel : scan.kernels)
         if (kernels.rows.size() < kMostRows)
             kernels.rows.push_back({kernel.name, countText(kernel.count), timeText(toUs(kernel.time))});
     if (!kernels.rows.empty())
         model.tables.push_back(std::move(kernels));
-    ReportModel::Table idle{"Why the devices idled", {"Cause", "Time"}, {}, {}};
+    ReportModel::Table idle{"Causes of device idle time", {"Cause", "Time"}, {}, {}};
     for (const IdleCause& cause : idleCauses(scan))
         idle.rows.push_back({std::string(cause.cause), timeText(toUs(cause.time))});
     if (!idle.rows.empty())
@@ -148,7 +149,7 @@ void addLook(ReportModel& model, const profiler::Trace& trace, const std::vector
     }
 }
 
-/// The tuning that the report is about; null: none.
+/// The tuning in the report; null: none.
 const TuneOutcome* tuningOf(const ReportInput& input)
 {
     return input.program ? static_cast<const TuneOutcome*>(input.program) : input.tuning;
@@ -156,7 +157,7 @@ const TuneOutcome* tuningOf(const ReportInput& input)
 
 std::vector<std::string> trialRow(const ExperimentResult& result)
 {
-    std::string change = result.plan.changes.empty() ? "the same against itself" : "";
+    std::string change = result.plan.changes.empty() ? "A/A (no change)" : "";
     for (const Toggle& toggle : result.plan.changes)
         change += (change.empty() ? "" : ", ") + fmt::format("{} = {} (was {})", toggle.key, toggle.to, toggle.from);
     return {std::move(change),
@@ -173,7 +174,7 @@ void addExperiments(ReportModel& model, const ReportInput& input)
         "Experiments",
         {"Change", "Verdict", "Samples/s, change / baseline (95 %)", "Predicted saving", "Measured (95 %)", "Why"},
         {},
-        "Both trainers took turns on the same machine, unrecorded."};
+        "The arms took turns on the same machine, without a profiler."};
     for (const ExperimentResult& result : input.experiments)
         table.rows.push_back(trialRow(result));
     if (const TuneOutcome* tuning = tuningOf(input))
@@ -191,7 +192,7 @@ void addExperiments(ReportModel& model, const ReportInput& input)
 
 void addTuning(ReportModel& model, const TuneResult& tuning)
 {
-    ReportModel::Table table{"What tuning made of it", {"Setting", "Before", "After"}, {}, {}};
+    ReportModel::Table table{"Result of tuning", {"Setting", "Before", "After"}, {}, {}};
     for (const config::Difference& row : config::difference(tuning.start, tuning.best))
         table.rows.push_back({row.key, row.a, row.b});
     table.note = tuneSummary(tuning) + ' ' + tuning.why.text;
@@ -200,7 +201,7 @@ void addTuning(ReportModel& model, const TuneResult& tuning)
 
 void addTuning(ReportModel& model, const ProgramTuneResult& tuning)
 {
-    ReportModel::Table table{"What tuning made of it", {"Change", "Before", "After", "How"}, {}, {}};
+    ReportModel::Table table{"Result of tuning", {"Change", "Before", "After", "How"}, {}, {}};
     for (const Toggle& change : tuning.kept) {
         const auto made = std::find_if(tuning.patch.changes.begin(), tuning.patch.changes.end(),
                                        [&](const change::ChangeResult& one) { return one.key == change.key; });
@@ -217,7 +218,7 @@ void addTuning(ReportModel& model, const ProgramTuneResult& tuning)
 void addDifference(ReportModel& model, const Difference& difference)
 {
     if (!difference.whyNot.empty()) {
-        ReportModel::Table table{"Not comparable with the run before", {"Reason"}, {}, {}};
+        ReportModel::Table table{"Not comparable with the previous run", {"Reason"}, {}, {}};
         for (const profiler::Message& why : difference.whyNot)
             table.rows.push_back({why.text});
         model.tables.push_back(std::move(table));
@@ -230,11 +231,11 @@ void addDifference(ReportModel& model, const Difference& difference)
     };
     if (difference.perStep)
         model.figures.push_back(
-            {"Steps before and now, sorted",
+            {"Steps before and now, sorted by duration",
              svg::lines({{"before", ms(difference.stepsUsA)}, {"now", ms(difference.stepsUsB)}}, "ms", true),
-             fmt::format("{}. {}", headline(difference, "This run", "the run before").text, basis(difference).text)});
+             fmt::format("{}. {}", headline(difference, "This run", "the previous run").text, basis(difference).text)});
     const auto add = [&](const char* heading, const std::vector<Difference::Row>& rows) {
-        ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "A step's."};
+        ReportModel::Table table{heading, {"What", "Before", "Now", "Change"}, {}, "Per step."};
         for (const Difference::Row& row : rows)
             if (table.rows.size() < kMostRows)
                 table.rows.push_back({row.name, timeText(row.aUs), timeText(row.bUs),
@@ -244,12 +245,12 @@ void addDifference(ReportModel& model, const Difference& difference)
     };
     add("Phases that changed", difference.phases);
     add("Operators that changed", difference.ops);
-    add("Kinds of kernels that changed", difference.classes);
+    add("Kernel classes that changed", difference.classes);
 }
 
 void addCode(ReportModel& model, const ReportInput& input)
 {
-    // What fires in the end of a tuning has been tried: what was kept counts.
+    // Findings that remain after a tuning have been tried, so only kept changes count.
     if (input.tuning) {
         for (const TunedCode& piece : codeToPaste(*input.tuning))
             model.code.push_back({piece.setting.key, piece.python, piece.cpp});

@@ -11,7 +11,7 @@ namespace advisor::svg {
 namespace {
 
 constexpr double kWidth = 760, kHeight = 220, kLeft = 64, kBottom = 26, kTop = 10;
-// Okabe and Ito's colours: told apart by those who see fewer.
+// The colours of Okabe and Ito, which remain distinguishable with colour vision deficiency.
 constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#e69f00",
                                                       "#56b4e9", "#cc79a7", "#777777", "#f0e442"};
 
@@ -27,7 +27,7 @@ struct Range {
     [[nodiscard]] bool empty() const { return low > high; }
 };
 
-/// Points of a line: each pixel's least and largest value where there are more values than pixels.
+/// Points of a line: the minimum and maximum of each pixel if there are more values than pixels.
 std::string points(const std::vector<double>& values, const Range& range)
 {
     const double plot = kWidth - kLeft - 8, height = kHeight - kTop - kBottom;
@@ -52,7 +52,7 @@ std::string points(const std::vector<double>& values, const Range& range)
     return text;
 }
 
-/// What stands at the head of each drawing. Its colours are attributes, not classes: whoever draws it needs no style.
+/// The start tag of each drawing. Colours are attributes, not classes, so that no style sheet is needed.
 std::string head(double height)
 {
     return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" role=\"img\" "

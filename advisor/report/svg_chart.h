@@ -6,10 +6,10 @@
 
 namespace advisor::svg {
 
-/// Text with the characters escaped that mean something in HTML and SVG; others that may not stand there become U+FFFD.
+/// Escapes the special characters of HTML and SVG in a text; characters that are not allowed there become U+FFFD.
 std::string escaped(std::string_view text);
 
-/// A drawing that needs nothing besides, and what its colours mean.
+/// A self-contained drawing and the meaning of its colours.
 struct Chart {
     std::string svg; ///< an element; empty: nothing to draw
     struct Entry {
@@ -20,11 +20,11 @@ struct Chart {
 
 struct Series {
     std::string name;
-    std::vector<double> values; ///< what is not finite is left out
+    std::vector<double> values; ///< values that are not finite are skipped
 };
-/// Lines over the values' numbers, from zero or the least value to the largest. More values than pixels are drawn as
-/// the span of each pixel's. Empty without values.
-/// @param unit  of the axis: "ms"
+/// Lines over the index of the values, from zero or the minimum to the maximum. If there are more values than pixels,
+/// each pixel shows their range. Empty without values.
+/// @param unit of the axis: "ms"
 Chart lines(const std::vector<Series>& series, std::string_view unit, bool fromZero);
 /// A part of a whole.
 struct Share {
@@ -32,7 +32,7 @@ struct Share {
     double share = 0;
     std::string_view colour; ///< "#0072b2"
 };
-/// Shares of a whole, side by side. Empty where all are zero.
+/// Shares of a whole, as one stacked bar. Empty if all are zero.
 Chart shares(const std::vector<Share>& parts);
 
 } // namespace advisor::svg

@@ -17,12 +17,12 @@ namespace os = profiler::os;
 
 namespace {
 
-/// The child's ends of the pipes. This process closes them once the program runs.
+/// The child's ends of the pipes. This process closes them after the program has started.
 struct ChildEnds {
     Descriptor input, output, extra, file;
 };
 
-/// @tparam Text  ends with the reason: "No pipe could be made: {why}"
+/// @tparam Text ends with the reason: "No pipe could be created: {why}"
 template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 Error systemError(int number, std::string where = {})
 {
@@ -32,7 +32,7 @@ Error systemError(int number, std::string where = {})
     return profiler::makeError<Id, Text>(code, std::move(where), {}, {{"why", std::strerror(number)}});
 }
 
-// The program gets some of them under their own numbers, and has its standard streams on 0, 1 and 2.
+// The program receives some of these descriptors under the same numbers, and its standard streams as 0, 1 and 2.
 bool adopt(Descriptor& place, int descriptor)
 {
     if (descriptor >= 0 && descriptor <= 2) {
@@ -63,7 +63,7 @@ bool makeInput(Descriptor& ours, Descriptor& theirs)
     return adopt(theirs, ends[1]) && first;
 }
 
-// In memory: nothing is left behind, however either program ends.
+// In memory, so that nothing remains, however either program ends.
 bool makeFile(Descriptor& place, const std::string& text)
 {
     if (!adopt(place, ::memfd_create("stepscope", MFD_CLOEXEC)))
@@ -115,7 +115,7 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
                        (command.extraOption.empty() || makePipe(process.m_extra, child.extra)) &&
                        (command.fileOption.empty() || makeFile(child.file, command.file));
     if (!ready)
-        return tl::unexpected(systemError<"process.no_pipe", "No pipe could be made: {why}">(errno));
+        return tl::unexpected(systemError<"process.no_pipe", "No pipe could be created: {why}">(errno));
     os::StartFailure failure;
     process.m_tree = os::ProcessTree::start(specOf(command, child), failure);
     if (!process.m_tree && failure.stage == os::StartFailure::Stage::Program)

@@ -10,39 +10,46 @@
 #include <sys/types.h>
 #include <vector>
 
-/// A program that talks with its starter through pipes: the trainer, and tools such as git and the patcher of Python
-/// files. It runs as a ProcessTree, so nothing that it starts outlives it or its starter.
+/// A program that communicates with its parent through pipes: the trainer, and tools such as git and the patcher for
+/// Python files. It runs as a ProcessTree, so nothing that it starts outlives it or its parent.
 namespace advisor {
 
 using profiler::os::Descriptor;
 
-/// Program, arguments and what the program gets beside its standard descriptors.
+/// The program, its arguments, and the descriptors that it receives in addition to the standard ones.
 struct ChildCommand {
     std::filesystem::path program;
     std::vector<std::string> arguments;
-    std::string file;        ///< text that the program can read as the file that `fileOption` names to it; empty: none
-    std::string fileOption;  ///< "--config": followed by the file's name
-    std::string extraOption; ///< "--progress-fd": followed by the number of a pipe that it writes to; empty: none
-    bool joinErrors = true;  ///< stderr goes where stdout goes; else it is thrown away
+    std::string file;        ///< text that the program can read from the file that `fileOption` passes to it; empty:
+                             ///< none
+    std::string fileOption;  ///< "--config": followed by the name of the file
+    std::string extraOption; ///< "--progress-fd": followed by the number of a pipe that the program writes to; empty:
+                             ///< none
+    bool joinErrors = true;  ///< stderr goes to the same place as stdout; otherwise it is discarded
 };
 
-/// A started program: our ends of its pipes, and its end. No thread of its own.
+/// A started program: our ends of its pipes, and its exit status. Starts no thread.
 class ChildProcess {
 public:
-    /// The program gets the environment and the working directory of this process, and a session of its own: Ctrl-C in
-    /// a terminal is for whoever started it.
+    /// The program gets the environment and the working directory of this process, and its own session: Ctrl-C in a
+    /// terminal reaches only the process that started it.
     static profiler::Result<ChildProcess> start(const ChildCommand& command);
     ChildProcess() = default;
 
     [[nodiscard]] pid_t pid() const { return m_tree ? m_tree->program() : -1; }
-    [[nodiscard]] int input() const { return m_input.get(); }   ///< a socket: send() with MSG_NOSIGNAL
-    [[nodiscard]] int output() const { return m_output.get(); } ///< never blocks
-    [[nodiscard]] int extra() const { return m_extra.get(); }   ///< never blocks; -1 when not asked for
-    [[nodiscard]] int end() const { return m_tree ? m_tree->descriptor() : -1; } ///< readable once it ended
+    [[nodiscard]] int input() const { return m_input.get(); }   ///< a socket: use send() with MSG_NOSIGNAL
+    [[nodiscard]] int output() const { return m_output.get(); } ///< non-blocking
+    [[nodiscard]] int extra() const { return m_extra.get(); }   ///< non-blocking; -1 if not requested
+    [[nodiscard]] int end() const
+    {
+        return m_tree ? m_tree->descriptor() : -1;
+    } ///< readable after the program has
+      ///< exited
 
-    /// As waitpid() reports it; nullopt while it runs.
+    /// Status as reported by waitpid(); nullopt while the program runs.
     std::optional<int> status() { return m_tree ? m_tree->status() : std::nullopt; }
-    /// Kills the program and all that it started; status() follows soon. The destructor waits for their end.
+    /// Kills the program and all processes that it started; status() follows soon. The destructor waits until they have
+    /// exited.
     void kill();
 
 private:

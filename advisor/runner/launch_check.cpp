@@ -39,8 +39,8 @@ void checkEnvironment(const Launch& launch, std::vector<LaunchProblem>& problems
         else if (!isVariableName(name))
             problems.push_back(
                 {Field::Environment, Error::Code::Invalid,
-                 message<"launch.environment.name", "{name} is not the name of a variable">({{"name", name}}), entry,
-                 "use letters, digits and underscores; the first is not a digit"});
+                 message<"launch.environment.name", "{name} is not a valid variable name">({{"name", name}}), entry,
+                 "use letters, digits and underscores; the first character must not be a digit"});
         else if (!names.insert(name).second)
             problems.push_back(
                 {Field::Environment, Error::Code::Invalid,
@@ -62,12 +62,12 @@ void checkFolder(const Launch& launch, std::vector<LaunchProblem>& problems)
     };
     if (!fs::exists(launch.folder, failed))
         add(Error::Code::NotFound, message<"launch.folder.missing", "The working directory does not exist">(),
-            "choose the folder in which the command is to run");
+            "choose the folder in which to run the command");
     else if (!fs::is_directory(launch.folder, failed))
         add(Error::Code::Invalid, message<"launch.folder.file", "The working directory is not a folder">(),
-            "choose the folder in which the command is to run");
+            "choose the folder in which to run the command");
     else if (access(launch.folder.c_str(), X_OK) != 0)
-        add(Error::Code::Permission, message<"launch.folder.permission", "The working directory may not be entered">(),
+        add(Error::Code::Permission, message<"launch.folder.permission", "The working directory is not accessible">(),
             "choose a folder that you have access to");
 }
 
@@ -81,7 +81,7 @@ std::string variable(const Launch& launch, std::string_view name)
     return value ? value : "";
 }
 
-/// Where execvp(3) finds a program: the first of that name in PATH that may be run, else the first of that name.
+/// Finds a program like execvp(3): the first executable file of that name in PATH, else the first file of that name.
 std::optional<fs::path> findProgram(const Launch& launch, const std::string& program)
 {
     std::error_code failed;
@@ -104,7 +104,7 @@ std::optional<fs::path> findProgram(const Launch& launch, const std::string& pro
     return found;
 }
 
-/// Index of the program behind a leading `env` and its assignments; nothing where env has options that change more.
+/// Index of the program after a leading `env` and its assignments; no value if env has options that change more.
 std::optional<std::size_t> programBehindEnv(const std::vector<std::string>& words)
 {
     if (words.empty() || fs::path(words[0]).filename() != "env")
@@ -121,7 +121,7 @@ bool isPython(std::string_view program)
            program.find('-') == std::string_view::npos;
 }
 
-/// A program that starts Python with the script among its own arguments: `torchrun --nproc-per-node 2 train.py`.
+/// Programs that start Python with the script among their arguments: `torchrun --nproc-per-node 2 train.py`.
 bool isLauncher(const std::vector<std::string>& words, std::size_t program)
 {
     const std::string name = fs::path(words[program]).filename().string();
@@ -137,8 +137,9 @@ bool isLauncher(const std::vector<std::string>& words, std::size_t program)
     return std::find(std::begin(kLaunchers), std::end(kLaunchers), name) != std::end(kLaunchers);
 }
 
-/// The script that an interpreter or a launcher runs; nothing where it runs a module, a command line or its standard
-/// input. Launchers have too many options to tell which take a value: their script is the first word that ends in .py.
+/// The script that an interpreter or a launcher runs; no value if it runs a module, a command line or its standard
+/// input. Launchers have too many options to know which of them take a value, so their script is the first word that
+/// ends in .py.
 std::optional<std::string> scriptOf(const std::vector<std::string>& words, std::size_t program)
 {
     if (isLauncher(words, program)) {
@@ -163,19 +164,19 @@ std::optional<std::string> scriptOf(const std::vector<std::string>& words, std::
             return std::nullopt;
         const char last = word.back();
         if (python ? last == 'W' || last == 'X' : last == 'o' || last == 'O')
-            ++at; // its value
+            ++at; // value of the option
     }
     return std::nullopt;
 }
 
-/// The module that `-m` names; nothing where the command runs something else.
+/// The module after `-m`; no value if the command runs something else.
 std::optional<std::string> moduleOf(const std::vector<std::string>& words, std::size_t program)
 {
     const bool python = isPython(fs::path(words[program]).filename().string());
     const bool launches = isLauncher(words, program);
     if (!python && !launches)
         return std::nullopt;
-    // A launcher that is a module stands behind a `-m` of its own.
+    // A launcher that is itself a module follows its own `-m`.
     for (std::size_t at = program + (python && launches ? 3 : 1); at + 1 < words.size(); ++at) {
         if (words[at] == "-m" || (launches && words[at] == "--module"))
             return words[at + 1];
@@ -191,8 +192,8 @@ void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
         problems.push_back({Field::Command, code, std::move(what), std::move(where), std::move(hint)});
     };
     if (launch.words.empty() || launch.words.front().empty())
-        return add(Error::Code::Invalid, message<"launch.command.missing", "There is no command">(), {},
-                   "write one, for example python train.py");
+        return add(Error::Code::Invalid, message<"launch.command.missing", "No command is given">(), {},
+                   "enter one, for example python train.py");
     std::error_code failed;
     const std::size_t inner = programBehindEnv(launch.words).value_or(0);
     for (const std::size_t at : inner == 0 ? std::vector<std::size_t>{0} : std::vector<std::size_t>{0, inner}) {
@@ -200,19 +201,19 @@ void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
         const auto found = findProgram(launch, program);
         if (!found)
             return add(Error::Code::NotFound, message<"launch.command.not_found", "command not found">(), program,
-                       "check its name, or give its path");
+                       "check its name, or specify its path");
         if (fs::is_directory(*found, failed))
             return add(Error::Code::Invalid, message<"launch.command.folder", "the command is a folder">(), program,
-                       "name the program in it");
+                       "specify a program in the folder");
         if (access(found->c_str(), X_OK) != 0)
             return add(Error::Code::Permission, message<"launch.command.permission", "the command is not executable">(),
-                       program, "make it executable (chmod +x), or name the program that runs it: python " + program);
+                       program, "make it executable (chmod +x), or start it with an interpreter: python " + program);
     }
     const auto script = scriptOf(launch.words, inner);
     if (!script)
         return;
     const fs::path path = launch.folder / *script;
-    const std::string hint = "check its name, and the working directory";
+    const std::string hint = "check its name and the working directory";
     const bool isModuleFolder = fs::is_directory(path, failed) && fs::exists(path / "__main__.py", failed);
     if (!fs::exists(path, failed))
         add(Error::Code::NotFound, message<"launch.script.missing", "the script does not exist">(), path.string(),
@@ -231,7 +232,7 @@ std::vector<LaunchProblem> checkLaunch(const Launch& launch)
     std::vector<LaunchProblem> problems;
     checkFolder(launch, problems);
     checkEnvironment(launch, problems);
-    if (problems.empty()) // a wrong folder or PATH would blame the command
+    if (problems.empty()) // if the folder or PATH is wrong, an error about the command would be misleading
         checkCommand(launch, problems);
     return problems;
 }

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-/// Checks of a command before it is started: a form shows what is wrong next to the field that is wrong, and the
-/// terminal says it before anything runs.
+/// Checks a command before it is started, so that a form can show a problem next to the field that causes it, and the
+/// terminal can report it before anything runs.
 namespace advisor::runner {
 
-/// A command to be started.
+/// A command to start.
 struct Launch {
     std::vector<std::string> words;       ///< program and arguments
     std::filesystem::path folder;         ///< working directory
@@ -24,16 +24,16 @@ struct LaunchProblem {
     profiler::Error::Code code = profiler::Error::Code::Invalid;
     profiler::Message what;
     std::string where; ///< file or entry; may be empty
-    std::string hint;  ///< the next step; may be empty
+    std::string hint;  ///< what to do; may be empty
 };
 
-/// What would keep the command from running: a missing or unusable working directory, entries of the environment that
-/// are no assignments, a program that is not in PATH or not executable, and a script, named to Python or a shell, that
-/// cannot be read. A leading `env` with assignments is looked through. Empty: nothing is known to be wrong.
+/// Problems that would prevent the command from running: a missing or inaccessible working directory, environment
+/// entries that are not assignments, a program that is not in PATH or not executable, and an unreadable script passed
+/// to Python or a shell. A leading `env` with assignments is skipped. Empty: no problem was found.
 std::vector<LaunchProblem> checkLaunch(const Launch& launch);
 
-/// What people call the program that a command runs: its script ("train.py") or module ("pkg.train"), behind
-/// interpreters and launchers, else the file name of the command itself.
+/// The usual name of the program that a command runs: its script ("train.py") or module ("pkg.train") after
+/// interpreters and launchers, otherwise the file name of the command.
 std::string programName(const std::vector<std::string>& command);
 
 } // namespace advisor::runner

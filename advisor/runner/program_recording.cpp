@@ -30,11 +30,11 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::chrono::milliseconds kHeartbeat{50};
-constexpr int kMostTimes = 10; // the time of a recording of few steps, at most
-// A Python that is interrupted ends at its next instruction and writes the end of its trace; what it does instead is
-// ended by a stronger signal. A recording of hundreds of MB is written within seconds.
+constexpr int kMostTimes = 10; // maximum, as a multiple of the requested time, for programs with few steps
+// An interrupted Python process exits at its next instruction and writes the end of its trace; if it does something
+// else, a stronger signal ends it. Hundreds of MB are written within seconds.
 constexpr std::chrono::seconds kToInterrupt{5}, kToEnd{30};
-constexpr std::uintmax_t kSteps = 12; // as resources/python/stepscope/steps.py reports them
+constexpr std::uintmax_t kSteps = 12; // as reported by resources/python/stepscope/steps.py
 
 std::uintmax_t sizeOf(const fs::path& file)
 {
@@ -50,7 +50,7 @@ std::string textOf(const fs::path& path, std::uintmax_t from = 0)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// One recording, from the program's start to its trace.
+/// One recording, from the start of the program to its trace.
 class Recording {
 public:
     Recording(const RecordingPlan& plan, const std::stop_token& stop) : m_plan(plan), m_stop(stop) {}
@@ -81,7 +81,7 @@ private:
     const RecordingPlan& m_plan;
     const std::stop_token& m_stop;
     std::optional<Workspace> m_workspace;
-    fs::path m_folder; // what `record` writes; seen here and there
+    fs::path m_folder; // the files that `record` writes, inside and outside of the private view
     os::Descriptor m_log;
     std::uintmax_t m_logBegin = 0;
     std::optional<os::ProcessTree> m_tree;
@@ -103,8 +103,8 @@ Result<void> Recording::start()
     m_log = os::Descriptor(::open(m_plan.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!m_log)
         return profiler::fail<"recording.no_log", "The log of the recording cannot be written: {why}">(
-            Error::Code::Io, m_plan.log.string(), "see that the disk has room and that the folder is yours",
-            {{"why", std::strerror(errno)}});
+            Error::Code::Io, m_plan.log.string(),
+            "check that the disk has free space and that you can write to the folder", {{"why", std::strerror(errno)}});
     m_logBegin = sizeOf(m_plan.log);
     os::ProcessSpec spec;
     spec.words = {recorder->string(),
@@ -135,14 +135,14 @@ Result<void> Recording::start()
     os::StartFailure failure;
     m_tree = os::ProcessTree::start(spec, failure);
     if (!m_tree)
-        return profiler::fail<"recording.not_started", "The program cannot be started to record it: {why}">(
+        return profiler::fail<"recording.not_started", "The program could not be started for recording: {why}">(
             Error::Code::Unavailable, m_plan.folder.string(),
             failure.stage == os::StartFailure::Stage::View ? "choose another isolation" : "close other programs",
             {{"why", std::strerror(failure.number)}});
     return {};
 }
 
-/// Until it has trained long enough, or has ended.
+/// Waits until the program has trained long enough or has exited.
 Result<void> Recording::follow()
 {
     const fs::path steps = m_folder / "steps";
@@ -164,14 +164,15 @@ Result<void> Recording::follow()
             heard = now;
         }
         if (!trains && now - heard >= m_plan.startPatience)
-            return profiler::fail<"recording.no_step", "The program made no step and printed nothing for {seconds}">(
-                Error::Code::Unavailable, lastOutput(), "run it by itself and see where it hangs",
+            return profiler::fail<"recording.no_step",
+                                  "The program completed no step and printed nothing for {seconds}">(
+                Error::Code::Unavailable, lastOutput(), "run it alone and check where it hangs",
                 {{"seconds", m_plan.startPatience.count() * 1e6, fmt::format("{} s", m_plan.startPatience.count())}});
     }
     return {};
 }
 
-/// `record` passes signals on, and writes the trace when the program has ended.
+/// `record` passes signals on, and writes the trace after the program has exited.
 void Recording::end()
 {
     const auto begin = Clock::now();
@@ -197,8 +198,8 @@ Result<void> Recording::take(const fs::path& trace)
     std::error_code failed;
     fs::copy_file(m_folder / "program.sstrace", trace, fs::copy_options::overwrite_existing, failed);
     if (failed)
-        return profiler::fail<"recording.no_trace", "The recording of the program left no trace: {why}">(
-            Error::Code::Unavailable, lastOutput(), "record it by itself: stepscope-cli record -- COMMAND",
+        return profiler::fail<"recording.no_trace", "Recording the program produced no trace: {why}">(
+            Error::Code::Unavailable, lastOutput(), "record it separately: stepscope-cli record -- COMMAND",
             {{"why", failed.message()}});
     return {};
 }

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-/// Recordings that Stepscope makes for itself, before an experiment or between those of a tuning: `stepscope-cli
-/// record` runs the program with its operators in a private view of the file system and stops it after some seconds, so
-/// that nothing of the user's is overwritten and a training of hours costs seconds.
+/// Recordings that Stepscope makes for its own use, before an experiment or during tuning: `stepscope-cli record` runs
+/// the program with its operators in a private view of the file system and stops it after some seconds, so that none of
+/// the user's files are overwritten, and a training run of hours costs only seconds.
 namespace advisor::runner {
 
-/// Enough for the rules: a few hundred steps of an ordinary training, and short compared with an experiment.
+/// Enough for the rules: a few hundred steps of an ordinary training run, and short compared with an experiment.
 inline constexpr std::chrono::seconds kRecordedTime{8};
 
 struct RecordingPlan {
@@ -22,18 +22,21 @@ struct RecordingPlan {
     std::filesystem::path folder;         ///< working directory; absolute
     std::vector<std::string> environment; ///< NAME=VALUE, added to this process's environment
     Isolation isolation = Isolation::Overlay;
-    std::vector<ReplacedFile> files; ///< that the program sees instead of the user's
+    std::vector<ReplacedFile> files; ///< replacements for the user's files
     std::string hookChanges;         ///< JSON for STEPSCOPE_CHANGES; may be empty
-    bool terminal = false;           ///< the program gets a pseudo-terminal
-    std::filesystem::path log;       ///< what the program prints is appended to this file
-    /// From the end of its first step. The program goes on until it has made twelve steps, at most ten times as long.
+    bool terminal = false;           ///< run the program in a pseudo-terminal
+    std::filesystem::path log;       ///< file to which the program's output is appended
+    /// Counted from the end of its first step. The program continues until it has completed twelve steps, for at most
+    /// ten times this long.
     std::chrono::milliseconds least = kRecordedTime;
-    std::chrono::seconds startPatience{300}; ///< without output and without a step: it hangs
+    std::chrono::seconds startPatience{300}; ///< maximum time without output and without a step; after this, it counts
+                                             ///< as hanging
 };
 
-/// Records a program until it has trained for `least`, or has ended. Blocks; all its processes are gone afterwards.
-/// @param trace  file that is written
-/// @return an error where nothing could be recorded, with what the program printed last; Cancelled after `stop`
+/// Records a program until it has trained for `least` or has exited. Blocks; afterwards, all of its processes have
+/// exited.
+/// @param trace the file to write
+/// @return an error with the last lines that the program printed if nothing could be recorded; Cancelled after `stop`
 profiler::Result<void> recordProgram(const RecordingPlan& plan, const std::filesystem::path& trace,
                                      const std::stop_token& stop);
 

@@ -47,7 +47,7 @@ Result<fs::path> findBeside(std::initializer_list<const char*> places, std::stri
             return path;
     return profiler::fail<"record.incomplete", "{what} is missing">(
         Error::Code::NotFound, programFolder().string(),
-        "install Stepscope again, or build the target stepscope_inject (it needs CUDA's headers)", {{"what", what}});
+        "reinstall Stepscope, or build the target stepscope_inject (it needs the CUDA headers)", {{"what", what}});
 }
 
 Result<PythonHooks> findPythonHooks()
@@ -58,7 +58,7 @@ Result<PythonHooks> findPythonHooks()
     PythonHooks hooks{*startup, {}};
     const auto preload = findBeside({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
                                     "the library for Python's path");
-    if (preload && preload->string().find_first_of(": ") == std::string::npos) // which separate its entries
+    if (preload && preload->string().find_first_of(": ") == std::string::npos) // separators between its entries
         hooks.preload = *preload;
     return hooks;
 }

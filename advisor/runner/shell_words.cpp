@@ -46,7 +46,7 @@ Result<std::vector<std::string>> shellWords(std::string_view line)
             words.back() += letter;
     }
     if (quote != 0)
-        return profiler::fail<"launch.open_quote", "A quote of the command is not closed">(
+        return profiler::fail<"launch.open_quote", "A quote in the command is not closed">(
             Error::Code::Invalid, std::string(line), std::string("add the missing ") + quote);
     return words;
 }

@@ -8,12 +8,12 @@
 
 namespace advisor::runner {
 
-/// The words of a command line as a shell reads them: blanks separate words; quotes and backslashes keep blanks in
-/// them. Variables, patterns and redirections stay text: no shell runs.
-/// @return an error where a quote is not closed
+/// Splits a command line into words like a shell: blanks separate words; quotes and backslashes protect blanks.
+/// Variables, patterns and redirections are kept as text, because no shell runs.
+/// @return an error if a quote is not closed
 profiler::Result<std::vector<std::string>> shellWords(std::string_view line);
 
-/// The line that a shell reads as these words.
+/// A command line that a shell would split into these words.
 std::string commandLine(const std::vector<std::string>& words);
 
 } // namespace advisor::runner

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kNoFile = "/dev/null";
 
-/// Lines with their ends, of which the last one may have none.
+/// Lines with their line ends; the last line may have none.
 std::vector<std::string_view> linesOf(std::string_view text)
 {
     std::vector<std::string_view> lines;
@@ -32,13 +32,13 @@ std::vector<std::string_view> linesOf(std::string_view text)
 }
 
 struct Hunk {
-    std::size_t line = 0;   ///< of the file before, from 1; 0: it is empty
-    std::size_t number = 0; ///< of the line in the diff, from 1
+    std::size_t line = 0;   ///< starting line in the original file, from 1; 0: the file is empty
+    std::size_t number = 0; ///< line number in the diff, from 1
     std::vector<std::string> before, after;
 };
 
 struct FileDiff {
-    std::string before, after; ///< names
+    std::string before, after; ///< file names
     std::vector<Hunk> hunks;
 };
 
@@ -46,7 +46,7 @@ template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 tl::unexpected<Error> malformed(std::size_t number)
 {
     return profiler::fail<Id, Text>(Error::Code::Malformed, fmt::format("line {}", number),
-                                    "write it with diff -u or git diff");
+                                    "create the diff with diff -u or git diff");
 }
 
 /// "--- a/train.py\t2026-01-01" → "a/train.py".
@@ -85,23 +85,23 @@ public:
             } else if (line.starts_with("@@ -")) {
                 if (files.empty())
                     return malformed<"unified_diff.no_name_before_hunk",
-                                     "The diff cannot be read: a hunk comes before the name of its file">(m_next + 1);
+                                     "The diff cannot be read: a hunk comes before its file name">(m_next + 1);
                 auto hunk = readHunk();
                 if (!hunk)
                     return tl::unexpected(hunk.error());
                 files.back().hunks.push_back(std::move(*hunk));
             } else if (line.starts_with("GIT binary patch") || line.starts_with("Binary files")) {
-                return malformed<"unified_diff.binary", "The diff cannot be read: it changes a file that is not text">(
-                    m_next + 1);
+                return malformed<"unified_diff.binary", "The diff cannot be read: it changes a binary file">(m_next +
+                                                                                                             1);
             } else if (line.starts_with("rename from") || line.starts_with("copy from")) {
                 return malformed<"unified_diff.renames", "The diff cannot be read: it renames or copies a file">(
                     m_next + 1);
             } else {
-                ++m_next; // what a program says about the diff
+                ++m_next; // comments that a tool adds to the diff
             }
         }
         if (files.empty())
-            return malformed<"unified_diff.no_file", "The diff cannot be read: it names no file">(1);
+            return malformed<"unified_diff.no_file", "The diff cannot be read: it contains no file name">(1);
         return files;
     }
 
@@ -113,21 +113,21 @@ private:
         std::size_t before = 0, after = 0;
         if (!readHeader(m_lines[m_next], hunk.line, before, after))
             return malformed<"unified_diff.bad_hunk_head",
-                             "The diff cannot be read: the head of a hunk is not of the form @@ -1,2 +1,3 @@">(m_next +
-                                                                                                               1);
+                             "The diff cannot be read: a hunk header does not have the form @@ -1,2 +1,3 @@">(m_next +
+                                                                                                              1);
         ++m_next;
         while (hunk.before.size() < before || hunk.after.size() < after) {
             if (m_next == m_lines.size())
-                return malformed<"unified_diff.cut_off", "The diff cannot be read: its last hunk is cut off">(
+                return malformed<"unified_diff.cut_off", "The diff cannot be read: its last hunk is incomplete">(
                     hunk.number);
             std::string text(m_lines[m_next++]);
-            // Editors and mails remove the blank of an empty line of context.
+            // Editors and mail programs strip the blank of an empty context line.
             const char kind = text == "\n" || text == "\r\n" ? ' ' : text.front();
             if (text.front() == kind)
                 text.erase(0, 1);
             if (kind != ' ' && kind != '-' && kind != '+')
                 return malformed<"unified_diff.bad_line",
-                                 "The diff cannot be read: a line of a hunk begins with neither a blank nor - nor +">(
+                                 "The diff cannot be read: a line of a hunk does not begin with a blank, - or +">(
                     m_next);
             if (m_next < m_lines.size() && m_lines[m_next].starts_with("\\")) { // "\ No newline at end of file"
                 text.erase(text.size() - (text.ends_with("\n") ? 1 : 0));
@@ -175,7 +175,7 @@ std::string withoutFirstPart(const std::string& name)
     return slash == std::string::npos ? name : name.substr(slash + 1);
 }
 
-/// `folder` and those above it, up to the root of the Git repository that it is in.
+/// `folder` and its parents, up to the root of the Git repository that contains it.
 std::vector<fs::path> rootsOf(const fs::path& folder)
 {
     std::vector<fs::path> roots;
@@ -207,7 +207,7 @@ bool matches(const std::vector<std::string_view>& lines, std::size_t at, const s
            std::equal(wanted.begin(), wanted.end(), lines.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-/// Where the hunk applies, at or after `least`; the nearest place to `wanted`.
+/// The position at or after `least` where the hunk applies; the one closest to `wanted`.
 std::optional<std::size_t> placeOf(const Hunk& hunk, const std::vector<std::string_view>& lines, std::size_t wanted,
                                    std::size_t least)
 {
@@ -228,7 +228,7 @@ Result<std::string> patched(const FileDiff& diff, std::string_view text, const f
     const auto lines = linesOf(text);
     std::string result;
     std::size_t done = 0;
-    std::ptrdiff_t shift = 0; // that the hunk before had to be moved by
+    std::ptrdiff_t shift = 0; // offset of the previous hunk
     for (const Hunk& hunk : diff.hunks) {
         // A hunk that removes nothing names the line before it.
         const auto named = static_cast<std::ptrdiff_t>(hunk.line) - (hunk.before.empty() ? 0 : 1);
@@ -236,7 +236,7 @@ Result<std::string> patched(const FileDiff& diff, std::string_view text, const f
         const auto place = placeOf(hunk, lines, wanted, done);
         if (!place)
             return profiler::fail<"unified_diff.hunk", "The hunk in line {line} of the diff does not apply">(
-                Error::Code::Invalid, path.string(), "make the diff again from the file as it is now",
+                Error::Code::Invalid, path.string(), "create the diff again from the current file",
                 {{"line", hunk.number}});
         shift = static_cast<std::ptrdiff_t>(*place) - named;
         for (; done < *place; ++done)
@@ -261,12 +261,13 @@ Result<std::vector<ReplacedFile>> applyDiff(std::string_view diff, const fs::pat
     for (const FileDiff& file : *files) {
         if (file.after == kNoFile)
             return profiler::fail<"unified_diff.deletes", "The diff deletes a file">(
-                Error::Code::Unsupported, file.before, "measure a diff that only changes and adds text");
+                Error::Code::Unsupported, file.before, "use a diff that only changes and adds text");
         const bool isNew = file.before == kNoFile;
         const auto found = isNew ? folder / withoutFirstPart(file.after) : findFile(file.after, folder);
         if (!found)
-            return profiler::fail<"unified_diff.missing_file", "A file of the diff is missing">(
-                Error::Code::NotFound, file.after, "start the command in the folder that the diff's names begin in");
+            return profiler::fail<"unified_diff.missing_file", "A file of the diff does not exist">(
+                Error::Code::NotFound, file.after,
+                "start the command in the folder to which the names in the diff refer");
         std::string text;
         if (!isNew) {
             std::ifstream input(*found, std::ios::binary);
@@ -295,7 +296,7 @@ std::string diffInFolder(std::string_view diff, const fs::path& folder)
     const auto lines = linesOf(diff);
     std::string result;
     for (std::size_t i = 0; i < lines.size(); ++i) {
-        // Removed and added lines can look like a header; only a header has a hunk behind it.
+        // Removed and added lines can look like a header, but only a header is followed by a hunk.
         const bool isHeader = i + 2 < lines.size() && lines[i].starts_with("--- a/") &&
                               lines[i + 1].starts_with("+++ b/") && lines[i + 2].starts_with("@@ ");
         if (!isHeader) {

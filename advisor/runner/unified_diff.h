@@ -10,18 +10,18 @@
 
 namespace advisor::runner {
 
-/// Applies a unified diff, as `diff -u` and `git diff` write it, without changing a file.
+/// Applies a unified diff, in the format of `diff -u` and `git diff`, without changing a file.
 ///
-/// A file of the diff is looked for in `folder` and, where that is inside a Git repository, in the folders above it up
-/// to the repository's root; with and without the first part of its path ("a/", "b/"). A hunk applies where all its
-/// lines of context and its removed lines are, at its line number or else at the nearest such place.
-/// @return the files as the diff makes them; an error where a file is missing, a hunk does not apply, or the diff does
-///         something else than to change and add text
+/// Each file of the diff is looked up in `folder` and, inside a Git repository, in the parent folders up to the root of
+/// the repository, both with and without the first component of its path ("a/", "b/"). A hunk applies where all of its
+/// context lines and removed lines match, at its line number or at the nearest such place.
+/// @return the contents of the files after the diff; an error if a file is missing, a hunk does not apply, or the diff
+/// does anything other than changing and adding text
 profiler::Result<std::vector<ReplacedFile>> applyDiff(std::string_view diff, const std::filesystem::path& folder);
 
-/// The same diff with names that begin in `folder`, where all its files are in there: `patch -p1` and `git apply` take
-/// it in that folder. Otherwise the diff as it is, whose names begin in the root.
-/// @param diff  with names as the patcher writes them: absolute paths behind "a/" and "b/"
+/// The same diff with file names relative to `folder`, if all of its files are inside: `patch -p1` and `git apply`
+/// accept it in that folder. Otherwise the unchanged diff, with absolute names.
+/// @param diff with names as written by the patcher: absolute paths after "a/" and "b/"
 std::string diffInFolder(std::string_view diff, const std::filesystem::path& folder);
 
 } // namespace advisor::runner

@@ -22,10 +22,10 @@ using profiler::os::PrivateView;
 
 namespace {
 
-// What belongs to the system: programs do not write there, or (devices, processes) have to write to the real thing.
+// System folders: programs do not write there, or need the real ones (devices, processes).
 constexpr std::array kSystemFolders = {"bin",  "boot", "dev",  "etc",  "lib", "lib32", "lib64",     "libx32",
                                        "proc", "run",  "sbin", "snap", "sys", "usr",   "lost+found"};
-// A copy of a working directory that holds a data set would take minutes and the user's disk.
+// Copying a working directory with a dataset would take minutes and fill the user's disk.
 constexpr std::uintmax_t kMostCopiedBytes = std::uintmax_t{2} << 30;
 
 bool liesIn(const fs::path& path, const fs::path& folder)
@@ -33,7 +33,7 @@ bool liesIn(const fs::path& path, const fs::path& folder)
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
 
-/// @tparam Text  ends with the reason: "A folder cannot be made: {why}"
+/// @tparam Text ends with the reason: "A folder cannot be created: {why}"
 template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 Error systemError(int number, const fs::path& where, std::string hint)
 {
@@ -44,21 +44,21 @@ Error systemError(int number, const fs::path& where, std::string hint)
                                          {{"why", std::generic_category().message(number)}});
 }
 
-/// Folders that can hold what a program writes, the best first. Memory comes last.
+/// Folders for the files that a program writes, best first. Memory comes last.
 std::vector<fs::path> scratchFolders()
 {
     std::vector<fs::path> folders;
     for (const char* variable : {"STEPSCOPE_SCRATCH", "XDG_RUNTIME_DIR"})
         if (const char* value = std::getenv(variable); value && *value == '/')
             folders.emplace_back(value);
-    // /var/tmp is on a disk, outlives no need of ours, and is in no folder that becomes private.
+    // /var/tmp is on a disk, is kept long enough, and is not inside a folder that becomes private.
     folders.insert(folders.begin() + (std::getenv("STEPSCOPE_SCRATCH") ? 1 : 0), "/var/tmp");
     folders.emplace_back("/dev/shm");
     std::erase_if(folders, [](const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) != 0; });
     return folders;
 }
 
-/// All folders in which a user's program may write, except those that hold `scratch`.
+/// All folders in which a user's program may write, except those that contain `scratch`.
 std::vector<fs::path> privateFolders(const fs::path& folder, const fs::path& scratch)
 {
     std::vector<fs::path> folders;
@@ -79,12 +79,12 @@ Result<fs::path> makeScratch(const fs::path& parent)
 {
     std::string pattern = (parent / "stepscope-arm-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
-        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder cannot be made: {why}">(
+        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder could not be created: {why}">(
             errno, parent, "set STEPSCOPE_SCRATCH to another folder"));
     return pattern;
 }
 
-/// Also folders that their owner may not read, as overlayfs and programs leave them.
+/// Also removes folders that their owner cannot read, which overlayfs and some programs leave behind.
 void removeTree(const fs::path& folder)
 {
     std::error_code ignored;
@@ -97,21 +97,21 @@ void removeTree(const fs::path& folder)
     fs::remove_all(folder, ignored);
 }
 
-/// With the permissions of `original`, where there is one.
+/// Copies the permissions of `original`, if it exists.
 Result<void> writeText(const fs::path& path, const std::string& text, const fs::path& original)
 {
     std::error_code failed;
     fs::create_directories(path.parent_path(), failed);
     std::ofstream file(path, std::ios::binary | std::ios::trunc);
     if (!(file << text << std::flush))
-        return tl::unexpected(systemError<"workspace.unwritten", "A patched file cannot be written: {why}">(
-            errno, path, "see that the disk has room"));
+        return tl::unexpected(systemError<"workspace.unwritten", "A patched file could not be written: {why}">(
+            errno, path, "check that the disk has free space"));
     if (const auto status = fs::status(original, failed); !failed && fs::exists(status))
         fs::permissions(path, status.permissions(), failed);
     return {};
 }
 
-/// Folders of a layer are as those below them: a merged folder has the permissions of its upper one.
+/// Folders of a layer get the permissions of those below: a merged folder has the permissions of its upper layer.
 void copyFolderPermissions(const fs::path& layer, const fs::path& original, const fs::path& scratch)
 {
     for (fs::path below = original.parent_path(), above = layer.parent_path();
@@ -138,8 +138,8 @@ std::uintmax_t sizeOf(const fs::path& folder)
     return bytes;
 }
 
-/// Enters a private view on `scratch`, for a moment.
-/// @return why that is not possible; empty: it is
+/// Enters a private view on `scratch` as a test.
+/// @return why that is not possible; empty: it is possible
 std::string tryView(const fs::path& scratch)
 {
     PrivateView view(privateFolders("/", scratch), scratch);
@@ -150,15 +150,15 @@ std::string tryView(const fs::path& scratch)
         {.words = {"true"}, .environment = {"PATH=/usr/bin:/bin"}, .folder = "/", .view = &view}, failure);
     if (tree || failure.stage != profiler::os::StartFailure::Stage::View)
         return {};
-    // unshare(2) reports a limit on namespaces as a lack of space.
+    // unshare(2) reports ENOSPC if the limit on namespaces is reached.
     return failure.number == ENOSPC ? "the limit on user namespaces is used up (user.max_user_namespaces)"
                                     : std::generic_category().message(failure.number);
 }
 
-/// A folder for layers: entering a view shows what its file system can do.
+/// A folder for layers: a test shows whether its file system supports private views.
 Result<fs::path> scratchParent()
 {
-    Error error = profiler::makeError<"scratch.no_folder", "There is no folder for temporary files">(
+    Error error = profiler::makeError<"scratch.no_folder", "No folder is available for temporary files">(
         Error::Code::Unavailable, "/var/tmp", "set STEPSCOPE_SCRATCH to a folder on a local disk");
     for (const fs::path& parent : scratchFolders()) {
         const auto scratch = makeScratch(parent);
@@ -168,11 +168,12 @@ Result<fs::path> scratchParent()
         removeTree(*scratch);
         if (why.empty())
             return parent;
-        error = profiler::makeError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
-            Error::Code::Unavailable, parent.string(),
-            "run the program in a copy of its folder (--isolation copy) or, where what it writes "
-            "does no harm, in place (--isolation in-place)",
-            {{"why", why}});
+        error =
+            profiler::makeError<"workspace.no_view", "A private view of the file system could not be created: {why}">(
+                Error::Code::Unavailable, parent.string(),
+                "run the program in a copy of its folder (--isolation copy) or, if what it writes does no harm, in "
+                "place (--isolation in-place)",
+                {{"why", why}});
     }
     return tl::unexpected(error);
 }
@@ -196,7 +197,7 @@ void keepServicesPrivate(EnvironmentVariables& environment)
 {
     struct Service {
         const char *variable, *offline;
-        std::array<std::string_view, 3> off; // values with which it sends nothing
+        std::array<std::string_view, 3> off; // values that disable the service
     };
     constexpr std::array<Service, 2> kServices = {{{"WANDB_MODE", "offline", {"disabled", "dryrun", "offline"}},
                                                    {"NEPTUNE_MODE", "offline", {"debug", "disabled", "read-only"}}}};
@@ -208,7 +209,7 @@ void keepServicesPrivate(EnvironmentVariables& environment)
     environment["COMET_START_ONLINE"] = "0";
     environment["CLEARML_OFFLINE_MODE"] = "1";
     environment["MLFLOW_TRACKING_URI"] = "file:mlruns";
-    // Two programs cannot listen on one port.
+    // Two programs cannot listen on the same port.
     if (const int port = profiler::os::freePort())
         environment["MASTER_PORT"] = environment["PET_MASTER_PORT"] = std::to_string(port);
 }
@@ -231,7 +232,7 @@ Result<Workspace> Workspace::make(const fs::path& folder, Isolation isolation,
     else if (isolation == Isolation::Copy)
         made = workspace.makeCopy(replaced);
     else if (!replaced.empty())
-        made = profiler::fail<"workspace.in_place", "A changed file cannot be measured in place">(
+        made = profiler::fail<"workspace.in_place", "A modified file cannot be measured in place">(
             Error::Code::Unsupported, replaced.front().path.string(),
             "run the program in a copy of its folder (--isolation copy)");
     if (!made)
@@ -254,12 +255,12 @@ Result<void> Workspace::makeView(const std::vector<ReplacedFile>& replaced)
     m_view.emplace(std::move(folders), m_scratch);
     if (const int number = m_view->prepare())
         return tl::unexpected(
-            systemError<"workspace.no_view", "A private view of the file system cannot be made: {why}">(
-                number, m_scratch, "see that the disk has room"));
+            systemError<"workspace.no_view", "A private view of the file system could not be created: {why}">(
+                number, m_scratch, "check that the disk has free space"));
     for (const ReplacedFile& file : replaced) {
         const fs::path layer = m_view->layerOf(file.path);
         if (layer.empty())
-            return profiler::fail<"workspace.file_outside", "This file cannot be changed for one arm">(
+            return profiler::fail<"workspace.file_outside", "This file cannot be replaced for one arm">(
                 Error::Code::Unsupported, file.path.string(), "measure a change of a file in the program's folder");
         if (const auto written = writeText(layer, file.text, file.path); !written)
             return written;
@@ -271,7 +272,7 @@ Result<void> Workspace::makeView(const std::vector<ReplacedFile>& replaced)
 Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
 {
     if (sizeOf(m_original) > kMostCopiedBytes)
-        return profiler::fail<"workspace.too_large", "The working directory is too large to be copied">(
+        return profiler::fail<"workspace.too_large", "The working directory is too large to copy">(
             Error::Code::Unsupported, m_original.string(), "run the program in place (--isolation in-place)");
     const auto scratch = makeScratch(fs::temp_directory_path());
     if (!scratch)
@@ -281,12 +282,14 @@ Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
     std::error_code failed;
     fs::copy(m_original, m_folder, fs::copy_options::recursive | fs::copy_options::copy_symlinks, failed);
     if (failed)
-        return tl::unexpected(systemError<"workspace.no_copy", "The working directory cannot be copied: {why}">(
-            failed.value(), m_original, "see that the disk has room, and that you may read all its files"));
+        return tl::unexpected(systemError<"workspace.no_copy", "The working directory could not be copied: {why}">(
+            failed.value(), m_original,
+            "check that the disk has free space and that you can read all files in the folder"));
     for (const ReplacedFile& file : replaced) {
         if (!liesIn(file.path, m_original))
-            return profiler::fail<"workspace.not_copied", "This file is in no copy of the program's folder">(
-                Error::Code::Unsupported, file.path.string(), "start the program in a folder that holds the file");
+            return profiler::fail<"workspace.not_copied",
+                                  "The copy of the program's folder does not contain this file">(
+                Error::Code::Unsupported, file.path.string(), "start the program in a folder that contains the file");
         if (const auto written = writeText(inside(file.path.string()), file.text, file.path); !written)
             return written;
     }
@@ -308,12 +311,12 @@ Result<fs::path> Workspace::exchange()
             return scratch;
         m_scratch = *scratch;
     }
-    // No view makes its scratch folder private.
+    // No view hides its scratch folder.
     const fs::path folder = m_scratch / ".exchange";
     std::error_code failed;
     fs::create_directory(folder, failed);
     if (failed)
-        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder cannot be made: {why}">(
+        return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder could not be created: {why}">(
             failed.value(), folder, "set STEPSCOPE_SCRATCH to another folder"));
     return folder;
 }

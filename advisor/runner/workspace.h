@@ -12,41 +12,41 @@
 
 namespace advisor::runner {
 
-/// How a program that is only measured is kept from changing the user's files.
+/// How the user's files are protected from a program that is only measured.
 enum class Isolation {
-    Overlay, ///< it sees all files, and what it writes goes to a layer that is deleted
-    Copy,    ///< it runs in a copy of its working directory; other files that it writes are the user's
-    InPlace  ///< it runs as the user would run it
+    Overlay, ///< the program sees all files; its writes go to a layer that is deleted
+    Copy,    ///< the program runs in a copy of its working directory; writes to other places affect the user's files
+    InPlace  ///< the program runs as the user would run it
 };
 /// "overlay", "copy", "in place".
 std::string_view isolationName(Isolation isolation);
 
-/// A file that a program sees instead of the user's.
+/// A file that a program sees instead of the user's file.
 struct ReplacedFile {
-    std::filesystem::path path; ///< absolute; the user may have no such file
+    std::filesystem::path path; ///< absolute; the user's file may not exist
     std::string text;
 };
 
-/// The files that one start of a program works with. They go away with their owner, which outlives the program.
+/// The files for one start of a program. They are deleted with their owner, which outlives the program.
 class Workspace {
 public:
-    /// @param folder    the program's working directory; absolute
-    /// @param replaced  in a private view, of any file; in a copy, of files in `folder`; in place, none
-    /// @return an error where files cannot be replaced, or there is no room
+    /// @param folder the program's working directory; absolute
+    /// @param replaced in a private view, any files; in a copy, files in `folder`; in place, none
+    /// @return an error if files cannot be replaced or there is not enough space
     static profiler::Result<Workspace> make(const std::filesystem::path& folder, Isolation isolation,
                                             const std::vector<ReplacedFile>& replaced);
     Workspace(Workspace&& other) noexcept;
     Workspace& operator=(Workspace&& other) noexcept;
     ~Workspace();
 
-    /// Where the program runs.
+    /// The program's working directory.
     [[nodiscard]] const std::filesystem::path& folder() const { return m_folder; }
-    /// What it has to enter first; nullptr: nothing.
+    /// The view that the program has to enter first; nullptr: none.
     [[nodiscard]] const profiler::os::PrivateView* view() const { return m_view ? &*m_view : nullptr; }
-    /// A word of the command: in a copy, a path to a file of the folder is that of the copied file.
+    /// Translates a word of the command: in a copy, a path to a file of the folder becomes the path of the copied file.
     [[nodiscard]] std::string inside(const std::string& word) const;
-    /// A folder beside the program's files: what the program writes there is seen outside of its view as well. It goes
-    /// away with the workspace.
+    /// A folder outside of the private view: what the program writes there is visible outside as well. It is deleted
+    /// with the workspace.
     profiler::Result<std::filesystem::path> exchange();
 
 private:
@@ -59,11 +59,11 @@ private:
     std::optional<profiler::os::PrivateView> m_view;
 };
 
-/// Keeps what a program that is only measured reports to services off the network and out of the user's accounts, and
-/// its ports its own. A service that the user has switched off stays off.
+/// Prevents a measured program from reporting to online services under the user's accounts, and gives it its own ports.
+/// A service that the user has disabled stays disabled.
 void keepServicesPrivate(EnvironmentVariables& environment);
 
-/// Whether private views can be entered here; the error says why not, and what else can be done.
+/// Whether private views can be entered here; otherwise, the error contains the reason and the alternatives.
 profiler::Result<void> checkPrivateViews();
 
 } // namespace advisor::runner

@@ -9,21 +9,21 @@ namespace advisor {
 
 namespace {
 
-/// The settings that the knob belongs to, from its row; empty for none.
+/// The group of settings that the knob belongs to, from its row; empty for none.
 std::string_view settingsOf(std::string_view key)
 {
     const config::Knob* knob = config::findKnob(key);
     return knob ? knob->settings : std::string_view();
 }
 
-/// The search of the trainer itself changes what a step is; batches are searched by trials.
+/// The trainer's own search changes what a step is; tuning searches batch sizes by trials instead.
 bool canBeTried(const Toggle& change)
 {
     const config::Knob* knob = config::findKnob(change.key);
     return knob && !knob->searchesBatch;
 }
 
-/// Up to all samples, and below a value that failed.
+/// At most the number of samples, and below a value that failed.
 std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits)
 {
     if (limits.failed > batch)
@@ -75,7 +75,7 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
             candidate.makesRoom = true;
             candidate.judgedBy = JudgedBy::Time;
             candidate.measure = "steps";
-            candidate.predicted.reset(); // bytes
+            candidate.predicted.reset(); // in bytes, but the objective is now time
             candidate.title += ", to make room for twice the batch";
         }
         candidates.push_back(std::move(candidate));
@@ -86,7 +86,7 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
 
 void sortByWorth(std::vector<Candidate>& candidates)
 {
-    // An epoch or a validation lasts as long as many steps: what is timed in steps is known sooner.
+    // An epoch or a validation takes as long as many steps, so changes that are timed in steps are decided sooner.
     const auto rank = [](const Candidate& c) {
         return std::tuple(c.makesRoom, -c.worth, !c.predicted.has_value(), c.measure != "steps");
     };
@@ -118,7 +118,7 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
         if (const std::string to = config::toText(further); !tried.contains({kept.key, to}))
             candidates.push_back({{kept.key, now.text(kept.key), to},
                                   {},
-                                  "Further the way that paid",
+                                  "Continues in the direction that paid",
                                   std::nullopt,
                                   "steps",
                                   JudgedBy::Time});

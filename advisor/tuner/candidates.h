@@ -10,48 +10,47 @@
 
 namespace advisor {
 
-/// What may be tried next.
+/// A change that may be tried next.
 struct Candidate {
     Toggle change;
-    std::string rule; ///< that advised it
+    std::string rule; ///< the rule that proposed it
     std::string title;
     std::optional<Saving> predicted;
     std::string measure = "steps";
     JudgedBy judgedBy = JudgedBy::Time;
-    double worth = 0; ///< µs of a step, see RuleAdvice
-    /// It saves memory: tried with twice the batch beside it, which is what that memory is for, and judged by the time.
+    double worth = 0; ///< µs per step, see RuleAdvice
+    /// It saves memory: tried together with twice the batch size, which uses that memory, with time as the objective.
     bool makesRoom = false;
 };
-/// What a search for the largest batch has come to.
+/// The state of a search for the largest batch size.
 struct BatchLimits {
-    std::int64_t samples = 0; ///< to train on: no batch is larger; 0: not known
-    std::int64_t failed = 0;  ///< the smallest batch that could not be trained; 0: none yet
+    std::int64_t samples = 0; ///< number of training samples: no batch is larger; 0: unknown
+    std::int64_t failed = 0;  ///< the smallest batch size that could not be trained; 0: none yet
 };
 /// (key, value) pairs that were tried.
 using Tried = std::set<std::pair<std::string, std::string>>;
 
-/// The order of trials: by estimated impact, and what makes room in the memory last. Of equals, those with a
-/// prediction, and those that are timed in steps.
+/// Sorts the candidates: by estimated impact, with those that make room in memory last. Among equals, those with a
+/// prediction and those timed in steps come first.
 void sortByWorth(std::vector<Candidate>& candidates);
-/// All that changes where a candidate is tried.
+/// All changes that are made when a candidate is tried.
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
-/// Advice that has not been tried, by its estimated impact; what makes room in the memory comes last. Changes that need
-/// a screening at equal time are left out.
+/// Advice that has not been tried, sorted by estimated impact; changes that make room in memory come last. Changes that
+/// need a screening at equal time are excluded.
 std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const config::TrainingConfig& now,
                                const Tried& tried);
-/// How values of the knob are searched after one that paid, from its row; None for an unknown key.
+/// How to search further values of the knob after one that paid, from its row; None for an unknown key.
 config::ValueSearch searchOf(std::string_view key);
-/// Further values of a knob whose change paid, as its row says: more or fewer workers within the cores; twice the
-/// batch, and where that could not be trained one halfway to it, until a quarter more is all there is to win. Without a
-/// rule: that is the kept change's.
-/// @param cores  that a process may use; 0: not known
+/// Further values of a knob whose change paid, according to its row: more or fewer workers up to the number of cores;
+/// twice the batch size or, if that could not be trained, a value halfway to it, until less than a quarter can be
+/// gained. Without a rule: the rule of the kept change applies.
+/// @param cores number of cores that a process may use; 0: unknown
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,
                                const BatchLimits& limits = {});
-/// The numbers of loader workers that are worth trying after one that paid: one more, twice as many, one less, within
-/// the cores.
+/// Numbers of loader workers to try after one that paid: one more, twice as many, one less, up to the number of cores.
 std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores);
-/// After changes that were kept together, the toggle first: what they changed from lost and counts as tried. What was
-/// tried of knobs that hang together with the toggle is forgotten: it may pay now.
+/// Marks values after changes that were kept together, the toggle first: the previous values have lost and count as
+/// tried. Tried values of knobs in the same group as the toggle are forgotten, because they may pay now.
 void markKept(Tried& tried, const std::vector<Toggle>& changes);
 
 } // namespace advisor

@@ -49,12 +49,13 @@ public:
         while (!isOver()) {
             const auto candidate = next();
             if (!candidate) {
-                m_result.why = message<"tune.ended.nothing_left", "Everything that the rules advise has been tried.">();
+                m_result.why =
+                    message<"tune.ended.nothing_left", "All changes that the rules propose have been tried.">();
                 break;
             }
             if (!tryOne(*candidate) || isOver())
                 continue;
-            // A changed program may have another bottleneck. A recording that fails leaves the advice as it was.
+            // A changed program may have another bottleneck. If the recording fails, the advice stays as it was.
             if (auto recorded = record(); !recorded && recorded.error().code != Error::Code::Cancelled)
                 m_result.trials.back().notes.push_back(
                     message<"tune.program_not_recorded", "The program could not be recorded again: {error}">(
@@ -84,12 +85,12 @@ private:
         return !m_result.why.empty();
     }
 
-    /// The program with everything that was kept. Its sites are those of the first recording, which is of the user's
-    /// own files; later ones only tell what to try next.
+    /// Records the program with everything that was kept. Places to change come from the first recording, which is of
+    /// the user's own files; later recordings only determine what to try next.
     Result<void> record()
     {
         ++m_round;
-        report("recording the program to ask the rules", {}, {});
+        report("recording the program for the rules", {}, {});
         std::shared_ptr<const profiler::Trace> trace = m_first ? nullptr : m_plan.trace;
         if (!trace) {
             ProgramVariant variant = m_plan.setup.arms[0];
@@ -108,7 +109,7 @@ private:
         return {};
     }
 
-    /// The value that a setting has now; empty: not known.
+    /// The current value of a setting; empty: unknown.
     [[nodiscard]] std::string valueOf(const std::string& key, const std::string& recorded) const
     {
         const auto found = std::find_if(m_result.kept.begin(), m_result.kept.end(),
@@ -148,14 +149,14 @@ private:
     static Message whyNotTried(const Candidate& candidate)
     {
         if (!sameBatches({candidate.change}))
-            return message<"tune.skipped.batches", "It changes the batches, and what that does to the learning is not "
-                                                   "measured with a program.">();
+            return message<"tune.skipped.batches", "It changes the batches, and an experiment with a program does not "
+                                                   "measure what that does to learning.">();
         if (candidate.judgedBy == JudgedBy::Memory)
-            return message<"tune.skipped.memory", "It saves memory and makes nothing faster by itself.">();
+            return message<"tune.skipped.memory", "It saves memory but makes nothing faster by itself.">();
         return {};
     }
 
-    /// True when it was kept.
+    /// True if it was kept.
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
@@ -194,7 +195,7 @@ private:
         return keeps;
     }
 
-    /// What a result means for the trial. True: the change pays.
+    /// Evaluates the result of a trial. True: the change pays.
     bool judge(const ProgramResult& result, TuneTrial& trial)
     {
         m_result.program = result.program;
@@ -206,7 +207,7 @@ private:
         }
         if (result.program.isTooShort) {
             trial.outcome = TuneTrial::Outcome::Failed;
-            if (result.measured.plan.measure == "steps") // for any other change as well
+            if (result.measured.plan.measure == "steps") // the same would happen for any other change
                 m_result.why = result.measured.why;
             return false;
         }
@@ -214,7 +215,7 @@ private:
         return result.measured.verdict == Verdict::Pays;
     }
 
-    /// @return false where the patch of everything together cannot be made, since a file has changed in the meantime
+    /// @return false if the patch with all changes cannot be created because a file has changed in the meantime
     bool keep(const ProgramPlan& plan, TuneTrial& trial)
     {
         std::vector<Toggle> all = m_result.kept;
@@ -246,7 +247,7 @@ private:
         return true;
     }
 
-    /// Further along the way that paid.
+    /// Continues in the direction that paid.
     void search(const Candidate& kept)
     {
         m_further.clear();
@@ -255,14 +256,14 @@ private:
         for (const std::int64_t value : furtherWorkers(numberOf(kept.change.to), m_cores))
             m_further.push_back({{kept.change.key, kept.change.to, config::toText(value)},
                                  kept.rule,
-                                 "Further the way that paid",
+                                 "Continues in the direction that paid",
                                  std::nullopt,
                                  "steps",
                                  JudgedBy::Time});
     }
 
-    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more. Its
-    /// steps are timed: where no kept change acts in them there is nothing to measure.
+    /// Each kept change was selected for its ratio, so the product of the ratios is biased upwards: the total is
+    /// measured again. Steps are timed, so if no kept change acts in steps, there is nothing to measure.
     void measureTheWhole()
     {
         const bool actsInSteps = std::any_of(m_result.kept.begin(), m_result.kept.end(),
@@ -275,7 +276,7 @@ private:
             return;
         plan.measure = "steps";
         const auto result =
-            measure(plan, plan.changes.front(), m_budget.secondsLeft(), "the unchanged program against the best, ");
+            measure(plan, plan.changes.front(), m_budget.secondsLeft(), "unchanged program against all kept changes, ");
         if (!result || result->isRefused || !result->measured.samplesPerSecond.isKnown())
             return;
         m_result.ratio = result->measured.samplesPerSecond;

@@ -16,7 +16,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kToStop{60};
-// Between two words: libraries are read from a cold disk, data is looked through, a first step is compiled.
+// Maximum time between two reports while libraries are read from a cold disk, data is scanned, or the first step is
+// compiled.
 constexpr std::chrono::seconds kPatience{300};
 
 profiler::Result<void> outcome(const TrainerExit& exit)
@@ -53,17 +54,17 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
             return tl::unexpected(Error{Error::Code::Unavailable,
                                         noAnswer(kPatience),
                                         {},
-                                        "run the training by itself and see on its timeline where it hangs"});
+                                        "run the training alone and check on its timeline where it hangs"});
         if (progress && std::holds_alternative<config::protocol::StepProgress>(*progress) && !firstStep)
             firstStep = now;
-        if (stop.stop_requested()) // nobody wants the trace: the trainer is killed as it goes out of scope
+        if (stop.stop_requested()) // the trace is not needed: the trainer is killed when it goes out of scope
             return profiler::fail<"tune.recording_cancelled", "The recording was cancelled">(Error::Code::Cancelled);
         if (!told && firstStep && now - *firstStep > least) {
-            static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have ended just now
+            static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have exited just now
             told = now;
         }
         if (told && !killed && now - *told > kToStop) {
-            (*process)->kill(); // what it recorded until now can be read
+            (*process)->kill(); // what it has recorded so far can be read
             killed = true;
         }
         if (progress)

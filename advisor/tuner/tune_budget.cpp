@@ -10,13 +10,12 @@ using profiler::Message;
 
 namespace {
 
-// What two processes and the first look of an experiment take at the least; with less time there is no use in
-// beginning.
+// Minimum time for two processes and the first look of an experiment; with less time, it is not worth starting one.
 constexpr double kLeastSeconds = 20;
-// What is tried again after a change that hangs together with it may go round and round.
+// Changes that are tried again after a related change was kept could otherwise be tried forever.
 constexpr std::size_t kMostTrials = 60;
-// Of the budget: for the start against the best at the end. Chosen: less than a program with a slow start takes would end
-// without a total, and more than half would leave too little to try.
+// Share of the budget for the final comparison with the start. Chosen: with less, programs that start slowly would get
+// no total; with more than half, too little would be left for trials.
 constexpr double kLeastForTheWhole = 0.15, kMostForTheWhole = 0.5;
 
 double took(const TuneTrial& trial)
@@ -65,7 +64,7 @@ std::chrono::seconds TuneBudget::limit(double seconds) const
 Message TuneBudget::endedBy(const std::vector<TuneTrial>& trials, const std::stop_token& stop) const
 {
     if (stop.stop_requested())
-        return message<"tune.ended.stopped", "Stopped; what paid until then is kept.">();
+        return message<"tune.ended.stopped", "Stopped; the changes that paid so far are kept.">();
     if (trials.size() >= kMostTrials)
         return message<"tune.ended.most_trials", "{count} changes were tried.">({{"count", kMostTrials}});
     if (m_budget.count() > 0 &&
@@ -74,7 +73,7 @@ Message TuneBudget::endedBy(const std::vector<TuneTrial>& trials, const std::sto
     return {};
 }
 
-/// With the change that took most of it, so that nobody believes that an untried change does not pay.
+/// Names the change that took most of the budget, so that users do not conclude that untried changes do not pay.
 Message TuneBudget::usedUp(const std::vector<TuneTrial>& trials) const
 {
     const auto longest = std::max_element(trials.begin(), trials.end(),

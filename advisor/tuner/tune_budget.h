@@ -8,22 +8,22 @@
 
 namespace advisor {
 
-/// The time of a tuning, which counts from the construction of this object.
+/// The time budget of a tuning, counted from the construction of this object.
 class TuneBudget {
 public:
     /// @param budget  0: no limit
     explicit TuneBudget(std::chrono::seconds budget) : m_budget(budget) {}
 
     [[nodiscard]] double secondsSpent() const;
-    /// Negative once the budget is used up, and without one.
+    /// Negative after the budget is used up; meaningless without a budget.
     [[nodiscard]] double secondsLeft() const;
-    /// For more trials. Once a change was kept, a part of the budget is left for the measurement of the whole: what the
-    /// quickest of the kept changes took, at least 15 % and at most half of the budget.
+    /// Time left for more trials. After a change was kept, part of the budget is reserved for measuring the total: the
+    /// time that the quickest kept change took, but at least 15 % and at most half of the budget.
     [[nodiscard]] double secondsToTry(const std::vector<TuneTrial>& trials) const;
-    /// Less than a second is left.
+    /// True if less than a second is left.
     [[nodiscard]] bool isUsedUp() const;
-    /// Why no further change is tried: the user stopped it, the budget is used up, or too many were tried. Empty: go
-    /// on.
+    /// Why no further change is tried: the user stopped the tuning, the budget is used up, or too many changes were
+    /// tried. Empty: continue.
     [[nodiscard]] profiler::Message endedBy(const std::vector<TuneTrial>& trials, const std::stop_token& stop) const;
     /// The limit of an experiment that may take `seconds`; 0 without a budget.
     [[nodiscard]] std::chrono::seconds limit(double seconds) const;

@@ -7,7 +7,7 @@ namespace advisor {
 
 bool isRatioMeasured(const TuneOutcome& result)
 {
-    // Where nothing was put into it, it is a bare 1.
+    // If no kept change contributed a ratio, it is exactly 1.
     return result.whole || result.ratio.low < result.ratio.high;
 }
 
@@ -17,14 +17,14 @@ std::string tuneSummary(const TuneOutcome& result)
     const auto kept = count([](const TuneTrial& trial) { return trial.outcome == TuneTrial::Outcome::Kept; });
     const auto measured = count([](const TuneTrial& trial) { return trial.result.has_value(); });
     if (result.trials.empty())
-        return "Nothing was tried: the settings stay as they are.";
+        return "No change was tried: the settings stay as they are.";
     if (measured == 0)
-        return "Nothing that was tried could be measured: the settings stay as they are.";
+        return "No tried change could be measured: the settings stay as they are.";
     const std::string changes = fmt::format("{} {}", measured, measured == 1 ? "change" : "changes");
     if (kept == 0)
-        return fmt::format("Of {} measured none was shown to pay: the settings stay as they are.", changes);
+        return fmt::format("None of {} measured was shown to pay: the settings stay as they are.", changes);
     if (!isRatioMeasured(result))
-        return fmt::format("{} of {} kept; the samples per second of the whole were not measured.", kept, changes);
+        return fmt::format("{} of {} kept; their total effect on samples per second was not measured.", kept, changes);
     return fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}): {} of {} kept.",
                        result.ratio.value, result.ratio.low, result.ratio.high, kept, changes);
 }

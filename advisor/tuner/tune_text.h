@@ -5,15 +5,16 @@
 #include <string>
 #include <string_view>
 
-/// What a tuning found, in words, for terminal, report and app alike.
+/// The result of a tuning as text, for the terminal, the report and the app.
 namespace advisor {
 
-/// Was the best compared with the start in samples per second? Else the result's ratio stands for no measurement.
+/// True if samples per second of the best and the start were compared; otherwise the result's ratio is not a
+/// measurement.
 bool isRatioMeasured(const TuneOutcome& result);
-/// "1.82 × the samples per second (at least 1.70, at most 1.95): 3 of 7 changes kept." A ratio only where one was
+/// "1.82 × the samples per second (at least 1.70, at most 1.95): 3 of 7 changes kept." Contains a ratio only if one was
 /// measured.
 std::string tuneSummary(const TuneOutcome& result);
-/// What became of a trial: "kept", "does not pay", "inconclusive", "failed", "skipped".
+/// The outcome of a trial: "kept", "does not pay", "inconclusive", "failed", "skipped".
 std::string_view trialVerdict(const TuneTrial& trial);
 
 } // namespace advisor

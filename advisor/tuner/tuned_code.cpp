@@ -11,7 +11,7 @@ namespace advisor {
 
 namespace {
 
-/// The rule whose change of this knob was kept last; a knob's own tip has its name.
+/// The rule whose change of this knob was kept last; otherwise the tip with the knob's name.
 std::string ruleOf(const TuneResult& result, const std::string& key)
 {
     const auto kept = std::find_if(result.trials.rbegin(), result.trials.rend(), [&](const TuneTrial& trial) {
@@ -29,7 +29,8 @@ std::vector<TunedCode> codeToPaste(const TuneResult& result)
     std::vector<Toggle> changes;
     for (const config::Difference& setting : settings)
         changes.push_back({setting.key, setting.a, setting.b});
-    // A batch that is only trained in parts calls for no other rate: the code of accumulation says how large they are.
+    // If a batch is only split into parts, the learning rate stays; the code of gradient accumulation shows the size of
+    // the parts.
     if (keepTheBatch(changes))
         std::erase_if(settings, [](const auto& setting) { return setting.key == config::key::batchSize.name; });
     for (config::Difference& setting : settings) {
@@ -56,11 +57,11 @@ std::string codeText(const TuneResult& result, std::string_view heading)
 
 std::string codeMarkdown(const TuneResult& result)
 {
-    std::string text = "# Code to paste\n\nThe settings that tuning kept, each as its tip writes it; put in your own "
-                       "names and the values named above each piece.\n";
+    std::string text = "# Code to copy\n\nOne piece of code for each setting that tuning kept, from its tip. Replace "
+                       "the names with your own and use the values above each piece.\n";
     const auto code = codeToPaste(result);
     if (code.empty())
-        return text + "\nNothing was kept: there is nothing to paste.\n";
+        return text + "\nNo change was kept: there is no code to copy.\n";
     for (const TunedCode& piece : code) {
         text += fmt::format("\n## {} = {} (was {})\n", piece.setting.key, piece.setting.b, piece.setting.a);
         for (const auto& [heading, fence, body] :

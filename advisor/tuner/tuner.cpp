@@ -32,12 +32,13 @@ public:
         while (!isOver()) {
             const auto candidate = next();
             if (!candidate) {
-                m_result.why = message<"tune.ended.nothing_left", "Everything that the rules advise has been tried.">();
+                m_result.why =
+                    message<"tune.ended.nothing_left", "All changes that the rules propose have been tried.">();
                 break;
             }
             if (!tryOne(*candidate) || isOver())
                 continue;
-            // Another training may have another bottleneck. A recording that fails leaves the advice as it was.
+            // A changed training may have another bottleneck. If the recording fails, the advice stays as it was.
             if (auto recorded = record(); !recorded && recorded.error().code != profiler::Error::Code::Cancelled)
                 m_result.trials.back().notes.push_back(
                     message<"tune.not_recorded", "The training could not be recorded again: {error}">(
@@ -57,13 +58,13 @@ private:
         return !m_result.why.empty();
     }
 
-    /// Seconds of the next trial, at most.
+    /// Maximum seconds for the next trial.
     [[nodiscard]] double secondsToTry() const { return m_budget.secondsToTry(m_result.trials); }
 
     Result<void> record()
     {
         ++m_round;
-        tell("recording a training to ask the rules", {}, {});
+        tell("recording a training run for the rules", {}, {});
         const auto trace = m_plan.record(m_result.best, m_stop);
         if (!trace)
             return tl::unexpected(trace.error());
@@ -89,7 +90,7 @@ private:
         return candidates.empty() ? std::nullopt : std::optional(std::move(candidates.front()));
     }
 
-    /// True when it was kept.
+    /// True if it was kept.
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
@@ -103,10 +104,9 @@ private:
                         {}};
         if (hasNoUse(candidate)) {
             trial.outcome = TuneTrial::Outcome::Skipped;
-            trial.why =
-                message<"tune.skipped.too_few_samples",
-                        "It saves memory and makes nothing faster by itself; the data set has too few samples for "
-                        "the larger batch that it makes room for.">();
+            trial.why = message<"tune.skipped.too_few_samples",
+                                "It saves memory but makes nothing faster by itself, and the dataset has too few "
+                                "samples for the larger batch that it makes room for.">();
             m_result.trials.push_back(std::move(trial));
             return false;
         }
@@ -139,7 +139,7 @@ private:
         return samplesOfAStep(changed) > static_cast<double>(m_batches.samples);
     }
 
-    /// A batch that cannot be trained: one between it and the best may be.
+    /// If a batch size cannot be trained, one between it and the best may work.
     void searchBelow(const Candidate& candidate)
     {
         if (searchOf(candidate.change.key) != config::ValueSearch::Doubling)
@@ -162,7 +162,7 @@ private:
     void keep(const Candidate& candidate, const ExperimentResult& result)
     {
         const std::vector<Toggle> changes = changesOf(candidate, m_result.best);
-        // It was trained with these values: they are some.
+        // The values are valid, because the trainer has used them.
         for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
         if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps" && result.samplesPerSecond.isKnown()) {
@@ -171,13 +171,14 @@ private:
             m_result.ratio.high *= result.samplesPerSecond.high;
         }
         markKept(m_tried, changes);
-        // With other settings another batch may fit.
+        // With other settings, another batch size may fit.
         if (searchOf(candidate.change.key) != config::ValueSearch::Doubling)
             m_batches.failed = 0;
         search(candidate);
     }
 
-    /// Each kept change was chosen for its ratio, so their product is too good: the whole is measured once more.
+    /// Each kept change was selected for its ratio, so the product of the ratios is biased upwards: the total is
+    /// measured again.
     void measureTheWhole()
     {
         ExperimentPlan plan;
@@ -187,7 +188,7 @@ private:
         if (plan.changes.empty() || m_stop.stop_requested() || m_budget.isUsedUp())
             return;
         const Toggle first = plan.changes.front();
-        auto result = measure(std::move(plan), first, m_budget.secondsLeft(), "the start against the best, ");
+        auto result = measure(std::move(plan), first, m_budget.secondsLeft(), "start against all kept changes, ");
         m_result.stopped = m_stop.stop_requested();
         if (!result || !result->samplesPerSecond.isKnown())
             return;
