@@ -37,7 +37,7 @@ Json sourceJson(const std::vector<SourcePlace>& source)
     return rows;
 }
 
-/// To paste, for what was found.
+/// Code to copy for a finding.
 Json codeJson(const RuleAdvice& row, const ProgramValues& values)
 {
     if (row.advice.state != State::Fires || tipText(row.id).empty())
@@ -46,7 +46,7 @@ Json codeJson(const RuleAdvice& row, const ProgramValues& values)
             {"cpp", tipCodeOfRun(row.id, tip_section::kLibTorch, row.advice.toggle, values)}};
 }
 
-/// What the finding claims of the judged time: findings never claim the same time twice.
+/// The time that the finding claims in the analysis window: findings never claim the same time twice.
 Json claimsJson(const std::vector<TimeClaim>& claims)
 {
     Json rows = Json::array();
@@ -55,7 +55,7 @@ Json claimsJson(const std::vector<TimeClaim>& claims)
     return rows;
 }
 
-/// "patch" and "why_no_patch"; "source" too, where only the patch says which lines the finding concerns.
+/// "patch" and "why_no_patch"; also "source" if only the patch shows which lines the finding concerns.
 void addPatch(Json& json, const change::FindingPatches& patches, const std::string& rule)
 {
     const auto found = patches.find(rule);

@@ -15,9 +15,9 @@ std::string_view judgedByName(JudgedBy by);       ///< "time", "memory", "conver
 std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
 nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
 nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);
-/// The fields of `advise --json`; times of evidence count from the trace's begin.
-/// @param config   of the run; null: not known
-/// @param patches  of the findings, by rule
+/// The fields of `advise --json`; evidence times are relative to the start of the trace.
+/// @param config configuration of the run; null: unknown
+/// @param patches patches of the findings, by rule
 nlohmann::ordered_json adviceJson(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
                                   const config::TrainingConfig* config, const change::FindingPatches& patches);
 

@@ -35,7 +35,7 @@ config::Result<std::optional<config::TrainingConfig>> configurationOf(const prof
     return *configuration;
 }
 
-/// What to paste where there is nothing to set.
+/// The code to copy if no setting can be changed.
 std::string codeText(std::string_view rule, const ProgramValues& values)
 {
     const std::string whole = tipCodeOfRun(rule, tip_section::kPyTorch, {}, values);
@@ -49,7 +49,7 @@ std::string codeText(std::string_view rule, const ProgramValues& values)
     return text;
 }
 
-/// The user's lines that a finding concerns, one below the other.
+/// The user's lines that a finding concerns, one per line.
 std::string sourceText(const std::vector<SourcePlace>& source)
 {
     std::string text;
@@ -78,7 +78,7 @@ std::string patchText(const change::ProgramPatch& patch)
 std::string toText(const RuleAdvice& row, const ProgramValues& values, const change::FindingPatches& patches)
 {
     const Advice& advice = row.advice;
-    // A title says what was found: it would read wrong where nothing was.
+    // A title describes a finding, so it would be misleading without one.
     const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
     std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
     text += wrapped(reasonText(advice), kWidth, 13);
@@ -125,7 +125,7 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
     auto advice = advise(**trace, facts, config);
     if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {
-        streams.err << "a part of the trace cannot be read any more, so there is no advice: " << missing.why << '\n';
+        streams.err << "part of the trace can no longer be read, so there is no advice: " << missing.why << '\n';
         return kBadInput;
     }
     const auto patches = change::patchFindings(**trace, advice, {.python = options.python});

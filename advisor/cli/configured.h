@@ -9,9 +9,9 @@
 
 namespace advisor::cli {
 
-/// Loads a configuration; on failure says why on `err`, and gives the exit status instead.
+/// Loads a configuration; if this fails, reports the reason on `err` and returns the exit status.
 tl::expected<config::TrainingConfig, int> loadConfiguration(const std::filesystem::path& file, const Streams& streams);
-/// Applies "key=value" assignments; a wrong one is wrong usage.
+/// Applies "key=value" assignments; an invalid one counts as wrong usage.
 tl::expected<config::TrainingConfig, int>
 withAssignments(config::TrainingConfig config, const std::vector<std::string>& assignments, const Streams& streams);
 

@@ -21,7 +21,7 @@ int convert(const ConvertOptions& options, const Streams& streams)
     catchInterrupts();
     std::error_code none;
     if (std::filesystem::equivalent(options.in, options.out, none)) {
-        streams.err << "the result would replace its source (" << options.out.string() << "): give it another name\n";
+        streams.err << "the result would overwrite its source (" << options.out.string() << "): choose another name\n";
         return kBadInput;
     }
     const auto trace = openTrace(options.in);

@@ -33,7 +33,7 @@ Json choicesJson(const std::vector<Choice>& choices)
     return rows;
 }
 
-/// As `source.format` of summarize names it.
+/// The same names as in `source.format` of summarize.
 std::string formatId(std::string_view stem)
 {
     std::string id(stem);
@@ -87,7 +87,7 @@ Json describeJson(const profiler::Result<Description>& trainer)
     Json rules = Json::array();
     for (const Rule& rule : allRules())
         rules.push_back({{"id", rule.key}, {"title", rule.title}});
-    // Null, not empty: without a trainer beside this program they are not known.
+    // Null, not empty: unknown if the trainer is not installed next to this program.
     const auto known = [&](const std::vector<Choice> Description::*list) {
         return trainer ? choicesJson((*trainer).*list) : Json(nullptr);
     };
@@ -126,12 +126,12 @@ std::string describeText(const profiler::Result<Description>& trainer)
                             config::toText(knob.fallback), knob.where, knob.needsGpu ? "; needs a GPU" : "",
                             wrapped(std::string(knob.doc), 100, 6));
     if (trainer) {
-        text += choicesText("Workloads", trainer->workloads) + choicesText("Data sets", trainer->datasets) +
+        text += choicesText("Workloads", trainer->workloads) + choicesText("Datasets", trainer->datasets) +
                 choicesText("Optimizers", trainer->optimizers) + choicesText("Schedules", trainer->schedules);
         text += fmt::format("\nLibTorch {}, {} cores, {}\n", trainer->torchVersion, trainer->cores,
                             trainer->gpuAvailable ? std::string("a GPU") : "no GPU: " + trainer->gpuReason);
     } else {
-        text += "\nWorkloads, data sets, optimizers and schedules are not known. " + trainer.error().message() + '\n';
+        text += "\nWorkloads, datasets, optimizers and schedules are unknown. " + trainer.error().message() + '\n';
     }
     text += "\nRules\n";
     for (const Rule& rule : allRules())

@@ -16,7 +16,7 @@ using namespace profiler::analysis;
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownKernels = 12;
-constexpr std::string_view kA = "a", kB = "b"; ///< what the columns of the tables call the two traces
+constexpr std::string_view kA = "a", kB = "b"; ///< labels of the two traces in the tables
 
 const char* verdictText(Difference::Verdict verdict)
 {
@@ -48,7 +48,7 @@ Json intervalJson(const std::optional<std::pair<double, double>>& interval)
     return interval ? Json::array({interval->first, interval->second}) : Json(nullptr);
 }
 
-/// The one statistic that `verdict` and `headline` follow from.
+/// The statistic that determines `verdict` and `headline`.
 Json statisticJson(const Difference& difference)
 {
     if (!difference.statistic)
@@ -101,7 +101,7 @@ std::string rowsText(const std::string& heading, const std::vector<Difference::R
 
 std::string breakdownText(const Difference& difference)
 {
-    TextTable table({"Where the steps' time goes", "a", "b"});
+    TextTable table({"Where step time goes", "a", "b"});
     for (std::size_t i = 0; i < kTimeClasses; ++i) {
         const auto part = static_cast<TimeClass>(i);
         const double a = difference.breakdownA.share(part), b = difference.breakdownB.share(part);
@@ -160,7 +160,7 @@ std::string toText(const Difference& difference)
         for (const profiler::Message& message : *messages)
             text += "  " + message.text + '\n';
     if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
-        text += "  These are two single runs: an experiment shows whether a change between them is the cause.\n";
+        text += "  These are two single runs: run an experiment to show whether a change between them is the cause.\n";
     TextTable figures({"", "a", "b", "a / b"});
     const auto add = [&](const char* name, const std::optional<Difference::Figures>& row) {
         if (row && (row->a > 0 || row->b > 0))
@@ -170,7 +170,7 @@ std::string toText(const Difference& difference)
     add("median step", difference.medianStepUs);
     add("steady step", difference.steadyStepUs);
     if (difference.kernelStepUs)
-        add("kernels, a step", difference.kernelStepUs);
+        add("kernels per step", difference.kernelStepUs);
     else
         add("all kernels", difference.kernelUs);
     add("first to last device work", difference.spanUs);
@@ -180,10 +180,10 @@ std::string toText(const Difference& difference)
         text += fmt::format("  95 % interval of the ratio of mean steps (all marks): {:.3f}–{:.3f}\n",
                             difference.ci95->first, difference.ci95->second);
     text += breakdownText(difference);
-    text += rowsText("Phase, a steady step", difference.phases);
-    text += rowsText("Operators by themselves, a step", difference.ops);
-    text += rowsText("Kernels by kind", difference.classes);
-    TextTable kernels({difference.perStep ? "Kernel, a step" : "Kernel, all of it", "a", "b", "change"});
+    text += rowsText("Phase, per steady step", difference.phases);
+    text += rowsText("Operators (self time), per step", difference.ops);
+    text += rowsText("Kernel classes", difference.classes);
+    TextTable kernels({difference.perStep ? "Kernel, per step" : "Kernel, total", "a", "b", "change"});
     for (std::size_t i = 0; i < std::min(difference.kernels.size(), kShownKernels); ++i) {
         const Difference::Kernel& row = difference.kernels[i];
         const double change = row.bUs - row.aUs;

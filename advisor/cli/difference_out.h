@@ -7,7 +7,7 @@
 
 namespace advisor::cli {
 
-/// What `diff` prints.
+/// The output of `diff`.
 nlohmann::ordered_json toJson(const Difference& difference);
 std::string toText(const Difference& difference);
 

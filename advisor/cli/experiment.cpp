@@ -32,10 +32,10 @@ bool areSame(const std::vector<Toggle>& one, const std::vector<Toggle>& other)
                                [](const Toggle& a, const Toggle& b) { return a.key == b.key && a.to == b.to; });
 }
 
-/// What the trace's advice promises for the changes; where it promises nothing, `err` is told why.
+/// The saving that the trace's advice predicts for the changes; if it predicts none, the reason is printed to `err`.
 std::optional<Saving> predicted(const profiler::Trace& trace, const ExperimentPlan& plan, std::ostream& err)
 {
-    std::string why = "its advice has no such change";
+    std::string why = "its advice contains no such change";
     for (const RuleAdvice& row : advise(trace, &plan.baseline)) {
         const auto& toggle = row.advice.toggle;
         if (!toggle || !areSame(changesOf(*toggle, plan.baseline), plan.changes))
@@ -45,7 +45,7 @@ std::optional<Saving> predicted(const profiler::Trace& trace, const ExperimentPl
             why = row.advice.whyNoPrediction.text;
         else if ((saving->unit == SavingUnit::Bytes) != (plan.judgedBy == JudgedBy::Memory) ||
                  (saving->unit != SavingUnit::Bytes && measureOf(saving->unit) != plan.measure))
-            why = "its advice is about something else than what is measured";
+            why = "its advice is about another quantity than the one measured";
         else
             return saving;
     }
@@ -65,7 +65,7 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
     plan.baseline = *baseline;
     for (const config::Difference& difference : config::difference(*baseline, *changed))
         plan.changes.push_back({difference.key, difference.a, difference.b});
-    // Whoever says what is to be timed wants it timed.
+    // An explicit --measure always selects time as the objective.
     plan.judgedBy = options.measure.empty() ? judgedBy(plan.changes) : JudgedBy::Time;
     plan.measure = !options.measure.empty()          ? options.measure
                    : plan.judgedBy == JudgedBy::Time ? measureOf(plan.changes)
@@ -74,7 +74,7 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
     plan.horizon = std::chrono::seconds(options.horizonSeconds);
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
     if (options.horizonSeconds > 0 && !isScreening(plan) && sameBatches(plan.changes))
-        streams.err << "--horizon has no effect: this change is judged by "
+        streams.err << "--horizon has no effect: the objective of this change is "
                     << (plan.judgedBy == JudgedBy::Memory ? "memory" : "time") << ", not by the loss at equal time\n";
     if (!options.trace.empty()) {
         const auto trace = openTrace(options.trace);
@@ -101,7 +101,7 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
     const InterruptWatch watch(stop);
     bool begun = false;
     const auto follow = [&](const ExperimentProgress& progress) {
-        // How long a step takes is not known yet; nor, for the loss, how long the training is.
+        // The step time is not known yet, and for the loss, the length of the training run.
         if (!std::exchange(begun, true) && !isScreening(*plan))
             streams.err << fmt::format("takes about {} s or more\n", expectedDuration(*plan, 0).count());
         printProgress(progress, streams.err);
@@ -115,7 +115,7 @@ int experiment(const ExperimentOptions& options, const Streams& streams)
         streams.out << jsonText(toJson(*result)) << '\n';
     else {
         if (result->plan.changes.empty())
-            streams.out << "The same against itself\n";
+            streams.out << "A/A experiment (no change)\n";
         printResult(*result, streams.out);
     }
     return kDone;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON has no infinity, and no word but null for what was not measured.
+/// JSON has no infinity and NaN; null stands for values that were not measured.
 Json ci95(const Interval& interval)
 {
     return interval.isKnown() ? Json::array({interval.low, interval.high}) : Json(nullptr);
@@ -31,8 +31,9 @@ Json changesJson(const std::vector<Toggle>& changes)
     return rows;
 }
 
-/// Time of one unit in each arm. Samples of equal number make its ratio a / b that of the throughput, b / a: in noise
-/// it differs from that of the two times, which are means over all turns, so that it says what it is.
+/// Time per unit in each arm. With equal numbers of samples, its ratio a / b is the ratio b / a of the throughput.
+/// Because of noise, it differs from the ratio of the two times, which are means over all turns; the field therefore
+/// names the statistic.
 Json unitJson(const ExperimentResult& result, std::string_view measure)
 {
     if (result.plan.measure != measure || result.unitUsB <= 0)
@@ -49,7 +50,7 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
             {"ratio_of", sameSamples ? "geometric mean over pairs" : "a and b"}};
 }
 
-/// Differences are a − b: above zero the change's loss is the lower one.
+/// Differences are a − b: above zero, the change has the lower loss.
 Json equalTimeJson(const std::optional<LossAtEqualTime>& losses)
 {
     if (!losses || losses->seeds.empty())
@@ -125,7 +126,7 @@ Json conditionsJson(const TurnConditions& turns)
             {"swapped_bytes", turns.swappedBytes}};
 }
 
-/// The conditions of the turns that count, and under "disturbed" those of the turns that a disturbance hit.
+/// The conditions of the turns that count and, under "disturbed", those of the disturbed turns.
 Json noiseJson(const NoiseReport& noise)
 {
     Json json = conditionsJson(noise.turns);
@@ -155,7 +156,7 @@ Json rescaledJson(const std::array<std::vector<RescaledSetting>, 2>& rescaled)
     return rows;
 }
 
-/// What the verdict is about.
+/// The quantity that the verdict is about.
 Json measuredJson(const ExperimentResult& result)
 {
     const bool screens = result.lossAtEqualTime && isScreening(result.plan);

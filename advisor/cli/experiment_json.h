@@ -9,7 +9,7 @@ namespace advisor::cli {
 /// The fields of `experiment --json`.
 nlohmann::ordered_json toJson(const ExperimentResult& result);
 
-/// The same for a program: with `program` and `patch`, and `traceback` where the program refuses the change.
+/// The same for a program: with `program` and `patch`, and with `traceback` if the program refuses the change.
 nlohmann::ordered_json toJson(const ProgramPlan& plan, const ProgramResult& result);
 
 } // namespace advisor::cli

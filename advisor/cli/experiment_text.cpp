@@ -26,9 +26,9 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return;
     out << fmt::format("saves {} of {}", measuredText(result),
-                       memory ? bytesText(result.peakBytesA) + " that tensors held at once" : timeText(result.unitUsA));
+                       memory ? bytesText(result.peakBytesA) + " peak tensor memory" : timeText(result.unitUsA));
     if (const auto predicted = predictedHere(result))
-        out << "; predicted were " << predictedText(predicted);
+        out << "; predicted: " << predictedText(predicted);
     out << '\n';
 }
 

@@ -4,10 +4,10 @@
 
 #include <ostream>
 
-/// What `experiment` prints for people.
+/// The text output of `experiment`.
 namespace advisor::cli {
 
-/// One line about what happens now.
+/// One line about the current activity.
 void printProgress(const ExperimentProgress& progress, std::ostream& err);
 /// The verdict and its numbers, with a line for each changed setting.
 void printResult(const ExperimentResult& result, std::ostream& out);

@@ -7,7 +7,7 @@ namespace advisor::cli {
 
 namespace {
 
-// A signal handler reaches nothing but globals, and may write only what is lock-free.
+// A signal handler can access only globals, and may write only lock-free ones.
 std::atomic<int> count{0};
 static_assert(std::atomic<int>::is_always_lock_free);
 

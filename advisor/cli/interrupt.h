@@ -2,9 +2,9 @@
 
 namespace advisor::cli {
 
-/// Counts Ctrl-C (SIGINT) and SIGTERM instead of dying of them, from now on.
+/// From now on, SIGINT (Ctrl-C) and SIGTERM are counted and no longer end the process.
 void catchInterrupts();
-/// How often so far.
+/// The number of these signals so far.
 int interrupts();
 
 } // namespace advisor::cli

@@ -8,7 +8,7 @@
 
 namespace advisor::cli {
 
-/// Requests a stop when Ctrl-C was caught: a signal handler may not do so itself. Ends with its owner.
+/// Requests a stop after Ctrl-C was caught, because a signal handler must not do so itself. Stops with its owner.
 class InterruptWatch {
 public:
     explicit InterruptWatch(std::stop_source& stop)

@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostRows = 40; ///< of the text; the JSON has all
+constexpr std::size_t kMostRows = 40; ///< in the text output; the JSON contains all
 
 /// Ids of the findings that concern a line, by file and line.
 using Findings = std::map<std::pair<std::string, int>, std::vector<std::string>>;
@@ -32,7 +32,7 @@ Findings findingsOf(const profiler::Trace& trace)
     return found;
 }
 
-/// Whether the user's choice of a file means this one: its path, or the end of it.
+/// True if the user's choice matches this file: its path or the end of it.
 bool isChosen(const std::string& path, const std::string& chosen)
 {
     if (chosen.empty() || path == chosen)
@@ -68,7 +68,7 @@ Json toJson(const SourceLines& found, const Findings& findings)
             {"lines", lines}};
 }
 
-/// The path as short as it can be told from the others: below the current directory without it.
+/// The shortest unambiguous path: relative for files in the current directory.
 std::string shown(const std::string& path)
 {
     std::error_code ignored;
@@ -126,7 +126,7 @@ int lines(const LinesOptions& options, const Streams& streams)
     }
     std::erase_if(found.lines, [&](const SourceLine& line) { return !isChosen(line.file, options.file); });
     if (found.lines.empty()) {
-        streams.err << options.file << ": the trace has no line of this file\n";
+        streams.err << options.file << ": the trace contains no line of this file\n";
         return kBadInput;
     }
     const Findings findings = findingsOf(**trace);

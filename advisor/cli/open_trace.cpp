@@ -12,7 +12,7 @@ namespace advisor::cli {
 
 namespace {
 
-// What takes less than this is not worth a line that comes and goes.
+// Shorter operations show no progress, which would only flicker.
 constexpr auto kQuiet = std::chrono::milliseconds(500);
 constexpr auto kBetweenLines = std::chrono::milliseconds(100);
 
@@ -55,7 +55,7 @@ profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::st
         for (const std::string_view extension : format.extensions)
             if (stem != "stepscope" && name.ends_with(extension))
                 return profiler::fail<"output.not_sstrace",
-                                      "{command} writes a recording's own format (.sstrace), which {extension} is not">(
+                                      "{command} writes only Stepscope's own format (.sstrace), not {extension}">(
                     Error::Code::Invalid, path.string(), fmt::format("{} into a .sstrace, then convert that", command),
                     {{"command", command}, {"extension", extension}});
     return {};

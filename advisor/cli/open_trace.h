@@ -11,8 +11,8 @@
 
 namespace advisor::cli {
 
-/// One line on a terminal's standard error that says how far a piece of work is; cleared at its end. Silent where
-/// standard error is no terminal. Ctrl-C, where it is caught, requests the stop.
+/// A progress line on the terminal's standard error; cleared at its end. Silent if standard error is not a terminal.
+/// Requests the stop after Ctrl-C, if that is caught.
 class ProgressLine {
 public:
     explicit ProgressLine(std::string what);
@@ -30,10 +30,10 @@ private:
     bool m_shown = false;
 };
 
-/// Opens a trace of any format, with progress.
+/// Opens a trace of any format and shows progress.
 profiler::Result<std::shared_ptr<const profiler::Trace>> openTrace(const std::filesystem::path& path);
 
-/// What records writes our own format, whatever the file is called: another format's extension is an error.
+/// Recordings are written in our own format, whatever the file is called: the extension of another format is an error.
 profiler::Result<void> checkTraceName(const std::filesystem::path& path, std::string_view command);
 
 } // namespace advisor::cli

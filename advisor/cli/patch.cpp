@@ -85,18 +85,19 @@ Json toJson(const change::ProgramPatch& patch)
             {"hooks", hooks}};
 }
 
-/// Comments, which patch(1) and git apply skip, and the diff.
+/// Comments, which patch(1) and git apply ignore, and the diff.
 std::string toText(const change::ProgramPatch& patch)
 {
     std::string text, proposals;
     for (const change::ChangeResult& change : patch.changes) {
         text += fmt::format("# {} = {}: {}\n", change.key, change.to, howText(change));
         if (!change.proposal.empty())
-            proposals += fmt::format("# A proposal to read for {} = {}:\n", change.key, change.to) + change.proposal;
+            proposals += fmt::format("# A proposal for {} = {}, to be applied by hand:\n", change.key, change.to) +
+                         change.proposal;
     }
     if (!patch.command.empty())
         text += fmt::format("# Command: {}\n", runner::commandLine(patch.command));
-    // What is only to be read must not be applied with the rest.
+    // Proposals are comments, so that they are not applied with the rest.
     std::string commented;
     for (std::size_t at = 0; at < proposals.size();) {
         const std::size_t end = std::min(proposals.find('\n', at), proposals.size());
@@ -107,7 +108,7 @@ std::string toText(const change::ProgramPatch& patch)
     return text + commented + patch.diff;
 }
 
-/// The figures of an experiment's result, for the message of a commit.
+/// The figures of an experiment's result, for a commit message.
 profiler::Result<std::string> measuredText(const std::filesystem::path& path)
 {
     std::ifstream file(path);
@@ -115,8 +116,8 @@ profiler::Result<std::string> measuredText(const std::filesystem::path& path)
     const Json json = Json::parse(text, nullptr, false);
     const Json step = json.is_object() && json.contains("step_us") ? json["step_us"] : Json();
     if (!step.is_object() || !json.contains("verdict") || !json["verdict"].is_string())
-        return profiler::fail<"patch.no_result", "The file is no result of an experiment">(
-            profiler::Error::Code::Malformed, path.string(), "write one with stepscope-cli experiment --json");
+        return profiler::fail<"patch.no_result", "The file is not the result of an experiment">(
+            profiler::Error::Code::Malformed, path.string(), "create one with stepscope-cli experiment --json");
     std::string figures = fmt::format("Measured: {}", json["verdict"].get<std::string>());
     const auto number = [](const Json& value) { return value.is_number() ? value.get<double>() : 0; };
     const double a = number(step.value("a", Json())), b = number(step.value("b", Json()));
@@ -124,7 +125,7 @@ profiler::Result<std::string> measuredText(const std::filesystem::path& path)
         figures += fmt::format("; a step took {:.3g} ms before and {:.3g} ms after", a / 1000, b / 1000);
     const Json interval = step.value("ci95", Json());
     if (interval.is_array() && interval.size() == 2)
-        figures += fmt::format(", ratio {:.3f} (95 % confidence: {:.3f} to {:.3f})",
+        figures += fmt::format(", ratio {:.3f} (95 % confidence interval {:.3f} to {:.3f})",
                                number(step.value("ratio", Json())), number(interval[0]), number(interval[1]));
     return figures + ".";
 }
@@ -144,7 +145,7 @@ profiler::Result<std::string> commitMessage(const change::ProgramPatch& patch, c
     return measured ? profiler::Result<std::string>(text + "\n" + *measured + "\n") : measured;
 }
 
-/// Writes or commits the patch. Adds what was done to `json` and `text`.
+/// Writes or commits the patch. Adds the outcome to `json` and `text`.
 profiler::Result<void> carryOut(const change::ProgramPatch& patch, const PatchOptions& options, Json& json,
                                 std::string& text)
 {

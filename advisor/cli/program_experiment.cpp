@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
 
-/// What lives as long as the command runs.
+/// Objects that live as long as the command runs.
 struct Session {
     std::ostream& err;
     std::stop_token stop;
@@ -56,17 +56,17 @@ Result<std::vector<change::WantedChange>> wantedChanges(const std::vector<std::s
     return changes;
 }
 
-/// The recording that --trace names; without it, one that is made now.
+/// The recording that --trace names; otherwise, a new one.
 Result<std::shared_ptr<const profiler::Trace>> recordingOf(const ExperimentOptions& options, const ProgramSetup& setup,
                                                            Session& session)
 {
     if (!options.trace.empty())
         return openTrace(options.trace);
-    session.err << "recording the program, to see where it makes its settings (--trace names a recording)" << std::endl;
+    session.err << "recording the program to find its settings (--trace uses an existing recording)" << std::endl;
     return session.recordings.record(setup, setup.arms[0], session.stop);
 }
 
-/// Arm B, as --set says: from what a recording says about the program's objects.
+/// Sets arm B from --set, with the program's objects as recorded.
 Result<void> addSettings(const ExperimentOptions& options, ProgramPlan& plan, Session& session)
 {
     const auto wanted = wantedChanges(options.assignments);
@@ -78,7 +78,7 @@ Result<void> addSettings(const ExperimentOptions& options, ProgramPlan& plan, Se
     return change::setChanges(plan, **trace, {.changes = *wanted, .kept = {}, .advice = nullptr, .patcher = {}});
 }
 
-/// Arm B, as --set, --patch or --against say.
+/// Sets arm B from --set, --patch or --against.
 Result<void> addChange(const ExperimentOptions& options, ProgramPlan& plan, Session& session)
 {
     if (!options.assignments.empty())
@@ -120,7 +120,7 @@ void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& o
     for (const runner::ReplacedFile& file : setup.arms[1].files)
         out << "B: " << file.path.string() << " changed\n";
     if (plan.patch.how.empty())
-        out << "B: the same\n";
+        out << "B: unchanged\n";
     if (result.isRefused) {
         out << fmt::format("{}: {}\n", verdictName(result), result.measured.whyText());
         for (const std::string& line : result.program.failure->traceback)
@@ -130,7 +130,7 @@ void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& o
     } else {
         printResult(result.measured, out);
     }
-    out << fmt::format("isolation: {}; what the arms printed is in {}\n", runner::isolationName(setup.isolation),
+    out << fmt::format("isolation: {}; the arms' output is in {}\n", runner::isolationName(setup.isolation),
                        setup.logs.string());
 }
 
@@ -153,7 +153,7 @@ int programExperiment(const ExperimentOptions& options, const Streams& streams)
         streams.err << result.error().message() << '\n';
         const bool isStopped = result.error().code == Error::Code::Cancelled;
         if (!isStopped)
-            streams.err << "What the arms printed is in " << plan->setup.logs.string() << '\n';
+            streams.err << "The arms' output is in " << plan->setup.logs.string() << '\n';
         return isStopped ? kInterrupted : kBadInput;
     }
     if (options.json)

@@ -27,8 +27,8 @@ Result<ProgramSetup> programSetup(const ProgramOptions& options)
     std::error_code failed;
     setup.folder = fs::current_path(failed);
     if (failed)
-        return profiler::fail<"experiment.program.no_folder", "The working directory is gone">(Error::Code::NotFound,
-                                                                                               {}, "enter another one");
+        return profiler::fail<"experiment.program.no_folder", "The working directory no longer exists">(
+            Error::Code::NotFound, {}, "change to another one");
     setup.arms[0].command = options.command;
     setup.environment = options.environment;
     setup.isolation = isolationOf(options.isolation);
@@ -48,7 +48,7 @@ void removeUnusedLogs(const ProgramOptions& options, const ProgramSetup& setup)
 {
     std::error_code ignored;
     if (options.logs.empty())
-        fs::remove(setup.logs, ignored); // removes no folder that something is in
+        fs::remove(setup.logs, ignored); // removes only an empty folder
 }
 
 } // namespace advisor::cli

@@ -6,11 +6,11 @@
 
 namespace advisor::cli {
 
-/// The setup of the commands that run a user's program several times: checked, with a folder for logs, and with the
+/// The setup for commands that run a user's program several times: checked, with a folder for logs, and with the
 /// program in both arms.
 profiler::Result<ProgramSetup> programSetup(const ProgramOptions& options);
 
-/// Removes the folder for logs where the command has made it and nothing is in it.
+/// Removes the folder for logs if the command has created it and it is empty.
 void removeUnusedLogs(const ProgramOptions& options, const ProgramSetup& setup);
 
 } // namespace advisor::cli

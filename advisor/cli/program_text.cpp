@@ -15,7 +15,7 @@ constexpr std::size_t kMostRows = 40;
 constexpr std::size_t kMostSettings = 8;
 constexpr std::size_t kWidthOfSettings = 70;
 
-/// Kinds of which each object has a row, in this order; of calls the places that they come from are.
+/// Kinds of objects with one row per object, in this order; for calls, one row per call site.
 constexpr std::array<std::string_view, 22> kKinds = {
     "trainer", "model",    "loader",     "optimizer", "scheduler",      "scaler", "autocast", "compile",
     "forward", "backward", "validation", "zero_grad", "optimizer_step", "clip",   "to",       "sync",
@@ -31,7 +31,7 @@ std::string whereText(const ProgramFacts& facts, const std::optional<SourcePlace
     return fmt::format("{}:{}", (below ? relative : path).string(), site->line);
 }
 
-/// Settings that were passed first, then those that matter although they have their default.
+/// Settings that were passed explicitly come first, then important ones with default values.
 std::string settingsText(const ProgramFacts& facts, const ProgramObject& object)
 {
     std::vector<const ProgramSetting*> shown;
@@ -58,7 +58,7 @@ std::string settingsText(const ProgramFacts& facts, const ProgramObject& object)
     return text.empty() ? "-" : text;
 }
 
-/// Words begin at the left; TextTable aligns all columns but the first to the right.
+/// Left-aligns text columns, because TextTable aligns all columns except the first to the right.
 void padLeft(std::vector<std::vector<std::string>>& rows, std::size_t column)
 {
     std::size_t width = 0;

@@ -6,8 +6,8 @@
 
 namespace advisor::cli {
 
-/// Tables of what a recorded Python program consists of, with which settings, and where each is set; empty where the
-/// trace has no such facts.
+/// Tables of the parts of a recorded Python program, their settings, and where each is set; empty if the trace has no
+/// such facts.
 std::string programText(const profiler::Trace& trace);
 
 } // namespace advisor::cli

@@ -65,7 +65,7 @@ Json toJson(const ProgramTuneResult& result, const ProgramSetup& setup)
                  {"changes", keptJson(result)},
                  {"patch", patchOf(result, setup)}};
     addOutcome(json, result);
-    // What ran is a command, not a configuration.
+    // The subject is a command, not a configuration.
     const Json baseline = {{"command", setup.arms[0].command}};
     for (Json& trial : json["trials"])
         if (trial["experiment"].is_object())
@@ -83,7 +83,7 @@ std::string toText(const ProgramTuneResult& result, const ProgramSetup& setup)
         text += fmt::format("{} = {}: {}\n", change.key, change.to, howText(change));
     if (!result.patch.command.empty())
         text += fmt::format("Command: {}\n", runner::commandLine(result.patch.command));
-    text += fmt::format("isolation: {}; what the program printed is in {}\n", runner::isolationName(setup.isolation),
+    text += fmt::format("isolation: {}; the program's output is in {}\n", runner::isolationName(setup.isolation),
                         setup.logs.string());
     const std::string diff = runner::diffInFolder(result.patch.diff, setup.folder);
     return diff.empty() ? text : text + '\n' + diff;
@@ -94,7 +94,7 @@ profiler::Result<void> writeFiles(const TuneOptions& options, const ProgramTuneR
 {
     if (options.output.empty())
         return {};
-    // Those of an earlier tuning would be taken for this one's.
+    // Files of an earlier tuning would be mistaken for results of this one.
     for (const char* name : {"changes.patch", "command.txt"}) {
         std::error_code none;
         std::filesystem::remove(options.output / name, none);
@@ -151,7 +151,7 @@ int tuneProgram(const TuneOptions& options, const Streams& streams)
         removeUnusedLogs(options, plan.setup);
         return failed(result.error(), streams);
     }
-    // Said before it is written: what was measured for minutes must not be lost to a full disk.
+    // Printed before the files are written, so that a full disk does not lose minutes of measurements.
     streams.out << (options.json ? jsonText(toJson(*result, plan.setup)) + "\n" : toText(*result, plan.setup))
                 << std::flush;
     if (const auto written = writeFiles(options, *result, plan.setup); !written)

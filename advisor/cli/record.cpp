@@ -34,31 +34,32 @@ using profiler::Message;
 using profiler::message;
 using profiler::Result;
 
-// Workers and servers that outlive the command have this long to end their traces.
+// Time for workers and servers that outlive the command to finish their traces.
 constexpr auto kWaitForOthers = std::chrono::seconds(5);
 
-/// The folder must be there and writable before the command runs, not after an hour of it.
+/// Check before the command runs, not after an hour, that the folder exists and is writable.
 Result<fs::path> checkedOutput(const fs::path& wanted)
 {
     std::error_code ignored;
     const auto path = fs::absolute(wanted, ignored);
     if (path.empty())
-        return fail<"record.output.no_name", "the output has no name">(Error::Code::Invalid, {}, "give a file's name");
+        return fail<"record.output.no_name", "the output has no file name">(Error::Code::Invalid, {},
+                                                                            "specify a file name");
     if (fs::is_directory(path, ignored))
         return fail<"record.output.folder", "the output is a folder">(Error::Code::Invalid, path.string(),
-                                                                      "give a file's name");
+                                                                      "specify a file name");
     if (!fs::is_directory(path.parent_path(), ignored))
-        return fail<"record.output.missing", "the output's folder is missing">(
-            Error::Code::NotFound, path.parent_path().string(), "make it first, or choose one that exists");
+        return fail<"record.output.missing", "the output folder does not exist">(
+            Error::Code::NotFound, path.parent_path().string(), "create it first, or choose an existing one");
     if (access(path.parent_path().c_str(), W_OK) != 0)
-        return fail<"record.output.permission", "the output's folder is not writable">(
-            Error::Code::Permission, path.parent_path().string(), "choose one that you may write to");
+        return fail<"record.output.permission", "the output folder is not writable">(
+            Error::Code::Permission, path.parent_path().string(), "choose a folder that you can write to");
     return path;
 }
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-/// Of all processes of the recording, from the command's start. A limit far beyond any run.
+/// For all processes of the recording, relative to the command's start. The upper limit is beyond any run.
 profiler::TimeRange windowOf(const RecordOptions& options)
 {
     const double kLongest = 1e9;
@@ -70,7 +71,7 @@ profiler::TimeRange windowOf(const RecordOptions& options)
     return {from, after(from, options.seconds > 0 ? options.seconds : kLongest)};
 }
 
-/// Where the command's processes write what cannot be recorded of them.
+/// The file in which the command's processes report what could not be recorded.
 fs::path notesFile(const fs::path& trace)
 {
     return trace.string() + ".notes";
@@ -91,7 +92,7 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
                         {variable::kLibrary, library->string()},
                         {"NVTX_INJECTION64_PATH", library->string()},
                         {"CUDA_INJECTION64_PATH", library->string()}};
-    // Whatever a recording around this one has set is not ours.
+    // Variables that an enclosing recording has set do not apply to this one.
     const auto timeOr = [](bool wanted, profiler::TraceTime time) {
         return wanted ? std::to_string(profiler::toNs(time)) : std::string();
     };
@@ -99,7 +100,7 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     variables.emplace_back(variable::kUntil, timeOr(options.seconds > 0, window.end));
     if (!options.python)
         return variables;
-    // Python is only one of the programs that can be recorded: without its module the others still are.
+    // Python is only one kind of program: without its module, other programs can still be recorded.
     if (const auto hooks = runner::findPythonHooks()) {
         runner::EnvironmentVariables environment = runner::currentEnvironment();
         runner::addHooks(environment, *hooks);
@@ -111,7 +112,7 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     return variables;
 }
 
-/// The variables of --env, in force from here on: PATH among them decides where the command is found.
+/// Sets the variables of --env for this process as well, because PATH determines where the command is found.
 void setEnvironment(const std::vector<std::string>& assignments)
 {
     for (const std::string& assignment : assignments) {
@@ -120,7 +121,7 @@ void setEnvironment(const std::vector<std::string>& assignments)
     }
 }
 
-/// What the command's processes have to say about themselves: each line once.
+/// Notes from the command's processes, without duplicates.
 std::vector<Message> takeNotes(const fs::path& trace)
 {
     const fs::path path = notesFile(trace);
@@ -138,13 +139,14 @@ std::vector<Message> takeNotes(const fs::path& trace)
     return notes;
 }
 
-/// Samples of the machine and of the command's first process: taken here, so that they cost the command nothing.
+/// Samples of the machine and of the command's first process; taken in this process, so that they cost the command
+/// nothing.
 class MachineSamples {
 public:
     void start(const fs::path& trace, pid_t command, const profiler::TimeRange& window)
     {
         auto part = capture::startPart(trace, {.path = {}, .ringEvents = 1 << 12, .maxThreads = 4});
-        if (!part) { // the command's own parts will meet the same trouble
+        if (!part) { // the command's processes will have the same problem
             m_trouble = part.error();
             return;
         }
@@ -161,9 +163,9 @@ public:
                 m_trouble = finished.error();
         m_recorder.reset();
     }
-    /// The file that holds the samples; empty without them.
+    /// The file that contains the samples; empty if there are none.
     [[nodiscard]] const fs::path& part() const { return m_part; }
-    /// Why nothing can be written beside the trace, where that is so.
+    /// Why nothing can be written next to the trace, if that is the case.
     [[nodiscard]] const std::optional<Error>& trouble() const { return m_trouble; }
 
 private:
@@ -173,8 +175,8 @@ private:
     std::unique_ptr<capture::SystemSampler> m_sampler;
 };
 
-/// Parts that this recording made: those of an earlier one that was killed stay what they are. The machine's samples
-/// come last: what they say of GPUs is numbered by the others.
+/// Parts of this recording; parts of an earlier one that was killed are not touched. The machine samples come last,
+/// because the other parts determine the numbering of the GPUs.
 std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before,
                                          const fs::path& machine)
 {
@@ -184,8 +186,8 @@ std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<f
     return parts;
 }
 
-/// @param trouble  that this process itself met in writing beside the trace: the command's processes met it too
-/// @param said  by the command's processes
+/// @param trouble the error of this process when writing next to the trace; the command's processes had the same one
+/// @param said notes of the command's processes
 Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble,
                       const std::vector<Message>& said)
 {
@@ -195,25 +197,24 @@ Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& 
     if (trouble)
         return {trouble->code,
                 message<"record.nothing.unwritten",
-                        "nothing was recorded, since no part of the trace could be written: {why}">(
+                        "nothing was recorded, because no part of the trace could be written: {why}">(
                     {{"why", trouble->what.text}, {"error", trouble->what.id}}),
                 trouble->where, trouble->hint};
     if (options.after > 0)
         return makeError<"record.nothing.after", "nothing was recorded after {after}">(
             Error::Code::NotFound, {},
-            "begin earlier: the command had ended by then, or did no more with CUDA, NVTX or Python",
+            "start recording earlier: by then, the command had ended or no longer used CUDA, NVTX or Python",
             {{"after", options.after * 1e6, fmt::format("{} s", options.after)}});
     if (!options.python)
-        return makeError<"record.nothing.no_python",
-                         "nothing was recorded: the command and its children used neither CUDA nor NVTX, and "
-                         "--no-python leaves out what a Python does">(
+        return makeError<"record.nothing.no_python", "nothing was recorded: the command and its children used neither "
+                                                     "CUDA nor NVTX, and --no-python excludes Python">(
             Error::Code::NotFound, {},
-            "Record a Python without --no-python; a statically linked program cannot be recorded");
+            "Record Python programs without --no-python; statically linked programs cannot be recorded");
     return makeError<"record.nothing.used", "nothing was recorded: the command and its children used neither CUDA nor "
-                                            "NVTX, nor a Python that loads our module">(
+                                            "NVTX, nor a Python that loads Stepscope's module">(
         Error::Code::NotFound, {},
-        "Record a program that does, unless a process said above why it is not recorded; a Python must not run with "
-        "-I, -E or -S, and a statically linked program cannot be recorded");
+        "See the messages above, or record a program that uses one of them; do not run Python with -I, -E or -S, and "
+        "note that statically linked programs cannot be recorded");
 }
 
 RecordReport failed(Error error, std::optional<CommandEnd> end = {})
@@ -228,7 +229,7 @@ std::string workingDirectory()
     return fs::current_path(gone).string();
 }
 
-/// Makes the trace of what the command's processes have left.
+/// Creates the trace from the parts that the command's processes have written.
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
                        const CommandEnd& end, const MachineSamples& samples)
 {
@@ -254,14 +255,14 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         capture::collectParts(parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said});
     if (!collected) {
         Error error = collected.error();
-        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what each process recorded is in ") +
-                      parts.front().path.string() + (parts.size() > 1 ? " and its like" : "");
+        error.hint += (error.hint.empty() ? "" : "; ") + std::string("the recording of each process is in ") +
+                      parts.front().path.string() + (parts.size() > 1 ? " and similar files" : "");
         return failed(std::move(error), end);
     }
     for (const auto& part : parts)
         if (std::find(running.begin(), running.end(), part.path) != running.end())
             collected->notes.push_back(
-                message<"record.part.still_runs", "process {process} still runs; its trace so far is taken">(
+                message<"record.part.still_runs", "process {process} is still running; its trace so far is included">(
                     {{"process", part.pid}}));
     capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
@@ -274,11 +275,11 @@ Result<std::optional<profiler::os::LockFile>> lockTrace(const fs::path& trace)
     auto lock = profiler::os::LockFile::acquire(trace.string() + ".lock");
     if (!lock && errno == EAGAIN)
         return fail<"record.output.busy", "another recording is writing this trace">(
-            Error::Code::Unavailable, trace.string(), "give this one another name, or wait for the other's end");
-    return lock; // on a file system without locks, recording goes on without one
+            Error::Code::Unavailable, trace.string(), "choose another name, or wait until that recording has ended");
+    return lock; // on a file system without locks, recording continues without one
 }
 
-/// The first thing that would keep the command from running.
+/// The first problem that would prevent the command from running.
 std::optional<Error> launchProblem(const RecordOptions& options)
 {
     std::error_code ignored;
@@ -288,7 +289,7 @@ std::optional<Error> launchProblem(const RecordOptions& options)
     return Error{problems.front().code, problems.front().what, problems.front().where, problems.front().hint};
 }
 
-/// "train" of `python train.py` and `torchrun -m pkg.train`.
+/// "train" for `python train.py` and `torchrun -m pkg.train`.
 std::string traceName(const std::vector<std::string>& command)
 {
     const std::string name = runner::programName(command);
@@ -299,7 +300,7 @@ std::string traceName(const std::vector<std::string>& command)
     return name.empty() ? "recording" : fs::path(name).stem().string();
 }
 
-/// In the working directory: train.sstrace, or train-2.sstrace where there is one already.
+/// In the working directory: train.sstrace, or train-2.sstrace if that exists.
 fs::path freeName(const std::vector<std::string>& command)
 {
     const std::string name = traceName(command);
@@ -321,7 +322,7 @@ RecordReport recorded(const RecordOptions& options)
     if (!lock)
         return failed(lock.error());
     setEnvironment(options.environment);
-    takeNotes(*trace); // of an earlier recording that was killed
+    takeNotes(*trace); // removes notes of an earlier recording that was killed
     const profiler::TimeRange window = windowOf(options);
     const auto variables = variablesFor(options, *trace, window);
     if (!variables)
@@ -352,7 +353,7 @@ int record(const RecordOptions& wanted, const Streams& streams)
     std::error_code none;
     if (!options.report.empty() &&
         fs::weakly_canonical(options.report, none) == fs::weakly_canonical(options.trace, none)) {
-        streams.err << "the report would replace the trace (" << options.trace.string() << "): give it another name\n";
+        streams.err << "the report would overwrite the trace (" << options.trace.string() << "): choose another name\n";
         return kWrongUsage;
     }
     return say(recorded(options), options, streams);

@@ -67,7 +67,7 @@ int say(const RecordReport& report, const RecordOptions& options, const Streams&
         file.close();
         if (file)
             return status;
-        streams.err << "stepscope-cli record: the report cannot be written: " << options.report.string() << '\n';
+        streams.err << "stepscope-cli record: the report could not be written: " << options.report.string() << '\n';
     }
     if (options.json && !report.error)
         streams.err << jsonText(jsonOf(report, options), true) << '\n';

@@ -9,15 +9,15 @@
 
 namespace advisor::cli {
 
-/// What came of a recording.
+/// The result of a recording.
 struct RecordReport {
-    std::optional<CommandEnd> end;                      ///< none: the command was not started
-    std::optional<profiler::capture::Collected> result; ///< none: there is no trace
+    std::optional<CommandEnd> end;                      ///< no value: the command was not started
+    std::optional<profiler::capture::Collected> result; ///< no value: there is no trace
     std::optional<profiler::Error> error;               ///< why there is none
 };
 
-/// Says it where the options want it: a line on the error stream, JSON there, or JSON in a file and nothing else.
-/// @return the exit status: the command's own; kBadInput where nothing was recorded and the command ended well
+/// Reports the result as requested by the options: as a line on stderr, as JSON on stderr, or as JSON in a file.
+/// @return the exit status: the command's own; kBadInput if nothing was recorded and the command succeeded
 int say(const RecordReport& report, const RecordOptions& options, const Streams& streams);
 
 } // namespace advisor::cli

@@ -34,10 +34,10 @@ sigset_t watchedSignals()
     return set;
 }
 
-/// In the child, between fork and exec: only what is safe there.
+/// Runs in the child between fork and exec: only async-signal-safe functions are allowed.
 [[noreturn]] void become(char* const* arguments, const sigset_t& mask, int errors)
 {
-    signal(SIGPIPE, SIG_DFL); // ours is ignored, which a command would inherit
+    signal(SIGPIPE, SIG_DFL); // this process ignores it, and the command would inherit that
     sigprocmask(SIG_SETMASK, &mask, nullptr);
     execvp(arguments[0], arguments);
     const int number = errno;
@@ -48,18 +48,19 @@ sigset_t watchedSignals()
 Error cannotStart(int number, const std::string& program)
 {
     if (number == ENOENT)
-        return profiler::makeError<"launch.command.not_found", "command not found">(Error::Code::NotFound, program,
-                                                                                    "check its name, or give its path");
+        return profiler::makeError<"launch.command.not_found", "command not found">(
+            Error::Code::NotFound, program, "check its name, or specify its path");
     if (number == EACCES)
-        return profiler::makeError<"record.command.permission", "the command may not be run">(
+        return profiler::makeError<"record.command.permission", "the command may not be executed">(
             Error::Code::Permission, program,
-            "make it executable (chmod +x), or name the program that runs it: python " + program);
+            "make it executable (chmod +x), or start it with an interpreter: python " + program);
     return profiler::makeError<"record.command.failed", "the command cannot be started: {why}">(
-        Error::Code::Unavailable, program, number == ENOEXEC ? "it is no program; name the one that runs it" : "",
+        Error::Code::Unavailable, program,
+        number == ENOEXEC ? "it is not an executable program; start it with an interpreter" : "",
         {{"why", std::generic_category().message(number)}});
 }
 
-/// "timeout (4711)"; the name of a process that is gone by now is not known.
+/// "timeout (4711)"; the name is unknown if the process has already exited.
 std::string senderOf(const siginfo_t& info)
 {
     if (info.si_code != SI_USER && info.si_code != SI_QUEUE && info.si_code != SI_TKILL)
@@ -94,7 +95,7 @@ void setStatus(CommandEnd& end, int status)
         end.status = WEXITSTATUS(status);
 }
 
-/// Waits for the command, passing signals on.
+/// Waits for the command and passes signals on.
 CommandEnd follow(pid_t command, const sigset_t& watched)
 {
     CommandEnd end;
@@ -115,7 +116,7 @@ CommandEnd follow(pid_t command, const sigset_t& watched)
                 note(end, info);
             return end;
         }
-        // A terminal gives its own (Ctrl-C) to the command as well.
+        // A terminal also sends its own signals (Ctrl-C) to the command.
         if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL)
             kill(command, signal);
     }
@@ -135,8 +136,8 @@ profiler::RecordingEnd CommandEnd::recordingEnd() const
 std::string CommandEnd::text() const
 {
     if (signal == 0)
-        return "ended with " + std::to_string(status);
-    return "was ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+        return "exited with status " + std::to_string(status);
+    return "was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
 }
 
 Result<CommandEnd> runCommand(const std::vector<std::string>& command,
@@ -152,7 +153,7 @@ Result<CommandEnd> runCommand(const std::vector<std::string>& command,
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
         return tl::unexpected(cannotStart(errno, command.front()));
-    prctl(PR_SET_CHILD_SUBREAPER, 1); // what the command leaves behind is waited for
+    prctl(PR_SET_CHILD_SUBREAPER, 1); // processes that the command left behind are waited for separately
     const sigset_t watched = watchedSignals();
     sigset_t before;
     sigprocmask(SIG_BLOCK, &watched, &before);

@@ -17,31 +17,31 @@ namespace advisor::cli {
 struct CommandEnd {
     pid_t pid = 0;
     int status = 0; ///< exit status
-    int signal = 0; ///< that ended it, 0: it exited
-    /// The first signal to this process that asks the command to end; 0: none came.
+    int signal = 0; ///< signal that ended it; 0: it exited
+    /// The first signal to this process that requested an end; 0: none.
     int received = 0;
-    bool fromTerminal = false; ///< `received` came from the terminal, which gives it to the command as well
-    std::string sender;        ///< of `received`: "timeout (4711)"; empty where unknown
+    bool fromTerminal = false; ///< `received` came from the terminal, which also sends it to the command
+    std::string sender;        ///< sender of `received`: "timeout (4711)"; empty if unknown
 
-    /// What a shell's $? would be: 128 + the signal's number.
+    /// The shell's $?: the status, or 128 + signal number.
     [[nodiscard]] int shellStatus() const { return signal != 0 ? 128 + signal : status; }
-    [[nodiscard]] std::string text() const; ///< "ended with 0", "was ended by signal 11 (Segmentation fault)"
-    /// For the trace: who ended the recording.
+    [[nodiscard]] std::string text() const; ///< "exited with status 0", "was killed by signal 11 (Segmentation fault)"
+    /// For the trace: what ended the recording.
     [[nodiscard]] profiler::RecordingEnd recordingEnd() const;
 };
 
 /// Runs a command with this process's standard streams and terminal, and with `variables` set. Signals that would end
-/// this process (SIGTERM, SIGHUP, SIGQUIT, SIGINT unless the terminal gave it to both, SIGUSR1, SIGUSR2) are passed on
-/// to the command, and this process waits for the command to end. Afterwards the signals that ask for an end stay
-/// blocked, except SIGQUIT: a user who ended the command with a signal to the whole group still wants the trace. Fails
-/// when the command cannot be started: not found, not executable, no memory.
-/// @param started  called once with the command's process number, when it runs; may make threads
+/// this process (SIGTERM, SIGHUP, SIGQUIT, SIGINT unless the terminal sent it to both, SIGUSR1, SIGUSR2) are passed on
+/// to the command, and this process waits for the command to exit. Afterwards, these signals except SIGQUIT stay
+/// blocked: a user who ended the command with a signal to the whole group still wants the trace. Fails if the command
+/// cannot be started: not found, not executable, no memory.
+/// @param started called once with the command's process id after it has started; may start threads
 profiler::Result<CommandEnd> runCommand(const std::vector<std::string>& command,
                                         const std::vector<std::pair<std::string, std::string>>& variables,
                                         const std::function<void(pid_t)>& started);
 
-/// Waits until no process holds the lock on any of `files`, at most for the given time. While it waits, it reaps
-/// children that the command left behind.
+/// Waits until no process holds the lock on any of `files`, at most for the given time. Meanwhile, it reaps children
+/// that the command left behind.
 /// @return the files that are still locked
 std::vector<std::filesystem::path> waitForWriters(std::vector<std::filesystem::path> files,
                                                   std::chrono::milliseconds atMost);

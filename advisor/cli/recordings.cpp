@@ -30,7 +30,7 @@ Result<std::shared_ptr<const profiler::Trace>>
 Recordings::record(const ProgramSetup& setup, const ProgramVariant& variant, const std::stop_token& stop)
 {
     if (m_folder.path().empty())
-        return profiler::fail<"recording.no_folder", "There is no room for temporary files">(
+        return profiler::fail<"recording.no_folder", "No temporary folder could be created">(
             profiler::Error::Code::NoSpace, fs::temp_directory_path().string(), "set TMPDIR to another folder");
     const fs::path file = m_folder.path() / fmt::format("{}.sstrace", ++m_count);
     runner::RecordingPlan plan;

@@ -10,25 +10,25 @@
 
 namespace advisor::cli {
 
-/// A folder that goes away with its owner.
+/// A folder that is deleted with its owner.
 class TemporaryFolder {
 public:
     TemporaryFolder();
     ~TemporaryFolder();
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    /// Empty where none could be made.
+    /// Empty if no folder could be created.
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
 
 private:
     std::filesystem::path m_path;
 };
 
-/// The recordings that a command makes of a program for itself (runner/program_recording.h). Their files live as long
-/// as this object, which outlives the traces: parts of a trace are read when they are needed.
+/// The recordings that a command makes of a program for its own use (runner/program_recording.h). Keep this object
+/// longer than the traces: parts of a trace are read from the files on demand.
 class Recordings {
 public:
-    /// Records the variant of the program. Blocks for as long as the program starts, and some seconds.
+    /// Records the variant of the program. Blocks while the program starts and for some seconds more.
     profiler::Result<std::shared_ptr<const profiler::Trace>>
     record(const ProgramSetup& setup, const ProgramVariant& variant, const std::stop_token& stop);
 

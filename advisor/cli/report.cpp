@@ -11,7 +11,7 @@ namespace advisor::cli {
 
 namespace {
 
-/// The trace in a folder of a run, as the app keeps it; a file is itself.
+/// The trace in the folder of a run, as the app stores it; a file is returned unchanged.
 std::filesystem::path traceOf(const std::filesystem::path& given)
 {
     std::error_code ignored;
@@ -29,8 +29,8 @@ int report(const ReportOptions& options, const Streams& streams)
     std::error_code none;
     for (const auto& read : {traceOf(options.trace), options.config, options.against})
         if (!read.empty() && std::filesystem::equivalent(read, options.output, none))
-            return fail("the report would replace what it is made of (" + options.output.string() +
-                        "): give it another name");
+            return fail("the report would overwrite one of its sources (" + options.output.string() +
+                        "): choose another name");
     const auto trace = openTrace(traceOf(options.trace));
     if (!trace)
         return fail(trace.error().message());

@@ -6,12 +6,12 @@
 
 #include <string>
 
-/// A patch of a recorded Python program as the commands print it.
+/// A patch of a recorded Python program, formatted for the commands.
 namespace advisor::cli {
 
-/// {how, diff, command, measurable, …} of a patch of one change.
+/// {how, diff, command, measurable, …} for a patch of one change.
 nlohmann::ordered_json patchJson(const change::ProgramPatch& patch);
-/// [{file, line, end_line, …, what}] of all its changes.
+/// [{file, line, end_line, …, what}] for all of its changes.
 nlohmann::ordered_json sourceJson(const change::ProgramPatch& patch);
 /// "source, /home/u/train.py:12": how a change is made, and where.
 std::string howText(const change::ChangeResult& change);

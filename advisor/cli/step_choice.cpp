@@ -21,7 +21,7 @@ bool contains(std::string_view name, std::string_view part)
     return std::search(name.begin(), name.end(), part.begin(), part.end(), alike) != name.end();
 }
 
-/// The ranges that may be meant: those that hold the name, or a part of it, come first.
+/// Suggested range names: those that contain the given name, or part of it, come first.
 std::string namesThatAreThere(const profiler::Trace& trace, std::string_view wanted)
 {
     constexpr std::size_t kLookedAt = 1000, kNamed = 5;
@@ -70,9 +70,10 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
         if (!found.steps.empty())
             return std::move(found.steps);
         std::string why = found.whyNot.text;
-        why.pop_back(); // the full stop: more follows
-        return profiler::fail<"steps.no_repetition", "no steps are found by repetition: {why}">(
-            Error::Code::Invalid, file.string(), "leave --steps-from out, or give a --step-range that the trace has",
+        why.pop_back(); // remove the full stop, because the sentence continues
+        return profiler::fail<"steps.no_repetition", "repeated work shows no steps: {why}">(
+            Error::Code::Invalid, file.string(),
+            "leave out --steps-from, or give a --step-range that the trace contains",
             {{"why", why}, {"error", found.whyNot.id}});
     }
     if (choice.search == StepSearch::Automatic && choice.range.empty())
@@ -82,13 +83,11 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
         const std::string names = namesThatAreThere(trace, choice.range);
         return tl::unexpected(
             Error{.code = Error::Code::NotFound,
-                  .what = profiler::message<"steps.no_range", "no range of the trace is called {range}">(
+                  .what = profiler::message<"steps.no_range", "the trace contains no range named {range}">(
                       {{"range", choice.range}}),
                   .where = file.string(),
-                  .hint = names.empty() ? "leave --step-range out: no range comes twice"
-                                        : "leave --step-range out, or give a name that the trace "
-                                          "has: " +
-                                              names});
+                  .hint = names.empty() ? "leave out --step-range: no range occurs twice"
+                                        : "leave out --step-range, or use a name in the trace: " + names});
     }
     return steps;
 }

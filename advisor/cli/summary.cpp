@@ -18,7 +18,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 constexpr std::size_t kTopKernels = 10;
-constexpr unsigned kMostWalkers = 8; // more share too few tracks
+constexpr unsigned kMostWalkers = 8; // beyond this number, only a few tracks benefit
 
 Summary::Counts countsOf(const ActivityScan& scan)
 {
@@ -32,7 +32,7 @@ Summary::Counts countsOf(const ActivityScan& scan)
             .nvtx = count(ActivityKind::Nvtx)};
 }
 
-/// What an importer counted, as not each entry of a file becomes a slice of the kind that its file says.
+/// Numbers as counted by the importer, because not every entry of a file becomes a slice of the kind in the file.
 std::int64_t counted(const Trace& trace, std::string_view key, std::int64_t otherwise)
 {
     if (const auto entry = trace.metadata().find(key); entry != trace.metadata().end())
@@ -40,10 +40,10 @@ std::int64_t counted(const Trace& trace, std::string_view key, std::int64_t othe
     return otherwise;
 }
 
-/// PyTorch's loader names its iterator; how many workers one with several has, its trace does not say.
+/// PyTorch's profiler records the name of the loader iterator, but not the number of workers.
 std::optional<int> workersOf(const Trace& trace, const Summary& summary)
 {
-    if (trace.format() == "stepscope") // without steps no worker can be told from one that another run left behind
+    if (trace.format() == "stepscope") // without steps, workers cannot be distinguished from those of another run
         return summary.statistics.steadyCount > 0 ? std::optional(summary.input.workers) : std::nullopt;
     const auto isOfMainThread = [](std::string_view name) {
         return name.starts_with("enumerate(DataLoader)#_SingleProcessDataLoaderIter");
@@ -70,8 +70,8 @@ void addTo(std::vector<IdleCause>& sum, std::vector<IdleCause> more)
     std::ranges::stable_sort(sum, std::greater(), &IdleCause::time);
 }
 
-/// Each rank's own figures; and those of the job that would mix one rank's host with another's devices: its breakdown
-/// and its idle time are sums over ranks, its steps and its loader those of the slowest rank.
+/// Figures of each rank. In the figures of the job, values that would mix one rank's host with another rank's devices
+/// are avoided: the breakdown and idle time are sums over ranks; steps and loader are those of the slowest rank.
 void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
 {
     std::vector<Rank> ranks = ranksOf(trace, summary.steps);
@@ -110,14 +110,14 @@ void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
 
 Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
 {
-    // Steps are found while the slices are walked: neither needs the other.
+    // Steps are found in parallel with the scan: neither depends on the other.
     auto findingSteps = std::async(std::launch::async, findSteps);
     const unsigned threads = std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers);
     const ActivityScan scan = scanActivity(trace, threads);
     Summary summary;
     summary.counts = countsOf(scan);
     summary.counts.events = counted(trace, "source.events", static_cast<std::int64_t>(trace.sliceCount()));
-    summary.counts.cpuOp += counted(trace, "source.marked_ops", 0); // older profilers mark steps by an operator
+    summary.counts.cpuOp += counted(trace, "source.marked_ops", 0); // older profilers mark steps with an operator
     summary.kernelUs = toUs(scan.of(ActivityKind::Kernel).time);
     summary.shortKernels = scan.shortKernels;
     summary.dataWaits = scan.dataWaits.count;

@@ -18,18 +18,18 @@
 
 namespace advisor::cli {
 
-/// What `summarize` says of a trace.
+/// The contents of `summarize`.
 struct Summary {
     struct Counts {
-        std::int64_t events = 0; ///< as the file counts them: its slices and all else that it lists
+        std::int64_t events = 0; ///< entries in the file: slices and everything else
         std::int64_t kernel = 0, memcpy = 0, memset = 0, runtime = 0, cpuOp = 0, nvtx = 0;
     };
     Counts counts;
     double kernelUs = 0;
-    std::int64_t shortKernels = 0; ///< under 10 µs
-    std::int64_t dataWaits = 0;    ///< of the training's threads for their loader
+    std::int64_t shortKernels = 0; ///< shorter than 10 µs
+    std::int64_t dataWaits = 0;    ///< waits of the training threads for their loader
     double dataWaitUs = 0;
-    std::optional<int> workers; ///< of the loader; empty: the trace does not tell
+    std::optional<int> workers; ///< number of loader workers; empty: the trace does not show it
     std::vector<profiler::analysis::Transfer> transfers;
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::Step> steps;
@@ -39,11 +39,11 @@ struct Summary {
         profiler::analysis::Rank rank;
         profiler::analysis::StepStatistics statistics;
         std::vector<profiler::analysis::DeviceUse> devices;
-        profiler::analysis::Breakdown breakdown; ///< of its steps, over its own devices
+        profiler::analysis::Breakdown breakdown; ///< breakdown of its steps, over its own devices
         profiler::analysis::Communication communication;
     };
-    std::vector<RankSummary> ranks;         ///< by number; empty: the trace is that of one
-    std::optional<std::size_t> slowestRank; ///< index of that whose steps `steps` are; its loader is `input`
+    std::vector<RankSummary> ranks;         ///< by number; empty: the trace contains a single rank
+    std::optional<std::size_t> slowestRank; ///< index of the rank whose steps are `steps` and whose loader is `input`
     profiler::analysis::Breakdown breakdown;
     profiler::analysis::InputWait input;
     profiler::analysis::Communication communication;
@@ -51,16 +51,17 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
-    std::optional<profiler::analysis::DetailedAnalysis> look; ///< as it costs more than all the rest: where asked for
+    std::optional<profiler::analysis::DetailedAnalysis> look; ///< only if requested, because it takes longer than
+                                                              ///< everything else
 };
-/// Without a closer look.
-/// @param findSteps  asked once, on another thread
+/// Without the detailed analysis.
+/// @param findSteps called once, on another thread
 Summary summaryOf(const profiler::Trace& trace,
                   const std::function<std::vector<profiler::analysis::Step>()>& findSteps);
 
 /// The fields of `summarize --json`.
 nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);
-/// The same for a reader.
+/// The same as text.
 std::string toText(const profiler::Trace& trace, const Summary& summary);
 
 } // namespace advisor::cli

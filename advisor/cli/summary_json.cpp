@@ -126,7 +126,7 @@ double stepUs(const StepStatistics& s)
     return s.steadyCount > 0 ? s.steadyMeanUs : s.meanUs;
 }
 
-/// `busy` is the share of its devices' spans in which they ran anything.
+/// `busy` is the share of its devices' spans in which they were busy.
 Json ranksJson(const Summary& summary)
 {
     Json rows = Json::array();
@@ -153,7 +153,7 @@ Json ranksJson(const Summary& summary)
     return rows;
 }
 
-/// The job of several ranks: each of its steps lasts as long as that of its slowest rank.
+/// The job of several ranks: each of its steps takes as long as that of its slowest rank.
 Json jobJson(const Summary& summary)
 {
     const Summary::RankSummary& slowest = summary.ranks[*summary.slowestRank];
@@ -206,8 +206,8 @@ Json lossJson(const Trace& trace)
     const CaptureStats stats = trace.losses();
     std::vector<Message> notes;
     if (stats.cut)
-        notes.push_back(message<"trace.cut", "The trace is cut: the run did not end by itself, or only a part of its "
-                                             "file is here.">());
+        notes.push_back(message<"trace.cut",
+                                "The trace is incomplete: the run was interrupted, or part of the file is missing.">());
     notes.insert(notes.end(), stats.notes.begin(), stats.notes.end());
     return {{"dropped", stats.dropped},
             {"unmatched", stats.unmatched},

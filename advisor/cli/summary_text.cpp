@@ -19,7 +19,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::analysis;
 
-/// A kernel's name with its template arguments may fill a screen.
+/// With its template arguments, the name of a kernel may fill a screen.
 std::string shortName(std::string_view name)
 {
     constexpr std::size_t kMost = 72;
@@ -76,15 +76,15 @@ std::string heading(const Trace& trace, const Summary& summary)
     if (stats.dropped > 0)
         text += fmt::format("{} events were dropped.\n", countText(stats.dropped));
     if (stats.unmatched > 0)
-        text += fmt::format("{} operations lack their other half (a launch, an end).\n", countText(stats.unmatched));
+        text += fmt::format("{} unmatched events (without a launch or an end).\n", countText(stats.unmatched));
     if (stats.cut)
-        text += "The trace is cut: the run did not end by itself, or only a part of its file is here.\n";
+        text += "The trace is incomplete: the run was interrupted, or part of the file is missing.\n";
     for (const Message& note : stats.notes)
         text += note.text + '\n';
     return text;
 }
 
-/// The ranks of the trace, and whose steps and parts stand beside this.
+/// The ranks of the trace, and which rank's steps and parts are shown.
 std::string ranksText(const Summary& summary)
 {
     if (summary.ranks.empty())
@@ -106,14 +106,14 @@ std::string ranksText(const Summary& summary)
     }
     std::string text = "\n" + table.text();
     if (summary.statistics.count > 0)
-        text += fmt::format("  Step times and parts are those of rank {}: the slowest, or one of equals.\n",
+        text += fmt::format("  Step times and phases are those of rank {}, the slowest rank.\n",
                             summary.ranks[*summary.slowestRank].rank.number);
     if (summary.ranks.front().rank.sharesDevices)
-        text += "  The trace does not say which rank launched what: device figures are those of all of them.\n";
+        text += "  The trace does not show which rank launched what: device figures are those of all ranks.\n";
     return text;
 }
 
-/// Names for --step-range, as nobody knows those of another's program.
+/// Candidates for --step-range, because users often do not know the range names of a program.
 std::string candidatesText(const Trace& trace)
 {
     constexpr std::size_t kNamed = 10;
@@ -121,7 +121,7 @@ std::string candidatesText(const Trace& trace)
     for (const RepeatedRange& range : countedRanges(trace, kNamed))
         names += fmt::format("{}{} ({} times)", names.empty() ? "" : ", ", range.name, range.count);
     return names.empty() ? names
-                         : wrapped("--step-range takes ranges of one of these names for steps: " + names + '.', 110, 0);
+                         : wrapped("--step-range uses ranges with one of these names as steps: " + names + '.', 110, 0);
 }
 
 std::string stepsText(const Trace& trace, const Summary& summary)
@@ -129,7 +129,7 @@ std::string stepsText(const Trace& trace, const Summary& summary)
     const StepStatistics& s = summary.statistics;
     if (s.count == 0)
         return "\nThe trace marks no steps, and none were detected from repeated work.\n" + candidatesText(trace);
-    TextTable table({"", "steady mean", "median", "90 % below", "min", "max"});
+    TextTable table({"", "steady mean", "median", "90th percentile", "min", "max"});
     table.add({fmt::format("{} step{}, {} of them steady", s.count, s.count == 1 ? "" : "s", s.steadyCount),
                s.steadyCount > 0 ? timeText(s.steadyMeanUs) : "-", timeText(s.medianUs), timeText(s.p90Us),
                timeText(s.minUs), timeText(s.maxUs)});
@@ -151,7 +151,7 @@ std::string partsText(const Summary& summary)
         {phase::kZeroGrad, p.zeroGrad}, {phase::kForward, p.forward},
         {phase::kBackward, p.backward}, {phase::kOptimizer, p.optimizer},
         {phase::kMetrics, p.metrics},   {"other", p.other}};
-    TextTable table({"A steady step", "time", "share"});
+    TextTable table({"Steady step", "time", "share"});
     for (const auto& [name, time] : parts)
         if (time.count() > 0)
             table.add({std::string(name), timeText(toUs(time)), shareText(toUs(time) / s.steadyMeanUs)});
@@ -160,7 +160,7 @@ std::string partsText(const Summary& summary)
 
 std::string breakdownText(const Breakdown& breakdown)
 {
-    TextTable table({"Where the steps' time goes", "share"});
+    TextTable table({"Where step time goes", "share"});
     for (std::size_t i = 0; i < kTimeClasses; ++i)
         if (breakdown.time[i].count() > 0)
             table.add({std::string(timeClassName(static_cast<TimeClass>(i))),
@@ -176,15 +176,15 @@ std::string loaderText(const Summary& summary)
                            summary.workers == 0 ? " The main thread loads: there are no workers." : "");
     if (input.loadUsPerBatch == 0)
         return {};
-    TextTable table({"Loading a batch", "time", "share"});
+    TextTable table({"Loading per batch", "time", "share"});
     for (const InputWait::Stage& stage : input.stages)
         table.add({stage.name, timeText(stage.usPerBatch), shareText(stage.share)});
     table.add({"all", timeText(input.loadUsPerBatch), shareText(1)});
     std::string text = "\n" + table.text();
     if (input.workers == 0)
-        return text + "  The main thread loads; the step waits meanwhile.\n";
-    return text + fmt::format("  {} worker{}, busy {} of the time; nine batches of ten load within {}.\n",
-                              input.workers, input.workers == 1 ? "" : "s", shareText(input.workerBusyShare),
+        return text + "  The main thread loads; the step waits during that time.\n";
+    return text + fmt::format("  {} worker{}, busy {} of the time; 90th percentile per batch {}.\n", input.workers,
+                              input.workers == 1 ? "" : "s", shareText(input.workerBusyShare),
                               timeText(input.loadUsPerBatchP90));
 }
 
@@ -195,7 +195,7 @@ std::string deviceText(const Summary& summary)
     for (const DeviceUse& d : summary.devices)
         devices.add({d.name.empty() ? fmt::format("device {}", d.id.value) : d.name, timeText(toUs(d.busyAny)),
                      timeText(toUs(d.span)), timeText(toUs(d.busyKernel)), countText(d.streams)});
-    TextTable idle({"Device idle because of", "time"});
+    TextTable idle({"Cause of device idle time", "time"});
     for (const IdleCause& cause : summary.idle)
         idle.add({std::string(cause.cause), timeText(toUs(cause.time))});
     TextTable copies({"Copies", "from", "to", "count", "bytes", "time", "GB/s"});
@@ -216,7 +216,7 @@ std::string deviceText(const Summary& summary)
         text += fmt::format("  {} blocking copies took {}.\n", summary.sync.blockingCopies,
                             timeText(toUs(summary.sync.blockingCopyTime)));
     if (const Communication& comm = summary.communication; comm.kernels > 0)
-        text += fmt::format("  {} communication kernels took {}, of which {} with no other kernel beside them.\n",
+        text += fmt::format("  {} communication kernels took {}, of which {} were not overlapped by other kernels.\n",
                             comm.kernels, timeText(toUs(comm.time)), timeText(toUs(comm.exposed)));
     return text;
 }
@@ -224,19 +224,20 @@ std::string deviceText(const Summary& summary)
 std::string holderText(const MemoryHolder& holder)
 {
     if (holder.rest)
-        return "all smaller ones";
+        return "all smaller holders";
     return holder.op.empty() ? "outside of operators" : holder.op;
 }
 
 std::string memoryText(const Summary& summary)
 {
-    constexpr std::size_t kMost = 8; // the JSON has them all
+    constexpr std::size_t kMost = 8; // the JSON contains all of them
     std::string text;
     for (const MemoryMoment& moment : summary.memory) {
-        const std::string asked = moment.asked ? fmt::format(" with {} asked for", bytesText(*moment.asked)) : "";
+        const std::string asked = moment.asked ? fmt::format(" when {} were requested", bytesText(*moment.asked)) : "";
         const std::string when =
-            moment.ranOut ? fmt::format("{} memory ran out{}; alive then", moment.place, asked)
-                          : fmt::format("{} memory peaked at {}; alive then", moment.place, bytesText(moment.bytes));
+            moment.ranOut
+                ? fmt::format("{} memory ran out{}; allocated at that time", moment.place, asked)
+                : fmt::format("{} memory peaked at {}; allocated at that time", moment.place, bytesText(moment.bytes));
         TextTable table({when, "phase", "step", "held", "blocks"});
         for (std::size_t i = 0; i < std::min(kMost, moment.alive.size()); ++i) {
             const MemoryHolder& holder = moment.alive[i];
@@ -252,7 +253,7 @@ std::string memoryText(const Summary& summary)
     return text;
 }
 
-/// Columns of words begin at the left.
+/// Text columns are left-aligned.
 void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
 {
     std::size_t width = 0;
@@ -262,7 +263,7 @@ void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
         line[column].append(width - shownWidth(line[column]), ' ');
 }
 
-/// The JSON has all rows.
+/// The JSON contains all rows.
 std::string lookText(const Trace& trace, const DetailedAnalysis& look)
 {
     constexpr std::size_t kMost = 8, kWidth = 110;

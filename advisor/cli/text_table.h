@@ -12,16 +12,16 @@ public:
     explicit TextTable(std::vector<std::string> header) : m_rows{std::move(header)} {}
     void add(std::vector<std::string> row) { m_rows.push_back(std::move(row)); }
     [[nodiscard]] bool empty() const { return m_rows.size() == 1; }
-    /// Each line indented by two blanks and ended.
+    /// Each line is indented by two blanks and ends with a line break.
     [[nodiscard]] std::string text() const;
 
 private:
-    std::vector<std::vector<std::string>> m_rows; ///< the header first
+    std::vector<std::vector<std::string>> m_rows; ///< starts with the header
 };
 
-/// Characters that a UTF-8 text shows; ours are all one column wide.
+/// Number of characters in a UTF-8 text; all of ours are one column wide.
 std::size_t shownWidth(const std::string& text);
-/// Breaks at blanks so that no line is longer than `width`, each indented by `indent` blanks.
+/// Breaks the text at blanks so that no line is longer than `width`, and indents each line by `indent` blanks.
 std::string wrapped(const std::string& text, std::size_t width, std::size_t indent);
 
 } // namespace advisor::cli

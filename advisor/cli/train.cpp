@@ -18,11 +18,11 @@ namespace protocol = config::protocol;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// Often enough to see that it runs, seldom enough to be read in a log.
+// Frequent enough to show progress, rare enough to be readable in a log.
 constexpr auto kLineEvery = std::chrono::seconds(1);
 constexpr auto kPollEvery = std::chrono::milliseconds(100);
 
-/// Says what the trainer reports, and keeps what the result needs.
+/// Prints what the trainer reports, and keeps what the result needs.
 class Report {
 public:
     explicit Report(std::ostream& lines) : m_lines(lines) {}
@@ -67,7 +67,7 @@ private:
     {
         if (!isDue())
             return;
-        m_lines << fmt::format("step {} · epoch {} · {} a step · {:.0f} samples/s", step.step, step.epoch,
+        m_lines << fmt::format("step {} · epoch {} · {} per step · {:.0f} samples/s", step.step, step.epoch,
                                timeText(step.stepSeconds * 1e6), step.samplesPerSecond);
         if (step.loss)
             m_lines << fmt::format(" · loss {:.4f}", *step.loss);
@@ -93,7 +93,7 @@ private:
     void on(const protocol::TurnResult&) {}
     void on(const protocol::Notice& notice)
     {
-        // What ends the run is said once, by how the trainer ended.
+        // The end of the run is reported once, with the exit status of the trainer.
         if (notice.severity == protocol::Notice::Severity::Error)
             return;
         const profiler::Message message = errorOf(notice).asMessage();
@@ -117,7 +117,7 @@ private:
     Json m_epochs = Json::array(), m_notices = Json::array();
 };
 
-/// Follows the trainer to its end, passing interrupts on.
+/// Follows the trainer until it exits and passes interrupts on.
 TrainerExit follow(TrainerProcess& trainer, Report& report)
 {
     int told = interrupts();
@@ -130,7 +130,8 @@ TrainerExit follow(TrainerProcess& trainer, Report& report)
             return *exit;
         }
         if (const int now = interrupts(); now != told) {
-            // A terminal gives Ctrl-C to the trainer as well; asking twice does no harm. It may be gone already.
+            // A terminal sends Ctrl-C to the trainer as well; a second request does no harm. The trainer may already
+            // have exited.
             if (now == 1)
                 static_cast<void>(trainer.send(protocol::Stop{}));
             else
@@ -152,10 +153,10 @@ int result(const TrainOptions& options, const Report& report, const TrainerExit&
         return kDone;
     }
     const protocol::Done& done = *report.done();
-    streams.out << fmt::format("{} {} steps in {:.1f} s · {:.0f} samples/s · loss {:.4f} · at most {} {} · {}\n",
+    streams.out << fmt::format("{} {} steps in {:.1f} s · {:.0f} samples/s · loss {:.4f} · peak {} {} · {}\n",
                                done.stopped ? "Stopped after" : "Done:", done.steps, done.seconds,
                                done.samplesPerSecond, done.finalLoss, bytesText(done.peakBytes),
-                               done.peakOf == "tensors" ? "in tensors" : "of memory for the process",
+                               done.peakOf == "tensors" ? "of tensor memory" : "of process memory",
                                options.trace.string());
     return kDone;
 }

@@ -63,20 +63,20 @@ std::string toText(const TuneResult& result)
     std::string text = trialsText(result.trials);
     text += fmt::format("{} {} ({:.0f} s spent.)\n", tuneSummary(result), result.why.text, result.secondsSpent);
     const std::string code = codeText(result, tip_section::kPyTorch);
-    return code.empty() ? text : text + "\nTo paste, in PyTorch:\n\n" + code;
+    return code.empty() ? text : text + "\nCode to copy (PyTorch):\n\n" + code;
 }
 
-/// The configuration that is tuned must stay.
+/// The configuration to tune must not be overwritten.
 profiler::Result<void> prepareOutput(const TuneOptions& options)
 {
     std::error_code none;
     if (!options.output.empty() && std::filesystem::equivalent(options.output / "config.json", options.config, none))
-        return profiler::fail<"tune.output.replaces", "The result would replace the configuration that is tuned">(
+        return profiler::fail<"tune.output.replaces", "The result would overwrite the configuration to tune">(
             Error::Code::Invalid, options.config.string(), "choose another folder with -o");
     return makeOutput(options.output);
 }
 
-/// The configuration, the code and the report, where they are asked for.
+/// Writes the configuration, the code and the report, if requested.
 profiler::Result<void> writeFiles(const TuneOptions& options, const TuneResult& result)
 {
     if (options.output.empty())
@@ -107,7 +107,8 @@ int tune(const TuneOptions& options, const Streams& streams)
     const auto program = findTrainer();
     const TemporaryFolder folder;
     if (!program || folder.path().empty()) {
-        streams.err << (program ? "There is no room for temporary files (set TMPDIR)" : program.error().message())
+        streams.err << (program ? "No temporary folder could be created (set TMPDIR to another folder)"
+                                : program.error().message())
                     << '\n';
         return kBadInput;
     }
@@ -127,7 +128,7 @@ int tune(const TuneOptions& options, const Streams& streams)
         streams.err << result.error().message() << '\n';
         return kBadInput;
     }
-    // Said before it is written: what was measured for minutes must not be lost to a full disk.
+    // Printed before the files are written, so that a full disk does not lose minutes of measurements.
     streams.out << (options.json ? jsonText(toJson(*result)) + "\n" : toText(*result)) << std::flush;
     if (const auto written = writeFiles(options, *result); !written) {
         streams.err << written.error().message() << '\n';

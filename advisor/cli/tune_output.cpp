@@ -102,11 +102,11 @@ profiler::Result<void> makeOutput(const std::filesystem::path& folder)
     std::error_code failed;
     std::filesystem::create_directories(folder, failed);
     if (failed)
-        return profiler::fail<"tune.output.not_made", "The folder cannot be made: {why}">(
-            Error::Code::Unavailable, folder.string(), "choose another with -o", {{"why", failed.message()}});
+        return profiler::fail<"tune.output.not_made", "The folder could not be created: {why}">(
+            Error::Code::Unavailable, folder.string(), "choose another folder with -o", {{"why", failed.message()}});
     if (::access(folder.c_str(), W_OK) != 0)
         return profiler::fail<"tune.output.permission", "The folder is not writable">(
-            Error::Code::Permission, folder.string(), "choose another with -o");
+            Error::Code::Permission, folder.string(), "choose another folder with -o");
     return {};
 }
 
@@ -116,7 +116,7 @@ profiler::Result<void> writeText(const std::filesystem::path& path, const std::s
     if (file << text << std::flush)
         return {};
     return profiler::fail<"tune.output.unwritten", "The file cannot be written">(
-        Error::Code::Unavailable, path.string(), "choose a folder that has room with -o");
+        Error::Code::Unavailable, path.string(), "choose a folder with free disk space with -o");
 }
 
 } // namespace advisor::cli

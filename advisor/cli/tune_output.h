@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-/// What `tune` prints and writes, of a configuration and of a program alike.
+/// The output of `tune`, for configurations and programs.
 namespace advisor::cli {
 
-/// Progress, a line for each thing that it does.
+/// Prints progress, one line per activity.
 class TuneLines {
 public:
     explicit TuneLines(std::ostream& err) : m_err(err) {}
@@ -23,12 +23,12 @@ private:
     std::string m_said;
 };
 
-/// The table of what was tried, each row with the reason for its verdict below it; empty without trials.
+/// The table of tried changes, each with the reason for its verdict below; empty without trials.
 std::string trialsText(const std::vector<TuneTrial>& trials);
-/// Adds the trials, the ratio, the measurement of the whole and why it ended.
+/// Adds the trials, the ratio, the measurement of the total, and why tuning ended.
 void addOutcome(nlohmann::ordered_json& json, const TuneOutcome& result);
 
-/// Makes the folder, which must be there before an hour of tuning, not after it. Nothing without a name.
+/// Creates the folder before tuning, not after an hour of it. Does nothing without a name.
 profiler::Result<void> makeOutput(const std::filesystem::path& folder);
 profiler::Result<void> writeText(const std::filesystem::path& path, const std::string& text);
 

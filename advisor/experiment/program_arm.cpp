@@ -72,7 +72,7 @@ Interruption interruption(Why why, Message what, std::string where = {}, std::st
 Message endText(int status)
 {
     if (!WIFSIGNALED(status))
-        return message<"program.run.status", "The program ended with status {status}">(
+        return message<"program.run.status", "The program exited with status {status}">(
             {{"status", WEXITSTATUS(status)}});
     const int number = WTERMSIG(status);
     return message<"program.run.signal", "The program was killed by signal {signal} ({name}){cause}">(

@@ -42,7 +42,7 @@ struct ProgramSetup {
 /// How a program failed.
 struct ProgramFailure {
     std::size_t arm = 0;
-    std::string how;                    ///< "The program ended with status 1"
+    std::string how;                    ///< "The program exited with status 1"
     std::vector<std::string> traceback; ///< last lines; for a hang, the stacks of its threads
     std::int64_t steps = 0;             ///< maximum number of steps completed since its start
     std::size_t seed = 0;               ///< seed of this start

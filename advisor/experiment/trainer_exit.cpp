@@ -42,7 +42,7 @@ std::string statusText(int status)
     case Exit::Failed:
         return "The training failed";
     }
-    return fmt::format("The trainer ended with status {}", status);
+    return fmt::format("The trainer exited with status {}", status);
 }
 
 } // namespace

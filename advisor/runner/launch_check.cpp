@@ -192,7 +192,7 @@ void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
         problems.push_back({Field::Command, code, std::move(what), std::move(where), std::move(hint)});
     };
     if (launch.words.empty() || launch.words.front().empty())
-        return add(Error::Code::Invalid, message<"launch.command.missing", "No command is given">(), {},
+        return add(Error::Code::Invalid, message<"launch.command.missing", "There is no command">(), {},
                    "enter one, for example python train.py");
     std::error_code failed;
     const std::size_t inner = programBehindEnv(launch.words).value_or(0);

@@ -22,7 +22,7 @@ std::string tuneSummary(const TuneOutcome& result)
         return "No tried change could be measured: the settings stay as they are.";
     const std::string changes = fmt::format("{} {}", measured, measured == 1 ? "change" : "changes");
     if (kept == 0)
-        return fmt::format("None of {} measured was shown to pay: the settings stay as they are.", changes);
+        return fmt::format("Measured {}; none was shown to pay: the settings stay as they are.", changes);
     if (!isRatioMeasured(result))
         return fmt::format("{} of {} kept; their total effect on samples per second was not measured.", kept, changes);
     return fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}): {} of {} kept.",

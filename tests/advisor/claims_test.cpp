@@ -340,7 +340,7 @@ TEST(WaitingForTheDevice, LargeCopiesHomeAndBackAreFound)
                               stalled("call cudaStreamSynchronize 400 100",
                                       fmt::format("{}\ncopy HtoD 890 10 bytes=8000000 src=pageable dst=device", home)));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_EQ(advice.title, "Each step takes data to the host and back");
+    EXPECT_EQ(advice.title, "Each step copies data to the host and back");
     EXPECT_THAT(advice.reason, test_support::HasText("ways", HasSubstr("1 copy to the host and back")));
     EXPECT_EQ(judge("sync_every_n_steps", stalled("", home)).state, State::Silent) << "results that are wanted";
 }

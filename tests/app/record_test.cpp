@@ -344,7 +344,7 @@ void RecordTest::aBadEndIsSaidAndTheTraceStays()
     QSignalSpy opened(&app.session, &app::Session::traceOpened);
     pressRecord(dialog);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
-    QVERIFY2(textOf(dialog, "state").contains("was ended by signal 11"), qPrintable(textOf(dialog, "state")));
+    QVERIFY2(textOf(dialog, "state").contains("was killed by signal 11"), qPrintable(textOf(dialog, "state")));
     QVERIFY(dialog->isVisible());
     QVERIFY(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size() > 0);
 }

@@ -184,7 +184,7 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
         QVERIFY(noticed.wait(20'000));
         QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     }
-    QVERIFY(contentOf(folder.filePath("report.html")).contains("What tuning made of it"));
+    QVERIFY(contentOf(folder.filePath("report.html")).contains("Result of tuning"));
     QVERIFY(contentOf(folder.filePath("report.pdf")).startsWith("%PDF-"));
     // A trace from elsewhere has nothing of it in its report.
     QFile trace(folder.filePath("other.json"));
@@ -197,12 +197,12 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     tuned.session.saveReport(folder.filePath("other.html").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
-    QVERIFY(!contentOf(folder.filePath("other.html")).contains("What tuning made of it"));
+    QVERIFY(!contentOf(folder.filePath("other.html")).contains("Result of tuning"));
     // But a report of the tuning is of the tuning, and has nothing of that trace.
     tuned.session.saveTuneReport(folder.filePath("tuning.html").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
-    QVERIFY(contentOf(folder.filePath("tuning.html")).contains("What tuning made of it"));
+    QVERIFY(contentOf(folder.filePath("tuning.html")).contains("Result of tuning"));
     QVERIFY(!contentOf(folder.filePath("tuning.html")).contains("other.json"));
     tuned.session.saveReport(folder.filePath("no/such/report.pdf").toStdString());
     QVERIFY(noticed.wait(20'000));

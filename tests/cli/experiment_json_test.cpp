@@ -34,7 +34,7 @@ ExperimentResult result(std::vector<Toggle> changes)
     r.why = profiler::message<"experiment.slower", "Slower: {ratio} × the samples per second in {pairs}.">(
         {{"ratio", 0.9, "0.9"}, {"pairs", 6, "6 pairs"}});
     r.notes = {profiler::message<"experiment.note.one_at_a_time",
-                                 "One trainer ran at a time, because both together ran out of memory.">()};
+                                 "The trainers ran one at a time, because both together ran out of memory.">()};
     r.loss = {
         .kind = LossKind::NotWorse, .a = 2, .b = 2.002, .margin = 0.01, .highest = 0.003, .steps = 600, .seeds = 3};
     r.noise.cores = 2;

@@ -266,8 +266,8 @@ TEST_F(PatchBranch, CommitsWithoutTouchingTheWorkTree)
     const std::string message = git("log -1 --format=%B faster");
     EXPECT_THAT(message, HasSubstr("loader.workers = 4"));
     EXPECT_THAT(message, HasSubstr("pays; a step took 2 ms before and 1 ms after, ratio 2.000"));
-    EXPECT_THAT(patch({"--set", "loader.workers=4", "--branch", "faster"}).err, HasSubstr("The branch exists"));
-    EXPECT_THAT(patch({"--set", "loader.workers=4", "--branch", "a..b"}).err, HasSubstr("no name for a branch"));
+    EXPECT_THAT(patch({"--set", "loader.workers=4", "--branch", "faster"}).err, HasSubstr("The branch already exists"));
+    EXPECT_THAT(patch({"--set", "loader.workers=4", "--branch", "a..b"}).err, HasSubstr("not a valid branch name"));
 }
 
 TEST_F(PatchBranch, ChangesThatAreNotCommittedAreNotCommittedWithIt)
@@ -277,7 +277,7 @@ TEST_F(PatchBranch, ChangesThatAreNotCommittedAreNotCommittedWithIt)
     m_facts["objects"][0]["site"]["line"] = m_facts["objects"][0]["site"]["end_line"] = 4;
     const Ended ended = patch({"--set", "loader.workers=4", "--branch", "faster"});
     EXPECT_EQ(ended.status, 1);
-    EXPECT_THAT(ended.err, HasSubstr("not committed"));
+    EXPECT_THAT(ended.err, HasSubstr("uncommitted changes"));
     EXPECT_THAT(git("rev-parse --verify faster"), HasSubstr("fatal"));
 }
 

@@ -72,7 +72,7 @@ TEST(ExperimentCommand, MeasuresWhatTheTracePredicts)
     EXPECT_THAT(ended.err, HasSubstr("pair 6 of at most 20"));
     const Ended text = runScripted(arguments);
     EXPECT_EQ(text.status, 0);
-    EXPECT_THAT(text.out, HasSubstr("predicted were"));
+    EXPECT_THAT(text.out, HasSubstr("predicted: "));
 }
 
 TEST(ExperimentCommand, ATraceThatPromisesNothingIsSaid)
@@ -113,13 +113,13 @@ TEST(TuneCommand, LeavesAConfigurationItsCodeAndAReport)
     EXPECT_EQ(json["trials"][0]["change"]["key"], "loader.workers");
     EXPECT_EQ(json["trials"][0]["outcome"], "kept");
     EXPECT_NEAR(json["samples_per_s_ratio"]["value"], 1.5, 0.1);
-    ASSERT_FALSE(json["whole"].is_null()) << "the start against the best";
+    ASSERT_FALSE(json["whole"].is_null()) << "start against all kept changes";
     EXPECT_EQ(json["whole"]["samples_per_s"]["ratio"], json["samples_per_s_ratio"]["value"]);
-    EXPECT_THAT(ended.err, HasSubstr("the start against the best"));
+    EXPECT_THAT(ended.err, HasSubstr("start against all kept changes"));
     const Json best = Json::parse(contentsOf(folder / "tuned/config.json"), nullptr, false);
     EXPECT_GE(best["loader"]["workers"], 1);
     EXPECT_THAT(contentsOf(folder / "tuned/code.md"), HasSubstr("num_workers"));
-    EXPECT_THAT(contentsOf(folder / "tuned/report.html"), HasSubstr("What tuning made of it"));
+    EXPECT_THAT(contentsOf(folder / "tuned/report.html"), HasSubstr("Result of tuning"));
 }
 
 TEST(TuneCommand, IsTextForReaders)
@@ -132,7 +132,7 @@ TEST(TuneCommand, IsTextForReaders)
     EXPECT_THAT(ended.out, HasSubstr("loader.workers = 1"));
     EXPECT_THAT(ended.out, HasSubstr("× the samples per second (at least"));
     EXPECT_THAT(ended.out, HasSubstr(" kept. "));
-    EXPECT_THAT(ended.out, HasSubstr("To paste, in PyTorch"));
+    EXPECT_THAT(ended.out, HasSubstr("Code to copy (PyTorch)"));
 }
 
 TEST(TuneCommand, WhatWasNotMeasuredIsNoNumberAndWhatDoesNotPaySaysWhy)
@@ -143,7 +143,7 @@ TEST(TuneCommand, WhatWasNotMeasuredIsNoNumberAndWhatDoesNotPaySaysWhy)
     const Ended ended = runScripted({"tune", "--config", config, "-o", folder / "tuned"});
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_THAT(ended.out, Not(HasSubstr("at least 1.00")));
-    EXPECT_THAT(ended.out, HasSubstr("Of 1 change measured none was shown to pay"));
+    EXPECT_THAT(ended.out, HasSubstr("Measured 1 change; none was shown to pay"));
     EXPECT_THAT(ended.out, ContainsRegex("loader.workers = 1 +costs "));
     EXPECT_THAT(ended.out, Not(HasSubstr("dropped")));
     EXPECT_THAT(contentsOf(folder / "tuned/report.html"), Not(HasSubstr("at least 1.00")));
@@ -161,7 +161,7 @@ TEST(TuneCommand, NeverReplacesTheConfigurationThatItTunes)
     const std::string config = folder.write("config.json", "{}");
     const Ended ended = runScripted({"tune", "--config", config, "-o", (folder / "config.json").parent_path()});
     EXPECT_EQ(ended.status, 1);
-    EXPECT_THAT(ended.err, HasSubstr("would replace the configuration"));
+    EXPECT_THAT(ended.err, HasSubstr("would overwrite the configuration"));
     EXPECT_EQ(contentsOf(config), "{}");
     EXPECT_THAT(script.log("start"), IsEmpty());
 }
@@ -173,7 +173,7 @@ TEST(TuneCommand, AFolderThatCannotBeMadeIsSaidBeforeAnythingIsTried)
     const std::string file = folder.write("file", "no folder");
     const Ended ended = runScripted({"tune", "--config", folder.write("c.json", "{}"), "-o", file + "/tuned"});
     EXPECT_EQ(ended.status, 1);
-    EXPECT_THAT(ended.err, HasSubstr("choose another with -o"));
+    EXPECT_THAT(ended.err, HasSubstr("choose another folder with -o"));
     EXPECT_THAT(script.log("start"), IsEmpty());
 }
 

@@ -183,8 +183,8 @@ TEST(Summarize, SaysWhatHeldTheMemoryAtItsPeak)
     EXPECT_THAT(keys(memory[1]["alive"][0]), ElementsAre("op", "phase", "step", "bytes", "blocks", "rest"));
     EXPECT_EQ(memory[1]["alive"][0]["op"], "aten::mm");
     const std::string text = run({"summarize", trace}).out;
-    EXPECT_THAT(text, HasSubstr("GPU 0 memory ran out with 537 MB asked for.\n"));
-    EXPECT_THAT(text, HasSubstr("CPU memory peaked at 48.0 MB; alive then"));
+    EXPECT_THAT(text, HasSubstr("GPU 0 memory ran out when 537 MB were requested.\n"));
+    EXPECT_THAT(text, HasSubstr("CPU memory peaked at 48.0 MB; allocated at that time"));
     EXPECT_THAT(text, HasSubstr("aten::mm"));
 }
 

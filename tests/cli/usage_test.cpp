@@ -80,13 +80,13 @@ TEST(Usage, IsCorrectedInWords)
         EXPECT_EQ(ended.status, 2);
         return onlyLine(ended.err);
     };
-    EXPECT_THAT(wrong({"sumarize", "x"}), HasSubstr("There is no command 'sumarize': choose one of summarize, "));
+    EXPECT_THAT(wrong({"sumarize", "x"}), HasSubstr("Unknown command 'sumarize': choose one of summarize, "));
     EXPECT_THAT(wrong({"experiment", "--config", config, "--budget", "0"}), HasSubstr("--budget: 0 is not above 0 ("));
     EXPECT_THAT(wrong({"tune", "--config", config, "--budget", "3"}), HasSubstr("3 is too short"));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--for", "0", "--", "true"}), HasSubstr("0 is not above 0 ("));
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--ops", "--no-python", "--", "true"}), HasSubstr("excludes"));
     EXPECT_THAT(wrong({"record", "-o", folder / "r.json.gz", "--", "true"}), HasSubstr("then convert that"));
-    EXPECT_THAT(wrong({"train", "--config", config, "-o", folder / "t.json"}), HasSubstr("which .json is not"));
+    EXPECT_THAT(wrong({"train", "--config", config, "-o", folder / "t.json"}), HasSubstr("not .json"));
     EXPECT_THAT(wrong({"experiment", "--config", config, "--set", "=3"}), HasSubstr("'=3' sets nothing"));
 }
 
@@ -125,9 +125,9 @@ TEST(Summarize, NamesTheRangesThatMayBeSteps)
     const Ended ended = run({"summarize", trace});
     EXPECT_THAT(
         ended.out,
-        HasSubstr("--step-range takes ranges of one of these names for steps: iteration (3 times), load (2 times)."))
+        HasSubstr("--step-range uses ranges with one of these names as steps: iteration (3 times), load (2 times)."))
         << ended.out;
-    EXPECT_THAT(run({"summarize", trace, "--step-range", "iteration"}).out, Not(HasSubstr("--step-range takes")));
+    EXPECT_THAT(run({"summarize", trace, "--step-range", "iteration"}).out, Not(HasSubstr("--step-range uses")));
 }
 
 } // namespace

@@ -93,7 +93,7 @@ TEST(MachineNoise, ProcessesThatCannotBeSeenAndOtherMachinesCountAsWell)
     const TurnConditions turn = monitor->end(kOwn);
     EXPECT_DOUBLE_EQ(turn.otherCores, 1.4);
     ASSERT_EQ(turn.others.size(), 2U);
-    EXPECT_EQ(turn.others[0].name, "processes that cannot be seen from here");
+    EXPECT_EQ(turn.others[0].name, "processes that are not visible to Stepscope");
     EXPECT_NEAR(turn.others[0].cores, 1.0, 1e-9);
     EXPECT_EQ(turn.others[1].name, "other virtual machines");
     EXPECT_NEAR(turn.others[1].cores, 0.4, 1e-9);

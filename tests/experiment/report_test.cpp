@@ -93,9 +93,8 @@ TEST(Report, HasFindingsFiguresEnvironmentAndWhatWasNotFound)
     input.config = &config;
     const ReportModel model = reportModel(input);
     const std::string html = toHtml(model);
-    for (const char* part :
-         {"Duration of the steps", "Where the steps&#39; time goes", "Findings", "loader.workers",
-          "Looked for and not found", "Cannot be told", "critical path", "batch.size", "Code to paste", "Loss"})
+    for (const char* part : {"Step duration", "Where step time goes", "Findings", "loader.workers", "Not found",
+                             "Cannot tell", "critical path", "batch.size", "Code to copy", "Loss"})
         EXPECT_THAT(html, HasSubstr(part)) << part;
 }
 
@@ -123,8 +122,8 @@ TEST(Report, LooksCloserAtWhatTheDeviceDid)
             EXPECT_EQ(row.size(), table.header.size()) << table.heading;
     }
     for (const char* heading : {"Launches and the device's queue", "What decided the duration (critical path)",
-                                "Copies against the best that they can reach", "Who sets memory on the device",
-                                "Where the host waits for the device", "What the trace does not tell"})
+                                "Copy bandwidth vs. best achieved", "Memset callers", "Synchronization callers",
+                                "What the trace does not record"})
         EXPECT_THAT(headings, testing::Contains(heading));
 }
 

@@ -176,8 +176,8 @@ TEST(TrainerExit, WithoutAnErrorTheLastLineIsQuoted)
     TrainerExit exit;
     exit.status = 3;
     exit.lastOutput = "first\nterminate called";
-    EXPECT_THAT(exit.message(), EndsWith("Its last words: terminate called"));
-    EXPECT_THAT(TrainerExit{}.message(), Not(HasSubstr("last words")));
+    EXPECT_THAT(exit.message(), EndsWith("Its last output: terminate called"));
+    EXPECT_THAT(TrainerExit{}.message(), Not(HasSubstr("last output")));
 }
 
 } // namespace

@@ -63,7 +63,7 @@ TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
     EXPECT_EQ(result->best[config::key::workers], 1);
     EXPECT_EQ(result->start[config::key::workers], 0);
     EXPECT_NEAR(result->ratio.value, 1.5, 0.1);
-    ASSERT_TRUE(result->whole) << "the start against the best, once more";
+    ASSERT_TRUE(result->whole) << "the start against all kept changes";
     EXPECT_EQ(result->whole->plan.baseline, result->start);
     EXPECT_EQ(result->ratio.value, result->whole->samplesPerSecond.value);
     EXPECT_EQ(recordings, 2);
@@ -105,18 +105,18 @@ TEST(Tuner, TellsWhichChangeTookTheTime)
 TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
 {
     TuneResult result;
-    EXPECT_EQ(tuneSummary(result), "Nothing was tried: the settings stay as they are.");
+    EXPECT_EQ(tuneSummary(result), "No change was tried: the settings stay as they are.");
     result.trials.resize(2);
     result.trials[0].outcome = TuneTrial::Outcome::Skipped;
     result.trials[1].outcome = TuneTrial::Outcome::Failed;
-    EXPECT_THAT(tuneSummary(result), HasSubstr("Nothing that was tried could be measured"));
+    EXPECT_THAT(tuneSummary(result), HasSubstr("No tried change could be measured"));
     result.trials[0].outcome = TuneTrial::Outcome::Dropped;
     result.trials[0].result.emplace();
-    EXPECT_EQ(tuneSummary(result), "Of 1 change measured none was shown to pay: the settings stay as they are.");
+    EXPECT_EQ(tuneSummary(result), "Measured 1 change; none was shown to pay: the settings stay as they are.");
     EXPECT_EQ(trialVerdict(result.trials[0]), verdictName(result.trials[0].result->verdict));
     result.trials[1].outcome = TuneTrial::Outcome::Kept; // by memory or loss: no ratio
     result.trials[1].result.emplace();
-    EXPECT_THAT(tuneSummary(result), HasSubstr("were not measured"));
+    EXPECT_THAT(tuneSummary(result), HasSubstr("was not measured"));
     result.ratio = {1.5, 1.4, 1.6};
     EXPECT_EQ(tuneSummary(result), "1.50 × the samples per second (at least 1.40, at most 1.60): 1 of 2 changes kept.");
 }
@@ -244,7 +244,7 @@ TEST(TunedCode, IsThatOfTheSettingsThatDifferInTheEnd)
     EXPECT_THAT(codeText(result, tip_section::kPyTorch), HasSubstr("# loader.workers: 4 instead of 0\n"));
     EXPECT_THAT(codeText(result, tip_section::kLibTorch), HasSubstr("// loader.workers: 4 instead of 0\n"));
     EXPECT_THAT(codeMarkdown(result), HasSubstr("```python\n"));
-    EXPECT_THAT(codeMarkdown({}), HasSubstr("nothing to paste"));
+    EXPECT_THAT(codeMarkdown({}), HasSubstr("no code to copy"));
 }
 
 TEST(TunedCode, OfABatchInPartsIsThatOfTheParts)

@@ -22,7 +22,7 @@ TEST(Record, AProgramsRangesAreInOneTraceAndItsOutputIsItsOwn)
     EXPECT_EQ(ended.status, 0);
     EXPECT_EQ(ended.out, "level 0\nlevel 1\nlevel 1\nlevel 0\n");
     EXPECT_THAT(ended.err, HasSubstr("1 process, 4 events"));
-    EXPECT_THAT(ended.err, HasSubstr("the command ended with 0"));
+    EXPECT_THAT(ended.err, HasSubstr("the command exited with status 0"));
     EXPECT_THAT(folder.files(), ElementsAre("t.sstrace")) << "the parts are gone";
     const auto recorded = trace(folder);
     EXPECT_THAT(names(*recorded, ActivityKind::Nvtx), ElementsAre("outer", "inner", "wide ü", "here"));
@@ -65,11 +65,11 @@ TEST(Record, TheCommandsStatusIsPassedOnAndSaid)
     const Folder folder;
     Ended ended = record(folder, kProgram + " _exit");
     EXPECT_EQ(ended.status, 3);
-    EXPECT_THAT(ended.err, HasSubstr("the command ended with 3"));
+    EXPECT_THAT(ended.err, HasSubstr("the command exited with status 3"));
     EXPECT_THAT(ended.err, HasSubstr("did not end its trace"));
     ended = record(folder, kProgram + " crash");
     EXPECT_EQ(ended.status, 128 + 11);
-    EXPECT_THAT(ended.err, HasSubstr("was ended by signal 11"));
+    EXPECT_THAT(ended.err, HasSubstr("was killed by signal 11"));
     EXPECT_THAT(names(*trace(folder), ActivityKind::Nvtx), testing::Contains("before"));
 }
 
@@ -115,14 +115,14 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
     const Case cases[] = {
         {cli + " record -o " + out + " -- no-such-command-here", "command not found", 1},
         {cli + " record -o " + out + " -- " + (folder / "text").string(), "the command is not executable", 1},
-        {cli + " record -o " + (folder / "no/t").string() + " -- true", "the output's folder is missing", 1},
+        {cli + " record -o " + (folder / "no/t").string() + " -- true", "the output folder does not exist", 1},
         {cli + " record -o " + (folder / "").string() + " -- true", "the output is a folder", 1},
         {cli + " record -o " + out + " -- true", "nothing was recorded: the command", 1},
         {cli + " record -o " + out + " -- false", "nothing was recorded: the command", 1},
-        {cli + " record -o " + out + " --no-python -- true", "--no-python leaves out what a Python does", 1},
+        {cli + " record -o " + out + " --no-python -- true", "--no-python excludes Python", 1},
         {cli + " record -o " + out + " -- sh -c 'exit 7'", "nothing was recorded", 7},
         {cli + " record -o " + out, "COMMAND", 2},
-        {cli + " record -o " + out + " --env 4=2 -- true", "4 is not the name of a variable", 1},
+        {cli + " record -o " + out + " --env 4=2 -- true", "4 is not a valid variable name", 1},
         {cli + " record -o " + out + " --env A=1 --env A=2 -- true", "A is set twice", 1},
         {cli + " record -o " + out + " -- sh no-script.sh", "the script does not exist", 1},
         {cli + " record -o " + out + " --level most -- true", "most", 2},
@@ -160,7 +160,7 @@ TEST(Record, WhereNoPartCanBeWrittenThatIsTheCause)
     const Ended ended =
         shell(folder, "(trap '' XFSZ; ulimit -f 0; " + std::string(STEPSCOPE_CLI) + " record -o '" +
                           (folder / "t.sstrace").string() + "' -- " + kProgram + " ranges > /dev/null) 2>&1 | cat >&2");
-    EXPECT_THAT(ended.err, HasSubstr("nothing was recorded, since no part of the trace could be written"));
+    EXPECT_THAT(ended.err, HasSubstr("nothing was recorded, because no part of the trace could be written"));
     EXPECT_THAT(ended.err, testing::Not(HasSubstr("used neither")));
 }
 
