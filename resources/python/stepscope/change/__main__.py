@@ -1,18 +1,18 @@
-"""Reads a request from standard input, or from the file behind --request, and writes the answer to standard output. See
-__init__.py."""
+"""Reads a request from standard input, or from the file given by --request, and writes the answer to standard output.
+See __init__.py."""
 import importlib.util
 import json
 import os
 import sys
 import warnings
 
-sys.dont_write_bytecode = True  # nothing is written, wherever this lies
-warnings.simplefilter("ignore")  # of Python's parser, about the user's files
-sys.setrecursionlimit(20000)  # of syntax trees of long expressions
+sys.dont_write_bytecode = True  # write no files, wherever this folder is
+warnings.simplefilter("ignore")  # warnings of Python's parser about the user's files
+sys.setrecursionlimit(20000)  # for the syntax trees of long expressions
 
 
 def _package():
-    """This folder as a package, without making the modules beside it importable."""
+    """Imports this folder as a package, without making the modules next to it importable."""
     here = os.path.dirname(os.path.abspath(__file__))
     name = "stepscope_change"
     spec = importlib.util.spec_from_file_location(name, os.path.join(here, "__init__.py"), submodule_search_locations=[here])
@@ -31,8 +31,8 @@ def main():
     except refusal.Refusal as reason:
         answer = {"error": reason.message()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        answer = {"error": {"id": "change.request", "text": f"The request cannot be used: {error!r}."}}
-    json.dump(answer, sys.stdout)  # ASCII: whatever the terminal's encoding is
+        answer = {"error": {"id": "change.request", "text": f"The request is invalid: {error!r}."}}
+    json.dump(answer, sys.stdout)  # ASCII works with every terminal encoding
     return 0
 
 

@@ -1,5 +1,5 @@
-"""Sets an argument of a call, wherever its value is written: at the call, in the dictionary that reaches it as
-`**kwargs`, or in the user's own call of the function or subclass that hands it on."""
+"""Sets an argument of a call, wherever its value is written: at the call, in the dictionary that is passed as
+`**kwargs`, or in the user's own call of the function or subclass that passes it on."""
 import ast
 
 from .code import FUNCTIONS, dotted, parameters, positional
@@ -8,7 +8,7 @@ from .refusal import Refusal
 
 
 class Frame:
-    """One call of the chain that leads to an object: the innermost user's first."""
+    """One call of the chain that leads to an object, starting with the innermost user frame."""
 
     def __init__(self, work, site):
         self.site = site
@@ -19,18 +19,18 @@ class Frame:
 
 
 def frames_of(work, recorded):
-    """The frames of an object of the facts, lazily: outer ones may be in files that cannot be read."""
+    """The frames of an object of the facts, not resolved yet: outer ones may be in unreadable files."""
     site = recorded.get("site")
     if not site:
-        raise Refusal("no_site", f"{recorded['class'] or recorded['kind']} is not constructed in the user's own files.")
+        raise Refusal("no_site", f"{recorded['class'] or recorded['kind']} is not constructed in your files.")
     return [site] + list(recorded.get("chain") or [])
 
 
 def set_argument(work, sites, name, position, source, given=None):
-    """Makes the call at sites[0] get `name=source`.
+    """Changes the call at sites[0] so that it gets `name=source`.
 
     @param position  of the parameter among positional arguments; None: keyword only
-    @param given     whether the recorded call had the argument; None: not known
+    @param given     whether the recorded call had the argument; None: unknown
     """
     frame = Frame(work, sites[0])
     if _is_base_call(frame.call) and position is not None:
@@ -58,13 +58,13 @@ def set_argument(work, sites, name, position, source, given=None):
 
 
 def _is_base_call(call):
-    """Whether this is `Base.__init__(self, …)`, not `super().__init__(…)`."""
+    """Whether this is `Base.__init__(self, …)`, as opposed to `super().__init__(…)`."""
     function = call.func
     return isinstance(function, ast.Attribute) and function.attr == "__init__" and not isinstance(function.value, ast.Call)
 
 
 def _length(code, starred):
-    """How many arguments a starred one stands for; too many to be sure where that is not known."""
+    """Number of arguments that a starred one stands for; a large number if it is unknown."""
     value = starred.value
     if isinstance(value, ast.Name):
         scope = code.home(value.id, value)
@@ -78,7 +78,8 @@ def _length(code, starred):
 
 
 def _set_value(work, sites, code, value, source):
-    """Changes a value where it is written; one that a parameter brings is changed where the function is called."""
+    """Changes a value where it is written; a value that comes from a parameter is changed in the call of the
+    function."""
     if isinstance(value, ast.Name) and len(sites) > 1 and _pass_outwards(work, sites, code, value, value.id, source):
         return
     if code.source.segment(value) == source:
@@ -87,7 +88,7 @@ def _set_value(work, sites, code, value, source):
 
 
 def _pass_outwards(work, sites, code, node, parameter, source):
-    """Sets an argument in the call of the enclosing function. False where that is not the recorded caller."""
+    """Sets an argument in the call of the enclosing function. False if that is not the recorded caller."""
     function = code.function(node)
     if not isinstance(function, FUNCTIONS) or parameter not in parameters(function) or code.bindings(parameter, function):
         return False
@@ -133,7 +134,7 @@ def _set_in_mapping(work, sites, code, call, double, name, source):
 
 
 def _hand_on(work, sites, code, value, name, source):
-    """`def make(data, **kwargs): return DataLoader(data, **kwargs)`: the argument belongs into the call of make()."""
+    """For `def make(data, **kwargs): return DataLoader(data, **kwargs)`, the argument belongs in the call of make()."""
     function = code.function(value)
     if not isinstance(function, FUNCTIONS) or function.args.kwarg is None or function.args.kwarg.arg != value.id:
         return False
@@ -154,7 +155,7 @@ def _hand_on(work, sites, code, value, name, source):
 
 
 def _is_touched(code, function, name):
-    """Whether a mapping may be changed in a function: it is more than unpacked and read."""
+    """Whether a mapping may be changed in a function, because it is used for more than unpacking and reading."""
     for node in code.within(function):
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             parent = code.parent(node)
@@ -166,8 +167,8 @@ def _is_touched(code, function, name):
 class _Builders:
     """All places that write one key of a mapping.
 
-    places: values of the key. bases_without: dictionaries that the mapping begins as and that lack the key, to be added
-    where others have it. unknown: the mapping may hold the key from elsewhere.
+    places: values of the key. bases_without: dictionaries from which the mapping is initialized and that lack the key;
+    it is added to them if other ones have it. unknown: the mapping may get the key from another place.
     """
 
     def __init__(self, code, name):
@@ -176,7 +177,8 @@ class _Builders:
         self.places, self.bases_without, self.unknown = [], [], False
 
     def visit(self, value, is_base=True):
-        """@param is_base  whether the mapping begins as this value; else it is only added to it"""
+        """@param is_base  whether the mapping is initialized with this value; otherwise it is only merged into the
+        mapping"""
         if isinstance(value, ast.Dict):
             self._display(value, is_base)
         elif isinstance(value, ast.IfExp):
@@ -213,7 +215,7 @@ class _Builders:
         self.places += found
         for part in value.args + [keyword.value for keyword in value.keywords if keyword.arg is None]:
             self.visit(part, False)
-        # dict(other, key=…) is fine, dict(**other, key=…) would be the key twice.
+        # dict(other, key=…) is valid, dict(**other, key=…) would pass the key twice.
         doubles = any(keyword.arg is None for keyword in value.keywords)
         if is_base and not found:
             if doubles:
@@ -249,7 +251,7 @@ class _Builders:
                     self._use(node)
 
     def _use(self, node):
-        """What one use of the mapping's variable does to it."""
+        """Examines one use of the mapping's variable."""
         code = self._code
         parent = code.parent(node)
         outer = code.parent(parent)
@@ -268,7 +270,7 @@ class _Builders:
         elif isinstance(parent, ast.Attribute):
             self._method(parent, outer)
         elif isinstance(parent, ast.keyword) and parent.arg is None:
-            return  # unpacked, here or elsewhere
+            return  # unpacked
         elif isinstance(parent, ast.Dict) or isinstance(parent, (ast.Compare, ast.BinOp, ast.IfExp)):
             return  # read
         elif isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in ("dict", "print", "len", "str", "repr"):
@@ -278,7 +280,7 @@ class _Builders:
         elif isinstance(parent, (ast.FormattedValue, ast.Return)) or isinstance(parent, ast.AugAssign):
             return
         else:
-            self.unknown = True  # handed to somebody who may change it
+            self.unknown = True  # passed to code that may change it
 
     def _method(self, attribute, call):
         if not isinstance(call, ast.Call) or call.func is not attribute:

@@ -1,4 +1,4 @@
-"""Questions about the syntax tree of one file."""
+"""Queries on the syntax tree of one file."""
 import ast
 import collections
 
@@ -12,7 +12,7 @@ class Code:
         self.source = source
         self.tree = source.tree
         self._parents = {}
-        self._calls = {}  # by the position of their end, which no two calls share
+        self._calls = {}  # by end position, which is unique for each call
         self._blocks = {}  # by statement
         for node in ast.walk(self.tree):
             for child in ast.iter_child_nodes(node):
@@ -29,7 +29,7 @@ class Code:
         return self._parents.get(id(node))
 
     def ancestors(self, node):
-        """From the parent outwards."""
+        """Ancestors, starting with the parent."""
         node = self.parent(node)
         while node is not None:
             yield node
@@ -39,17 +39,17 @@ class Code:
         return node is outer or any(ancestor is outer for ancestor in self.ancestors(node))
 
     def block(self, statement):
-        """The list of statements that a statement is in."""
+        """The list of statements that contains a statement."""
         return self._blocks[id(statement)]
 
     def statement(self, node):
-        """The innermost statement that a node is in, or is."""
+        """The innermost statement that contains a node, or the node itself."""
         while node is not None and not isinstance(node, ast.stmt):
             node = self.parent(node)
         return node
 
     def function(self, node):
-        """The function that a node is in; the module where it is in none. Class bodies count for their surroundings."""
+        """The function that contains a node; the module if there is none. Class bodies belong to their surroundings."""
         return next(scope for scope in self.ancestors(node) if isinstance(scope, FUNCTIONS + (ast.Lambda, ast.Module)))
 
     def scope(self, node):
@@ -57,9 +57,9 @@ class Code:
         return next(scope for scope in self.ancestors(node) if isinstance(scope, _SCOPES))
 
     def call_at(self, site):
-        """The call expression of a site; None where there is none.
+        """The call expression of a site, or None.
 
-        Since Python 3.12 the position of a method's call begins at the method's name, so its end decides.
+        Since Python 3.12, the position of a method call begins at the method's name, so the end position is compared.
         """
         call = self._calls.get((site["end_line"], site["end_column"])) if site.get("end_line") else None
         if call is not None and (call.lineno, call.col_offset) <= (site["line"], site["column"]):
@@ -70,7 +70,7 @@ class Code:
         return on_line[0] if len(on_line) == 1 else None
 
     def within(self, scope):
-        """Nodes of a function or module, without those of functions and classes in it."""
+        """Nodes of a function or module, without those of nested functions and classes."""
         queue = collections.deque(ast.iter_child_nodes(scope))
         while queue:
             node = queue.popleft()
@@ -79,7 +79,7 @@ class Code:
                 queue.extend(ast.iter_child_nodes(node))
 
     def bindings(self, name, scope):
-        """Nodes that give a name a value in a scope, or that may: stores, deletions, imports, definitions."""
+        """Nodes that bind or may bind a name in a scope: stores, deletions, imports, definitions."""
         found = []
         for node in self.within(scope):
             if isinstance(node, ast.Name) and node.id == name and not isinstance(node.ctx, ast.Load):
@@ -95,7 +95,8 @@ class Code:
         return found
 
     def home(self, name, node):
-        """The scope whose variable a name means at a node: a function with such a parameter or binding, or the module."""
+        """The scope of the variable that a name refers to at a node: a function with such a parameter or binding, or
+        the module."""
         for scope in self.ancestors(node):
             if isinstance(scope, FUNCTIONS + (ast.Lambda,)):
                 if name in parameters(scope) or self.bindings(name, scope):
@@ -103,7 +104,7 @@ class Code:
         return self.tree
 
     def names(self):
-        """All names in the file, to find one that is free."""
+        """All names in the file, used to find an unused one."""
         names = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
         names.update(node.arg for node in ast.walk(self.tree) if isinstance(node, ast.arg))
         for node in ast.walk(self.tree):
@@ -115,7 +116,7 @@ class Code:
 
     def imported(self, node):
         """The full dotted name of an expression whose first name is imported: `optim.AdamW` after `from torch import
-        optim` is torch.optim.AdamW. Else the name as it is written; None for what is no dotted name."""
+        optim` is torch.optim.AdamW. Otherwise the name as written; None if it is not a dotted name."""
         name = dotted(node)
         if name is None:
             return None
@@ -132,7 +133,7 @@ class Code:
         return name
 
     def indentation(self):
-        """One step of indentation: the file's first."""
+        """One step of indentation: the first one in the file."""
         for node in ast.walk(self.tree):
             block = getattr(node, "body", None)
             if isinstance(node, ast.stmt) and isinstance(block, list) and block and block[0].lineno > node.lineno:
@@ -142,7 +143,7 @@ class Code:
         return "    "
 
     def torch_name(self):
-        """What `torch` is called in this file at module level; None where it is not imported by itself."""
+        """The name of the `torch` module at module level; None if it is not imported itself."""
         for statement in self.tree.body:
             if isinstance(statement, ast.Import):
                 for alias in statement.names:
@@ -153,7 +154,7 @@ class Code:
         return None
 
     def first_import(self):
-        """The first import of the module that is not from __future__; where there is none, its first statement."""
+        """The first import of the module, except from __future__; if there is none, its first statement."""
         for statement in self.tree.body:
             if isinstance(statement, ast.Import):
                 return statement
@@ -166,7 +167,7 @@ class Code:
         return rest[start]
 
     def last_import(self):
-        """The last import at module level before anything else happens; None where there is none."""
+        """The last import at module level before any other statement; None if there is none."""
         last = None
         for statement in self.tree.body:
             if isinstance(statement, (ast.Import, ast.ImportFrom)):
@@ -192,19 +193,19 @@ def dotted(node):
 
 
 def parameters(function):
-    """Names of all parameters, in the order of a call's positional arguments first."""
+    """Names of all parameters, starting with the positional ones in call order."""
     arguments = function.args
     names = [argument.arg for argument in getattr(arguments, "posonlyargs", []) + arguments.args + arguments.kwonlyargs]
     return names + [argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument]
 
 
 def positional(function):
-    """Names of the parameters that a call may give by position."""
+    """Names of the parameters that can be passed by position."""
     return [argument.arg for argument in getattr(function.args, "posonlyargs", []) + function.args.args]
 
 
 def mentions(node, names):
-    """Whether a call of a function or method of one of these names is in a node."""
+    """Whether a node contains a call of a function or method with one of these names."""
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
             called = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", None)
@@ -214,7 +215,7 @@ def mentions(node, names):
 
 
 def site_of(path, first, last=None):
-    """The site of a node, or from one node to another, as the facts have sites."""
+    """The site of a node, or the range between two nodes, in the format of the facts."""
     last = first if last is None else last
     return {
         "file": path, "line": first.lineno, "column": first.col_offset,

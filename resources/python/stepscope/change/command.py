@@ -1,8 +1,8 @@
 """Changes of a program's command line.
 
-The command may start the program through something else: `uv run`, `conda run`, torchrun, `accelerate launch`. Options of
-the program stand behind the name of its script or module, and only what stands there is changed. Where the script is not
-on the command line (`bash train.sh`, `sh -c "…"`), nobody knows whether an added option would reach it.
+The command may start the program through another one: `uv run`, `conda run`, torchrun, `accelerate launch`. Options of
+the program follow the name of its script or module, and only words after it are changed. If the script is not on the
+command line (`bash train.sh`, `sh -c "…"`), it is unknown whether an added option would reach it.
 """
 import os
 
@@ -16,28 +16,30 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh")
 
 
 def program_start(argv, program):
-    """Index of the first word that the program itself gets.
+    """Index of the first word that is passed to the program itself.
 
     @param program  of the facts: script, module, cwd, argv
-    @raises Refusal where the program is not on the command line, or does not get what stands behind it
+    @raises Refusal if the program is not on the command line, or does not receive the words after its name
     """
     start = _behind_program(argv, program)
     if start is None:
-        raise Refusal("launcher", f"The command does not name {_name(program)}, which something else starts: an option "
-                                  "that is added to the command may not reach it.")
+        raise Refusal("launcher",
+                      f"The command does not contain {_name(program)}, which is started by another program: an option "
+                      "added to the command may not reach it.")
     if _is_shell(argv[:start]):
-        raise Refusal("launcher", f"A shell script starts {_name(program)}: an option that is added to the command may "
+        raise Refusal("launcher", f"A shell script starts {_name(program)}: an option added to the command may "
                                   "not reach it.")
     recorded = program.get("argv") or []
     begun = _behind_program(recorded, program)
     if not _hands_on(argv) and begun is not None and list(recorded[begun:]) != list(argv[start:]):
-        raise Refusal("launcher", f"{_name(program)} was not started with the options of the command: what starts it "
-                                  "changes them.")
+        raise Refusal("launcher",
+                      f"{_name(program)} did not receive the options of the command, because the program that "
+                      "starts it changes them.")
     return start
 
 
 def _behind_program(argv, program):
-    """None: the program's script or module is not there."""
+    """None if the program's script or module is not on the command line."""
     module, script = program.get("module"), program.get("script")
     for index, word in enumerate(argv):
         if module:
@@ -58,7 +60,7 @@ def _is_script(word, script, folder):
         return True
     if os.path.isdir(path) and os.path.realpath(os.path.join(path, "__main__.py")) == os.path.realpath(script):
         return True
-    # A console script, which was found on PATH.
+    # A console script that was found on PATH.
     return os.sep not in word and os.path.basename(script) == word and not word.endswith(".py")
 
 
@@ -67,7 +69,7 @@ def _is_shell(words):
 
 
 def _hands_on(argv):
-    """Whether the command is known to hand all words behind the program's name to it."""
+    """Whether the command is known to pass all words after the program's name to it."""
     name = os.path.basename(argv[0])
     return name in _LAUNCHERS or name.startswith(("python", "pypy"))
 
@@ -82,15 +84,15 @@ def is_flag(argument):
 
 
 def set_option(argv, argument, text, start):
-    """A new command line, with an option of the program at a value.
+    """A new command line in which an option of the program has a value.
 
     @param argument  of the facts: dest, options, default, type
-    @param text      the value as it is written on a command line; "true" or "false" of a flag
-    @param start     index of the first word that the program itself gets
+    @param text      the value as written on a command line; "true" or "false" for a flag
+    @param start     index of the first word that is passed to the program itself
     """
     options = argument.get("options") or []
     if not options:
-        raise Refusal("no_option", f"{argument['dest']} is given by its position on the command line.")
+        raise Refusal("no_option", f"{argument['dest']} is a positional argument on the command line.")
     return list(argv[:start]) + _set(list(argv[start:]), argument, options, text)
 
 
@@ -111,7 +113,7 @@ def _longest(options):
 
 
 def _end(words):
-    """Where options end: at `--`, behind which all words are arguments without a name."""
+    """Where options end: at `--`, after which all words are positional arguments."""
     return words.index("--") if "--" in words else len(words)
 
 
@@ -126,7 +128,7 @@ def _without(words, options):
 
 
 def _with_value(words, options, text):
-    """Changes the last occurrence, which is the one that counts."""
+    """Changes the last occurrence, which is the one that takes effect."""
     for index in range(_end(words) - 1, -1, -1):
         part = words[index]
         name, equals, _ = part.partition("=")
@@ -143,7 +145,8 @@ def _with_value(words, options, text):
 
 
 def _names(name, options):
-    """argparse takes an unambiguous beginning of a long option too; what the program took is unambiguous."""
+    """argparse also accepts an unambiguous prefix of a long option; a prefix that the program accepted is
+    unambiguous."""
     if name in options:
         return True
     return len(name) > 3 and name.startswith("--") and any(option.startswith(name) for option in options)

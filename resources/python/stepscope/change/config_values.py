@@ -1,13 +1,13 @@
-"""Where the values of a configuration file are written: YAML, JSON, TOML and INI.
+"""Finds where the values of a configuration file are written: YAML, JSON, TOML and INI.
 
-Only values that stand on one line are found, which is what can be replaced in place; nothing is guessed about the others.
-No parser of the program's is needed: the standard library has none for YAML.
+Only values on a single line are found, because only these can be replaced in place; nothing is guessed about others. No
+parser of the program is needed, and the standard library has none for YAML.
 """
 import os
 import re
 
 ENDINGS = (".yaml", ".yml", ".json", ".toml", ".ini", ".cfg", ".conf")
-LARGEST = 256 * 1024  # bytes of a configuration file; larger ones are data
+LARGEST = 256 * 1024  # maximum bytes of a configuration file; larger files are data
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 _YAML = re.compile(
@@ -21,7 +21,8 @@ _TRUE, _FALSE = ("true", "yes", "on"), ("false", "no", "off")
 
 
 class Entry:
-    """One value: its keys from the outermost, its text, the line (from 1) and its first and last column in characters."""
+    """One value: its keys from the outermost, its text, its line (from 1), and its first and last column in
+    characters."""
 
     __slots__ = ("keys", "text", "line", "column", "end_column")
 
@@ -31,7 +32,7 @@ class Entry:
 
 
 def lines_of(text):
-    """The lines with their ends, as editors count them."""
+    """The lines with their line ends, as editors count them."""
     return _LINE.findall(text)
 
 
@@ -40,7 +41,7 @@ def is_configuration(path):
 
 
 def entries(path, text):
-    """The values of a file, in its order; its format follows from its name."""
+    """The values of a file, in order; the file name determines the format."""
     ending = os.path.splitext(path)[1].lower()
     lines = lines_of(text)
     if ending == ".json":
@@ -56,7 +57,7 @@ def _scalar(rest, keys, line, column):
 
 
 def _yaml(lines):
-    found, around, block = [], [], None  # around: (indent, key) of the mappings that a line is in
+    found, around, block = [], [], None  # around: (indent, key) of the mappings that contain a line
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r\n")
         body = line.strip()
@@ -126,7 +127,7 @@ def _json(text):
 
 
 def is_value(text, value):
-    """Whether a value is written as this text."""
+    """Whether this text is a literal of the value."""
     quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
     if isinstance(value, str):
         return (text[1:-1] if quoted else text) == value
@@ -144,7 +145,7 @@ def is_value(text, value):
 
 
 def rewritten(text, value):
-    """A value as it is written in place of `text`: quotes and the spelling of flags stay as they are."""
+    """The text of a new value that replaces `text`: quotes and the spelling of flags are kept."""
     if isinstance(value, str):
         quote = text[0] if text[:1] in ("\"", "'") else ""
         return quote + value + quote
@@ -158,11 +159,11 @@ def rewritten(text, value):
 
 
 def find(files, names, value):
-    """(path, entry) of the value that an expression like `config["data"].batch_size` has; None where no file has it, or
-    several places could be meant.
+    """(path, entry) of the value of an expression like `config["data"].batch_size`; None if no file contains it, or if
+    several places match.
 
     @param files  (path, text) of the configuration files
-    @param names  of the expression, the last one being the value's key
+    @param names  of the expression; the last one is the key of the value
     """
     best, most = [], 0
     for path, text in files:

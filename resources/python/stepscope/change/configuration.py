@@ -1,4 +1,4 @@
-"""Edits of a configuration file: one value of a line is replaced, and nothing else."""
+"""Edits of a configuration file: they replace one value on a line and nothing else."""
 import codecs
 import hashlib
 
@@ -7,7 +7,7 @@ from .refusal import Refusal
 
 
 class ConfigurationSource:
-    """The file's bytes and text; what is not edited is written back byte by byte."""
+    """The bytes and text of a file; the parts that are not edited are preserved byte by byte."""
 
     def __init__(self, path, data):
         self.path = path
@@ -16,7 +16,7 @@ class ConfigurationSource:
         try:
             self.text = data[len(self._bom):].decode("utf-8")
         except ValueError as error:
-            raise Refusal("cannot_parse", f"{path} is no text in UTF-8: {error}.") from None
+            raise Refusal("cannot_parse", f"{path} is not a UTF-8 text: {error}.") from None
 
     def encode(self, text):
         return self._bom + text.encode("utf-8")
@@ -28,12 +28,12 @@ class ConfigurationCode:
         self.entries = entries(source.path, source.text)
 
     def entry_at(self, place):
-        """The entry at the place that the facts have; None."""
+        """The entry at a place given by the facts, or None."""
         return next((entry for entry in self.entries if (entry.line, entry.column) == (place["line"], place["column"])), None)
 
 
 class SetValue:
-    """A new value of one entry. It has the attributes of a node of a syntax tree, for the places that are reported."""
+    """A new value of one entry. It has the attributes of a syntax-tree node, which are needed to report places."""
 
     def __init__(self, entry, value):
         self.entry, self.value = entry, value
@@ -57,7 +57,8 @@ class ConfigurationEdits:
     def add(self, edit):
         known = self._edits.get(edit.key)
         if known is not None and known.content != edit.content:
-            raise Refusal("conflict", f"Another change sets line {edit.lineno} of {self._code.source.path} differently.")
+            raise Refusal("conflict",
+                          f"Another change modifies line {edit.lineno} of {self._code.source.path} differently.")
         self._edits[edit.key] = edit
 
     def copy(self):
@@ -73,7 +74,7 @@ class ConfigurationEdits:
     def render(self):
         """The new text, checked: it has the same entries, and only the edited ones have other values.
 
-        @raises Refusal where that is not so
+        @raises Refusal if this is not the case
         """
         source = self._code.source
         lines = lines_of(source.text)
@@ -86,7 +87,7 @@ class ConfigurationEdits:
             new.keys == old.keys and self._is_wanted(old, new) for old, new in zip(self._code.entries, after)
         )
         if not is_same:
-            raise Refusal("not_spliced", f"{source.path} cannot be changed in place without changing more.")
+            raise Refusal("not_spliced", f"{source.path} cannot be changed in place without further changes.")
         return text
 
     def _is_wanted(self, old, new):

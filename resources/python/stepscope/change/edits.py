@@ -1,8 +1,9 @@
-"""The primitive edits of one file. Each is defined twice: as a splice of the text, and as a transformation of the syntax
-tree. A new text is accepted only if parsing it gives exactly the transformed tree, so that it differs from the original in
-nothing but the change.
+"""The primitive edits of one file. Each is implemented twice: as a splice of the text, and as a transformation of the
+syntax tree. A new text is accepted only if parsing it gives exactly the transformed tree, so that the text differs from
+the original in nothing but the change.
 
-Edits name nodes of the original tree, and all are rendered at once: the order in which they were added does not matter.
+Edits refer to nodes of the original tree, and all are rendered at once: the order in which they were added does not
+matter.
 """
 import ast
 
@@ -20,14 +21,14 @@ def statements(source):
 
 
 class Edit:
-    """Two edits with equal keys make the same place different; they are one edit if their content is equal too."""
+    """Two edits with equal keys change the same place; they are one edit if their content is equal too."""
 
     def __init__(self, key, content):
         self.key, self.content = key, content
 
 
 class Replace(Edit):
-    """An expression becomes another one."""
+    """Replaces an expression."""
 
     def __init__(self, node, source):
         super().__init__(("replace", id(node)), source)
@@ -35,7 +36,7 @@ class Replace(Edit):
 
 
 class Keyword(Edit):
-    """A call gets a keyword that it does not have."""
+    """Adds a keyword argument to a call that does not have it."""
 
     def __init__(self, call, name, source):
         super().__init__(("keyword", id(call), name), source)
@@ -43,7 +44,7 @@ class Keyword(Edit):
 
 
 class Item(Edit):
-    """A dictionary display, or a call of dict(), gets a key that it does not have."""
+    """Adds a key to a dictionary display, or to a call of dict(), that does not have it."""
 
     def __init__(self, display, name, source):
         super().__init__(("item", id(display), name), source)
@@ -51,7 +52,7 @@ class Item(Edit):
 
 
 class Merge(Edit):
-    """`**x` of a call becomes `**{**x, "name": value}`: right whatever x holds."""
+    """Turns `**x` of a call into `**{**x, "name": value}`, which is correct whatever x contains."""
 
     def __init__(self, keyword, name, source):
         super().__init__(("merge", id(keyword), name), source)
@@ -59,7 +60,7 @@ class Merge(Edit):
 
 
 class Insert(Edit):
-    """A statement before or after one. rank: order among those at the same place."""
+    """Inserts a statement before or after another one. rank: order among insertions at the same place."""
 
     def __init__(self, statement, source, before=False, rank=0):
         super().__init__(("insert", id(statement), before, source), source)
@@ -67,7 +68,7 @@ class Insert(Edit):
 
 
 class Remove(Edit):
-    """A statement goes; a block that has no other gets `pass`."""
+    """Removes a statement; if its block has no other statement, it gets `pass`."""
 
     def __init__(self, statement):
         super().__init__(("remove", id(statement)), None)
@@ -75,7 +76,7 @@ class Remove(Edit):
 
 
 class Wrap(Edit):
-    """Consecutive statements of a block go into a `with`. header: "with torch.no_grad():"."""
+    """Moves consecutive statements of a block into a `with`. header: "with torch.no_grad():"."""
 
     def __init__(self, first, last, header):
         super().__init__(("wrap", id(first), id(last), header), None)
@@ -97,17 +98,17 @@ class Edits:
         known = self._edits.get(edit.key)
         if known is not None and known.content != edit.content:
             line = getattr(edit.node, "lineno", None)
-            raise Refusal("conflict", f"Another change sets line {line} of {self._source.path} differently.")
+            raise Refusal("conflict", f"Another change modifies line {line} of {self._source.path} differently.")
         self._edits[edit.key] = edit
 
     def copy(self):
-        """Edits are never changed themselves: a copy can be tried and dropped."""
+        """Edit objects are immutable: a copy can be tried and dropped."""
         other = Edits(self._code)
         other._edits = dict(self._edits)
         return other
 
     def beyond(self, other):
-        """First and last nodes of the edits that `other`, a copy or None, does not have."""
+        """First and last nodes of the edits that `other` (a copy or None) does not contain."""
         for key, edit in self._edits.items():
             if other is None or key not in other._edits:
                 yield edit.node, getattr(edit, "last", edit.node)
@@ -115,7 +116,7 @@ class Edits:
     def render(self):
         """The new text, checked.
 
-        @raises Refusal where edits overlap, or the text would not say what the edits mean
+        @raises Refusal if edits overlap, or if the text does not have the meaning of the edits
         """
         if not self._edits:
             return self._source.text
@@ -126,12 +127,12 @@ class Edits:
         except (SyntaxError, ValueError) as error:
             raise Refusal("not_spliced", f"{self._source.path} cannot be changed in place: {error}.") from None
         if found != expected:
-            raise Refusal("not_spliced", f"{self._source.path} cannot be changed in place without changing more.")
+            raise Refusal("not_spliced", f"{self._source.path} cannot be changed in place without further changes.")
         return text
 
 
 def _grouped(edits, kind):
-    """Edits of a kind by their node, those of one node in the order of their names."""
+    """Edits of a kind grouped by node, sorted by name within a node."""
     groups = {}
     for edit in edits:
         if isinstance(edit, kind):
@@ -144,12 +145,12 @@ def _of(edits, kind):
 
 
 def _inserts(edits):
-    """In the order in which they stand at one place, each as its own statement."""
+    """Insertions in their order at each place, each as a separate statement."""
     return sorted(_of(edits, Insert), key=lambda edit: (edit.rank, edit.source))
 
 
 class _Splices:
-    """The edits as replacements of ranges of the text."""
+    """The edits as replacements of ranges in the text."""
 
     def __init__(self, code, edits):
         self._code, self._source = code, code.source
@@ -168,7 +169,7 @@ class _Splices:
             start, end = self._source.span(group[0].node.value)
             self._put(start, start, "{**" + self._opening(group[0].node.value), order=-1)
             items = "".join(f', "{edit.name}": {edit.source}' for edit in group)
-            # Before keywords that the call gets at the same place.
+            # Insert before keywords that the call gets at the same place.
             self._put(end, end, self._closing(group[0].node.value) + items + "}", order=-0.9)
         for edit in _of(edits, Remove):
             self._remove(edit.node)
@@ -189,7 +190,7 @@ class _Splices:
 
     @staticmethod
     def _opening(value):
-        """`**` binds like a unary operator in a dictionary display: `**a or b` needs brackets."""
+        """In a dictionary display, `**` binds like a unary operator: `**a or b` needs parentheses."""
         return "" if isinstance(value, (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Dict)) else "("
 
     @staticmethod
@@ -197,7 +198,7 @@ class _Splices:
         return ")" if _Splices._opening(value) else ""
 
     def _append(self, node, items):
-        """Puts items at the end of a call's arguments or of a dictionary display."""
+        """Adds items at the end of a call's arguments or of a dictionary display."""
         source = self._source
         close = source.span(node)[1] - 1
         before = source.token_before(close)
@@ -212,7 +213,7 @@ class _Splices:
         if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords and not has_comma:
             argument = node.args[0]
             if isinstance(argument, ast.GeneratorExp) and source.span(argument)[1] == close + 1:
-                start = source.span(argument)[0]  # the generator shares the call's brackets
+                start = source.span(argument)[0]  # the generator shares the parentheses of the call
                 self._put(start, start, "(")
                 self._put(before.end, before.end, "), " + ", ".join(items), order=1)
                 return
@@ -227,14 +228,14 @@ class _Splices:
         if not has_comma:
             self._put(before.end, before.end, ",")
             rows[-1] = rows[-1][:-1]
-        # After a comment of the last argument's line, but not after the closing bracket.
+        # Insert after a comment on the last argument's line, but before the closing bracket.
         at = before.end if source.line_of(close) == source.line_of(before.end - 1) else source.line_content_end(
             source.line_of(before.end - 1)
         )
         self._put(at, at, "".join(rows), order=1)
 
     def _own_line_indent(self, node, last):
-        """The white space before the last argument where each argument has lines of its own; else None."""
+        """The white space before the last argument if each argument is on its own line; otherwise None."""
         source = self._source
         parts = (list(node.keys) + list(node.values)) if isinstance(node, ast.Dict) else (
             list(node.args) + [keyword.value for keyword in node.keywords]
@@ -252,7 +253,7 @@ class _Splices:
     # Statements
 
     def _is_alone(self, statement):
-        """Whether a statement has its lines for itself."""
+        """Whether no other statement is on the lines of a statement."""
         source, (start, end) = self._source, self._span(statement)
         first = source.token_from(source.line_start(source.line_of(start)))
         following = source.token_from(end)
@@ -294,7 +295,7 @@ class _Splices:
                 return
         if before is not None and before.text == ";":
             if id(block[block.index(statement) - 1]) in self._removed:
-                raise Refusal("conflict", f"Line {first} of {source.path} has several statements that go.")
+                raise Refusal("conflict", f"Line {first} of {source.path} contains several statements to remove.")
             self._put(before.start, end, "")
             return
         raise Refusal("not_spliced", f"The statement in line {first} of {source.path} cannot be removed in place.")
@@ -314,7 +315,7 @@ class _Splices:
         (start, end), (first, last) = self._span(statement), self._lines(statement)
         if not self._is_alone(statement):
             if not isinstance(statement, _SIMPLE) or any(not isinstance(part, _SIMPLE) for part in statements("\n".join(lines))):
-                raise Refusal("not_spliced", f"Line {first} of {source.path} has no room for another statement.")
+                raise Refusal("not_spliced", f"Nothing can be inserted at line {first} of {source.path}.")
             if before:
                 self._put(start, start, "; ".join(lines) + "; ")
             else:
@@ -322,7 +323,7 @@ class _Splices:
             return
         indent = source.indent(first) + self._unit(statement) * self._wraps_around(statement, before)
         newline = source.newline(first if before else last)
-        # Lines of a compound statement are indented by themselves.
+        # The lines of a compound statement are indented separately.
         rows = [row for line in lines for row in line.split("\n")]
         if before:
             at = source.line_start(first)
@@ -335,7 +336,7 @@ class _Splices:
             self._put(at, at, "".join(newline + indent + row for row in rows), order=-2)
 
     def _unit(self, statement):
-        """One step of indentation, as the file has it."""
+        """One step of indentation in this file."""
         parent = self._code.parent(statement)
         own = self._source.indent(self._lines(statement)[0])
         if isinstance(parent, ast.stmt) and parent.lineno != statement.lineno:
@@ -349,8 +350,8 @@ class _Splices:
         return block[block.index(wrap.node): block.index(wrap.last) + 1]
 
     def _wraps_around(self, statement, before):
-        """How many wraps there are around what is inserted at a statement. What comes before the first statement of a
-        wrap or after its last one is outside."""
+        """Number of wraps around an insertion at a statement. Insertions before the first statement of a wrap or after
+        its last statement are outside of it."""
         count, node = 0, statement
         while node is not None:
             for wrap in self._wraps:
@@ -361,16 +362,16 @@ class _Splices:
 
     def _wrap_all(self):
         source = self._source
-        indents = {}  # by line: (where, what) to put there for each wrap
+        indents = {}  # by line: (position, text) to insert for each wrap
         for wrap in sorted(self._wraps, key=lambda wrap: (wrap.node.lineno, -wrap.last.end_lineno, wrap.header)):
             covered = self._covered(wrap)
             if not covered or any(not self._is_alone(part) for part in (covered[0], covered[-1])):
-                raise Refusal("not_spliced", f"Line {wrap.node.lineno} of {source.path} has several statements.")
+                raise Refusal("not_spliced", f"Line {wrap.node.lineno} of {source.path} contains several statements.")
             first, last = self._lines(covered[0])[0], self._lines(covered[-1])[1]
             own, unit = source.indent(first), self._unit(covered[0])
-            depth = len(indents.get(first, ()))  # wraps around this one
+            depth = len(indents.get(first, ()))  # number of wraps around this one
             at = source.line_start(first)
-            # Behind what other wraps put at the line's begin, before the statement's own indentation.
+            # Insert after the text that other wraps insert at the line start, before the statement's own indentation.
             self._put(at, at, own + unit * depth + wrap.header + source.newline(first), order=-0.5 + depth / 1000)
             for line in range(first, last + 1):
                 text = source.line(line)
@@ -389,7 +390,7 @@ _SIMPLE = (
 
 
 class _Transformed:
-    """The edits on a copy of the syntax tree."""
+    """Applies the edits to a copy of the syntax tree."""
 
     def __init__(self, code, edits):
         self._code = code
@@ -460,7 +461,7 @@ class _Transformed:
                     rows += [(index + 0.5, part) for part in statements(edit.source)]
         if not rows:
             rows.append((0, ast.Pass()))
-        # The innermost first: shorter ranges, and of equal ones the header that comes last.
+        # Innermost wraps first: shorter ranges and, among equal ranges, the header that is inserted last.
         def by_size(wrap):
             return block.index(wrap.last) - block.index(wrap.node), [-ord(letter) for letter in wrap.header]
 

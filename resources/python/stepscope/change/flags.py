@@ -1,4 +1,4 @@
-"""Settings of the whole process, and tools for debugging: backend flags, anomaly detection, profilers, gradient checks."""
+"""Process-wide settings and debugging tools: backend flags, anomaly detection, profilers, gradient checks."""
 import ast
 
 from .arguments import Frame, frames_of, set_argument
@@ -25,8 +25,8 @@ def tf32(work, wanted):
 
 
 def _assign(work, name, value):
-    """Changes each assignment of a flag of torch in the user's files. False where none runs whatever the program's
-    arguments are: those under a condition need not."""
+    """Changes each assignment of a torch flag in the user's files. Returns False if none of them runs
+    unconditionally."""
     found = False
     for path in work.paths():
         code = work.code(path)
@@ -41,7 +41,7 @@ def _assign(work, name, value):
 
 
 def _calls(work, names):
-    """Calls in the user's files of functions with these full names."""
+    """Calls of functions with these full names in the user's files."""
     for path in work.paths():
         code = work.code(path)
         for node in ast.walk(code.tree):
@@ -50,7 +50,7 @@ def _calls(work, names):
 
 
 def _add_line(work, line):
-    """After the statement that makes the model, else after the imports of the program's own file."""
+    """Adds a line after the statement that creates the model, else after the imports of the main script."""
     models = [item for item in work.objects("model") if item.get("site")]
     if len(models) == 1:
         frame = Frame(work, frames_of(work, models[0])[0])
@@ -60,11 +60,11 @@ def _add_line(work, line):
             return
     script = work.program.get("script")
     if not script:
-        raise Refusal("no_site", "There is no place in the user's own files for this line.")
+        raise Refusal("no_site", "No place for this line was found in your files.")
     code = work.code(script)
     last = code.last_import()
     if last is None:
-        raise Refusal("no_site", f"{script} imports nothing at its start.")
+        raise Refusal("no_site", f"{script} has no imports at its beginning.")
     work.edit(code, Insert(last, line(torch_in(work, code)), rank=0))
 
 
@@ -81,7 +81,7 @@ def anomaly_off(work):
             torch = torch_in(work, frame.code)
             work.edit(frame.code, Replace(frame.call, f"{torch}.autograd.set_detect_anomaly(False)"))
         else:
-            raise Refusal("no_call", f"Line {frame.call.lineno} does not switch anomaly detection on directly.")
+            raise Refusal("no_call", f"Line {frame.call.lineno} does not turn on anomaly detection directly.")
 
 
 def emit_nvtx_off(work):
@@ -90,12 +90,12 @@ def emit_nvtx_off(work):
 
 
 def profiler_off(work):
-    for item in _recorded(work, "profiler", "No profiler of PyTorch is on."):
+    for item in _recorded(work, "profiler", "No PyTorch profiler is on."):
         sites = frames_of(work, item)
         frame = Frame(work, sites[0])
         name = frame.code.imported(frame.call.func) or ""
         if name.startswith("torch.autograd.profiler"):
-            _refuse_uses(frame, ())  # one that is off gives the `with` no value
+            _refuse_uses(frame, ())  # a disabled profiler gives the `with` no value
             set_argument(work, sites, "enabled", 0, "False")
         elif name.startswith("torch.profiler"):
             _schedule_none(work, frame, sites)
@@ -104,7 +104,7 @@ def profiler_off(work):
 
 
 def _schedule_none(work, frame, sites):
-    """A profiler whose schedule never records; right where the program only calls its step()."""
+    """Gives the profiler a schedule that never records; safe if the program calls only its step()."""
     _refuse_uses(frame, ("step",))
     code = frame.code
     torch = torch_in(work, code)
@@ -112,17 +112,17 @@ def _schedule_none(work, frame, sites):
 
 
 def _refuse_uses(frame, methods):
-    """Refuses profilers of which the program uses more than these methods."""
+    """Refuses the change if the program uses more of the profiler than these methods."""
     code = frame.code
     parent = code.parent(frame.call)
     if not isinstance(parent, ast.withitem):
-        raise Refusal("by_hand", "The profiler is kept in a variable, and what the program does with it is not known.")
+        raise Refusal("by_hand", "The profiler is stored in a variable, and it is unknown how the program uses it.")
     name = dotted(parent.optional_vars) if parent.optional_vars is not None else None
     for node in ast.walk(code.tree):
         if name and isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
             use = code.parent(node)
             if not isinstance(use, ast.Attribute) or use.attr not in methods:
-                raise Refusal("by_hand", f"Line {node.lineno} uses what the profiler has recorded.")
+                raise Refusal("by_hand", f"Line {node.lineno} uses the recorded profile.")
 
 
 def gradient_check_off(work, name):
@@ -137,7 +137,7 @@ def gradient_check_off(work, name):
             work.edit(code, Replace(call, "True"))
         found = True
     if not found:
-        raise Refusal("no_site", f"{name} is not called in the user's own files.")
+        raise Refusal("no_site", f"{name} is not called in your files.")
 
 
 def _recorded(work, kind, otherwise):

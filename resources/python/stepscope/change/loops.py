@@ -8,12 +8,12 @@ from .refusal import Refusal
 
 
 def torch_in(work, code):
-    """What `torch` is called in a file; imports it where it is not imported yet."""
+    """The name of the `torch` module in a file; adds an import if there is none."""
     name = code.torch_name()
     if name is not None:
         return name
     if any(isinstance(node, ast.Name) and node.id == "torch" and not isinstance(node.ctx, ast.Load) for node in ast.walk(code.tree)):
-        raise Refusal("no_torch", f"{code.source.path} uses the name torch for something else.")
+        raise Refusal("no_torch", f"{code.source.path} uses the name torch for another object.")
     work.edit(code, Insert(code.first_import(), "import torch", before=True, rank=-10))
     return "torch"
 
@@ -22,12 +22,12 @@ def _own_statement(code, call):
     """The statement of a call that can be wrapped: not the header of a loop or of a `with`."""
     statement = code.statement(call)
     if isinstance(statement, FUNCTIONS + (ast.ClassDef, ast.For, ast.While, ast.If, ast.With, ast.Try, ast.AsyncFor)):
-        raise Refusal("in_header", f"Line {call.lineno} of {code.source.path} is the head of a block.")
+        raise Refusal("in_header", f"Line {call.lineno} of {code.source.path} is the header of a block.")
     return statement
 
 
 def device_type(program):
-    """"cuda" or "cpu": where the model's weights are."""
+    """"cuda" or "cpu": the device of the model's weights."""
     devices = [str(module.get("device") or "") for module in program.get("modules") or []]
     devices += [str(item.get("device") or "") for item in program.get("objects") or [] if item.get("kind") in ("model", "forward")]
     return next((device.split(":")[0] for device in devices if device and device != "None"), "cpu")
@@ -47,7 +47,7 @@ def autocast_training(work, kind):
         return
     forwards = [item for item in work.objects("forward") if item.get("role") != "validation"]
     if not forwards:
-        raise Refusal("no_site", "The call of the model in the training loop is not in the user's own files.")
+        raise Refusal("no_site", "The call of the model in the training loop is not in your files.")
     for item in forwards:
         frame = Frame(work, _frames(item)[0])
         first, last = _forward_and_loss(work, frame)
@@ -59,7 +59,7 @@ def autocast_training(work, kind):
 
 
 def autocast_off(work):
-    """Switches each autocast off that the program has."""
+    """Turns off every autocast of the program."""
     known = work.objects("autocast")
     if not known:
         raise Refusal("already", "The program does not use autocast.")
@@ -69,7 +69,7 @@ def autocast_off(work):
 
 def _frames(item):
     if not item.get("site"):
-        raise Refusal("no_site", f"What calls {item.get('class') or item['kind']} is not in the user's own files.")
+        raise Refusal("no_site", f"The call of {item.get('class') or item['kind']} is not in your files.")
     return [item["site"]] + list(item.get("chain") or [])
 
 
@@ -113,7 +113,7 @@ def _forward_and_loss(work, frame):
 
 
 def _names_of_loss(statement):
-    """Names that stand before `.backward` in a statement."""
+    """Names before `.backward` in a statement."""
     names = set()
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward":
@@ -131,7 +131,7 @@ def _last_store(block, start, limit, names):
 
 
 def _last_user(code, block, start, limit):
-    """Where the step's function only computes the loss: to the last statement that uses what the model returned."""
+    """If the step's function only computes the loss: up to the last statement that uses the model's output."""
     names = {node.id for node in ast.walk(block[start]) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     last = start
     for index in range(start + 1, limit):
@@ -148,24 +148,27 @@ def _refuse_leaks(code, statements):
     for statement in statements:
         for node in ast.walk(statement):
             if isinstance(node, (ast.Yield, ast.YieldFrom)) and code.function(node) is code.function(statement):
-                raise Refusal("generator", f"Line {node.lineno} of {code.source.path} hands values on from inside.")
+                raise Refusal("generator",
+                              f"Line {node.lineno} of {code.source.path} yields a value inside the block to wrap.")
 
 
 def _scale_gradients(work):
-    """GradScaler: around backward, the optimizer's step, and unscaling before clipping."""
+    """Adds a GradScaler: around backward, the optimizer step, and unscaling before clipping."""
     backwards = [item for item in work.objects("backward") if item.get("site")]
     steps = [item for item in work.objects("optimizer_step") if item.get("site")]
     optimizers = [item for item in work.objects("optimizer") if item.get("site")]
     if len(backwards) != 1 or len(steps) != 1 or len(optimizers) != 1:
-        raise Refusal("scaler", "Gradient scaling needs one optimizer, one backward pass and one call of step() in the user's files.")
+        raise Refusal("scaler",
+                      "Gradient scaling needs exactly one optimizer, one backward pass and one step() call in your files.")
     backward, step = Frame(work, backwards[0]["site"]), Frame(work, steps[0]["site"])
     made = Frame(work, optimizers[0]["site"])
     code = step.code
     if backward.code is not code or made.code is not code:
-        raise Refusal("scaler", "The optimizer is made and used in different files.")
+        raise Refusal("scaler", "The optimizer is created and used in different files.")
     home = code.function(made.call)
     if not isinstance(home, ast.Module) and home is not code.function(step.call):
-        raise Refusal("scaler", "The optimizer is made in one function and used in another: there is no place for a scaler.")
+        raise Refusal("scaler",
+                      "The optimizer is created in one function and used in another: there is no place for a scaler.")
     loss, optimizer = _receiver(backward.call, "backward"), _receiver(step.call, "step")
     if backward.call.args or step.call.args or step.call.keywords or backward.call.keywords:
         raise Refusal("scaler", "backward() or step() has arguments.")
@@ -188,7 +191,7 @@ def _scale_gradients(work):
 
 def _receiver(call, method):
     if not isinstance(call.func, ast.Attribute) or call.func.attr != method:
-        raise Refusal("scaler", f"Line {call.lineno} does not call {method}() of an object.")
+        raise Refusal("scaler", f"Line {call.lineno} does not call {method}() on an object.")
     return call.func.value
 
 
@@ -198,7 +201,7 @@ _TRAINING = ("backward", "step")
 
 
 def no_grad_in_validation(work):
-    """Puts no_grad around the loops that validate."""
+    """Puts no_grad around the validation loops."""
     sites = [item for item in work.objects("validation") if item.get("grad") is not False]
     if not sites:
         raise Refusal("no_site", "No validation with gradients was recorded.")
@@ -211,7 +214,8 @@ def no_grad_in_validation(work):
 
 
 def _own_or_loop(code, call):
-    """The outermost loop of the function around a call that does not train; the call's statement where there is none."""
+    """The outermost loop of the function that contains the call but does not train; the call's statement if there is
+    none."""
     chosen = None
     for node in [code.statement(call)] + list(code.ancestors(code.statement(call))):
         if isinstance(node, FUNCTIONS + (ast.ClassDef, ast.Module, ast.Lambda)):

@@ -1,4 +1,4 @@
-"""What is done to a model after its construction, and inside its class."""
+"""Changes to a model after its construction and inside its class."""
 import ast
 
 from .arguments import Frame, frames_of, set_argument
@@ -11,10 +11,11 @@ _CONVOLUTION_BIAS = 7  # position of `bias` among the arguments of ConvNd
 
 
 def after_model(work, line, rank):
-    """Adds a line after the statement that makes the model. line: a function of (torch's name, the model's variable)."""
+    """Adds a line after the statement that creates the model. line: a function of (torch's name, the model's
+    variable)."""
     models = [item for item in work.objects("model") if item.get("site")]
     if len(models) != 1:
-        raise Refusal("no_site", "The model is not constructed at one place of the user's own files.")
+        raise Refusal("no_site", "The model is not constructed in exactly one place of your files.")
     frame, target = _assignment(work, frames_of(work, models[0]))
     code = frame.code
     statement = _last_of_construction(code, code.statement(frame.call), target)
@@ -22,7 +23,7 @@ def after_model(work, line, rank):
 
 
 def _assignment(work, sites):
-    """The innermost frame in which the model gets a variable."""
+    """The innermost frame in which the model is assigned to a variable."""
     for index in range(len(sites)):
         try:
             frame = Frame(work, sites[index])
@@ -33,13 +34,14 @@ def _assignment(work, sites):
             target = dotted(statement.targets[0])
             if target is not None and _is_the_value(statement.value, frame.call):
                 return frame, target
-        if not isinstance(statement, ast.Return):  # a factory's caller may keep what it returns
+        if not isinstance(statement, ast.Return):  # the caller of a factory may store what it returns
             break
-    raise Refusal("no_variable", "The model is not kept in a variable where it is constructed.")
+    raise Refusal("no_variable", "The model is not stored in a variable where it is constructed.")
 
 
 def _is_the_value(value, call):
-    """Whether an expression is the object that a call makes: itself, or moved by methods that return the model."""
+    """Whether an expression is the object that a call creates: the call itself, or methods on it that return the
+    model."""
     while value is not call:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
             if value.func.attr not in ("to", "cuda", "cpu", "float", "train", "double", "half", "bfloat16"):
@@ -51,7 +53,7 @@ def _is_the_value(value, call):
 
 
 def _last_of_construction(code, statement, target):
-    """Past statements that directly follow and only move the model: `model.to(device)`, `model = model.cuda()`."""
+    """Skips directly following statements that only move the model: `model.to(device)`, `model = model.cuda()`."""
     block = code.block(statement)
     index = block.index(statement)
     while index + 1 < len(block):
@@ -84,7 +86,8 @@ def channels_last(work):
 
 
 def _takes_images(program):
-    """Whether the model's first weights are a two-dimensional convolution's: its input has four dimensions."""
+    """Whether the model's first weights belong to a two-dimensional convolution, so that its input has four
+    dimensions."""
     for module in program.get("modules") or []:
         name = str(module.get("class") or "").split(".")[-1]
         if name == "Conv2d":
@@ -95,14 +98,14 @@ def _takes_images(program):
 
 
 def compile_model(work):
-    # torch.compile() wraps the model, and its state_dict has other names then; Module.compile() keeps them.
+    # torch.compile() wraps the model, which changes the names in its state_dict; Module.compile() keeps them.
     def line(torch, model):
         if any("state_dict" in work.text(path) or "torch.save" in work.text(path) for path in work.paths()):
             return f"{model}.compile()"
         return f"{model} = {torch}.compile({model})"
 
     if work.objects("compile"):
-        raise Refusal("already", "The program compiles its model.")
+        raise Refusal("already", "The program already compiles its model.")
     after_model(work, line, rank=2)
 
 
@@ -128,7 +131,7 @@ def do_not_compile(work):
 # Inside the model's class
 
 def no_bias_before_norm(work):
-    """`bias=False` for each convolution that a batch norm directly follows."""
+    """Sets `bias=False` for each convolution that a batch norm directly follows."""
     pairs = work.program.get("conv_bn") or []
     wanted = [pair for pair in pairs if pair.get("bias", True)]
     if not wanted:
@@ -153,11 +156,12 @@ def _conv_name(pair):
 
 
 def _construction(work, name, classes, all_names):
-    """Where a convolution of the model is constructed: by its attribute in the class of the module around it."""
+    """The place where a convolution of the model is constructed, found by its attribute in the class of its parent
+    module."""
     parent, _, attribute = name.rpartition(".")
     owner = classes.get(parent)
     if owner is None or not attribute:
-        raise Refusal("no_site", f"The construction of {name} is not known.")
+        raise Refusal("no_site", f"It is unknown where {name} is constructed.")
     for sibling, kind in classes.items():
         other = f"{sibling}.{attribute}" if sibling else attribute
         if kind == owner and other in classes and other not in all_names:
@@ -179,7 +183,7 @@ def _attribute_call(work, owner, attribute, name):
                 ]
                 if len(found) == 1 and isinstance(found[0], ast.Call):
                     return code, found[0]
-    raise Refusal("no_site", f"The construction of {name} is not in the user's own files.")
+    raise Refusal("no_site", f"{name} is not constructed in your files.")
 
 
 def _child_call(work, owner, sequence, index, name):
@@ -188,7 +192,7 @@ def _child_call(work, owner, sequence, index, name):
         child = call.args[index]
         if isinstance(child, ast.Call) and not any(isinstance(part, ast.Starred) for part in call.args):
             return code, child
-    raise Refusal("no_site", f"The construction of {name} is not in the user's own files.")
+    raise Refusal("no_site", f"{name} is not constructed in your files.")
 
 
 def _site_of(code, call):
@@ -199,8 +203,8 @@ def _site_of(code, call):
 
 
 def checkpoint_blocks(work):
-    """Recomputes activations: by the framework's own switch, or around each block of a list that the forward pass goes
-    through one after the other."""
+    """Recomputes activations: with the framework's own switch, or around each block of a list that the forward pass
+    runs in order."""
     model = next((item for item in work.objects("model") if item.get("site")), None)
     switch = {"transformers": "gradient_checkpointing_enable", "timm": "set_grad_checkpointing"}.get(
         model.get("framework") if model else None
@@ -219,11 +223,11 @@ def checkpoint_blocks(work):
                 arguments = ", ".join(code.source.segment(part) for part in [call.func] + call.args)
                 work.edit(code, Replace(call, f"torch.utils.checkpoint.checkpoint({arguments}, use_reentrant=False)"))
             return
-    raise Refusal("no_blocks", "No list of blocks that the model goes through in order is in the user's own files.")
+    raise Refusal("no_blocks", "Your files contain no list of blocks that the model runs in order.")
 
 
 def _block_calls(code, loop):
-    """`for block in self.blocks: x = block(x)`: those calls."""
+    """Returns the calls in `for block in self.blocks: x = block(x)`."""
     function = code.function(loop)
     if not isinstance(function, FUNCTIONS) or function.name != "forward" or not isinstance(loop.target, ast.Name):
         return []
@@ -239,11 +243,12 @@ def _block_calls(code, loop):
 
 
 def scaled_dot_product(work):
-    """Hugging Face's models choose their attention by an argument of from_pretrained() or from_config()."""
+    """Hugging Face models choose their attention with an argument of from_pretrained() or from_config()."""
     model = next((item for item in work.objects("model") if item.get("site")), None)
     if not model or model.get("framework") != "transformers":
-        raise Refusal("by_hand", "Attention is written out in the model: replace matmul, softmax and matmul with "
-                                 "torch.nn.functional.scaled_dot_product_attention, which gives the same result within rounding.")
+        raise Refusal("by_hand",
+                      "The model implements attention with separate operators: replace matmul, softmax and matmul with "
+                      "torch.nn.functional.scaled_dot_product_attention, which gives the same result within rounding.")
     sites = frames_of(work, model)
     frame = Frame(work, sites[0])
     if (dotted(frame.call.func) or "").split(".")[-1] not in ("from_pretrained", "from_config", "_from_config"):

@@ -1,4 +1,4 @@
-"""Puts the rows of the table to work: from a request to the answer."""
+"""Applies the rows of the table: from a request to the answer."""
 import ast
 import base64
 import difflib
@@ -17,13 +17,13 @@ from .source import Source
 from .table import ROWS
 
 SCHEMA = 1
-# Reasons that hold for a hook as well.
+# Reasons that also rule out a hook.
 _FINAL = ("change.already", "change.no_object", "change.no_fused", "change.direction", "change.batch_sampler")
-_LARGEST = 16 << 20  # bytes of a source file; larger ones are data
+_LARGEST = 16 << 20  # maximum bytes of a source file; larger files are data
 
 
 class Work:
-    """The user's files and what is done to them so far. A change is tried on a copy."""
+    """The user's files and the edits made to them so far. A change is tried on a copy."""
 
     def __init__(self, program, changes, root, originals=None):
         self.program = program
@@ -34,7 +34,7 @@ class Work:
         self._hashes = {entry["path"]: entry.get("sha256") for entry in files}
         self._configurations = {entry["path"] for entry in files if entry.get("configuration")}
         self._codes = {}
-        self.replaced = set()  # files of which an original was read
+        self.replaced = set()  # files of which the original was read
         self._edits = {}
 
     def attempt(self):
@@ -46,14 +46,14 @@ class Work:
     # What the facts say
 
     def wanted(self, key):
-        """The value that the request gives a key; None where it does not change it."""
+        """The value that the request sets for a key; None if it does not change it."""
         return self._wanted.get(key)
 
     def objects(self, kind):
         return [item for item in self.program.get("objects") or [] if item.get("kind") == kind]
 
     def training(self, kind):
-        """Those that feed or do the training; all where no role is known."""
+        """The objects used for training; all of them if no roles are known."""
         items = self.objects(kind)
         return [item for item in items if item.get("role") == "training"] or [
             item for item in items if item.get("role") != "validation"
@@ -62,7 +62,7 @@ class Work:
     # Files
 
     def paths(self):
-        """The user's files of Python that can be read, by name."""
+        """The readable Python files of the user, by name."""
         found = []
         for path in sorted(self._hashes.keys() - self._configurations):
             try:
@@ -94,7 +94,7 @@ class Work:
         place = self.place(path)
         try:
             if os.path.getsize(place) > _LARGEST:
-                raise Refusal("cannot_read", f"{place} is larger than a source file.")
+                raise Refusal("cannot_read", f"{place} is too large for a source file.")
             with open(place, "rb") as file:
                 source = self._source(path, file.read())
         except OSError as error:
@@ -104,7 +104,7 @@ class Work:
         return source
 
     def _original(self, path):
-        """The recorded text of a file to which changes were applied since."""
+        """The recorded text of a file that was changed by patches since."""
         data = self._originals.get(path)
         if data is None or hashlib.sha256(data).hexdigest() != self._hashes[path]:
             raise Refusal("file_changed", f"{path} has changed since it was recorded. Record the program again.")
@@ -115,7 +115,7 @@ class Work:
         return (ConfigurationSource if path in self._configurations else Source)(path, data)
 
     def place(self, path):
-        """Where a file is read: below `root` in place of the program's working directory."""
+        """The path from which a file is read: below `root` instead of the program's working directory."""
         base = self.program.get("cwd")
         if self._root and base and os.path.commonpath([base, path]) == base:
             return os.path.join(self._root, os.path.relpath(path, base))
@@ -133,12 +133,12 @@ class Work:
         return any(self._edits.values())
 
     def new_texts(self):
-        """By path; only files that become different."""
+        """New texts by path; only files that change."""
         texts = {path: edits.render() for path, edits in sorted(self._edits.items())}
         return {path: text for path, text in texts.items() if text != self._codes[path].source.text}
 
     def sites_beyond(self, other):
-        """Places of the edits that `other` does not have."""
+        """Places of the edits that `other` does not contain."""
         sites = []
         for path, edits in sorted(self._edits.items()):
             for first, last in edits.beyond(other._edits.get(path)):
@@ -146,12 +146,12 @@ class Work:
         return sorted(sites, key=lambda site: (site["file"], site["line"], site["column"]))
 
     def texts(self):
-        """By path: of every file that was read, as it is after the edits."""
+        """By path: each file that was read, after the edits."""
         read = {path: code.source.text for path, code in self._codes.items() if not isinstance(code, Refusal)}
         return {**read, **self.new_texts()}
 
     def diff(self, other=None):
-        """From the recorded files, or from those of `other`, to the new ones."""
+        """The diff from the recorded files, or from those of `other`, to the new ones."""
         before = other.texts() if other else {}
         texts = self.new_texts()
         for path in before:
@@ -161,7 +161,7 @@ class Work:
 
 
 def _unified(path, before, after):
-    """A unified diff that patch(1) and git apply take: line ends are kept, and a missing one at the end is marked."""
+    """A unified diff for patch(1) and git apply: line ends are preserved, and a missing one at the end is marked."""
     name = path.lstrip("/")
     lines = []
     for line in difflib.unified_diff(_lines(before), _lines(after), "a/" + name, "b/" + name, n=3):
@@ -170,7 +170,7 @@ def _unified(path, before, after):
 
 
 def _lines(text):
-    """Lines as patch(1) sees them: only a line feed ends one."""
+    """Lines as in patch(1): only a line feed ends a line."""
     parts = text.split("\n")
     return [part + "\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 
@@ -186,7 +186,7 @@ class _Plan:
 
     def answer(self, wanted=None, before=None):
         """@param wanted  keys to report; None: all
-        @param before  a plan that was answered: the diff starts from its files"""
+        @param before  a completed plan: the diff starts from its files"""
         rows = self.rows()
         texts = self._work.new_texts()
         return {
@@ -202,19 +202,20 @@ class _Plan:
         }
 
     def rows(self):
-        """What became of each change, by its key."""
+        """The result of each change, by key."""
         rows = {}
-        # In the order of the table, whatever the order of the request.
+        # In the order of the table, independent of the order of the request.
         for key in [key for key in ROWS if key in self._changes]:
             rows[key] = self._one(ROWS[key], self._changes[key])
         for key in self._changes:
             if key not in ROWS:
-                reason = Refusal("unknown", f"{key} has no counterpart in a program of the user's own.")
+                reason = Refusal("unknown", f"{key} applies only to Stepscope's own trainer.")
                 rows[key] = _row(key, self._changes[key], "to read", reason)
         return rows
 
     def is_on_disk(self):
-        """Whether the user's files are what this plan makes of the recorded ones, and some are not the recorded ones."""
+        """Whether the user's files are the result of this plan for the recorded files, and at least one file
+        differs."""
         self._work.paths()
         for path, text in self._work.texts().items():
             with open(self._work.place(path), "rb") as file:
@@ -223,7 +224,7 @@ class _Plan:
         return bool(self._work.replaced)
 
     def _recorded(self, key):
-        """The value that the recorded program has, as text; None where that is not one setting."""
+        """The value in the recorded program, as text; None if it is not a single setting."""
         kind, name = ROWS[key].setting or (None, None) if key in ROWS else (None, None)
         values = {str(_setting(item, name)) for item in self._work.training(kind)} if kind else set()
         text = values.pop() if len(values) == 1 else "None"
@@ -281,7 +282,7 @@ class _Plan:
             return None
         if argument.get("value") == value:
             raise Refusal("already", f"{row.key} is {text} in the recorded program.")
-        # In the command as it was given: where the program begins in it does not change with its options.
+        # Look it up in the original command: changed options do not move the start of the program.
         start = command.program_start(self._first_argv, self._program)
         self._argv = command.set_option(self._argv, argument, text, start)
         return _row(row.key, text, "argument", None, measurable=True)
@@ -289,7 +290,7 @@ class _Plan:
     # A configuration file
 
     def _by_configuration(self, row, text, value):
-        """Changes the value in the configuration file that all of the training's objects have it from."""
+        """Changes the value in the configuration file from which all objects of the training get it."""
         if row.setting is None:
             return None
         kind, name = row.setting
@@ -325,7 +326,7 @@ class _Plan:
                 if len(calls) > 1:
                     calls = self._calls_of_training(row, calls)
                 if len(calls) != 1:
-                    reason = Refusal("several", f"{last} is called at several places.")
+                    reason = Refusal("several", f"{last} is called in several places.")
                     continue
                 place = self._trainer_setting(calls[0], names[0][0]).get("configuration")
                 literal = _literal(names[0][1])
@@ -337,28 +338,28 @@ class _Plan:
                 except Refusal as refusal:
                     if refusal.id != "change.launcher":
                         raise
-                    done = None  # in the source, which reaches the program whatever starts it
+                    done = None  # in the source, which works however the program is started
                 return done or self._framework_argument(row, text, calls[0], names)
         if reason is not None:
             raise reason
         return None
 
     def _calls_of_training(self, row, calls):
-        """Those calls through which the training's own objects were made: a program calls create_loader() twice."""
+        """The calls that created the training's own objects, because a program may call create_loader() twice."""
         kind = row.setting[0] if row.setting else None
         recorded = [site for item in self._work.training(kind) for site in [item.get("site"), *(item.get("chain") or [])]]
         return [found for found in calls if any(_is_at(site, *found) for site in recorded)]
 
     def _destination(self, found, name):
-        """The option of the command line that reaches a framework's argument; None. Hugging Face's parser has an option for
-        each argument; other options reach a call, whose arguments are recorded."""
+        """The command-line option that sets a framework's argument; None if there is none. Hugging Face's parser has an
+        option for each argument; other options are passed to a call whose arguments are recorded."""
         for argument in self._program.get("arguments") or []:
             if argument.get("dest") == name:
                 return name
         return self._trainer_setting(found, name).get("argument")
 
     def _trainer_setting(self, found, name):
-        """What is recorded of an argument of a framework's call; empty where nothing is."""
+        """The recorded value of an argument of a framework's call; empty if nothing is recorded."""
         for item in self._work.objects("trainer"):
             if _is_at(item.get("site"), *found):
                 return (item.get("settings") or {}).get(name) or {}
@@ -369,7 +370,7 @@ class _Plan:
         work = self._work.attempt()
         present = {keyword.arg for keyword in call.keywords}
         for name, source in names:
-            # What is off by itself need not be switched off.
+            # An option that is off by default need not be turned off.
             if source != "False" or name in present or len(names) == 1:
                 set_argument(work, [site_of(code.source.path, call)], name, None, source)
         return self._keep(row, text, work)
@@ -386,7 +387,7 @@ class _Plan:
         return self._keep(row, text, work)
 
     def _keep(self, row, text, work):
-        work.new_texts()  # raises Refusal where it does not fit together
+        work.new_texts()  # raises Refusal if the edits conflict
         sites = work.sites_beyond(self._work)
         if not sites:
             raise Refusal("already", f"{row.key} is {text} in the recorded program.")
@@ -414,7 +415,7 @@ def _is_at(site, code, call):
 
 
 def _frameworks():
-    """The tables of the frameworks, which the hooks read too: the folder beside this one, without what else is there."""
+    """The framework tables, which the hooks use as well: the folder next to this one, without its other modules."""
     name = "stepscope_frameworks"
     if name not in sys.modules:
         folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "frameworks")
@@ -449,7 +450,7 @@ def _text_of(texts, text):
 
 
 def _literal(source):
-    """The value of a literal in Python; None of other expressions."""
+    """The value of a Python literal; None for other expressions."""
     try:
         return ast.literal_eval(source)
     except (ValueError, SyntaxError):
@@ -472,7 +473,8 @@ def _changes_of(request):
 
 
 def _answer_one(request):
-    """The plan of a request. Where changes were applied to the files since the recording, the wanted ones come on top."""
+    """The plan of a request. If changes were applied to the files since the recording, the requested ones are added to
+    them."""
     wanted = _changes_of(request)
     done, originals = _applied(request)
     now = _Plan(request, done, originals)
@@ -483,7 +485,7 @@ def _answer_one(request):
     if without:
         before, kept = now, {key: to for key, to in done.items() if key not in without}
     else:
-        # A change that is applied already is shown as the difference that it makes.
+        # A change that is already applied is reported with the diff that it makes.
         before, kept = _Plan(request, {key: to for key, to in done.items() if key not in wanted}, originals), done
         before.rows()
     answer = _Plan(request, {**kept, **wanted}, originals).answer(wanted, before)
@@ -504,17 +506,18 @@ def _applied(request):
 
 
 def answer(request):
-    """The answer to a request; with "each", one answer for each change by itself.
+    """The answer to a request; with "each", one answer per change.
 
-    A request may have "applied": {"files": {path: {"original": Base64, "changes": [{key, to}]}}, "without": [key]}: what
-    was applied to files, their contents before, and what of it is taken back. It counts where the originals are the
-    recorded files, and the files are what the changes make of them. The answer's "applied" then names the changes and
-    the files, the diff starts from the files without the wanted changes, and "files" holds all changes.
+    A request may contain "applied": {"files": {path: {"original": Base64, "changes": [{key, to}]}}, "without": [key]}:
+    the changes that were applied to files, the previous contents of the files, and the changes to revert. It is used
+    only if the originals are the recorded files, and the files are the result of the changes. The answer's "applied"
+    then names the changes and the files, the diff starts from the files without the requested changes, and "files"
+    contains all changes.
 
-    @raises Refusal where the request itself cannot be used
+    @raises Refusal if the request itself is invalid
     """
     if request.get("schema") != SCHEMA or not isinstance(request.get("program"), dict):
-        raise Refusal("request", "The request has no program of schema 1.")
+        raise Refusal("request", "The request contains no program of schema 1.")
     if request.get("each"):
         return {"schema": SCHEMA, "answers": [_answer_one({**request, "changes": [change]}) for change in request["changes"]]}
     return _answer_one(request)

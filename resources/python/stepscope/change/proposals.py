@@ -1,4 +1,4 @@
-"""Diffs to read: changes whose effect on what the program learns or prints is for its author to judge."""
+"""Diffs that are only proposed: their authors must check the effect on what the program learns or prints."""
 import ast
 
 from .arguments import Frame, frames_of
@@ -20,12 +20,12 @@ def clip_value(work, value):
 
 def _before_step(work, line):
     if work.objects("scaler"):
-        raise Refusal("by_hand", "Gradients must be unscaled before they are clipped: scaler.unscale_(optimizer).")
-    frame = _only(work, "optimizer_step", "step() of the optimizer")
+        raise Refusal("by_hand", "Unscale gradients before clipping them: call scaler.unscale_(optimizer).")
+    frame = _only(work, "optimizer_step", "the optimizer's step()")
     forward = _only(work, "forward", "the model")
     model = dotted(forward.call.func)
     if model is None or forward.code is not frame.code:
-        raise Refusal("by_hand", "The model has no name where the optimizer steps.")
+        raise Refusal("by_hand", "The model has no variable name at the optimizer step.")
     statement = frame.code.statement(frame.call)
     work.edit(frame.code, Insert(statement, line(torch_in(work, frame.code), model), before=True, rank=1))
 
@@ -33,15 +33,15 @@ def _before_step(work, line):
 def _only(work, kind, what):
     items = [item for item in work.objects(kind) if item.get("site") and item.get("role") != "validation"]
     if len(items) != 1:
-        raise Refusal("no_site", f"There is not exactly one call of {what} in the user's own files.")
+        raise Refusal("no_site", f"Your files do not contain exactly one call of {what}.")
     return Frame(work, items[0]["site"])
 
 
 def optimizer_kind(work, value):
-    """Another class with the arguments that are written: what it does not take is for the reader to remove."""
+    """Uses another class with the same arguments; the reader has to remove those that it does not accept."""
     name = _OPTIMIZERS.get(value)
     if name is None:
-        raise Refusal("by_hand", f"torch has no {value.upper()}: it comes from a package of its own.")
+        raise Refusal("by_hand", f"torch has no {value.upper()}: use a separate package.")
     frame = _only_optimizer(work)
     torch = torch_in(work, frame.code)
     work.edit(frame.code, Replace(frame.call.func, f"{torch}.optim.{name}"))
@@ -50,7 +50,7 @@ def optimizer_kind(work, value):
 def _only_optimizer(work):
     items = [item for item in work.objects("optimizer") if item.get("site")]
     if len(items) != 1:
-        raise Refusal("no_site", "There is not exactly one optimizer in the user's own files.")
+        raise Refusal("no_site", "Your files do not contain exactly one optimizer.")
     return Frame(work, frames_of(work, items[0])[0])
 
 
@@ -67,26 +67,29 @@ def schedule(work, value):
     statement = frame.code.statement(frame.call)
     target = dotted(statement.targets[0]) if isinstance(statement, ast.Assign) else None
     if target is None:
-        raise Refusal("no_variable", "The optimizer is not kept in a variable where it is constructed.")
+        raise Refusal("no_variable", "The optimizer is not stored in a variable where it is constructed.")
     torch = torch_in(work, frame.code)
     line = f"scheduler = {torch}.optim.lr_scheduler." + kinds[value].format(optimizer=target)
-    work.edit(frame.code, Insert(statement, line + "  # call scheduler.step() as often as it counts"))
+    work.edit(frame.code, Insert(statement, line + "  # call scheduler.step() once per unit that it counts"))
 
 
 def accumulation(work, count):
-    """Gradients of several batches: the loss is divided, and what follows backward() waits for the last of them."""
+    """Accumulates gradients over several batches: divides the loss, and runs the code after backward() only on the last
+    batch."""
     if count == 1:
-        raise Refusal("by_hand", "One batch per optimizer step is what a loop does that does not accumulate.")
+        raise Refusal("by_hand", "A loop without accumulation already uses one batch per optimizer step.")
     if work.objects("scaler"):
-        raise Refusal("by_hand", "With a GradScaler, scaler.step() and scaler.update() wait for the last batch, and the loss "
-                                 "is divided before it is scaled.")
-    step = _only(work, "optimizer_step", "step() of the optimizer")
+        raise Refusal("by_hand",
+                      "With a GradScaler, call scaler.step() and scaler.update() only for the last batch, and divide "
+                      "the loss before it is scaled.")
+    step = _only(work, "optimizer_step", "the optimizer's step()")
     backward = _only(work, "backward", "backward()")
     zero = _only(work, "zero_grad", "zero_grad()")
     code = step.code
     loss = backward.call.func.value if isinstance(backward.call.func, ast.Attribute) else None
     if loss is None or backward.call.func.attr != "backward" or backward.call.args:
-        raise Refusal("by_hand", "The loss has no backward() of its own: divide it by the number of batches by hand.")
+        raise Refusal("by_hand",
+                      "The loss has no backward() call of its own: divide it by the number of batches manually.")
     if backward.code is not code or zero.code is not code:
         raise Refusal("by_hand", "backward(), step() and zero_grad() are in several files.")
     loop = next((node for node in code.ancestors(step.call) if isinstance(node, (ast.For, ast.While))), None)
@@ -107,7 +110,7 @@ def accumulation(work, count):
 
 
 def save_in_background(work, _):
-    """torch.save() of a copy on a thread, so that the training does not wait for the disk."""
+    """Saves a copy with torch.save() on a thread, so that training does not wait for the disk."""
     for item in work.objects("save"):
         if not item.get("site"):
             continue
@@ -122,12 +125,12 @@ def save_in_background(work, _):
         for module in ("copy", "threading"):
             work.edit(frame.code, Insert(frame.code.first_import(), f"import {module}", before=True, rank=-10))
     if not work.has_edits():
-        raise Refusal("by_hand", "Hand logging and checkpoints to a thread, in the order in which they come, and give it "
-                                 "tensors that the training does not change any more.")
+        raise Refusal("by_hand", "Move logging and checkpoints to a thread that keeps their order, and pass it "
+                                 "tensors that training no longer changes.")
 
 
 def fused_attention(work, _):
-    """softmax(q @ kᵀ · scale [, mask]) @ v as one call. Mask, scale and dropout are for the reader to check."""
+    """Replaces softmax(q @ kᵀ · scale [, mask]) @ v by one call. The reader has to check mask, scale and dropout."""
     places = [entry["site"] for entry in work.program.get("attention") or [] if entry["kind"] == "written out" and entry["site"]]
     for site in places:
         frame = Frame(work, site)
@@ -135,7 +138,8 @@ def fused_attention(work, _):
         softmax = code.statement(frame.call)
         block = code.block(softmax)
         at = block.index(softmax)
-        # The product that uses the softmax: in the same statement, or in one after it; the one before it likewise.
+        # The matmul that uses the softmax is in the same statement or a later one; the first matmul is in the same or
+        # an earlier one.
         uses = (i for i in range(at, len(block)) for part in _products(block[i]) if i > at or code.contains(part, frame.call))
         last = next(uses, None)
         first = next((i for i in range(at - 1, -1, -1) if _products(block[i])), None)
@@ -153,12 +157,13 @@ def fused_attention(work, _):
             work.edit(code, Remove(statement))
         work.edit(code, Replace(_products(block[last])[-1], call))
     if not work.has_edits():
-        raise Refusal("by_hand", "Attention is written out in the model: replace matmul, softmax and matmul with "
-                                 "torch.nn.functional.scaled_dot_product_attention, which gives the same result within rounding.")
+        raise Refusal("by_hand",
+                      "The model implements attention with separate operators: replace matmul, softmax and matmul with "
+                      "torch.nn.functional.scaled_dot_product_attention, which gives the same result within rounding.")
 
 
 def _products(statement):
-    """Matrix products of two operands in a statement."""
+    """Matmuls of two operands in a statement."""
     found = []
     for node in ast.walk(statement):
         called = isinstance(node, ast.Call) and (dotted(node.func) or "").split(".")[-1] in ("matmul", "bmm")
@@ -172,17 +177,17 @@ def _factors(product):
 
 
 def _untransposed(key):
-    """k of k.transpose(-2, -1), k.mT and k.T."""
+    """Returns k for k.transpose(-2, -1), k.mT and k.T."""
     if isinstance(key, ast.Call) and isinstance(key.func, ast.Attribute) and key.func.attr == "transpose":
         return key.func.value
     if isinstance(key, ast.Attribute) and key.attr in ("mT", "T"):
         return key.value
-    raise Refusal("by_hand", "The keys of the attention are transposed elsewhere: give scaled_dot_product_attention the keys "
-                             "as they are.")
+    raise Refusal("by_hand", "The keys of the attention are transposed in another place: pass the untransposed keys to "
+                             "scaled_dot_product_attention.")
 
 
 def read_later(work, _):
-    """`total += loss.item()` with the sum kept on the device: one wait when it is read, none in each step."""
+    """Keeps the sum of `total += loss.item()` on the device: one wait when it is read instead of one per step."""
     for item in work.objects("sync"):
         if not item.get("site"):
             continue
@@ -193,15 +198,15 @@ def read_later(work, _):
             text = frame.code.source.segment(frame.call.func.value)
             work.edit(frame.code, Replace(frame.call, f"{text}.detach()"))
     if not work.has_edits():
-        raise Refusal("by_hand", "The program uses the value: read it every so many steps, or after the epoch, from a "
+        raise Refusal("by_hand", "The program uses the value: read it only every n steps, or after the epoch, from a "
                                  "tensor that stays on the device.")
 
 
 def data_parallel(work, _):
-    """DistributedDataParallel needs one process per GPU, so that more than this line changes."""
+    """DistributedDataParallel needs one process per GPU, so more than this line has to change."""
     items = [item for item in work.objects("data_parallel") if item.get("site")]
     if not items:
-        raise Refusal("no_site", "DataParallel is not constructed in the user's own files.")
+        raise Refusal("no_site", "DataParallel is not constructed in your files.")
     frame = Frame(work, items[0]["site"])
     torch = torch_in(work, frame.code)
     if not frame.call.args:

@@ -1,8 +1,8 @@
-"""Why a change is not made."""
+"""The reason why a change is not made."""
 
 
 class Refusal(Exception):
-    """Expected: the message goes into the answer, with its id."""
+    """An expected failure: its message and id go into the answer."""
 
     def __init__(self, identifier, text):
         super().__init__(text)

@@ -1,7 +1,7 @@
-"""A file of the user's: its bytes, text and syntax tree, and the way between their positions.
+"""A user's file: its bytes, text and syntax tree, and the conversion between their positions.
 
-The text keeps its line ends, so that what is not edited is written back byte by byte. Positions in syntax trees are
-lines and UTF-8 columns, as Python counts them; positions in the text are offsets in characters.
+The text keeps its line ends, so that the parts that are not edited are preserved byte by byte. Positions in syntax
+trees are lines and UTF-8 columns, as Python counts them; positions in the text are offsets in characters.
 """
 import ast
 import bisect
@@ -14,10 +14,10 @@ import tokenize
 
 from .refusal import Refusal
 
-# Python's own line ends, unlike str.splitlines(), which also splits at form feeds and Unicode separators.
+# Python's own line ends; str.splitlines() would also split at form feeds and Unicode separators.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
 _INSIGNIFICANT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER)
-# Parts of a string that is not one token: f-strings since Python 3.12, t-strings since 3.14.
+# Strings that consist of several tokens: f-strings since Python 3.12, t-strings since 3.14.
 _STRING_STARTS = {getattr(tokenize, name) for name in ("FSTRING_START", "TSTRING_START") if hasattr(tokenize, name)}
 _STRING_ENDS = {getattr(tokenize, name) for name in ("FSTRING_END", "TSTRING_END") if hasattr(tokenize, name)}
 
@@ -51,24 +51,24 @@ class Source:
         self._token_starts = [token.start for token in self.tokens]
 
     def encode(self, text):
-        """The bytes of a new text of this file."""
+        """The encoded bytes of a new text of this file."""
         return self._bom + text.encode(self.encoding)
 
     # Positions
 
     def line(self, number):
-        """With its line end; empty past the last one."""
+        """The line with its line end; empty after the last line."""
         return self._lines[number - 1] if number <= len(self._lines) else ""
 
     def line_start(self, number):
         return self._starts[min(number, len(self._starts)) - 1]
 
     def line_content_end(self, number):
-        """Offset of the line's end, which is not part of it."""
+        """Offset of the end of the line, excluding the line end."""
         return self.line_start(number) + len(self.line(number).rstrip("\r\n"))
 
     def newline(self, number):
-        """The line's own line end, or the file's first."""
+        """The line's own line end, or that of the file's first line."""
         line = self.line(number)
         end = line[len(line.rstrip("\r\n")):]
         if end:
@@ -77,7 +77,7 @@ class Source:
         return first[len(first.rstrip("\r\n")):] or "\n"
 
     def offset(self, line, column):
-        """Of a position as syntax trees have it."""
+        """Offset of a position in the syntax tree."""
         text = self.line(line)
         if text.isascii():
             return self.line_start(line) + column
@@ -91,25 +91,25 @@ class Source:
         return self.text[start:end]
 
     def indent(self, number):
-        """White space at the begin of a line."""
+        """White space at the start of a line."""
         line = self.line(number)
         return line[: len(line) - len(line.lstrip(" \t\f"))]
 
     def starts_in_string(self, number):
-        """Whether the line begins inside a string: its white space is part of the string's value."""
+        """Whether the line starts inside a string, so that its white space is part of the string."""
         return number in self._lines_in_strings
 
     # Tokens
 
     def token_before(self, offset):
-        """The last token that is no comment and ends at or before the offset."""
+        """The last token before or at the offset that is not a comment."""
         index = bisect.bisect_left(self._token_starts, offset) - 1
         while index >= 0 and (self.tokens[index].is_comment or self.tokens[index].end > offset):
             index -= 1
         return self.tokens[index] if index >= 0 else None
 
     def token_from(self, offset):
-        """The first token that is no comment and starts at or after the offset."""
+        """The first token at or after the offset that is not a comment."""
         index = bisect.bisect_left(self._token_starts, offset)
         while index < len(self.tokens) and self.tokens[index].is_comment:
             index += 1

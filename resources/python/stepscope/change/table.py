@@ -1,4 +1,4 @@
-"""The table of changes: one row per key. A new change is one row here, and a function for what no row does yet.
+"""The table of changes: one row per key. A new change needs one row here, and a function if no existing one fits.
 
 Keys and values are those of the project's configuration.
 """
@@ -15,8 +15,8 @@ _DATALOADER = {"batch_size": 1, "num_workers": 5, "pin_memory": 7}
 class Row:
     """One change.
 
-    parse    text of the value → the value; raises Refusal
-    source   changes the user's source: function of (work, value); None: it cannot
+    parse    converts the text of the value; raises Refusal
+    source   changes the user's source: function of (work, value); None: not possible
     hook     whether a hook can make the change
     setting  (kind, name) of the recorded setting that the change is about, for values from the command line
     proposal a diff to read: function of (work, value)
@@ -71,7 +71,7 @@ def choice(*values):
 
 
 def only(wanted, reason):
-    """A flag that can be changed in one direction only."""
+    """A flag that can be changed in only one direction."""
 
     def parse(text):
         if flag(text) is not wanted:
@@ -86,12 +86,12 @@ def only(wanted, reason):
 def _loaders(work):
     loaders = work.training("loader")
     if not loaders:
-        raise Refusal("no_object", "The program has no DataLoader that feeds its training.")
+        raise Refusal("no_object", "The program has no DataLoader for training.")
     return loaders
 
 
 def _loader(name):
-    """Sets an argument of each loader that feeds the training."""
+    """Sets an argument of each training loader."""
 
     def change(work, value):
         for item in _loaders(work):
@@ -110,7 +110,8 @@ def _needs_workers(name):
             workers = work.wanted("loader.workers")
             workers = _value(item, "num_workers") if workers is None else int(workers)
             if value and not workers:
-                raise Refusal("needs_workers", f"A DataLoader without workers refuses {name}: set loader.workers as well.")
+                raise Refusal("needs_workers",
+                              f"A DataLoader without workers rejects {name}: set loader.workers as well.")
         change(work, value)
 
     return checked
@@ -119,14 +120,14 @@ def _needs_workers(name):
 def _workers(work, value):
     for item in _loaders(work):
         if value == 0 and (_value(item, "persistent_workers") or (_given(item, "prefetch_factor") and _value(item, "prefetch_factor"))):
-            raise Refusal("needs_workers", "The DataLoader has arguments that it refuses without workers.")
+            raise Refusal("needs_workers", "The DataLoader has arguments that it rejects without workers.")
     _loader("num_workers")(work, value)
 
 
 def _batch(work, value):
     for item in _loaders(work):
         if _given(item, "batch_sampler"):
-            raise Refusal("batch_sampler", "A batch sampler of the program's own decides about the batch.")
+            raise Refusal("batch_sampler", "The program's own batch sampler determines the batches.")
     _loader("batch_size")(work, value)
 
 
@@ -139,19 +140,20 @@ def _value(item, name):
 
 
 def _check_callee(work, site, item, base):
-    """Refuses calls of other functions that construct the object inside: they need not take its arguments."""
+    """Refuses calls of other functions that construct the object internally, because they may not accept its
+    arguments."""
     frame_code = work.code(site["file"])
     call = frame_code.call_at(site)
     if call is None:
-        return  # set_argument() says so
+        return  # set_argument() reports this
     if not is_class_call(frame_code, call, item.get("class") or base, base):
         name = dotted(call.func) or "this function"
-        raise Refusal("library", f"{name} constructs the {base} inside, and its arguments are not known.")
+        raise Refusal("library", f"{name} constructs the {base} internally, and its arguments are unknown.")
 
 
 def is_class_call(code, call, class_name, base):
-    """Whether a call constructs a class itself: by its name, an import's other name, a variable bound to it, partial(),
-    a constructor of a subclass, or a lookup."""
+    """Whether a call constructs a class directly: by its name, an import alias, a variable bound to it, partial(), the
+    constructor of a subclass, or a lookup."""
     function = call.func
     if isinstance(function, (ast.Subscript, ast.Call)):
         inner = dotted(function.func) if isinstance(function, ast.Call) else None
@@ -181,7 +183,7 @@ _FUSED = ("Adam", "AdamW", "SGD", "Adagrad")
 def _implementation(work, value):
     items = work.objects("optimizer")
     if not items:
-        raise Refusal("no_object", "The program has no optimizer of torch.")
+        raise Refusal("no_object", "The program has no torch optimizer.")
     for item in items:
         name = (item.get("class") or "").split(".")[-1]
         if value == "fused" and name not in _FUSED:
@@ -199,7 +201,7 @@ def _optimizer(name, position):
     def change(work, value):
         items = work.objects("optimizer")
         if len(items) != 1:
-            raise Refusal("no_object", "The program has not exactly one optimizer.")
+            raise Refusal("no_object", "The program does not have exactly one optimizer.")
         sites = frames_of(work, items[0])
         _check_callee(work, sites[0], items[0], (items[0].get("class") or "").split(".")[-1])
         set_argument(work, sites, name, position, repr(value), _given(items[0], name))
@@ -208,31 +210,32 @@ def _optimizer(name, position):
 
 
 def _scale_rate(work, rule):
-    """The learning rate that belongs to another batch: by its ratio, or by the root of it."""
+    """The learning rate for another batch size: proportional to the ratio of the sizes, or to its square root."""
     wanted = work.wanted("batch.size")
     loaders = _loaders(work)
     old = _value(loaders[0], "batch_size")
     items = work.objects("optimizer")
     rate = _value(items[0], "lr") if len(items) == 1 else None
     if rule == "none":
-        raise Refusal("already", "The learning rate does not follow the batch.")
+        raise Refusal("already", "The learning rate does not depend on the batch size.")
     if wanted is None or not isinstance(old, int) or not isinstance(rate, (int, float)):
-        raise Refusal("needs_batch", "The rate is scaled with a change of batch.size, and where both are known.")
+        raise Refusal("needs_batch",
+                      "The learning rate can be scaled only with a change of batch.size, if both values are known.")
     if any((item.get("class") or "").endswith(("OneCycleLR", "CyclicLR")) for item in work.objects("scheduler")):
-        raise Refusal("schedule", "The schedule has rates of its own, which must be scaled by hand.")
+        raise Refusal("schedule", "The schedule sets its own learning rates, which must be scaled manually.")
     ratio = int(wanted) / old
     scaled = rate * (ratio if rule == "linear" else ratio ** 0.5)
     _optimizer("lr", 1)(work, float(f"{scaled:.6g}"))
 
 
 def _set_to_none(work, value):
-    for item in _called(work, "zero_grad", "zero_grad() is not called in the user's own files."):
+    for item in _called(work, "zero_grad", "zero_grad() is not called in your files."):
         sites = frames_of(work, item)
         set_argument(work, sites, "set_to_none", 0, repr(value), _given(item, "set_to_none"))
 
 
 def _non_blocking(work, value):
-    for item in _called(work, "to", "No copy to the GPU is made in the user's own files.", _is_upload):
+    for item in _called(work, "to", "Your files contain no copy to the GPU.", _is_upload):
         sites = frames_of(work, item)
         code = work.code(sites[0]["file"])
         call = code.call_at(sites[0])
@@ -246,7 +249,7 @@ def _non_blocking(work, value):
 
 
 def _is_upload(item):
-    """Whether a call moves a tensor from the host to a device, as far as it is known."""
+    """Whether a call moves a tensor from the host to a device, as far as known."""
     target = str(_value(item, "device") or "cuda").split(":")[0]
     return item.get("of") in (None, "tensor") and item.get("from") in (None, "cpu") and target != "cpu"
 
@@ -270,7 +273,7 @@ def _amp(work, value):
 
 def _memory_format(work, value):
     if value != "channels_last":
-        raise Refusal("direction", "Models are contiguous unless the program says otherwise.")
+        raise Refusal("direction", "Models are contiguous unless the program changes them.")
     models.channels_last(work)
 
 
@@ -280,7 +283,7 @@ def _compile(work, value):
 
 def _checkpointing(work, value):
     if value == "off":
-        raise Refusal("direction", "Which calls recompute activations is not recorded.")
+        raise Refusal("direction", "It is not recorded which calls recompute activations.")
     models.checkpoint_blocks(work)
 
 
@@ -291,7 +294,7 @@ def _by_hand(text):
     return proposal
 
 
-_OFF_ONLY = "Only switching it off is a change of the program's speed."
+_OFF_ONLY = "Only turning it off affects nothing but the program's speed."
 
 ROWS = {
     row.key: row
@@ -313,7 +316,7 @@ ROWS = {
         Row("memory_format", choice("contiguous", "channels_last"), _memory_format, True),
         Row("compile", flag, _compile, True),
         Row("checkpointing", choice("off", "all", "cheap"), _checkpointing, True),
-        Row("eval.no_grad", only(True, "Validation without gradients is the faster one."),
+        Row("eval.no_grad", only(True, "Validation is faster without gradients."),
             lambda work, _: loops.no_grad_in_validation(work), True),
         Row("debug.anomaly", only(False, _OFF_ONLY), lambda work, _: flags.anomaly_off(work), True),
         Row("debug.autograd_profiler", only(False, _OFF_ONLY), lambda work, _: flags.profiler_off(work), True),
@@ -332,18 +335,18 @@ ROWS = {
         Row("parallel.kind", choice("ddp"), proposal=proposals.data_parallel),
         Row("gradient.accumulation", count(1), proposal=proposals.accumulation),
         Row("host.async_work", flag, proposal=proposals.save_in_background),
-        Row("batch.find_max", flag, proposal=_by_hand("Raise batch.size until the memory is used, one measurement each.")),
+        Row("batch.find_max", flag, proposal=_by_hand("Increase batch.size until the memory is full, and measure each value.")),
         Row("tensors.create_on_device", flag, proposal=_by_hand(
-            "Give the functions that make the tensor a device= instead of copying what they make.")),
+            "Pass device= to the functions that create the tensor instead of copying the result.")),
         Row("tensors.share_memory", flag, proposal=_by_hand(
-            "Use torch.as_tensor() or torch.from_numpy() instead of torch.tensor() for arrays that are not written to "
+            "Use torch.as_tensor() or torch.from_numpy() instead of torch.tensor() for arrays that are not modified "
             "afterwards.")),
         Row("augment.device", flag, proposal=_by_hand(
             "Apply the transforms to whole batches on the GPU, after the copy, instead of to each sample in the dataset.")),
         Row("fuse.pointwise", flag, proposal=_by_hand("Compile the model, or the function with the pointwise operators.")),
-        Row("work.unused", flag, proposal=_by_hand("Remove what is computed and not used.")),
+        Row("work.unused", flag, proposal=_by_hand("Remove code whose results are not used.")),
         Row("data.normalize", flag, proposal=_by_hand(
             "Subtract the mean of the training samples from the inputs and divide by their standard deviation.")),
-        Row("model.norm", str, proposal=_by_hand("Add a normalisation after the layers.")),
+        Row("model.norm", str, proposal=_by_hand("Add normalization after the layers.")),
     )
 }
