@@ -293,7 +293,7 @@ class ArmTest(unittest.TestCase):
         with Program(["turns.py", "plain"]) as program:
             program.stop_listening()  # long before the program has imported torch
             self.assertEqual(program.process.wait(PATIENCE), 3)
-            self.assertIn("the experiment cannot be reached", program.process.stdout.read())
+            self.assertIn("cannot connect to the experiment", program.process.stdout.read())
 
     def test_the_stack_of_a_hang_is_printed_on_request(self):
         with Program(["turns.py", "plain"]) as program:

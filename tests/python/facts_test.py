@@ -327,10 +327,10 @@ class FactsTest(unittest.TestCase):
     def test_a_spawned_process_learns_the_command_line_unless_it_is_too_long_for_a_variable(self):
         known = arguments.Arguments()
         known.words = ["python", "train.py"]
-        self.assertEqual(known.tell_spawned(arguments.Arguments).words, known.words)
+        self.assertEqual(known.pass_to_spawned(arguments.Arguments).words, known.words)
         self.assertNotEqual(arguments.Arguments().words, known.words)
         known.words = ["python", "train.py", "x" * 200_000]
-        self.assertNotEqual(known.tell_spawned(arguments.Arguments).words, known.words)
+        self.assertNotEqual(known.pass_to_spawned(arguments.Arguments).words, known.words)
 
     def test_values_that_json_cannot_hold_are_texts(self):
         self.assertEqual(arguments.plain(float("nan")), "nan")

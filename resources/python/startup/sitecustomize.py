@@ -1,4 +1,5 @@
-"""Loaded by each Python process that `stepscope-cli record` or an experiment starts: this folder is first on PYTHONPATH.
+"""Loaded by each Python process that `stepscope-cli record` or an experiment starts, because this folder is first on
+PYTHONPATH.
 
 Installs the hooks of the recording or the experiment, then runs the sitecustomize that would have been loaded without
 Stepscope. An error in the hooks is reported in one line, and the program runs as if it were not recorded.
@@ -41,5 +42,5 @@ def _hand_over():
 try:
     _begin()
 except Exception as error:
-    print(f"stepscope: Python's loader waits and steps are not recorded: {error!r}", file=sys.stderr)
-_hand_over()  # its errors are the user's to see, as without us
+    print(f"stepscope: Python loader waits and steps are not recorded: {error!r}", file=sys.stderr)
+_hand_over()  # the user sees its errors, as without Stepscope

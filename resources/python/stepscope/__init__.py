@@ -1,7 +1,7 @@
-"""Recordings of a part of a program, and marks of a program's own for a recording by `stepscope-cli record`.
+"""Recordings of a part of a program, and marks in a program for a recording by `stepscope-cli record`.
 
-Neither is needed: `stepscope-cli record` records whole programs, with loader waits, optimizer steps and training steps.
-Outside a recording every mark does nothing.
+Both are optional: `stepscope-cli record` records whole programs, with loader waits, optimizer steps and training steps.
+Outside of a recording, the marks do nothing.
 
     import stepscope
 
@@ -10,7 +10,7 @@ Outside a recording every mark does nothing.
 
     with stepscope.range("augment"):
         ...
-    with stepscope.step():        # where steps are not delimited by a DataLoader and an Optimizer
+    with stepscope.step():        # if no DataLoader and no Optimizer delimits the steps
         ...
 """
 from contextlib import contextmanager
@@ -29,7 +29,7 @@ def load_ipython_extension(shell):
 
 
 def is_recording():
-    """Whether this process is recorded."""
+    """Whether this process is being recorded."""
     session = tracing.current()
     return session is not None and session.is_recording
 
@@ -50,7 +50,8 @@ def range(name, value=0):
 
 @contextmanager
 def step(index=None):
-    """One training step. From the first use on, only these are steps: none is taken from loaders and optimizers."""
+    """One training step. After the first use, only these count as steps; none are derived from loaders and
+    optimizers."""
     session = tracing.current()
     if session is None:
         yield
@@ -63,14 +64,14 @@ def step(index=None):
 
 
 def counter(name, value, unit=""):
-    """A sample of a counter, now: "loss", "learning rate"."""
+    """A sample of a counter at the current time: "loss", "learning rate"."""
     session = tracing.current()
     if session is not None:
         session.counter(name, unit, float(value))
 
 
 def metadata(key, value):
-    """A fact about the run, kept in the trace."""
+    """A fact about the run that is stored in the trace."""
     session = tracing.current()
     if session is not None:
         session.metadata(key, str(value))

@@ -1,17 +1,17 @@
-"""The program's command line: options of argparse and click, and the values that they got."""
+"""The program's command line: options of argparse and click, and their values."""
 import functools
 import json
 import os
 import sys
 
 _MOST = 300
-_SPAWNER = "STEPSCOPE_SPAWNER"  # environment variable: what the process that spawned this one knows of the command line
-_MOST_TOLD = 64 * 1024  # bytes; Linux starts no program with a variable of more than 128 KiB
+_SPAWNER = "STEPSCOPE_SPAWNER"  # environment variable: the command line, passed on by the process that spawned this one
+_MOST_BYTES = 64 * 1024  # in bytes; Linux starts no program with a variable of more than 128 KiB
 _PLAIN = (bool, int, float, str, type(None))
 
 
 class Arguments:
-    """What the parsers of the program made of the command line; the last parser to say something about a name counts."""
+    """The options that the program's parsers found on the command line; for each name, the last parser wins."""
 
     def __init__(self):
         self._entries = {}
@@ -19,18 +19,19 @@ class Arguments:
         spawner = os.environ.pop(_SPAWNER, None)
         if spawner is not None:
             try:
-                told = json.loads(spawner)
-                self.words, self._entries = told["words"], {entry["dest"]: entry for entry in told["arguments"]}
-            except (ValueError, KeyError, TypeError):  # not written by tell_spawned()
+                command_line = json.loads(spawner)
+                self.words = command_line["words"]
+                self._entries = {entry["dest"]: entry for entry in command_line["arguments"]}
+            except (ValueError, KeyError, TypeError):  # not written by pass_to_spawned()
                 pass
 
-    def tell_spawned(self, start):
-        """Calls `start`, which starts a process of multiprocessing. One that is spawned runs a command line of Python's
-        own, and learns that of the program."""
-        told = json.dumps({"words": self.words, "arguments": self.list()}, default=str)
-        if len(told) > _MOST_TOLD:
+    def pass_to_spawned(self, start):
+        """Calls `start`, which starts a multiprocessing process. A spawned process runs Python's own command line, so
+        it is given the command line of the program."""
+        command_line = json.dumps({"words": self.words, "arguments": self.list()}, default=str)
+        if len(command_line) > _MOST_BYTES:
             return start()
-        os.environ[_SPAWNER] = told
+        os.environ[_SPAWNER] = command_line
         try:
             return start()
         finally:
@@ -51,7 +52,7 @@ class Arguments:
         return list(self._entries.values())
 
     def value(self, dest):
-        """The value of an option; KeyError: there is no such option."""
+        """The value of an option; raises KeyError if there is no such option."""
         return self._entries[dest]["value"]
 
     def __contains__(self, dest):
@@ -59,7 +60,7 @@ class Arguments:
 
 
 def plain(value, depth=0):
-    """A value as JSON can hold it; others as text that says what they are."""
+    """A value in a form that JSON supports; other values as descriptive text."""
     if isinstance(value, float) and value not in (float("inf"), float("-inf")) and value == value:
         return value
     if isinstance(value, _PLAIN) and not isinstance(value, float):
@@ -72,7 +73,7 @@ def plain(value, depth=0):
 
 
 def patch_argparse(module, arguments):
-    """argparse: what parse_known_args returns, for each of its options."""
+    """argparse: records what parse_known_args returns, for each of its options."""
     parse = module.ArgumentParser.parse_known_args
     depth = 0
 
@@ -87,7 +88,7 @@ def patch_argparse(module, arguments):
         try:
             if depth == 0 or result[0] is not None:
                 _note_parser(module, self, result[0], sys.argv[1:] if args is None else list(args), arguments)
-        except Exception:  # a parser of the user's own may be anything
+        except Exception:  # a user-defined parser may be any object
             pass
         return result
 
@@ -106,18 +107,18 @@ def _note_parser(module, parser, namespace, words, arguments):
 
 
 def patch_processes(module, arguments):
-    """multiprocessing.process: processes that are started learn the command line."""
+    """multiprocessing.process: passes the command line to processes that are started."""
     start = module.BaseProcess.start
 
     @functools.wraps(start)
     def recorded_start(self):
-        return arguments.tell_spawned(functools.partial(start, self))
+        return arguments.pass_to_spawned(functools.partial(start, self))
 
     module.BaseProcess.start = recorded_start
 
 
 def patch_click(module, arguments):
-    """click.core, which typer stands on too: the parameters of each command that is called."""
+    """click.core, on which typer is based: records the parameters of each command that is called."""
     invoke = module.Command.invoke
 
     @functools.wraps(invoke)

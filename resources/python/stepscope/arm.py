@@ -1,27 +1,27 @@
 """A program as one arm of an experiment: it trains in turns, and waits between them at the end of a step.
 
-Nothing is recorded. The steps are those of a recording (steps.py). The experiment listens on a Unix socket in Linux's
-abstract namespace, whose name is in STEPSCOPE_ARM; every process that trains connects to it, so that launchers which close
-inherited descriptors (torchrun) need no care. Both sides write JSON objects, one per line:
+Nothing is recorded. Steps are detected as in a recording (steps.py). The experiment listens on a Unix socket in Linux's
+abstract namespace, whose name is in STEPSCOPE_ARM; every process that trains connects to it. This also works with
+launchers that close inherited descriptors (torchrun). Both sides write JSON objects, one per line:
 
     → {"type": "started", "pid": 17, "python": "3.11.7", "torch": "2.4.0"}          when torch has been imported
     → {"type": "hello", "rank": 0, "ranks": 1, "device": "cpu", "loader": {...}, "seeded": ["torch"], ...}
                                                                                     at the end of the first step
     ← {"type": "turn", "what": "steps", "drop": 3, "count": 20}
-    → {"type": "progress", "steps": 9}                                              within a turn, once a second at most
+    → {"type": "progress", "steps": 9}                                              within a turn, at most once per second
     → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "steps": 24, "peak_bytes": 1, "peak_of": "process",
-       "loader": {...}}                                                             a program may change its workers
-    → {"type": "done", "steps": 23, "turn": {...}}                                  when the program ends by itself: what
-                                                                                    it did of its turn, or null
+       "loader": {...}}                                                             a program may change its number of workers
+    → {"type": "done", "steps": 23, "turn": {...}}                                  when the program ends by itself: the part
+                                                                                    of its turn that it did, or null
     → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
 
-A turn counts "steps", "validation" or "epoch". The program trains as ever in each of them; what is not counted is not
+A turn counts "steps", "validation" or "epoch". The program trains as usual in each of them; only what is counted is
 timed. A turn of validations ends at the end of the next step. An epoch lasts from the start of one iteration over the
-training's loader to the start of the next, without validations and waits: a turn of epochs begins and ends there.
+training loader to the start of the next, without validations and waits: a turn of epochs begins and ends there.
 
-In a distributed program every rank connects and gets the same turns. Ranks make their steps together, so each of them
-stops at the end of the same step. A waiting process blocks in a read and uses no processor. When the experiment closes
-the connection, the process exits without running any more of the program.
+In a distributed program, every rank connects and gets the same turns. Ranks run their steps together, so each of them
+stops at the end of the same step. A waiting process blocks in a read and uses no processor time. When the experiment
+closes the connection, the process exits without continuing the program.
 """
 import atexit
 import faulthandler
@@ -41,9 +41,9 @@ import weakref
 from .guard import guarded, report
 
 _NAME, _SEED, _STACK_SIGNAL = "STEPSCOPE_ARM", "STEPSCOPE_ARM_SEED", "STEPSCOPE_ARM_STACK_SIGNAL"
-_UNREACHABLE = 3  # exit status of a process whose experiment does not answer
-_PROGRESS_NS = 1_000_000_000  # between two reports of progress
-_MOST_LINES = 20  # of a traceback: its end names the error and the innermost calls
+_UNREACHABLE = 3  # exit status of a process whose experiment does not respond
+_PROGRESS_NS = 1_000_000_000  # seconds between two progress reports
+_MOST_LINES = 20  # lines of a traceback: its end names the error and the innermost calls
 
 _arm = None
 
@@ -54,7 +54,7 @@ def is_wanted():
 
 
 class SilentLibrary:
-    """Stands in for the injection library: a session without a trace."""
+    """Replaces the injection library: a session without a trace."""
 
     stepscope_now = staticmethod(time.monotonic_ns)
 
@@ -87,13 +87,13 @@ def install(session):
 @guarded
 def _write_stacks_on_a_signal():
     if os.environ.get(_STACK_SIGNAL):
-        # A copy: the program may close its standard error, or write it to a file.
+        # A copy, because the program may close its standard error or redirect it to a file.
         faulthandler.register(int(os.environ[_STACK_SIGNAL]), file=os.dup(2), all_threads=True, chain=False)
 
 
 @guarded
 def forked(session):
-    """In a child by fork: the connection is the parent's. The child is a part of the arm of its own once it trains."""
+    """In a forked child, the connection belongs to the parent. The child joins the arm separately when it trains."""
     global _arm
     if _arm is not None:
         seeds = _arm.seeds
@@ -115,7 +115,7 @@ def _report_exceptions():
 
 
 def _watch_backward(module):
-    """torch.autograd: the loss, which is the value that a backward pass starts from."""
+    """torch.autograd: records the loss, which is the value that a backward pass starts from."""
     backward = module.backward
 
     @functools.wraps(backward)
@@ -127,7 +127,7 @@ def _watch_backward(module):
 
 
 def _watch_scaler(module):
-    """torch.amp.grad_scaler: the loss before it was scaled."""
+    """torch.amp.grad_scaler: records the loss before scaling."""
     scale = module.GradScaler.scale
 
     @functools.wraps(scale)
@@ -146,7 +146,7 @@ def _keep_unscaled(scaled, outputs):
 
 
 def _watch_loader(module):
-    """torch.utils.data.dataloader: how many samples are asked for, and by which loader."""
+    """torch.utils.data.dataloader: records how many samples are requested, and by which loader."""
     base = module._BaseDataLoaderIter
     ask, begin, reset = base.__next__, base.__init__, base._reset
 
@@ -177,7 +177,7 @@ def _know_loader(iterator, loader):
 
 
 class _Loader:
-    """What an arm has to know of a loader, which need not be PyTorch's own class."""
+    """Information about a loader, which may not be of PyTorch's own class."""
 
     def __init__(self, loader):
         from .loaders import batch_size_of, owner_of
@@ -190,15 +190,15 @@ class _Loader:
         self.batch_size = batch_size_of(owner)
 
     def samples(self, batch):
-        """The nominal size of a batch. Where the program makes its batches itself: the first dimension of the batch's
-        first tensor."""
+        """The nominal batch size. If the program creates its batches itself: the first dimension of the batch's first
+        tensor."""
         if not self.batch_size:
             self.batch_size = _first_dimension(batch)
         return self.batch_size
 
 
 def _first_dimension(batch):
-    for _ in range(8):  # no batch is nested deeper
+    for _ in range(8):  # no batch is nested more deeply
         shape = getattr(batch, "shape", None)
         if shape is not None and len(shape) > 0:
             return int(shape[0])
@@ -212,35 +212,35 @@ def _first_dimension(batch):
 
 
 class Arm:
-    """This process's part of the arm. Used by the thread that trains."""
+    """This process's part of the arm. Used by the training thread."""
 
     def __init__(self, session):
         self._session = session
         self._torch = sys.modules.get("torch")
         self._socket = self._lines = None
         self._greeted = self._ended = False
-        self._thread = None  # that trains
+        self._thread = None  # the training thread
         self.seeds = {}  # library: whether the program has set its seed itself
         self._steps = 0
-        self._what = "steps"  # that the turn counts
+        self._what = "steps"  # the unit that the turn counts
         self._drop = self._left = 0
-        self._resumed = 0  # when the counted part of the turn began
-        self._waited = 0  # when the last wait for a turn ended
-        self._reported = 0  # when progress was reported last
+        self._resumed = 0  # start of the counted part of the turn
+        self._waited = 0  # end of the last wait for a turn
+        self._reported = 0  # time of the last progress report
         self._times, self._turn_losses, self._samples = [], [], 0
-        self._step_losses = []  # of the step at hand, on their device
-        self._fetched = {}  # samples since the last step's end, by loader
-        self._asked = None  # the loader that was asked last
-        self._training = {}  # loaders whose batches were trained on
+        self._step_losses = []  # of the current step, on their device
+        self._fetched = {}  # samples since the end of the last step, by loader
+        self._asked = None  # the last loader that was asked for a batch
+        self._training = {}  # loaders whose batches were used for training
         self._last_samples = 1
-        self._evaluated = {}  # samples since the end of the last step or validation, by loader; for turns of validations
-        self._epoch_began = None  # None: the turn's first epoch has not begun
+        self._evaluated = {}  # samples since the end of the last step or validation, by loader; for validation turns
+        self._epoch_began = None  # None: the first epoch of the turn has not begun
         self._epoch_samples = 0
-        self._validated = 0  # time of validations in the epoch at hand
+        self._validated = 0  # time of validations in the current epoch
         session.steps.listeners.append(self.step_ended)
         session.phases.listeners.append(self.validation_ended)
 
-    # --- what the program does ---
+    # --- called by the hooks ---
 
     def seed_standard_library(self):
         self.seed_module(random, "random", "seed")
@@ -249,12 +249,12 @@ class Arm:
         self._torch = module
         self.seed_module(module, "torch", "manual_seed")
         multiprocessing = sys.modules.get("multiprocessing")
-        # Loader workers import torch, too; a child that trains connects at the end of its first step.
+        # Loader workers import torch as well; a child that trains connects at the end of its first step.
         if multiprocessing is None or multiprocessing.parent_process() is None:
             self._connect()
 
     def seed_module(self, module, library, function):
-        """Seeds a library; notices whether the program does so, too."""
+        """Seeds a library, and notices whether the program seeds it itself."""
         number = os.environ.get(_SEED)
         if not number:
             return
@@ -275,7 +275,7 @@ class Arm:
             return
         self._asked = loader
         self._fetched[loader.key] = self._fetched.get(loader.key, 0) + loader.samples(batch)
-        if self._what == "validation":  # the last batch may be smaller, and a validation has few batches
+        if self._what == "validation":  # the last batch may be smaller, and a validation has only a few batches
             self._evaluated[loader.key] = self._evaluated.get(loader.key, 0) + _first_dimension(batch)
         self._report_progress(self._session.now())
 
@@ -288,19 +288,19 @@ class Arm:
         if not hasattr(value, "detach") or self._torch.compiler.is_compiling():
             return
         value = getattr(value, "_stepscope_unscaled", value).detach()
-        # A copy: a CUDA graph writes its next loss to the same memory.
+        # A copy, because a CUDA graph writes its next loss to the same memory.
         self._step_losses.append(value.clone() if value.dim() == 0 else value.mean())
 
     def step_ended(self, now):
-        """At the end of each step. Returns when the next one may begin. After an error the program goes on alone: the
-        experiment then hears that the connection has ended."""
+        """Called at the end of each step. Returns when the next step may begin. After an error, the program continues
+        alone, and the experiment notices that the connection is closed."""
         try:
             self._step_ended(now)
         except Exception as error:
             self._give_up("the end of a step", error)
 
     def iteration_began(self, loader):
-        """At the start of each iteration over a loader."""
+        """Called at the start of each iteration over a loader."""
         try:
             self._iteration_began(loader)
         except Exception as error:
@@ -314,7 +314,7 @@ class Arm:
     @guarded
     def validation_ended(self, since, end):
         evaluated, self._evaluated = self._evaluated, {}
-        begin = max(since, self._waited)  # the step before it may have ended with a wait
+        begin = max(since, self._waited)  # the previous step may have ended with a wait
         if end <= begin:
             return
         if self._what == "epoch":
@@ -339,7 +339,7 @@ class Arm:
         elif self._socket is None:
             return
         elif self._what == "validation":
-            # What the device has to do for this step must not be in the time of a validation.
+            # The device work of this step must not count as validation time.
             self._synchronize()
             if self._left == 0:
                 self._send(self._turn())
@@ -360,7 +360,7 @@ class Arm:
                 self._wait_for_turn()
 
     def _iteration_began(self, loader):
-        """The start of an epoch, if the program trains with this loader."""
+        """Handles the start of an epoch, if the program trains with this loader."""
         if self._what != "epoch" or self._ended or self._thread != threading.get_ident():
             return
         if not self._trains_with(loader):
@@ -380,7 +380,7 @@ class Arm:
         self._epoch_began, self._epoch_samples, self._validated = now, 0, 0
 
     def _trains_with(self, loader):
-        """Whether this is the first of the loaders that the program trains with, the epochs of which are counted."""
+        """Whether this is the first of the program's training loaders; its epochs are counted."""
         from .loaders import owner_of
 
         first = next(iter(self._training.values()), None)
@@ -388,7 +388,7 @@ class Arm:
 
     @guarded
     def program_ended(self):
-        """The last step, which ends only now, is in no turn: nothing may wait any more."""
+        """The last step ends only now and is in no turn: nothing may wait any more."""
         self._ended = True
         turn = self._turn() if self._times else None
         self._send({"type": "done", "steps": self._steps, "turn": turn})
@@ -402,7 +402,7 @@ class Arm:
         self._send({"type": "failed", "steps": self._steps, "traceback": lines[-_MOST_LINES:]})
 
     def _take_samples(self):
-        """Samples of the training's loaders since the last step's end; a validation's do not count."""
+        """Samples of the training loaders since the end of the last step; those of validation do not count."""
         fetched, self._fetched = self._fetched, {}
         samples = sum(count for key, count in fetched.items() if key in self._training)
         if samples:
@@ -431,7 +431,7 @@ class Arm:
         )
 
     def _loader(self):
-        """Of all loaders that were trained on so far."""
+        """The number of batches that are ready, over all loaders used for training so far."""
         loaders = self._training.values()
         return {
             "batch_size": self._last_samples if loaders else 0,
@@ -443,7 +443,7 @@ class Arm:
         return {"python": sys.version.split()[0], "torch": getattr(self._torch, "__version__", "")}
 
     def _rank(self):
-        """Of the ranks on this machine."""
+        """The sum over the ranks on this machine."""
         distributed = self._torch.distributed
         if not distributed.is_available() or not distributed.is_initialized():
             return 0, 1
@@ -459,7 +459,7 @@ class Arm:
         return self._torch.cuda.is_available() and self._torch.cuda.is_initialized()
 
     def _synchronize(self):
-        """Waits for the device. Returns how long, in ns."""
+        """Waits for the device. Returns the waiting time in ns."""
         if not self._uses_cuda():
             return 0
         begin = self._session.now()
@@ -472,7 +472,7 @@ class Arm:
 
     def _answer(self, ended):
         self._synchronize()
-        # What the device still had to do belongs to the steps that asked for it.
+        # Pending device work belongs to the steps that launched it.
         self._times[-1] += self._session.now() - ended
         self._send(self._turn())
 
@@ -516,7 +516,7 @@ class Arm:
         self._waited = self._reported = self._session.now()
 
     def _report_progress(self, now):
-        """A long validation, or an epoch, is no hang."""
+        """Reports progress, so that a long validation or epoch is not mistaken for a hang."""
         if self._greeted and now - self._reported >= _PROGRESS_NS:
             self._reported = now
             self._send({"type": "progress", "steps": self._steps})
@@ -530,9 +530,9 @@ class Arm:
         try:
             connection.connect("\0" + os.environ[_NAME])
         except OSError as error:
-            # The experiment has ended, or this process is in a network namespace of its own. Training on would only
-            # take the processor from others, without limit.
-            print(f"stepscope: the experiment cannot be reached: {error}", file=sys.stderr, flush=True)
+            # The experiment has ended, or this process is in a separate network namespace. Training on would only take
+            # processor time from others, without limit.
+            print(f"stepscope: cannot connect to the experiment: {error}", file=sys.stderr, flush=True)
             os._exit(_UNREACHABLE)
         self._socket, self._lines = connection, connection.makefile("r", encoding="utf-8")
         self._send({"type": "started", "pid": os.getpid(), **self._versions()})
@@ -553,6 +553,6 @@ class Arm:
 
 
 def _mean(losses):
-    """Of the backward passes of one step. None: there was none, or it is no number."""
+    """The total loss of the backward passes of one step. None if there was none or it is not finite."""
     value = sum(float(loss) for loss in losses) / len(losses) if losses else math.nan
     return value if math.isfinite(value) else None

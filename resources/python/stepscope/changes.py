@@ -1,7 +1,7 @@
-"""Changes of a program that no line of the user's own can make: STEPSCOPE_CHANGES is a JSON object of keys and values, as in
-the project's configuration, and is applied at the level of torch when the program imports it. Recording is not needed.
+"""Changes of a program that cannot be made in the user's source: STEPSCOPE_CHANGES is a JSON object of keys and values
+from the project's configuration. They are applied to torch when the program imports it, also without a recording.
 
-A change that cannot be applied says so in one line on standard error, and the program runs without it.
+If a change cannot be applied, one line on standard error says so, and the program runs without the change.
 """
 import contextlib
 import functools
@@ -19,7 +19,7 @@ _installed = False
 
 
 def install():
-    """Called before the program's first line. Does nothing where no change is asked for."""
+    """Called before the program's first line. Does nothing if no change is requested."""
     global _installed
     if _installed or not os.environ.get("STEPSCOPE_CHANGES"):
         return
@@ -32,7 +32,7 @@ def install():
 
 
 class _AfterTorch(importlib.abc.MetaPathFinder):
-    """Applies the changes once torch is imported, by whatever finder finds it."""
+    """Applies the changes after torch is imported, whatever finder finds it."""
 
     def __init__(self, wanted):
         self._wanted = wanted
@@ -41,7 +41,7 @@ class _AfterTorch(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name != "torch" or self._searching or self._wanted is None:
             return None
-        self._searching = True  # another finder that asks all others asks this one again
+        self._searching = True  # another finder may query all finders, including this one
         try:
             others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
             spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
@@ -92,7 +92,8 @@ _LOADER_ARGUMENTS = {
 
 
 def _change_loaders(torch, values):
-    """Arguments of every DataLoader, whoever constructs it; the batch of those alone that shuffle or sample."""
+    """Sets arguments of every DataLoader, whatever constructs it; the batch size only of those that shuffle or
+    sample."""
     loader = importlib.import_module("torch.utils.data.dataloader").DataLoader
     construct = loader.__init__
     signature = inspect.signature(construct)
@@ -106,7 +107,7 @@ def _change_loaders(torch, values):
                 given[name] = read(values[key])
         if "batch.size" in values and _trains(given):
             given["batch_size"] = int(values["batch.size"])
-        if not given.get("num_workers"):  # which it refuses without workers
+        if not given.get("num_workers"):  # rejected without workers
             for name in ("prefetch_factor", "persistent_workers"):
                 given.pop(name, None)
         construct(*bound.args, **bound.kwargs)
@@ -115,14 +116,15 @@ def _change_loaders(torch, values):
 
 
 def _trains(given):
-    """Whether a loader's arguments are those of one that feeds a training, and in batches."""
+    """Whether these are the arguments of a training loader that creates batches."""
     if given.get("batch_sampler") is not None or given.get("batch_size", 1) is None:
         return False
     return bool(given.get("shuffle")) or given.get("sampler") is not None
 
 
 def _change_copies(torch, values):
-    """Copies from the host to a device do not wait; those to the host do, as their values are read right after."""
+    """Makes copies from the host to a device asynchronous; copies to the host remain synchronous, because their values
+    are read right after."""
     if not _is_on(values["transfer.non_blocking"]):
         return
     for name in ("to", "cuda"):
@@ -153,7 +155,7 @@ def _without_waiting(torch, method, always_to_device):
 def _change_benchmark(torch, values):
     on = _is_on(values["cudnn.benchmark"])
     torch.backends.cudnn.benchmark = on
-    # What the program sets later has no effect.
+    # Later assignments by the program have no effect.
     type(torch.backends.cudnn).benchmark = property(lambda _: on, lambda *_: None)
 
 
@@ -183,7 +185,7 @@ def _zeroing(method, on):
 
 
 def _change_implementation(torch, values):
-    """The arguments `foreach` and `fused` of each optimizer of torch that has them."""
+    """Sets the arguments `foreach` and `fused` of each torch optimizer that has them."""
     wanted = values["optimizer.implementation"]
     for kind in vars(torch.optim).values():
         if not inspect.isclass(kind) or not issubclass(kind, torch.optim.Optimizer):
@@ -201,7 +203,7 @@ def _implemented(construct, signature, wanted):
             bound.arguments["fused"] = wanted == "fused"
         if "foreach" in signature.parameters:
             bound.arguments["foreach"] = wanted == "foreach"
-        if "params" in bound.arguments:  # a generator is used up by the first try
+        if "params" in bound.arguments:  # the first attempt would exhaust a generator
             bound.arguments["params"] = list(bound.arguments["params"])
         try:
             construct(*bound.args, **bound.kwargs)
@@ -219,8 +221,8 @@ def _implemented(construct, signature, wanted):
 class _Roots:
     """Finds the outermost modules with parameters when they are called, and changes their calls.
 
-    Every module's call is watched until an optimizer has stepped twice; from then on only those of the classes that were
-    found are, so that the layers inside cost what they always cost.
+    Calls of all modules are watched until an optimizer has stepped twice; from then on, only those of the classes that
+    were found, so that inner layers have no overhead.
     """
 
     def __init__(self, torch):
@@ -229,11 +231,11 @@ class _Roots:
         self._call = torch.nn.Module.__call__
         self._steps = 0
         self._classes = set()
-        self._known = weakref.WeakKeyDictionary()  # whether they have parameters
-        self.once = []  # functions of a module, before its first call
+        self._known = weakref.WeakKeyDictionary()  # whether the modules have parameters
+        self.once = []  # functions of a module, called before its first call
         self.contexts = []  # functions of a module that return a context for its call, or None
         self.inputs = []  # functions of (module, tensor) that return the tensor to pass
-        self.outputs = []  # the same of what it returns
+        self.outputs = []  # the same for the returned tensors
 
     def watch(self):
         roots = self
@@ -248,7 +250,7 @@ class _Roots:
 
     def _stepped(self, *_):
         self._steps += 1
-        # A recording may have put a function of its own around it.
+        # A recording may have wrapped it.
         if self._steps == 2 and self._torch.nn.Module.__call__ is self._watcher:
             self._torch.nn.Module.__call__ = self._call
 
@@ -290,7 +292,8 @@ class _Roots:
             kind.__call__ = lambda module, *arguments, **named: roots.called(module, original, arguments, named)
 
     def _mapped(self, module, functions, value):
-        """Tensors in tuples, lists and dictionaries too; other objects stay as they are."""
+        """Applies the functions to tensors, also within tuples, lists and dictionaries; other objects are returned
+        unchanged."""
         if isinstance(value, self._torch.Tensor):
             for function in functions:
                 value = function(module, value)
@@ -323,7 +326,8 @@ def _device_type(module):
 
 
 def _change_precision(torch, values):
-    """Autocast around the outermost forward pass; what it returns is FP32 again, for losses that are computed outside."""
+    """Runs the outermost forward pass under autocast and converts its outputs to FP32, for losses that are computed
+    outside."""
     wanted = values["precision.amp"]
     if wanted == "off":
         enter = torch.autocast.__init__
@@ -344,8 +348,8 @@ def _change_precision(torch, values):
 
 
 class _Scaling:
-    """Gradient scaling of a program that has none: the loss is scaled in backward(), gradients are unscaled before they are
-    clipped or used, and a step with gradients that overflowed is left out."""
+    """Adds gradient scaling to a program that has none: the loss is scaled in backward(), gradients are unscaled before
+    they are clipped or used, and a step whose gradients overflowed is skipped."""
 
     def __init__(self, torch):
         self._torch = torch
@@ -385,7 +389,7 @@ class _Scaling:
             def scaled_step(self, *arguments, **named):
                 return scaling._step(self, step, arguments, named)
 
-            # Schedulers ask for the function of the bound method, and whether it has been wrapped.
+            # Schedulers access the function of the bound method and check whether it has been wrapped.
             self.step = types.MethodType(functools.wraps(step)(scaled_step), self)
 
         optimizer.__init__ = __init__
@@ -452,7 +456,7 @@ def _change_memory_format(torch, values):
 
 
 def _compile_models(torch, values):
-    """Compiles outermost modules; what cannot be compiled runs as it is."""
+    """Compiles outermost modules; modules that cannot be compiled run uncompiled."""
     if not _is_on(values["compile"]):
         torch.compile = lambda model=None, **_: model if model is not None else (lambda function: function)
         torch.nn.Module.compile = lambda self, *_, **__: None
@@ -466,13 +470,13 @@ def _compile_models(torch, values):
 
 
 def _validate_without_gradients(torch, values):
-    """Calls of a model in eval mode record nothing for a backward pass."""
+    """Calls models in eval mode without recording gradients."""
     if _is_on(values["eval.no_grad"]):
         _roots_of(torch).contexts.append(lambda module: None if module.training else torch.no_grad())
 
 
 def _checkpoint_blocks(torch, values):
-    """By the framework's own switch, or around the modules of a list of equal blocks."""
+    """Recomputes activations with the framework's own switch, or around the modules of a list of equal blocks."""
     if values["checkpointing"] == "off":
         return
     checkpoint = importlib.import_module("torch.utils.checkpoint").checkpoint
@@ -528,7 +532,7 @@ def _no_profiler(torch, values):
         construct(self, *arguments, **named)
 
     newer.profile.__init__ = __init__
-    # What they return when they have recorded nothing.
+    # Their return value when nothing is recorded.
     empty = {name: profiler.EventList for name in ("key_averages", "events")}
     empty.update(table=str, export_chrome_trace=lambda: None, export_stacks=lambda: None)
     for kind in (profiler.profile, newer.profile):

@@ -1,7 +1,7 @@
-"""Configuration files: which of them the program reads, and where a setting's value is written in them.
+"""Configuration files: which of them the program reads, and where the value of a setting is written in them.
 
-The parsers of the program's packages say which files they read; the command line names further ones. Where a value is
-written is worked out when the facts are written.
+Hooks in the parsers of common packages report the files that they read; the command line may name further ones. The
+places of values are determined when the facts are written.
 """
 import ast
 import functools
@@ -9,7 +9,7 @@ import os
 
 from . import sites
 
-_MOST = 50  # files
+_MOST = 50  # maximum number of files
 
 
 class Configurations:
@@ -18,7 +18,7 @@ class Configurations:
         self._texts = None
 
     def add(self, source):
-        """A parser reads this: a file, or its name. Others, and what is not a configuration file, are left out."""
+        """Records a file, or its name, that a parser reads. Files that are not configuration files are ignored."""
         from .change import config_values
 
         name = getattr(source, "name", source)
@@ -33,7 +33,7 @@ class Configurations:
             self._texts = None
 
     def add_words(self, arguments):
-        """Files that the command line or the default of an option names."""
+        """Records files that the command line or the default value of an option names."""
         for word in arguments.words:
             self.add(word.rpartition("=")[2])
         for entry in arguments.list():
@@ -41,7 +41,7 @@ class Configurations:
                 self.add(entry["value"])
 
     def files(self):
-        """(path, text) of those that can be read."""
+        """(path, text) of the readable files."""
         if self._texts is None:
             self._texts = []
             for path in self._paths:
@@ -51,9 +51,9 @@ class Configurations:
         return self._texts
 
     def place(self, expressions, name, value):
-        """(path, entry of config_values) of the setting `name` with this value; None.
+        """(path, entry of config_values) of the setting `name` with this value, or None.
 
-        @param expressions  that reach the call; none: the setting comes out of a mapping or from the caller
+        @param expressions  passed to the call; none: the setting comes from a mapping or from the caller
         """
         from .change import config_values
 
@@ -80,8 +80,8 @@ def _text(path):
 
 
 def _names(expression):
-    """["config", "data", "batch_size"] of config["data"].batch_size and of int(config.data.get("batch_size", 1)); empty
-    where the expression is something else."""
+    """["config", "data", "batch_size"] for config["data"].batch_size and for int(config.data.get("batch_size", 1));
+    empty for any other expression."""
     while isinstance(expression, ast.Call) and len(expression.args) == 1 and isinstance(expression.func, ast.Name):
         expression = expression.args[0]  # int(…)
     names = []
@@ -110,7 +110,7 @@ def _names(expression):
 
 
 def _wrap(owner, name, configurations, position=0):
-    """Reports the file that a parser's function gets as its argument."""
+    """Reports the file that is passed to a parser's function."""
     function = getattr(owner, name)
 
     @functools.wraps(function)
@@ -118,7 +118,7 @@ def _wrap(owner, name, configurations, position=0):
         try:
             if len(args) > position:
                 configurations.add(args[position])
-        except Exception:  # whatever the program parses, it is not to fail because of us
+        except Exception:  # an error in our code must not break the program
             pass
         return function(*args, **named)
 

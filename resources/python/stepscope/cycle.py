@@ -1,38 +1,40 @@
-"""Which optimizer steps end a training step, in a program with any number of optimizers.
+"""Finds out which optimizer steps end a training step, in a program with any number of optimizers.
 
-The optimizers of a program step in a repeating cycle: one of them again and again; a discriminator and a generator in
-turns; five times a critic, then once a generator. A training step ends with the cycle. `Cycle` is given one token for
-each point at which a step could end (the optimizers that stepped since the point before) and learns the cycle from the
-sequence: two whole repetitions decide. Until then the points are pending; the decision covers them too.
+The optimizers of a program step in a repeating cycle: always the same one; a discriminator and a generator alternately;
+or a critic five times, then a generator once. A training step ends with the cycle. `Cycle` gets one token for each
+point at which a step could end (the optimizers that stepped since the previous point) and learns the cycle from the
+sequence: two complete repetitions decide. Until then, the points are pending; the decision covers them as well.
 
-Optimizers that each step several times in a row before the next one does are separate phases of the program (models
-that are trained one after another), in which every point ends a step.
+If optimizers step several times in a row before the next one does, they belong to separate phases of the program
+(models that are trained one after another), in which every point ends a step.
 """
 
-# Longest cycle that is looked for, in tokens. Chosen: five critic steps before a generator step are common, and eight.
+# Length of the longest detectable cycle, in tokens. Chosen: five or eight critic steps before a generator step are
+# common.
 _LONGEST = 16
-# The same token so often is a program that trains with it alone for now, although it has made other optimizers.
+# After this many equal tokens, the program is considered to train with this optimizer alone for now, although it has
+# others.
 _ALONE = 12
-# A token that occurs so often in a row is a phase of its own. Critics step more often too, but then a single step of
-# the generator follows.
+# A token that occurs this often in a row is a separate phase. Critics also step several times, but a single step of the
+# generator follows.
 _PHASE = 3
 
 
 class Cycle:
     def __init__(self):
-        self._pending = []  # tokens about which nothing is decided yet
-        self._pattern = None  # one repetition; None: not known
-        self._closer = None  # the token that ends the cycle, where it occurs in it once
+        self._pending = []  # tokens without a decision
+        self._pattern = None  # one repetition; None: unknown
+        self._closer = None  # the token that ends the cycle, if it occurs only once in the cycle
         self._ends_all = False  # every token ends a step
-        self._at = 0  # place in the pattern, where no closer is known
-        self._since = 0  # tokens since the cycle last ended
+        self._at = 0  # position in the pattern, if no closer is known
+        self._since = 0  # tokens since the end of the last cycle
 
     @property
     def decided(self):
         return self._pattern is not None
 
     def ends_with(self, token):
-        """Whether such a token, if it came now, would end a step; None: not known yet."""
+        """Whether this token would end a step if it came now; None: unknown."""
         if self._pattern is None:
             return None
         if self._ends_all:
@@ -42,16 +44,17 @@ class Cycle:
         return token == self._pattern[self._at] and self._at == len(self._pattern) - 1
 
     def add(self, token, alone):
-        """A point at which a step could end.
+        """Adds a point at which a step could end.
 
-        alone: the program has no optimizers besides those of the token.
-        Returns None while nothing is decided; then, for each pending token and this one, whether it ends a step.
+        alone: the program has no optimizers other than those of the token.
+        Returns None if there is no decision yet; otherwise, for each pending token and this one, whether it ends a
+        step.
         """
         if self._pattern is not None:
             ends = self._follow(token)
             if ends is not None:
                 return [ends]
-            self._pattern = None  # the program does something else from here on
+            self._pattern = None  # the program has changed its behavior
         self._pending.append(token)
         if alone and len(set(self._pending)) == 1:
             return self._decide((token,))
@@ -62,13 +65,13 @@ class Cycle:
         return self._decide(tuple(self._pending[-period:])) if period else None
 
     def flush(self):
-        """The program ends: the best answer for what is pending."""
+        """Called when the program ends: returns the best guess for the pending tokens."""
         if not self._pending:
             return []
         tokens = self._pending
         if min(_runs(tokens)) >= _PHASE or len(set(tokens)) == 1:
             return self._decide(tuple(dict.fromkeys(tokens)), ends_all=True)
-        # No repetition was seen: the optimizer that stepped last for the first time closes the cycle.
+        # No repetition was found: the optimizer whose first step came last closes the cycle.
         return self._decide(tuple(dict.fromkeys(tokens)))
 
     def _follow(self, token):

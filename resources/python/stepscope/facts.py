@@ -1,13 +1,13 @@
-"""What the program consists of: the document `program` in the trace's metadata.
+"""The parts of the program: the document `program` in the trace's metadata.
 
-The hooks register objects (loaders, optimizers, models) and calls (zero_grad, autocast, torch.save) as they see them,
-which costs little; the document is made when the first steps have been seen, again when something new is known, and at
-the program's end. The last one counts. Its fields:
+The hooks register objects (loaders, optimizers, models) and calls (zero_grad, autocast, torch.save) when they occur,
+which costs little; the document is written after the first steps, again when something new is known, and when the
+program ends. The last one counts. Its fields:
 
   schema, interpreter, python, torch, argv, cwd, script, module
   files      the user's files that sites refer to: path, sha256, lines; configuration files: configuration, true
-  objects    id, kind, class, framework, site, chain, settings {name: {value, given, argument (the option that it comes
-             from), configuration (the place in a configuration file that it comes from: file, line, column, end_column,
+  objects    id, kind, class, framework, site, chain, settings {name: {value, given, argument (the option that sets
+             it), configuration (the place in a configuration file that sets it: file, line, column, end_column,
              key)}}, role, count, and by kind:
     loader      dataset {class, length, iterable, in_memory}, sampler, collate_fn, made_by (id of the trainer object),
                 framework_arguments {setting: argument of the trainer object}
@@ -16,7 +16,7 @@ the program's end. The last one counts. Its fields:
     scheduler   optimizer (id)
     model       parameters, trainable, bytes, name_of_class, compiled, parallel
     clip        norm or value
-    validation  grad (whether gradients were recorded in it), forwards, time_us, model
+    validation  grad (whether gradients were recorded), forwards, time_us, model
     backward    per_step
     flag        setting and value
     sync        what, device; count
@@ -36,7 +36,7 @@ from .configs import Configurations
 
 _MOST_OBJECTS = 500
 _MOST_BYTES = 900_000  # of the document
-_FIRST_STEPS = 4  # optimizer steps until the document is first written
+_FIRST_STEPS = 4  # number of optimizer steps after which the document is written for the first time
 _VARIABLES = (
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -55,14 +55,14 @@ _VARIABLES = (
 
 
 class Object:
-    """Something that the program made or calls."""
+    """An object that the program created, or a call site."""
 
     def __init__(self, kind, name, call, instance=None):
         self.kind, self.name, self.call = kind, name, call
         self.id = None
-        self.settings = {}  # name: value, as they were given or are
-        self.given = None  # names of the arguments that were passed; None: as the call in the file says
-        self.parameters = ()  # names of the callee's parameters, for arguments without a name
+        self.settings = {}  # name: value, as passed or as found in the object
+        self.given = None  # names of the arguments that were passed; None: determined from the call in the file
+        self.parameters = ()  # names of the callee's parameters, for positional arguments
         self.fields = {}
         self.role = None
         self.count = 0
@@ -90,19 +90,20 @@ class Facts:
         self._codes = []
         self._by_instance = {}
         self.sections = []  # functions that add to the document
-        self.describers = {}  # by kind: functions that bring an object up to date from its instance
+        self.describers = {}  # by kind: functions that update an object from its instance
         self.changed = False
         self.notes = []
         self._written_at = 0.0
         self._pause = 0.0
-        self.seconds = 0.0  # of the processor, for describing the objects and writing the document
+        self.seconds = 0.0  # processor time for describing the objects and writing the document
         self._is_child = False  # by fork
         self._main = None
-        self._cwd = _cwd()  # where the program was started: it may go elsewhere
-        self._steps = 0  # of optimizers
+        self._cwd = _cwd()  # where the program was started; it may change its directory
+        self._steps = 0  # optimizer steps
 
-    def begin_again(self):
-        """A recording begins: keeps living objects, with the places of their construction, and forgets calls."""
+    def restart(self):
+        """Called when a recording begins: keeps living objects, with the places of their construction, and forgets
+        calls."""
         self.objects = [entry for entry in self.objects if entry.instance is not None]
         for entry in self.objects:
             entry.count, entry.role = 0, None
@@ -116,7 +117,7 @@ class Facts:
         self._steps = 0
 
     def forked(self):
-        """In a child by fork: the objects are known, what was counted is the parent's."""
+        """In a forked child, the objects are known, but the counts belong to the parent."""
         self._is_child = True
         self._steps = 0
         self._written_at = self._pause = self.seconds = 0.0
@@ -130,7 +131,7 @@ class Facts:
     # ---- registering ----
 
     def add(self, kind, name, call, instance=None):
-        """A new object; None where there are too many already."""
+        """A new object; None if there are already too many."""
         if len(self.objects) >= _MOST_OBJECTS:
             return None
         entry = Object(kind, name, call, instance)
@@ -145,24 +146,24 @@ class Facts:
         return entry
 
     def of(self, instance):
-        """The object of an instance; None."""
+        """The object of an instance, or None."""
         entry = self._by_instance.get(id(instance))
         return entry if entry is not None and entry.instance is instance else None
 
     def called(self, kind, name, depth=2):
-        """Counts a call of something, by the place that it is made from; the first call of a place makes the object.
+        """Counts a call from its place; the first call from a place creates the object.
 
-        A place that was seen before costs a look into a dictionary.
+        For a known place, this costs only a dictionary lookup.
         """
         frame = sites.caller(depth + 1)
-        # By identity: the hash of a code object goes over all of its instructions.
+        # By identity: hashing a code object would visit all of its instructions.
         key = (kind, name, id(frame.f_code), frame.f_lasti) if frame is not None else (kind, name)
         entry = self._calls.get(key)
         if entry is None:
             if key in self._calls:
                 return None
             if frame is not None:
-                self._codes.append(frame.f_code)  # so that no other one gets its identity
+                self._codes.append(frame.f_code)  # keeps the object alive, so that its identity is not reused
             entry = self._calls[key] = self.add(kind, name, sites.capture(frame))
             if entry is None:
                 return None
@@ -176,8 +177,9 @@ class Facts:
     # ---- writing ----
 
     def optimizer_stepped(self):
-        """After each optimizer step: describes the objects at the first one, as they may be gone when the program ends;
-        writes the document when the first steps were seen, and when something new is known, ever less often."""
+        """Called after each optimizer step: describes the objects at the first step, because they may be gone when the
+        program ends; writes the document after the first steps, and again if something new is known, at growing
+        intervals."""
         self._steps += 1
         if self._steps == 1:
             self._describe_all()
@@ -198,7 +200,7 @@ class Facts:
         self.seconds += time.thread_time() - began
 
     def _describe(self, entry):
-        """Brings an object up to date from its instance, if that lives."""
+        """Updates an object from its instance, if it still exists."""
         describe, instance = self.describers.get(entry.kind), entry.instance
         if describe is not None and instance is not None:
             try:
@@ -207,10 +209,10 @@ class Facts:
                 self.note(f"{entry.id}: {error!r}")
 
     def write(self):
-        """Never raises: a program is not to fail because of what is recorded about it."""
+        """Never raises: recording must not make a program fail."""
         if not self._session.is_recording or not self.objects:
             return
-        if self._is_child and not self._steps:  # a loader's worker, or another helper
+        if self._is_child and not self._steps:  # a loader worker, or another helper
             return
         began = time.thread_time()
         self.changed = False
@@ -281,7 +283,7 @@ class Facts:
         ]
 
     def _main_file(self):
-        """The script, or the module that `python -m` runs. At the program's end Python has forgotten it."""
+        """The script, or the module that `python -m` runs, because Python has forgotten it when the program ends."""
         main = sys.modules.get("__main__")
         path = getattr(main, "__file__", None)
         if path and self._main is None:
@@ -332,7 +334,7 @@ class Facts:
         return settings
 
     def _with_assigned(self, expressions, site):
-        """The expressions, and those that the file assigns to the plain names among them."""
+        """The expressions, and those that the file assigns to simple names among them."""
         import ast
 
         found = list(expressions)
@@ -342,7 +344,7 @@ class Facts:
         return found
 
     def _configuration(self, expressions, name, value):
-        """The place in a configuration file that the value comes from; None."""
+        """The place in a configuration file from which the value comes, or None."""
         found = self.configurations.place(expressions, name, plain(value))
         if found is None:
             return None
@@ -357,7 +359,7 @@ class Facts:
         }
 
     def _argument(self, expressions, value):
-        """The option of the command line whose value reached the call, if one of the expressions is that option."""
+        """The command-line option whose value was passed to the call, if one of the expressions is that option."""
         import ast
 
         for expression in expressions:

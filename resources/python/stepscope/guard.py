@@ -1,8 +1,8 @@
-"""Keeps errors in Stepscope's hooks out of the program: whatever fails in a hook, the program runs on as it would without
+"""Keeps errors in Stepscope's hooks out of the program: if a hook fails, the program continues as it would without
 Stepscope.
 
-A hook is a wrapper around a function of a library. Only the call of that function may raise. All other work of a wrapper
-is in functions that are decorated with `guarded`.
+A hook is a wrapper around a function of a library. Only the call of that function may raise. All other work of a
+wrapper is in functions that are decorated with `guarded`.
 """
 import functools
 import sys
@@ -11,7 +11,7 @@ _reported = set()  # names of functions whose first error was printed
 
 
 def guarded(function):
-    """The function, which returns None where it would raise. The error becomes a note of the trace."""
+    """Decorates a function so that it returns None instead of raising. The error becomes a note in the trace."""
 
     @functools.wraps(function)
     def safe(*arguments, **named):
@@ -25,7 +25,7 @@ def guarded(function):
 
 
 def report(name, error):
-    """Notes an error of a hook in the trace; where nothing is recorded, the first one of each hook is printed."""
+    """Notes an error of a hook in the trace; without a recording, the first error of each hook is printed."""
     try:
         from . import tracing
 
@@ -34,6 +34,6 @@ def report(name, error):
             session.facts.note(f"{name}: {error!r}")
         elif name not in _reported:
             _reported.add(name)
-            print(f"stepscope: {name} failed, and the program goes on without it: {error!r}", file=sys.stderr)
+            print(f"stepscope: {name} failed, and the program continues without it: {error!r}", file=sys.stderr)
     except Exception:  # the program's standard error may be closed
         pass

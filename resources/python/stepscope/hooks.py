@@ -1,7 +1,7 @@
-"""Hooks into PyTorch, put in when its modules are imported: nothing is imported that the program does not import.
+"""Hooks into PyTorch, installed when its modules are imported: nothing is imported that the program does not import.
 
-Each module of the program that has hooks is named in `_patches`, with the function that puts them in. A hook that does
-not fit (another version of a library) is left out with a note; the program runs all the same.
+`_patches` lists each module that has hooks, with the function that installs them. If a hook does not fit (another
+version of a library), it is skipped with a note, and the program still runs.
 """
 import atexit
 import functools
@@ -25,8 +25,8 @@ def install():
 
 
 def install_late():
-    """Hooks of a process that was not started by a recording (part.py), in whatever the program has imported and made so
-    far; once."""
+    """Installs the hooks, once, in a process that was not started by a recording (part.py), for everything that the
+    program has imported and created so far."""
     if _installed:
         return
     session = tracing.current()
@@ -36,7 +36,7 @@ def install_late():
 
 @guarded
 def _adopt(session):
-    """Objects that were made before: nobody knows where."""
+    """Registers objects that were created before, at unknown places."""
     import gc
 
     torch = sys.modules.get("torch")
@@ -75,7 +75,7 @@ def _put_in(session):
 
 
 def program_ends(session):
-    """Each part by itself: what fails does not take the others' results along."""
+    """Runs each part separately, so that a failure does not discard the results of the others."""
     now = session.now()
     guarded(session.phases.program_ended)(now)
     guarded(session.steps.program_ended)(now)
@@ -86,7 +86,7 @@ def program_ends(session):
 
 @guarded
 def _after_fork():
-    """A child by fork has the parent's objects, and a trace of its own from its first event on."""
+    """A forked child has the parent's objects, and its own trace from its first event on."""
     session = tracing.current()
     if session is not None:
         session.forked()
@@ -94,7 +94,7 @@ def _after_fork():
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """Runs functions once a module of a name was imported, by whatever finder finds it."""
+    """Runs functions after a module with a given name was imported, whatever finder finds it."""
 
     def __init__(self, patches):
         self._patches = dict(patches)
@@ -103,7 +103,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
         if name not in self._patches or name in self._searching:
             return None
-        self._searching.add(name)  # another finder that asks all others asks this one again
+        self._searching.add(name)  # another finder may query all finders, including this one
         try:
             others = [finder for finder in sys.meta_path if finder is not self and hasattr(finder, "find_spec")]
             spec = next((found for finder in others if (found := finder.find_spec(name, path, target))), None)
@@ -115,7 +115,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
     @guarded
     def _follow(self, loader):
-        """Not before the module is run: who only asks where a module is, as libraries do, does not import it."""
+        """Waits until the module is executed, because libraries sometimes look up a module without importing it."""
         run = loader.exec_module
 
         def exec_module(module):
@@ -133,8 +133,8 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
 
 def _patch_processes(module):
-    """multiprocessing.util: its processes, a loader's workers among them, leave by _exit, which runs no exit handlers but
-    multiprocessing's own. Those of the parent are cleared in the child before this runs."""
+    """multiprocessing.util: its processes, such as loader workers, exit with _exit, which runs only multiprocessing's
+    own exit handlers. Those of the parent are cleared in the child before this runs."""
     module.register_after_fork(
         tracing.current(), lambda session: module.Finalize(None, _child_ends, (session,), exitpriority=-1000)
     )
@@ -147,7 +147,7 @@ def _child_ends(session):
 
 
 def _tell_libraries(module, session):
-    """Versions of cuDNN and NCCL, as PyTorch's build has them."""
+    """Versions of cuDNN and NCCL according to PyTorch's build."""
     if not getattr(module.version, "cuda", None):
         return
     try:
@@ -161,7 +161,7 @@ def _tell_libraries(module, session):
 
 
 def _tell_processor(session):
-    """The processor's name, and those of its instructions that decide which precision pays."""
+    """The processor's name, and the instruction sets that determine which precision is fast."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             rows = dict(line.split(":", 1) for line in file.read(20_000).splitlines() if ":" in line)
@@ -178,13 +178,13 @@ def _is_vector_flag(flag):
     return flag.startswith(("avx", "amx", "fma", "sve")) or flag in ("bf16", "asimd", "asimdhp", "f16c")
 
 
-# The oldest and the newest versions with which the hooks were run.
+# The oldest and the newest versions with which the hooks were tested.
 _PYTHONS = (3, 9), (3, 14)
 _TORCHES = (2, 4), (2, 15)
 
 
 def version_warnings(python, torch):
-    """What to say of versions with which the hooks were not run.
+    """A warning about versions with which the hooks were not tested.
 
     python, torch: version numbers as text, "3.11.7" and "2.11.0+cu130"
     """
@@ -201,7 +201,7 @@ def version_warnings(python, torch):
 
 @guarded
 def _warn_of_versions(torch, session):
-    """Once for the program, not for each of its loader's workers."""
+    """Warns once per program, not once per loader worker."""
     multiprocessing = sys.modules.get("multiprocessing")
     if multiprocessing is not None and multiprocessing.parent_process() is not None:
         return
@@ -216,7 +216,7 @@ def _warn_of_versions(torch, session):
 
 
 def _patch_torch(module):
-    """torch itself, once it is whole: facts for the trace, and operators when they are asked for."""
+    """torch itself, after it is fully imported: facts for the trace, and operators if requested."""
     session = tracing.current()
     _warn_of_versions(module, session)
     versions = module.version
@@ -263,7 +263,7 @@ def _record_operators(session, torch):
 
 
 def _later(module_of_ours, function):
-    """A patch of another file here, which is imported when it is needed."""
+    """A patch of another file in this folder, which is imported when it is needed."""
 
     def patch(module):
         file = importlib.import_module(f"{__package__}.{module_of_ours}")

@@ -1,12 +1,13 @@
-"""Which of the user's lines the training thread is at, 200 times a second, or as often as 1 % of a processor allows.
+"""Samples the user's lines that the training thread executes, 200 times per second, or as often as 1 % of a processor
+allows.
 
-A thread of ours reads the training thread's frames; nothing is traced, and nothing is installed in the interpreter's
-loop. It can run when the training thread gives Python's lock away, as PyTorch does in its operators, or after the
-interpreter's switch interval. Each sample is the stack of the user's frames, innermost first; stacks are kept once. The
+A separate thread reads the training thread's frames; nothing is traced, and nothing is installed in the interpreter's
+loop. It runs when the training thread releases the GIL, as PyTorch does in its operators, or after the interpreter's
+switch interval. Each sample is the stack of the user's frames, innermost first; equal stacks are stored once. The
 document `lines` in the trace's metadata:
 
   schema, interval_us, begin_ns (trace time), files [path], places [[file, line, function]], stacks [[place, …]]
-  samples [stack, µs since the sample before, stack, µs, …]
+  samples [stack, µs since the previous sample, stack, µs, …]
   cost_us   processor time that sampling took; samples with the stack −1 are outside the user's files
 """
 import json
@@ -19,12 +20,13 @@ from . import sites
 
 _INTERVAL = 0.005  # seconds
 _LONGEST = 0.1
-# Of one processor. Waking a thread takes 50 µs of it on a quiet machine and 200 µs on a busy virtual one (measured).
+# Share of one processor. Waking a thread takes 50 µs of it on a quiet machine and 200 µs on a busy virtual one
+# (measured).
 _MOST_COST = 0.01
-_JUDGED = 20  # samples after which the interval is adjusted
-_MOST_SAMPLES = 80_000  # then every second one is dropped, and the interval doubled
+_JUDGED = 20  # number of samples after which the interval is adjusted
+_MOST_SAMPLES = 80_000  # beyond this number, every second sample is dropped and the interval doubled
 _MOST_STACKS = 20_000
-_MOST_FRAMES = 12  # of the user's
+_MOST_FRAMES = 12  # of the user's frames
 _MOST_DEPTH = 150
 _OUTSIDE = -1
 
@@ -42,7 +44,7 @@ class Lines:
         self._places = {}
         self._files = {}
         self._stacks = {}
-        self._by_code = {}  # (identity of the code, line) to place; None: not a user's
+        self._by_code = {}  # (identity of the code, line) to place; None: not in a user's file
         self._codes = []
         self._times = []
         self._samples = []
@@ -50,22 +52,22 @@ class Lines:
         self._written = 0
 
     def start(self):
-        """Samples the calling thread from now on; once."""
+        """Samples the calling thread from now on; called once."""
         if self._thread is not None or os.environ.get("STEPSCOPE_LINES") == "0" or not self._session.is_recording:
             return
         self._target = threading.get_ident()
         self._thread = threading.Thread(target=self._run, name="stepscope lines", daemon=True)
         self._thread.start()
 
-    def begin_again(self):
+    def restart(self):
         self._reset()
 
     def forked(self):
-        """In a child by fork the thread is gone."""
+        """In a forked child, the thread no longer exists."""
         self._reset()
 
     def end(self):
-        """The program ends: writes what was sampled."""
+        """Called when the program ends: writes the samples."""
         if self._thread is None:
             return
         self._ended = True
@@ -79,7 +81,7 @@ class Lines:
             time.sleep(self._interval)
             try:
                 self._sample()
-            except Exception as error:  # a thread of ours is not to end the program's output with a traceback
+            except Exception as error:  # our thread must not print a traceback when the program ends
                 self._session.facts.note(f"lines are no longer sampled: {error!r}")
                 return
             self._cost = time.thread_time()
@@ -93,7 +95,7 @@ class Lines:
                     self.write()
 
     def _adjust(self, share):
-        """Samples less often where it costs more than it may, and as often as wanted where it costs little."""
+        """Samples less often if it costs too much, and at the desired rate if it costs little."""
         if share > _MOST_COST:
             self._interval = min(_LONGEST, self._interval * 1.25 * share / _MOST_COST)
         elif share < 0.6 * _MOST_COST:
@@ -102,18 +104,18 @@ class Lines:
     def _sample(self):
         frame = sys._current_frames().get(self._target)
         if frame is None:
-            self._ended = True  # the training thread has
+            self._ended = True  # the training thread has ended
             return
         now = self._session.now()
         places = []
         for _ in range(_MOST_DEPTH):
             if frame is None or len(places) == _MOST_FRAMES:
                 break
-            # By identity: the hash of a code object goes over all of its instructions.
+            # By identity: hashing a code object would visit all of its instructions.
             key = (id(frame.f_code), frame.f_lineno)
             place = self._by_code.get(key, self)
             if place is self:
-                self._codes.append(frame.f_code)  # so that no other one gets its identity
+                self._codes.append(frame.f_code)  # keeps the object alive, so that its identity is not reused
                 place = self._by_code[key] = self._place(frame.f_code, frame.f_lineno)
             if place is not None:
                 places.append(place)

@@ -1,4 +1,4 @@
-"""Loaders: waits for batches, the making of batches, and what each DataLoader is."""
+"""Loaders: waits for batches, the creation of batches, and the properties of each DataLoader."""
 import functools
 import inspect
 import itertools
@@ -21,7 +21,7 @@ _SETTINGS = (
 
 
 def patch_loader(module):
-    """torch.utils.data.dataloader: the wait for each batch, and each loader's construction."""
+    """torch.utils.data.dataloader: records the wait for each batch, and each loader's construction."""
     session = tracing.current()
     session.facts.describers["loader"] = _describe
     session.facts.sections.append(_join_wrapped)
@@ -51,13 +51,13 @@ def _register(loader, parameters, given):
         if entry is not None:
             entry.parameters = parameters
             entry.given = given
-            # Now: what a library wraps is often gone before the first step.
+            # Do it now, because the object that a library wraps is often gone before the first step.
             _describe_settings(entry, loader)
     return entry
 
 
 def class_name(kind):
-    """The name by which a program would import the class, for PyTorch's own; else module and name."""
+    """The name under which a program would import PyTorch's own classes; otherwise module and name."""
     module = kind.__module__
     if module == "torch.utils.data.dataloader":
         module = "torch.utils.data"
@@ -77,7 +77,7 @@ def _describe(entry, loader):
 
 def _describe_settings(entry, loader):
     entry.fields["of"] = id(getattr(loader, "dataset", None))  # for _join_wrapped()
-    stand_in = getattr(loader, "fake_l", None)  # fastai's loader keeps what is PyTorch's there
+    stand_in = getattr(loader, "fake_l", None)  # fastai's loader stores PyTorch's object there
     holder = loader if stand_in is None else stand_in
     entry.settings = {name: getattr(holder, name) for name in _SETTINGS if hasattr(holder, name)}
     context = entry.settings.get("multiprocessing_context")
@@ -99,7 +99,7 @@ def _dataset(dataset):
     iterable = hasattr(dataset, "__iter__") and not hasattr(dataset, "__getitem__")
     try:
         length = None if iterable else len(dataset)
-    except Exception:  # a dataset without a length, or one that counts its files
+    except Exception:  # a dataset without a length, or one that has to count its files
         length = None
     return {
         "class": class_name(kind),
@@ -110,12 +110,12 @@ def _dataset(dataset):
 
 
 def _join_wrapped(document):
-    """A library that wraps a loader (accelerate's prepare) makes one of its own over the same data: what the program
-    wrote is the first one's construction, and the second one's role and count are its."""
+    """A library that wraps a loader (accelerate's prepare) creates another one over the same data: the construction in
+    the program belongs to the first one, but role and count belong to the second one."""
     facts = tracing.current().facts
     loaders = [entry for entry in facts.objects if entry.kind == "loader"]
     described = {entry["id"]: entry for entry in document["objects"]}
-    # By identity: the wrapper keeps the data, so that nothing else has got it since.
+    # By identity: the wrapper keeps the data alive, so that its identity is not reused.
     data = {entry.id: described[entry.id].pop("of", None) for entry in loaders if entry.id in described}
     for entry in loaders:
         if entry.call is None or not entry.call.framework or not entry.count:
@@ -144,15 +144,15 @@ def _patch_waits(base):
 
     @functools.wraps(ask)
     def __next__(self):
-        lane = _wait_begins(self)
+        track = _wait_begins(self)
         try:
             return ask(self)
         except StopIteration:
             _loader_ended(self)
             raise
         finally:
-            if lane is not None:
-                tracing.current().close_on(lane)
+            if track is not None:
+                tracing.current().close_on(track)
 
     base.__init__, base.__next__ = __init__, __next__
 
@@ -162,8 +162,8 @@ _numbers = itertools.count()  # of iterators
 
 @guarded
 def _iteration_begins(iterator, loader):
-    """An iterator of any loader, also of one that is not PyTorch's: fastai's and PyTorch Geometric's derive from them, or
-    hand an object of their own to PyTorch's iterators."""
+    """Patches an iterator of any loader, including loaders that are not PyTorch's: those of fastai and PyTorch
+    Geometric are derived from it, or pass their own object to PyTorch's iterators."""
     iterator._stepscope_number = next(_numbers)
     facts = tracing.current().facts
     owner = owner_of(loader)
@@ -174,17 +174,17 @@ def _iteration_begins(iterator, loader):
 
 
 def owner_of(loader):
-    """The loader that the program made: fastai gives PyTorch's iterators a stand-in that knows it."""
+    """The loader that the program created: fastai passes a stand-in that knows it to PyTorch's iterators."""
     default = getattr(loader, "default", None)
     return default if hasattr(default, "fake_l") else loader
 
 
 @guarded
 def _wait_begins(iterator):
-    """Returns the lane on which the wait was opened."""
+    """Returns the track on which the wait was opened."""
     session = tracing.current()
     session.optimizers_raised()
-    lane = session.lane(asks_only=True)
+    track = session.track(asks_only=True)
     now = session.now()
     number = getattr(iterator, "_stepscope_number", None)
     facts = getattr(iterator, "_stepscope_facts", None)
@@ -192,7 +192,7 @@ def _wait_begins(iterator):
         session.steps.batch_asked(now, number)
         session.asked_facts = facts
         session.phases.batch_asked(now, number, facts.loader if facts else None)
-    return lane if session.open_on(lane, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
+    return track if session.open_on(track, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
 
 
 @guarded
@@ -204,7 +204,8 @@ def _loader_ended(iterator):
 
 
 class LoaderFacts:
-    """What the rules ask about the loader of an iterator. Not the iterator: its workers live as long as it does."""
+    """Facts about the loader of an iterator that rules need. Does not keep the iterator, because its workers live as
+    long as it does."""
 
     def __init__(self, loader, entry):
         self.loader = entry
@@ -218,7 +219,8 @@ class LoaderFacts:
 
 
 def batch_size_of(loader):
-    """Of PyTorch's loaders, of batch samplers, and of fastai's, which call it `bs`; None: it is not known."""
+    """The batch size of PyTorch's loaders, of batch samplers, and of fastai's loaders, which call it `bs`; None:
+    unknown."""
     sources = (loader, "batch_size"), (getattr(loader, "batch_sampler", None), "batch_size"), (loader, "bs")
     found = (getattr(source, name, None) for source, name in sources)
     return next((size for size in found if isinstance(size, int)), None)
@@ -229,42 +231,43 @@ def _patch_iterators(loader_class):
 
     @functools.wraps(make)
     def _get_iterator(self):
-        lane = _start_of_workers(self)
+        track = _start_of_workers(self)
         try:
             return make(self)
         finally:
-            if lane is not None:
-                tracing.current().close_on(lane)
+            if track is not None:
+                tracing.current().close_on(track)
 
     loader_class._get_iterator = _get_iterator
 
 
 @guarded
 def _start_of_workers(loader):
-    """Returns the lane on which it was opened; None: there are no workers to start."""
+    """Returns the track on which it was opened; None: there are no workers to start."""
     if not getattr(loader, "num_workers", 0):
         return None
     session = tracing.current()
-    lane = session.lane(asks_only=True)
-    return lane if session.open_on(lane, "phase", "start workers") else None
+    track = session.track(asks_only=True)
+    return track if session.open_on(track, "phase", "start workers") else None
 
 
 def tell_loader(session):
-    """Facts of the loader that an optimizer has just stepped for: the training's, not a validation's."""
+    """Facts about the loader for which an optimizer has just stepped: the training loader, not that of a validation."""
     asked = session.asked_facts
-    if asked is None or asked is session.told_facts:
+    if asked is None or asked is session.reported_facts:
         return
     if asked.loader is not None and asked.loader.role is None:
         asked.loader.role = "training"
-    if session.told_facts is None or asked.metadata != session.told_facts.metadata:
+    if session.reported_facts is None or asked.metadata != session.reported_facts.metadata:
         for key, value in asked.metadata.items():
             session.metadata(key, value)
-    session.told_facts = asked
+    session.reported_facts = asked
 
 
 class _FetchCost:
-    """How much of the time in which the training loop makes its batches itself is work of a processor; the rest waits,
-    for a disk or a network. Workers can wait side by side, but only work as many at once as there are cores."""
+    """The share of processor work in the time in which the training loop creates its batches itself; the rest is
+    waiting for a disk or a network. Workers can wait in parallel, but only as many can compute at once as there are
+    cores."""
 
     def __init__(self):
         self._count = self._work = self._time = 0
@@ -284,7 +287,7 @@ _fetch_cost = _FetchCost()
 
 
 def patch_fetch(module):
-    """torch.utils.data._utils.fetch: reading samples and putting a batch together, in a worker or in the loop."""
+    """torch.utils.data._utils.fetch: reading samples and collating a batch, in a worker or in the loop."""
     for name in ("_MapDatasetFetcher", "_IterableDatasetFetcher"):
         _patch_fetcher(getattr(module, name))
 
@@ -295,13 +298,13 @@ def _patch_fetcher(fetcher):
     @functools.wraps(fetch)
     def recorded_fetch(self, indices):
         session = tracing.current()
-        lane = session.fetch_begins()
-        if lane is None:
+        track = session.fetch_begins()
+        if track is None:
             return fetch(self, indices)
         collate = self.collate_fn
 
         def recorded_collate(samples):
-            session.collate_begins(lane)
+            session.collate_begins(track)
             return collate(samples)
 
         self.collate_fn = recorded_collate
@@ -311,7 +314,7 @@ def _patch_fetcher(fetcher):
         finally:
             work, passed = time.thread_time_ns() - work, time.monotonic_ns() - begun
             self.collate_fn = collate
-            session.fetch_ends(lane)
+            session.fetch_ends(track)
             if not session.is_loader_worker:
                 _fetch_cost.add(session, work, passed)
 

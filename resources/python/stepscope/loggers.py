@@ -1,5 +1,5 @@
-"""Calls that log metrics, with their places and their time: TensorBoard, Weights & Biases, MLflow, the loggers of Lightning
-and of Accelerate. Within a call that is recorded, other loggers are not: Lightning's logger calls TensorBoard's.
+"""Calls that log metrics, with their places and times: TensorBoard, Weights & Biases, MLflow, the loggers of Lightning
+and of Accelerate. Within a recorded call, other loggers are not recorded: Lightning's logger calls TensorBoard's.
 """
 import functools
 import threading
@@ -23,14 +23,14 @@ def patch_wandb(module):
 
 
 def patch_mlflow(module):
-    """mlflow.tracking.fluent, whose functions `mlflow` hands on when its own module is run after this one."""
+    """mlflow.tracking.fluent, whose functions `mlflow` re-exports when its own module is executed after this one."""
     for name in ("log_metric", "log_metrics", "log_artifact", "log_artifacts", "log_image", "log_figure"):
         if hasattr(module, name):
             _patch_log(module, name, f"mlflow.{name}")
 
 
 def patch_lightning(module):
-    """The part of Lightning's Trainer that hands metrics to all of its loggers."""
+    """The part of Lightning's Trainer that passes metrics to all of its loggers."""
     _patch_log(module._LoggerConnector, "log_metrics", "lightning.Trainer.log_metrics")
 
 

@@ -1,7 +1,7 @@
-"""The backward pass as a phase, and the loss that it starts from.
+"""The backward pass as a phase, and the loss from which it starts.
 
-A loss on the CPU is read at once. A loss on a device is kept there, and read when a window of steps ends: reading it in
-each step would make the host wait for the device.
+A loss on the CPU is read at once. A loss on a device is kept there and read when a window of steps ends, because
+reading it in each step would make the host wait for the device.
 """
 import functools
 import math
@@ -16,9 +16,9 @@ _WINDOW = 64  # losses that are kept on their device
 class Losses:
     def __init__(self, session):
         self._session = session
-        self.begin_again()
+        self.restart()
 
-    def begin_again(self):
+    def restart(self):
         self._kept = []  # (time, counter, tensor without its graph)
         self._scaled = None  # (scaled tensor's id, the loss that was scaled)
         self._names = {}  # counters, by the backward call's object
@@ -27,7 +27,7 @@ class Losses:
 
     @guarded
     def scaled(self, scaled, outputs):
-        """A GradScaler has scaled a loss: the loss is what was scaled."""
+        """A GradScaler has scaled a loss: the loss is the value before scaling."""
         if hasattr(outputs, "detach"):
             self._scaled = (id(scaled), outputs.detach())
 
@@ -44,13 +44,13 @@ class Losses:
         if loss.device.type == "cpu":
             self._sample(self._session.now(), name, float(loss.detach()))
             return
-        # A copy: a CUDA graph writes the loss of its next replay to the same memory.
+        # A copy, because a CUDA graph writes the loss of its next replay to the same memory.
         self._kept.append((self._session.now(), name, loss.detach().clone()))
         if len(self._kept) >= _WINDOW:
             self.read()
 
     def read(self):
-        """Reads what was kept. The host waits for the device once."""
+        """Reads the losses that were kept. The host waits for the device once."""
         kept, self._kept = self._kept, []
         if not kept:
             return
@@ -86,7 +86,7 @@ class Losses:
 
 
 def patch_autograd(module):
-    """torch.autograd: the backward pass as a phase."""
+    """torch.autograd: records the backward pass as a phase."""
     backward = module.backward
 
     @functools.wraps(backward)

@@ -1,9 +1,9 @@
-"""Models: which modules the optimizers train, their forward passes, and what they consist of.
+"""Models: which modules the optimizers train, their forward passes, and their parts.
 
 Modules are known from their construction on. Once an optimizer has their parameters, the outermost of them are watched:
-their classes get a `__call__` that tells when one of them is called. Nothing is stored in a module, so that saving,
-copying and scripting it stay as they are. The first forward pass in training is followed function by function, once, for
-what only the order of calls tells: convolutions directly before a batch norm, and attention that is written out.
+their classes get a `__call__` that reports calls. Nothing is stored in a module, so saving, copying and scripting it
+work as before. The first forward pass in training is followed function by function, once, to find facts that only the
+order of calls shows: convolutions directly before a batch norm, and unfused attention.
 """
 import functools
 import itertools
@@ -18,28 +18,28 @@ from .traced_forward import TracedForward
 
 _MOST_MODULES = 4000  # in the document
 _MOST_NAMES = 20  # of modules, in one list
-_MOST_LEVELS = 4  # below the outermost module, where calls are looked for
+_MOST_LEVELS = 4  # below the outermost module, where calls are searched
 
 
 class Models:
     def __init__(self, session):
         self._session = session
-        self._modules = {}  # by id: (weak reference, call that made it)
+        self._modules = {}  # by id: (weak reference, call that created it)
         self._parameters = set()  # ids of parameters that optimizers have or had
         self._optimizers = weakref.WeakSet()
         self._by_hand = weakref.WeakSet()  # modules that are trained without an optimizer
-        self._known = (0, 0)  # modules made, and optimizers, at the last attach()
+        self._known = (0, 0)  # numbers of modules and optimizers at the last attach()
         self._made = 0
         self._watched = {}  # by id: the model object of an outermost trained module
-        self._copies = {}  # by id: the model object that an untrained module of the same class and size is a copy of
+        self._copies = {}  # by id: the model object of which an untrained module of the same class and size is a copy
         self._levels = 0
         self._classes = set()
-        self._inside = {}  # by thread: a watched module is being called
+        self._inside = {}  # by thread: whether a watched module is being called
         self.forwards = 0
         self.traced = None
 
-    def begin_again(self):
-        """A recording begins; modules and optimizers stay known."""
+    def restart(self):
+        """Called when a recording begins; modules and optimizers stay known."""
         self._known = (0, 0)
         self._watched, self._copies = {}, {}
         self._levels = 0
@@ -54,11 +54,11 @@ class Models:
 
     @guarded
     def module_restored(self, module):
-        """A module that was copied, loaded, or sent to this process, which does not call its __init__."""
+        """Registers a module that was copied, loaded, or sent to this process, which does not call its __init__."""
         self._know(module, sites.capture(sites.caller(3)))
 
     def module_found(self, module):
-        """A module that was made before there were hooks."""
+        """Registers a module that was created before the hooks were installed."""
         if id(module) not in self._modules:
             self._know(module, None)
 
@@ -67,7 +67,7 @@ class Models:
         self._made += 1
         try:
             self._modules[key] = (weakref.ref(module, lambda _: self._modules.pop(key, None)), call)
-        except TypeError:  # its class has no room for weak references
+        except TypeError:  # its class does not support weak references
             pass
 
     def optimizer_made(self, optimizer):
@@ -82,7 +82,7 @@ class Models:
         self.attach()
 
     def call_of(self, module):
-        """The call that made a module; None."""
+        """The call that created a module, or None."""
         known = self._modules.get(id(module))
         return known[1] if known is not None and known[0]() is module else None
 
@@ -112,8 +112,8 @@ class Models:
         self._copies = self._copies_among(modules)
 
     def _copies_among(self, modules):
-        """Modules of the class and size of a watched one, or of the module that it wraps, which nothing trains: usually
-        averages of its weights, teachers or targets."""
+        """Untrained modules with the class and size of a watched one, or of the module that it wraps: usually averages
+        of its weights, teachers or targets."""
         originals, trained = {}, set()
         for module in modules:
             entry = self._watched.get(id(module))
@@ -150,7 +150,7 @@ class Models:
 
     def _describe(self, entry, module):
         _describe_model(entry, module)
-        # At the end of a program a model may outlive its optimizer.
+        # At the end of a program, a model may outlive its optimizer.
         self._parameters |= self._trained_now()
         _describe_gradients(entry, module, self._parameters)
 
@@ -161,7 +161,7 @@ class Models:
 
     def _watch_class(self, kind):
         if any(known in kind.__mro__ and "__call__" in vars(known) for known in self._classes) and kind not in self._classes:
-            # A class above it tells already, unless this one calls in its own way.
+            # A base class already reports calls, unless this class overrides __call__.
             if "__call__" not in vars(kind):
                 return
         if kind in self._classes:
@@ -171,8 +171,8 @@ class Models:
 
     @guarded
     def descend(self):
-        """No watched module was called before a backward pass: the program calls parts of it, as Lightning's modules do.
-        Watches the parts too."""
+        """Called if no watched module was called before a backward pass: the program calls parts of it, as Lightning's
+        modules do. Watches the parts as well."""
         if self._levels >= _MOST_LEVELS:
             return
         self._levels += 1
@@ -219,14 +219,14 @@ class Models:
 
     @guarded
     def copy_called(self, entry):
-        """A copy of a trained module is called: to validate, if nothing is trained on the loader's batches."""
+        """A copy of a trained module is called: for validation, if nothing is trained on the loader's batches."""
         if self._inside.get(get_ident()):
             return
         torch = sys.modules["torch"]
         grad = torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
         place = self._session.facts.called("validation", entry.name, depth=3)
         if place is not None:
-            place.count -= 1  # counted once for each validation
+            place.count -= 1  # counted once per validation
         with self._session.lock:
             self._session.phases.copy_called(entry, grad, place)
 
@@ -279,7 +279,8 @@ class Models:
         document["conv_bn"], document["attention"] = conv_bn, attention
 
     def describe(self):
-        """The modules of all models, in the order of their registration. A model that is gone keeps its last ones."""
+        """The modules of all models, in the order of their registration. A model that no longer exists keeps its last
+        ones."""
         seen, found = set(), []
         for entry in [entry for entry in self._session.facts.objects if entry.kind == "model"]:
             if entry.instance is not None:
@@ -358,8 +359,8 @@ def _describe_model(entry, module):
 
 
 def _describe_gradients(entry, module, trained):
-    """How many parameters have a gradient that no optimizer reads, and in which modules. Right after an optimizer's step
-    the gradients are still there; where they are gone, what was found before holds."""
+    """Number of parameters with a gradient that no optimizer reads, and their modules. Right after an optimizer step,
+    the gradients still exist; if they are gone, the previous result is kept."""
     with_gradient = unused = 0
     modules = {}
     for name, parameter in module.named_parameters():
@@ -400,14 +401,14 @@ def _memory_format(weight):
     import torch
 
     channels_last = torch.channels_last if weight.dim() == 4 else torch.channels_last_3d
-    # A 1 × 1 kernel is laid out both ways at once.
+    # A 1 × 1 kernel has both layouts at once.
     if weight.is_contiguous(memory_format=channels_last) and not weight.is_contiguous():
         return "channels_last"
     return "any" if weight.is_contiguous(memory_format=channels_last) else "contiguous"
 
 
 def patch_module(module, models):
-    """torch.nn.modules.module: modules are known from their construction on."""
+    """torch.nn.modules.module: registers modules at their construction."""
     make = module.Module.__init__
     compiler = getattr(sys.modules["torch"], "compiler", None)
     is_compiling = getattr(compiler, "is_compiling", None) or (lambda: False)

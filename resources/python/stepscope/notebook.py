@@ -14,7 +14,7 @@ from . import hooks, part, tracing
 
 
 def load(shell):
-    """Puts the hooks in, so that objects of earlier cells are known with their lines."""
+    """Installs the hooks, so that objects of earlier cells are known with their lines."""
     tracing.wait_for_recordings()
     hooks.install_late()
     shell.register_magic_function(lambda line, cell: _record_cell(shell, line, cell), "cell", "stepscope")
@@ -22,11 +22,11 @@ def load(shell):
 
 def _options(line):
     parser = argparse.ArgumentParser(prog="%%stepscope", add_help=False, exit_on_error=False)
-    parser.add_argument("-o", "--output", default="run.sstrace", help="the trace, which is replaced")
-    parser.add_argument("--no-ops", action="store_true", help="leaves PyTorch's operators out")
+    parser.add_argument("-o", "--output", default="run.sstrace", help="trace file, which is overwritten")
+    parser.add_argument("--no-ops", action="store_true", help="do not record PyTorch's operators")
     options, others = parser.parse_known_args(line.split())
     if others:
-        raise ValueError(f"%%stepscope does not know {others[0]}. It takes -o FILE and --no-ops.")
+        raise ValueError(f"%%stepscope does not support {others[0]}. It accepts -o FILE and --no-ops.")
     return options
 
 
@@ -49,7 +49,7 @@ def _record_cell(shell, line, cell):
 
 
 def read_findings(trace):
-    """Of a trace; None, with a line that says why, where it cannot be read."""
+    """The findings of a trace; None, with a printed reason, if it cannot be read."""
     try:
         done = subprocess.run([part.find_cli(), "advise", "--json", trace], capture_output=True, text=True, timeout=300)
         advice = json.loads(done.stdout)["advice"]
@@ -61,7 +61,7 @@ def read_findings(trace):
 
 
 class Findings:
-    """What a recorded cell could do better: as text in a terminal, with links in a notebook."""
+    """Findings about a recorded cell: as text in a terminal, with links in a notebook."""
 
     def __init__(self, trace, entries, rules):
         self.trace, self.entries, self.rules = trace, entries, rules
@@ -101,7 +101,7 @@ def _place(site):
 
 
 def _name(site):
-    """A cell's file is made up, or lies in a temporary folder of the kernel."""
+    """The file name of a cell is artificial, or is in a temporary folder of the kernel."""
     path = site["file"]
     return "this cell" if path.startswith("<ipython") or "ipykernel_" in path else os.path.relpath(path)
 

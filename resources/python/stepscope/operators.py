@@ -1,9 +1,9 @@
-"""LibTorch's operators. There is no line of Python on an operator's way.
+"""LibTorch's operators, which are executed without any Python code.
 
-Where the program's LibTorch is the one that this Stepscope was built for, a small library of ours adds a callback to it,
-as our own trainer does. Else they come by LibTorch's profiler in its NVTX mode: it names each operator to NVTX, and the
-injection library hears it. That works with any version, but LibTorch makes a text for each operator (2 µs, 6.5 µs with
-shapes: tests/record/operator_cost.py); the trace's notes say so.
+If the program uses the LibTorch for which this Stepscope was built, a small library of ours registers a callback, as
+our own trainer does. Otherwise, LibTorch's profiler is used in its NVTX mode: it passes the name of each operator to
+NVTX, where the injection library receives it. That works with any version, but LibTorch creates a text for each
+operator (2 µs, 6.5 µs with shapes: tests/record/operator_cost.py); the trace's notes say so.
 """
 import atexit
 import ctypes
@@ -14,18 +14,19 @@ _NAME = "stepscope_ops_torch_"
 
 
 def source(session, torch, shapes=False):
-    """What switches operators on, and what switches them off; in turns, as often as wanted."""
+    """A function that turns operators on, and one that turns them off; they may be called alternately any number of
+    times."""
     try:
         return _by_library(session, torch, shapes)
     except (OSError, AttributeError) as error:
         session.metadata(
-            "ops.note", f"operators come by PyTorch's own profiler, at a higher cost for each (about 2 µs): {error}"
+            "ops.note", f"operators are recorded with PyTorch's profiler, at a higher cost for each (about 2 µs): {error}"
         )
         return _by_profiler(session, shapes)
 
 
 def switch_on(session, torch, shapes=False):
-    """From here on, until the process ends. Returns what switches them off."""
+    """Turns operators on until the process ends. Returns a function that turns them off."""
     on, off = source(session, torch, shapes)
     on()
     atexit.register(off)
@@ -33,9 +34,9 @@ def switch_on(session, torch, shapes=False):
 
 
 def _by_library(session, torch, shapes):
-    """For all threads. OSError, with what is the matter: no library of ours fits this LibTorch."""
+    """For all threads. Raises OSError with the reason if no library of ours fits this LibTorch."""
     path = _fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch)
-    # With Python's lock held: a child by fork then finds LibTorch's list of callbacks whole.
+    # With the GIL held, so that a forked child finds LibTorch's list of callbacks in a consistent state.
     library = ctypes.PyDLL(path)
     begin, end = session.operator_functions()
     library.stepscope_ops_on.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
@@ -45,8 +46,8 @@ def _by_library(session, torch, shapes):
 
 
 def _fitting(folder, torch):
-    """The library for this LibTorch. Asked before it is loaded: it is called with LibTorch's own objects."""
-    version = torch.__version__.split("+")[0]  # what is behind tells CUDA's version
+    """The library for this LibTorch. Checked before it is loaded, because LibTorch calls it with its own objects."""
+    version = torch.__version__.split("+")[0]  # the suffix is the CUDA version
     path = os.path.join(folder, f"{_NAME}{version}.so")
     if not os.path.exists(path):
         built = sorted(os.path.basename(name)[len(_NAME) : -3] for name in glob.glob(os.path.join(folder, _NAME + "*.so")))
@@ -58,7 +59,7 @@ def _fitting(folder, torch):
 
 
 def _by_profiler(session, shapes):
-    """For the calling thread and the autograd threads that work for it (not for other threads of Python)."""
+    """For the calling thread and the autograd threads that work for it (not for other Python threads)."""
     from torch._C._profiler import ProfilerConfig, ProfilerState, _ExperimentalConfig
     from torch.autograd import _disable_profiler, _enable_profiler
 
@@ -70,7 +71,7 @@ def _by_profiler(session, shapes):
             _enable_profiler(
                 ProfilerConfig(ProfilerState.NVTX, shapes, False, False, False, False, _ExperimentalConfig()), set()
             )
-        except RuntimeError as error:  # a LibTorch without CUDA has no NVTX; or the program's own profiler runs
+        except RuntimeError as error:  # a LibTorch without CUDA has no NVTX, or the program's own profiler is running
             session.metadata("ops.note", f"operators are not recorded: {error}")
             return
         is_on = True
@@ -82,6 +83,6 @@ def _by_profiler(session, shapes):
         if is_on:
             is_on = False
             session.operators(False)
-            _disable_profiler()  # LibTorch warns of callbacks that are left behind
+            _disable_profiler()  # LibTorch warns of callbacks that are not removed
 
     return on, off

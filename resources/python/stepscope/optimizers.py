@@ -1,4 +1,4 @@
-"""Optimizers, schedulers, gradient scalers and clipping: their steps as phases, and what each of them is."""
+"""Optimizers, schedulers, gradient scalers and clipping: their steps as phases, and their properties."""
 import functools
 import inspect
 
@@ -11,14 +11,14 @@ _KEPT_OUT = ("params", "param_names")  # of a group's settings
 
 
 def is_compiling():
-    """Whether Dynamo follows this call: what it compiles is no longer called by Python, and must not have our calls."""
+    """Whether Dynamo traces this call: Python no longer calls what it compiles, so our calls must not be part of it."""
     import torch
 
     return torch.compiler.is_compiling() if hasattr(torch.compiler, "is_compiling") else False
 
 
 def as_phase(name, function, kind=None):
-    """The function, each call of which is a phase. kind: of the object that stands for its calls."""
+    """Wraps a function so that each call of it is a phase. kind: of the object that stands for its calls."""
 
     @functools.wraps(function)
     def recorded(*arguments, **named):
@@ -62,7 +62,8 @@ def _note_zero_grad(entry, arguments, named):
 
 
 def _outside_of(optimizer, closure):
-    """The closure that an optimizer calls in its step, forward and backward as a rule: they are not optimizing."""
+    """The closure that an optimizer calls in its step, usually forward and backward, does not belong to the optimizer
+    phase."""
 
     @functools.wraps(closure)
     def recorded(*arguments, **named):
@@ -77,13 +78,13 @@ def _outside_of(optimizer, closure):
 
 
 def patch_optimizer(module):
-    """torch.optim.optimizer: each optimizer's step and zero_grad, also of classes that are made later."""
+    """torch.optim.optimizer: records each optimizer's step and zero_grad, including those of classes defined later."""
     session = tracing.current()
     session.facts.describers["optimizer"] = _describe
     module.Optimizer.zero_grad = as_phase("zero grad", module.Optimizer.zero_grad, "zero_grad")
     _patch_construction(module.Optimizer)
 
-    # LibTorch's own hooks: whatever overrides step(), they are called around it.
+    # LibTorch's own hooks are called around step(), even if a class overrides it.
     def before(optimizer, arguments, named):
         if is_compiling():
             return None
@@ -109,10 +110,10 @@ def patch_optimizer(module):
 
 
 def patch_module(module, has_optimizers):
-    """torch.nn.modules.module: zero_grad() of a model. In a program without an optimizer it ends a training step: what
-    updates the parameters by hand comes before it.
+    """torch.nn.modules.module: zero_grad() of a model. In a program without an optimizer, it ends a training step,
+    because the manual update of the parameters comes before it.
 
-    has_optimizers: tells whether the program has made an optimizer
+    has_optimizers: returns whether the program has created an optimizer
     """
     kind = module.Module
     zero = as_phase("zero grad", kind.zero_grad, "zero_grad")
@@ -143,7 +144,7 @@ def _stepped_by_hand(module):
 
 
 def patch_fastai(module):
-    """fastai.optimizer: optimizers that do not derive from PyTorch's, and are not called by its hooks."""
+    """fastai.optimizer: optimizers that are not derived from PyTorch's, and whose steps PyTorch's hooks do not see."""
     kind = module.Optimizer
     _patch_construction(kind)
     kind.zero_grad = as_phase("zero grad", kind.zero_grad)  # which has no argument set_to_none
@@ -169,7 +170,7 @@ def patch_fastai(module):
 
 @guarded
 def stepped(session, optimizer):
-    """An optimizer has stepped, or would have, had a gradient scaler not skipped it."""
+    """An optimizer has stepped, or would have stepped if a gradient scaler had not skipped it."""
     with session.lock:
         now = session.now()
         session.phases.optimizer_stepped(now)
@@ -218,7 +219,7 @@ def optimizer_made(optimizer):
 
 
 def optimizer_found(optimizer):
-    """An optimizer that was made before there were hooks."""
+    """Registers an optimizer that was created before the hooks were installed."""
     session = tracing.current()
     session.steps.optimizer_made(optimizer)
     _register(session.facts, optimizer, None)
@@ -234,7 +235,7 @@ def _describe(entry, optimizer):
             count += parameter.numel()
             size += parameter.numel() * parameter.element_size()
     first = dict(groups[0]) if groups else {}
-    # Schedules change the rate: the argument is what it began with.
+    # Schedules change the learning rate: the argument is its initial value.
     begun = entry.fields.setdefault("first_lr", first.get("initial_lr", first.get("lr")))
     entry.fields["lr_changed"] = first.get("lr") != begun
     first.pop("initial_lr", None)
@@ -264,7 +265,8 @@ def _value(value):
 
 
 def _implementation(optimizer):
-    """What PyTorch chooses: fused, foreach or a loop over the tensors; None: the optimizer is not PyTorch's."""
+    """The implementation that PyTorch chooses: fused, foreach or a loop over the tensors; None: not a PyTorch
+    optimizer."""
     if not type(optimizer).__module__.startswith("torch.optim"):
         return None
     group = optimizer.param_groups[0]
@@ -275,13 +277,13 @@ def _implementation(optimizer):
     if "foreach" not in group:
         return None
     parameters = [parameter for g in optimizer.param_groups for parameter in g["params"]]
-    # PyTorch's own default: foreach where all parameters are on a device that has it.
+    # PyTorch's own default: foreach if all parameters are on a device that supports it.
     on_device = all(parameter.device.type in ("cuda", "xpu", "mtia") for parameter in parameters)
     return "foreach" if parameters and on_device else "for-loop"
 
 
 def _settings_text(optimizer):
-    """The arguments that make such an optimizer, as Python writes them; those that have their default are left out."""
+    """The arguments that create such an optimizer, in Python syntax; arguments with default values are omitted."""
     group = optimizer.param_groups[0]
     texts = []
     for name, parameter in inspect.signature(type(optimizer).__init__).parameters.items():
@@ -299,31 +301,31 @@ def _settings_text(optimizer):
 
 
 def _tell_optimizer(session, optimizer):
-    """Facts of an optimizer that has just stepped for the first time: its class and its settings."""
-    if id(optimizer) in session.told_optimizers:
+    """Facts about an optimizer that has just stepped for the first time: its class and its settings."""
+    if id(optimizer) in session.reported_optimizers:
         return
-    session.told_optimizers.add(id(optimizer))
-    session.metadata("optimizer.count", str(len(session.told_optimizers)))
-    if len(session.told_optimizers) > 1:
+    session.reported_optimizers.add(id(optimizer))
+    session.metadata("optimizer.count", str(len(session.reported_optimizers)))
+    if len(session.reported_optimizers) > 1:
         return
     kind = type(optimizer)
     of_torch = kind.__module__.startswith("torch.optim")
     session.metadata("optimizer.class", f"torch.optim.{kind.__qualname__}" if of_torch else kind.__qualname__)
     try:
         session.metadata("optimizer.settings", _settings_text(optimizer))
-    except Exception as error:  # an optimizer of the user's own may have no groups
+    except Exception as error:  # a user-defined optimizer may have no groups
         session.metadata("optimizer.note", repr(error))
 
 
 def patch_schedulers(module):
-    """torch.optim.lr_scheduler: which scheduler drives which optimizer."""
+    """torch.optim.lr_scheduler: records which scheduler controls which optimizer."""
     base = getattr(module, "LRScheduler", None) or module._LRScheduler
     for kind in {base, module.ReduceLROnPlateau, *_own_constructors(module, base)}:
         _patch_scheduler(kind)
 
 
 def _own_constructors(module, base):
-    """Schedulers that do not call the base's __init__."""
+    """Schedulers that do not call the __init__ of the base class."""
     return [kind for kind in (module.SequentialLR, module.ChainedScheduler) if "__init__" in vars(kind)]
 
 
@@ -359,7 +361,7 @@ def _scheduler_made(scheduler):
 
 
 def patch_scaler(module):
-    """torch.amp.grad_scaler: a step that the scaler skips ends a training step too."""
+    """torch.amp.grad_scaler: a step that the scaler skips also ends a training step."""
     scaler = module.GradScaler
     make, scale, step = scaler.__init__, scaler.scale, scaler.step
 
@@ -399,7 +401,7 @@ def _scaler_made(scaler, make):
 
 @guarded
 def _steps_of(optimizer):
-    """The optimizer's object, and how often it has stepped; None where it is not known."""
+    """The optimizer's object, and the number of its steps; None if it is unknown."""
     entry = tracing.current().facts.of(optimizer)
     return None if entry is None else (entry, entry.count)
 
@@ -412,7 +414,7 @@ def _step_skipped(scaler, optimizer, entry):
 
 
 def patch_clipping(module, other):
-    """torch.nn.utils.clip_grad, and torch.nn.utils, which hands the same functions on."""
+    """torch.nn.utils.clip_grad, and torch.nn.utils, which re-exports the same functions."""
     for name, limit in (("clip_grad_norm_", "max_norm"), ("clip_grad_value_", "clip_value")):
         function = getattr(module, name)
         recorded = _clipping(function, limit)

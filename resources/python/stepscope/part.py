@@ -1,7 +1,8 @@
 """Recording a part of a process that Stepscope did not start: `with stepscope.recording("run.sstrace"):`.
 
-`stepscope-cli record` runs beside the process, with a command that only waits: it samples the machine, and makes the trace
-of what the process wrote. Whatever keeps the recording from working is printed, and the program runs all the same.
+`stepscope-cli record` runs in parallel to the process, with a command that only waits: it samples the machine, and
+creates the trace from what the process wrote. Anything that prevents the recording is printed, and the program still
+runs.
 """
 import contextlib
 import os
@@ -14,8 +15,8 @@ from . import hooks, operators, tracing
 from .guard import guarded
 
 _READY = "stepscope is ready"
-_PATIENCE = 30.0  # seconds until the command must be ready, and until the trace must be written
-# Waits for the end of its standard input. Its name is what the trace shows as the command.
+_PATIENCE = 30.0  # maximum seconds until the command is ready, and until the trace is written
+# Waits for the end of its standard input. The trace shows its name as the command.
 _WAIT = f"echo {_READY}; exec cat > /dev/null"
 _VARIABLES = (
     "STEPSCOPE_RECORD", "STEPSCOPE_LIBRARY", "STEPSCOPE_LEVEL", "STEPSCOPE_OPS", "STEPSCOPE_OPS_EVERY", "STEPSCOPE_OPS_WINDOW",
@@ -28,7 +29,7 @@ class CannotRecord(Exception):
 
 
 def find_cli():
-    """stepscope-cli, which this package is installed or built with; or the one on PATH.
+    """The stepscope-cli with which this package is installed or built; otherwise the one on PATH.
 
     @raises CannotRecord
     """
@@ -47,7 +48,7 @@ def _library_of(cli):
         path = os.path.join(prefix, folder, "libstepscope_inject.so")
         if os.path.exists(path):
             return path
-    raise CannotRecord(f"{cli} has no libstepscope_inject.so in {prefix}/lib. Install Stepscope again.")
+    raise CannotRecord(f"{cli} has no libstepscope_inject.so in {prefix}/lib. Reinstall Stepscope.")
 
 
 class _Part:
@@ -86,9 +87,9 @@ class _Part:
             stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
-            start_new_session=True,  # an interrupt of the cell is not one of the recording
+            start_new_session=True,  # an interrupt of the cell must not reach the recording
         )
-        # The command takes only parts of the trace that appear after it has begun.
+        # The command uses only parts of the trace that appear after it has begun.
         watchdog = threading.Timer(_PATIENCE, self._beside.kill)
         watchdog.start()
         said = []
@@ -123,7 +124,7 @@ class _Part:
 
     @guarded
     def _record_device(self, library):
-        """The driver calls the library when it is initialised; where it was before, nobody does."""
+        """The driver loads the library when it is initialized; if it already was, it has to be loaded here."""
         import ctypes
 
         torch = sys.modules.get("torch")
@@ -132,7 +133,7 @@ class _Part:
 
     @guarded
     def _switch_operators_on(self):
-        """Where torch is imported later, its hook does so."""
+        """If torch is imported later, its hook does this."""
         torch, session = sys.modules.get("torch"), tracing.current()
         if self._with_operators and torch is not None and session.operators_off is None:
             on, session.operators_off = operators.source(session, torch)
@@ -158,12 +159,12 @@ class _Part:
 
 @contextlib.contextmanager
 def recording(path="run.sstrace", ops=True, quiet=False):
-    """Records what happens inside. Yields whether it is recorded: within a recording of the whole program, and where the
-    recording cannot start, it is not.
+    """Records what happens inside. Yields whether it is recorded: not within a recording of the whole program, and not
+    if the recording cannot start.
 
-    path   of the trace, which is replaced
+    path   of the trace, which is overwritten
     ops    whether PyTorch's operators are recorded
-    quiet  whether nothing is printed about the trace
+    quiet  whether no message about the trace is printed
     """
     session = tracing.current()
     if session is not None and session.is_recording:

@@ -1,9 +1,9 @@
-"""The phases of the program that no single function of PyTorch delimits: forward, loss, validation.
+"""The phases that no single PyTorch function delimits: forward, loss, validation.
 
 - *forward*: a call of an outermost trained module, in training mode with gradients recorded.
-- *loss*: from the end of such a call to the begin of the backward pass, without zero_grad.
-- *validation*: calls in evaluation mode, up to the next training; or a whole loop over a loader in which modules were
-  called and nothing went backward. A model that is trained in evaluation mode (frozen batch norms) is told by its
+- *loss*: from the end of such a call to the start of the backward pass, without zero_grad.
+- *validation*: calls in evaluation mode, until training continues; or a whole loop over a loader in which modules were
+  called without a backward pass. A model that is trained in evaluation mode (frozen batch norms) is recognized by its
   backward pass.
 """
 
@@ -11,18 +11,18 @@
 class Phases:
     def __init__(self, session):
         self._session = session
-        self.listeners = []  # called with the start and the end of each validation that has ended
+        self.listeners = []  # called with the start and the end of each completed validation
         self._reset()
 
-    def begin_again(self):
+    def restart(self):
         self._reset()
 
     def _reset(self):
-        # Of the training step at hand.
+        # State of the current training step.
         self._loss_since = None
-        self._losses = []  # pieces of the loss phase, kept until a backward pass says that there is a loss
+        self._losses = []  # pieces of the loss phase, kept until a backward pass shows that there is a loss
         self._backwards = 0  # since the last optimizer step
-        # Of the validation at hand.
+        # State of the current validation.
         self._since = None
         self._end = None
         self._forwards = 0
@@ -30,7 +30,7 @@ class Phases:
         self._entry = None  # the object that stands for the place from which a model is evaluated
         self._model = None
         self._pending = None  # (module, whether gradients are recorded) of the last call in evaluation mode
-        # Of the loader that was asked last.
+        # State of the last loader that was asked for a batch.
         self._loader = None
         self._loader_entry = None
         self._loader_since = None
@@ -40,7 +40,7 @@ class Phases:
         self._trains_in_eval = set()  # ids of modules
         self._forward = None  # the object of the place that called a model last
         self._validations = {}  # objects of validations in training mode, by that of the call
-        self.accumulation = {}  # backward passes per optimizer step: how often
+        self.accumulation = {}  # backward passes per optimizer step → number of occurrences
 
     # ---- loaders ----
 
@@ -58,7 +58,7 @@ class Phases:
             self._loader = None
 
     def _loop_ended(self, now):
-        """A loop over a loader has ended, or was left."""
+        """A loop over a loader has ended or was left."""
         if self._loader is None or self._loader_trained or not self._loader_forwards:
             return
         if self._loader_entry is not None and self._loader_entry.role is None:
@@ -75,7 +75,7 @@ class Phases:
         self._finish()
 
     def _validation_in_training_mode(self):
-        """The object of a validation that the calls of a model had not shown to be one."""
+        """The object of a validation that could not be recognized from the calls of the model."""
         facts, forward = self._session.facts, self._forward
         if forward is None:
             return None
@@ -87,8 +87,8 @@ class Phases:
         return self._validations[forward]
 
     def copy_called(self, model, grad, place):
-        """A copy of a trained model is called. In a loop over a loader that trains nothing it validates, as an average of
-        the weights does; within a training step it is a teacher or a target."""
+        """A copy of a trained model is called. In a loop over a loader without training it runs a validation, like an
+        average of the weights; within a training step it is a teacher or a target."""
         self._loader_forwards += 1
         self._copy = (model, grad, place)
 
@@ -111,11 +111,12 @@ class Phases:
             self._model, self._grad = model, grad
 
     def evaluation_began(self, now, module, model, grad, place):
-        """A call in evaluation mode, or without gradients. Returns whether it is one of validation."""
+        """A call in evaluation mode, or without gradients. Returns whether it belongs to a validation."""
         self._loader_forwards += 1
         self._model = model
         if module.training:
-            # Within a step, as a generator's samples for its discriminator; a validation if its loop never trains.
+            # Within a step, like the samples of a generator for its discriminator; it is a validation if its loop never
+            # trains.
             self._grad = grad
             return False
         if self._since is None:
@@ -127,7 +128,7 @@ class Phases:
         self._forwards += 1
         self._entry = place
         if place is not None:
-            place.count -= 1  # counted once for each validation
+            place.count -= 1  # counted once per validation
         self._pending = (module, grad)
         return True
 
@@ -140,7 +141,7 @@ class Phases:
     def zero_grad_began(self, now):
         if self._loss_since is not None:
             self._close_loss(now)
-            self._loss_since = -1  # goes on when the gradients are zeroed
+            self._loss_since = -1  # continues after the gradients are zeroed
 
     def zero_grad_ended(self, now):
         if self._loss_since == -1:
@@ -153,7 +154,7 @@ class Phases:
 
     def backward_began(self, now):
         if self._since is not None and self._grad and self._forwards <= 1:
-            # One call in evaluation mode with gradients, then backward: the model is trained so.
+            # One call in evaluation mode with gradients, then backward: the model is trained in this mode.
             self._trains_in_eval.add(id(self._pending[0]))
             self._since = None
         self._finish()
@@ -176,7 +177,8 @@ class Phases:
         return self._backwards > 0
 
     def count_backwards(self, entry):
-        """Backward passes since the last optimizer step, for an optimizer that has stepped; None: the program has none."""
+        """Backward passes since the last optimizer step, for an optimizer that has stepped; None: the program has no
+        backward pass."""
         if self._backwards and (len(self.accumulation) < 32 or self._backwards in self.accumulation):
             self.accumulation[self._backwards] = self.accumulation.get(self._backwards, 0) + 1
             if entry is not None:
@@ -186,7 +188,7 @@ class Phases:
     # ---- validation ----
 
     def _finish(self):
-        """Writes the validation at hand, which has ended."""
+        """Writes the current validation, which has ended."""
         if self._since is None or self._end is None:
             self._since = None
             return
@@ -214,7 +216,7 @@ class Phases:
         self._session.facts.changed = self._session.facts.changed or entry.count == 1
 
     def epoch_began(self):
-        """Ends a validation without a loader, which otherwise ends with the next training."""
+        """Ends a validation without a loader, which otherwise ends when training continues."""
         self._finish()
 
     def program_ended(self, now):

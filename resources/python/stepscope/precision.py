@@ -1,5 +1,5 @@
-"""Settings of PyTorch that hold for the whole program, and tools that slow it down: precision, cuDNN, autocast, compiling,
-anomaly detection, profilers, seeds. Each with the place that sets it.
+"""Settings of PyTorch that apply to the whole program, and tools that slow it down: precision, cuDNN, autocast,
+compilation, anomaly detection, profilers, seeds; each with the place that sets it.
 """
 import functools
 import inspect
@@ -12,18 +12,18 @@ from .optimizers import is_compiling
 
 
 def patch(torch):
-    """torch, once it is whole."""
+    """torch, after it is fully imported."""
     facts = tracing.current().facts
     facts.sections.append(_add_sections)
     for patch_one in (_patch_flags, _patch_autocast, _patch_compile, _patch_debug_tools, _patch_seeds, _patch_checks):
         try:
             patch_one(torch)
-        except Exception as error:  # of a PyTorch that has it elsewhere
+        except Exception as error:  # a PyTorch version that has it in another place
             facts.note(f"{patch_one.__name__[7:]}: {error!r}")
 
 
 def _call(holder, name, kind, note=None):
-    """Records the calls of a function by their places. note(entry, arguments, named): what else there is to say."""
+    """Records the calls of a function by their places. note(entry, arguments, named): adds further information."""
     function = getattr(holder, name)
 
     @functools.wraps(function)
@@ -44,7 +44,7 @@ def _note_call(kind, name, note, *said):
 
 
 def _call_of_class(kind_class, kind, name, note):
-    """Records the constructions of a class (a context manager as a rule) by their places."""
+    """Records the constructions of a class (usually a context manager) by their places."""
     make = kind_class.__init__
 
     @functools.wraps(make)
@@ -68,7 +68,7 @@ def _note_flag(entry, name, value):
 
 
 def _patch_flags(torch):
-    """Assignments such as torch.backends.cudnn.benchmark = True."""
+    """Records assignments such as torch.backends.cudnn.benchmark = True."""
     flags = {
         "torch.backends.cudnn": torch.backends.cudnn,
         "torch.backends.cuda.matmul": torch.backends.cuda.matmul,
@@ -173,7 +173,7 @@ def _patch_seeds(torch):
 
 
 def patch_numpy(numpy):
-    """numpy: the seed of its global generator."""
+    """numpy: records the seed of its global generator."""
 
     def note(entry, arguments, named):
         entry.name = "numpy.random.seed"

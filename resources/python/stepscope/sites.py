@@ -1,8 +1,7 @@
 """Where in the user's files something happens: the place of the call, and of the calls around it.
 
-A user's file is outside site-packages, the standard library and PyTorch. What the hooks keep of a call is a `Call`: code
-objects and offsets of the instructions, which cost little to take; lines and columns are worked out when the facts are
-written.
+A user's file is outside site-packages, the standard library and PyTorch. The hooks keep a `Call`: code objects and
+instruction offsets, which are cheap to obtain; lines and columns are determined when the facts are written.
 """
 import ast
 import hashlib
@@ -20,9 +19,9 @@ FRAMEWORKS = {
     "timm": "timm",
     "fastai": "fastai",
 }
-_MOST_FRAMES = 5  # of the user's, the innermost and those around it
-_MOST_DEPTH = 80  # frames that are looked at
-_MOST_BYTES = 4_000_000  # of a source file
+_MOST_FRAMES = 5  # of the user's files, the innermost and those around it
+_MOST_DEPTH = 80  # maximum number of frames that are examined
+_MOST_BYTES = 4_000_000  # maximum bytes of a source file
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -36,7 +35,7 @@ def _library_folders():
 
 
 _LIBRARIES = _library_folders()
-_known = {}  # by file name: whether it is a user's
+_known = {}  # by file name: whether it is a user's file
 _hooks = {}  # by file name: whether it is a file of these hooks or of PyTorch
 
 
@@ -68,7 +67,7 @@ def _is_torch_or_hook(frame):
 
 
 def caller(depth=2):
-    """The innermost frame outside PyTorch and these hooks: who calls PyTorch. None: nobody does."""
+    """The innermost frame outside PyTorch and these hooks, which calls PyTorch, or None."""
     frame = sys._getframe(depth)
     while frame is not None and _is_torch_or_hook(frame):
         frame = frame.f_back
@@ -100,8 +99,8 @@ def capture(frame):
 
 
 def capture_construction(instance, depth=2):
-    """The call that makes `instance`, seen from within its class's __init__: the frames of its own __init__ and of the
-    classes that it derives from are not where it is made."""
+    """The call that creates `instance`, seen from within its class's __init__: skips the frames of its own __init__ and
+    those of its base classes."""
     frame = sys._getframe(depth)
     while frame is not None and (_is_init_of(frame, instance) or _is_torch_or_hook(frame)):
         frame = frame.f_back
@@ -116,14 +115,14 @@ def _is_init_of(frame, instance):
 
 
 class Sources:
-    """The user's files that sites refer to, as they are when they are first asked for."""
+    """The user's files that sites refer to, with their contents when they are first needed."""
 
     def __init__(self):
         self._files = {}
         self._configurations = set()  # paths
 
     def file(self, path):
-        """(text, sha256, lines, syntax tree) of a file; None where it cannot be read."""
+        """(text, sha256, lines, syntax tree) of a file; None if it cannot be read."""
         if path not in self._files:
             self._files[path] = self._read(path)
         return self._files[path]
@@ -135,7 +134,7 @@ class Sources:
             with open(path, "rb") as source:
                 text = source.read()
         except OSError:
-            text = "".join(linecache.getlines(path)).encode("utf-8", "replace")  # a cell of a notebook
+            text = "".join(linecache.getlines(path)).encode("utf-8", "replace")  # a notebook cell
             if not text:
                 return None
         try:
@@ -145,7 +144,7 @@ class Sources:
         return text, hashlib.sha256(text).hexdigest(), text.count(b"\n") + (not text.endswith(b"\n")), tree
 
     def add_configuration(self, path):
-        """A configuration file that has one of the settings."""
+        """A configuration file that contains one of the settings."""
         self._configurations.add(path)
         self.file(path)
 
@@ -158,9 +157,9 @@ class Sources:
         ]
 
     def site(self, frame, names=()):
-        """The place of a frame's call as the document has it.
+        """The place of a frame's call in the format of the document.
 
-        names: of what may be called, which tells calls of one line apart before Python 3.11.
+        names: of the possible callees, which distinguish calls on one line before Python 3.11.
         """
         code, offset, line = frame
         path = os.path.abspath(code.co_filename) if not code.co_filename.startswith("<") else code.co_filename
@@ -189,11 +188,11 @@ class Sources:
         named = [node for node in calls if _callee(node) in names]
         starting = [node for node in named or calls if node.lineno == line]
         found = starting or named or calls
-        # The innermost of a chain f(x).g() is the one that starts at the same place and ends first.
+        # Of a chain f(x).g(), the innermost call is the one that starts at the same place and ends first.
         return min(found, key=lambda node: (node.end_lineno - node.lineno, node.end_col_offset)) if found else None
 
     def call_node(self, site):
-        """The syntax tree's call at a site; None where there is none."""
+        """The call of the syntax tree at a site, or None."""
         entry = self.file(site["file"])
         if not entry or entry[3] is None:
             return None
@@ -205,7 +204,7 @@ class Sources:
 
 
 def _positions(code, offset):
-    """(line, last line, column, last column) of the instruction; None before Python 3.11 or where they were left out."""
+    """(line, last line, column, last column) of the instruction; None before Python 3.11 or if they were not stored."""
     positions = getattr(code, "co_positions", None)
     if positions is None or offset < 0:
         return None
@@ -221,10 +220,10 @@ def _callee(node):
 
 
 def argument_expressions(sources, site, parameters):
-    """What the call at a site passes: {parameter: expression}, and whether it also passes *args or **kwargs. Keywords
-    that come out of a dictionary are looked up in the dictionaries of the same file.
+    """The arguments of the call at a site: {parameter: expression}, and whether it also passes *args or **kwargs.
+    Keywords from a dictionary are looked up in the dictionaries of the same file.
 
-    parameters: names of the callee's parameters, in order, for arguments without a name.
+    parameters: names of the callee's parameters, in order, for positional arguments.
     """
     node = sources.call_node(site)
     if node is None:
@@ -257,7 +256,7 @@ def dictionary_values(tree, key):
 
 
 def assigned_values(tree, name):
-    """Expressions that a file assigns to a plain name."""
+    """Expressions that a file assigns to a simple name."""
     return [
         node.value
         for node in ast.walk(tree)

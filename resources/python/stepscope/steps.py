@@ -1,13 +1,12 @@
-"""Where a training step begins and ends, in a program that does not say so.
+"""Detects where training steps begin and end, in a program that does not mark them.
 
-A step ends where the program's optimizers finish their repeating cycle (cycle.py). Accumulated gradients are one step,
-and so is a GradScaler step that skips.
+A step ends when the program's optimizers finish their repeating cycle (cycle.py). Accumulated batches form one step,
+and a step that a GradScaler skips counts as well.
 
 - With a loader, a step begins when the loop asks for a batch, and lasts until the loop asks for the next one after the
-  cycle is finished: what the loop does after the optimizer (metrics, the schedule) belongs to the step. The end of an
-  epoch ends it too; a loop that asks for each batch before it trains on the previous one has its last step still to
-  come then.
-- A program that asks for one batch only and steps on it again and again has no loader in this sense.
+  cycle is finished, so work after the optimizer (metrics, the schedule) belongs to the step. The end of an epoch also
+  ends a step; if a loop asks for each batch before it trains on the previous one, its last step follows after that.
+- A program that asks for a single batch and steps on it repeatedly counts as a program without a loader.
 - Without a loader, a step lasts from the end of one cycle to the end of the next; the first one begins with the first
   forward or backward pass.
 
@@ -21,14 +20,14 @@ from .guard import guarded
 
 _REPORT = "STEPSCOPE_FIRST_STEPS"
 _REPORTED = 12
-# After so many optimizer steps on the only batch that was ever asked for, a program is one that trains on it for good.
-# Chosen: loops within a batch (critics, adversarial training, meta-learning) are shorter.
+# After this many optimizer steps on the only batch that was requested, the program is considered to train on it
+# permanently. Chosen: loops within a batch (critics, adversarial training, meta-learning) are shorter.
 _ON_ONE_BATCH = 24
 
 
 def report_first(steps):
-    """Adds a byte to the file that the variable names, for each of the first steps. A recording of a program that goes
-    on for hours ends when that file says that the program trains (advisor/runner/program_recording.h)."""
+    """Adds a byte to the file that the variable names, for each of the first steps. A recording of a program that runs
+    for hours stops after that file shows that the program trains (advisor/runner/program_recording.h)."""
     path = os.environ.get(_REPORT)
     if path:
         steps.listeners.append(_FirstSteps(steps, path))
@@ -62,54 +61,54 @@ class Steps:
     def __init__(self, session):
         self._session = session
         self.listeners = []  # called with the time at the end of each step, on the loop's thread; they may wait
-        self.begun = 0  # when the step began whose end the listeners are called for
-        self.windows = None  # of operators; None: all steps have them, or none has
+        self.begun = 0  # start of the step for whose end the listeners are called
+        self.windows = None  # operator windows; None: all steps have operators, or none has
         self._made = {}  # the program's living optimizers, by id
-        self.names = {}  # what the trace calls the optimizers, by id
+        self.names = {}  # names of the optimizers in the trace, by id
         self._reset()
 
     def _reset(self):
         self._count = 0
         self._cycle = Cycle()
-        self._pending = []  # segments about which the cycle does not say yet whether they end a step
-        self._open = []  # segments of the step at hand that did not end it
-        self._begin = None  # of the segment at hand
-        self._trains = False  # a forward or backward pass, or an optimizer, has begun in it
+        self._pending = []  # segments for which the cycle has not decided yet whether they end a step
+        self._open = []  # segments of the current step that did not end it
+        self._begin = None  # start of the current segment
+        self._trains = False  # whether a forward or backward pass, or an optimizer, has begun in it
         self._stepped = []  # optimizers that have stepped in it, in order
-        self._last = None  # when the last one did
-        self._asked = {}  # in it: how often, by iterator; the first one has begun it
+        self._last = None  # time of the last optimizer step
+        self._asked = {}  # in it: number of requests by iterator; the first request has begun it
         self._begins_steps = None  # the iterator that began the last segment that trained
-        self._ended = False  # its loader had no more
+        self._ended = False  # its loader had no more batches
         self._by_loader = False
-        self._batches = 0  # that were asked for
-        self._on_one_batch = []  # when the optimizers stepped on the only one, and which
-        self._alone_since = None  # when training went on after the loader's end
-        self._alone_stepped = None  # the first optimizer that stepped then, and when
+        self._batches = 0  # number of batches requested
+        self._on_one_batch = []  # time and optimizer of each step on the only batch
+        self._alone_since = None  # time at which training continued after the loader's end
+        self._alone_stepped = None  # the first optimizer that stepped then, and its time
         self._marked = False
         self._marked_begin = 0
-        self.phases = []  # optimizers that took turns, and the steps that they took: [names, first, last]
+        self.phases = []  # optimizers that alternated, and their steps: [names, first, last]
 
-    def begin_again(self):
-        """A recording begins; the program's optimizers are the same."""
+    def restart(self):
+        """Called when a recording begins; the program's optimizers stay the same."""
         self._reset()
 
     @property
     def count(self):
-        """Steps that have ended."""
+        """Number of completed steps."""
         return self._count
 
     def has_optimizers(self):
-        """Whether the program has made an optimizer that lives."""
+        """Whether an optimizer of the program exists."""
         return bool(self._made)
 
     def optimizer_made(self, optimizer):
         key = id(optimizer)
         self._made[key] = weakref.ref(optimizer, lambda _, key=key: self._made.pop(key, None))
 
-    # ---- what the hooks report; the session's lock is held ----
+    # ---- called by the hooks; the session's lock is held ----
 
     def batch_asked(self, now, asked):
-        """A loader is asked for a batch. asked: a number of the loader's iterator."""
+        """A loader is asked for a batch. asked: a number that identifies the loader's iterator."""
         self._by_loader = True
         self._batches += 1
         self._on_one_batch = []
@@ -120,14 +119,15 @@ class Steps:
         self._asked[asked] = self._asked.get(asked, 0) + 1
 
     def _was_left(self, asked):
-        """Whether what began as a step was a loop over another loader, a validation as a rule, that was left before the
-        loader's end. Loaders that are asked in turns, one after the other in each step, are not."""
+        """Whether the current segment was a loop over another loader, usually a validation, that was left before the
+        loader's end. Loaders that are used alternately, one after the other in each step, do not count."""
         if not self._asked or asked in self._asked:
             return False
         return asked == self._begins_steps or max(self._asked.values()) > 1
 
     def loader_ended(self):
-        """A loader had no more batches: what began with the question is a step only if an optimizer steps now."""
+        """A loader had no more batches: the segment that began with the request is a step only if an optimizer steps
+        now."""
         self._ended = True
 
     def training_began(self, now):
@@ -150,14 +150,14 @@ class Steps:
                     if len(self._on_one_batch) == _ON_ONE_BATCH:
                         self._steps_on_one_batch()
             return
-        if self._begin is None:  # nothing told when the step began: it is not one
+        if self._begin is None:  # the start of the step is unknown, so it does not count
             self._start(now)
             return
         self._stepped.append(id(optimizer))
         self._start(self._close(now))
 
     def _goes_on_alone(self, now, optimizer):
-        """Whether an optimizer steps again after the loader's end: the program has kept its batches."""
+        """Whether an optimizer steps again after the loader's end, because the program has kept its batches."""
         if not self._ended:
             return False
         if self._alone_stepped is None or self._alone_stepped[0] != optimizer:
@@ -174,8 +174,8 @@ class Steps:
         return True
 
     def _steps_on_one_batch(self):
-        """The program trains on the only batch that it asked for: each optimizer step ends a segment. Listeners, which may
-        wait, hear of the last step only: the others are over."""
+        """The program trains on the only batch that it requested: each optimizer step ends a segment. Listeners, which
+        may wait, are called only for the last step, because the others are over."""
         stepped, self._on_one_batch = self._on_one_batch, []
         self._by_loader = False
         listeners, self.listeners = self.listeners, []
@@ -188,7 +188,7 @@ class Steps:
         self._start(self._report(begin, last) if self._count > count else last)
 
     def outside_began(self, now):
-        """Something that belongs to no step begins: validation, generation, saving."""
+        """Something outside of any step begins: validation, generation, saving."""
         if self._begin is None or not self._stepped:
             return
         if self._cycle.ends_with(tuple(self._stepped)) or self._is_alone():
@@ -199,8 +199,8 @@ class Steps:
             self._begin = now
 
     def program_ended(self, now):
-        """The process ends, and with it the last step; not later than its last optimizer step ended, if nothing asked for
-        a batch after it."""
+        """The process ends, and with it the last step; it ends with its last optimizer step if no batch was requested
+        after it."""
         if self._begin is not None and len(self._on_one_batch) > 1 and self._is_one_after_another():
             self._steps_on_one_batch()
         if self._begin is not None and self._stepped:
@@ -215,7 +215,7 @@ class Steps:
         return all(stepped.count(optimizer) > 1 for optimizer in set(stepped))
 
     def forked(self):
-        """In a child by fork: the steps are the parent's."""
+        """In a forked child, the steps belong to the parent."""
         self._reset()
         self.listeners = []
         if self.windows:
@@ -223,7 +223,7 @@ class Steps:
 
     @guarded
     def begin_marked(self, index):
-        """The program says itself where its steps are."""
+        """The program itself marks its steps."""
         if not self._marked:
             self._marked = True
             self._begin = None
@@ -255,8 +255,8 @@ class Steps:
             self.windows.step_begins(self._count)
 
     def _close(self, now):
-        """Ends the segment at hand: an optimizer has stepped in it. Returns when the next one begins: later than `now`
-        where a listener has waited."""
+        """Ends the current segment, in which an optimizer has stepped. Returns the start of the next one: later than
+        `now` if a listener has waited."""
         token = tuple(self._stepped)
         alone = self._is_alone()
         self._pending.append(_Segment(token, self._begin, now))
@@ -269,7 +269,7 @@ class Steps:
         return now if ends is None else self._take(ends, now)
 
     def _take(self, ends, now):
-        """What the cycle has decided about the pending segments. Returns the time after the listeners."""
+        """Applies the cycle's decision about the pending segments. Returns the time after the listeners."""
         pending, self._pending = self._pending, []
         begin = None
         for segment, is_end in zip(pending, ends):
@@ -284,7 +284,7 @@ class Steps:
         if self._marked:
             return
         begin, end = segments[0].begin, segments[-1].end
-        # A validation within a cycle would be in the step's time; such a step is left out.
+        # A validation within a cycle would count as step time, so such a step is excluded.
         if any(after.begin != before.end for before, after in zip(segments, segments[1:])):
             return
         self._note_phase(segments)
@@ -296,7 +296,7 @@ class Steps:
         names = [self.names.get(key) for key in keys]
         if self.phases and self.phases[-1][0] == names:
             self.phases[-1][2] = self._count
-        elif len(self.phases) < 64:  # a program may make an optimizer for each of its steps
+        elif len(self.phases) < 64:  # a program may create an optimizer for each of its steps
             self.phases.append([names, self._count, self._count])
 
     def _report(self, begin, now):

@@ -1,5 +1,5 @@
-"""Calls by which the host waits for a device, with their places: .item(), .cpu(), .numpy(), .tolist(), float(), bool(), and
-print of a tensor that is on a device; moves of tensors to a device; saving.
+"""Calls by which the host waits for a device, with their places: .item(), .cpu(), .numpy(), .tolist(), float(), bool(),
+and print of a tensor on a device; moves of tensors to a device; saving.
 """
 import functools
 import sys
@@ -8,7 +8,7 @@ from . import tracing
 from .guard import guarded
 from .optimizers import is_compiling
 
-# Methods of a tensor that read its values back, and what a program writes to call them.
+# Methods of a tensor that read its values back, and the expressions that call them in a program.
 _READS = {
     "item": ".item()",
     "cpu": ".cpu()",
@@ -21,7 +21,7 @@ _READS = {
     "__repr__": "print()",
     "__format__": "print()",
 }
-# Moves to a device are all seen in the first steps.
+# All moves to a device appear in the first steps.
 _STEPS_OF_MOVES = 30
 _modules_moving = []
 
@@ -38,8 +38,8 @@ def patch(torch):
     torch.save = torch.serialization.save = _saving(save, "torch.save")
 
 
-# Subclasses of a tensor, and modes, are given the function that was called, and compare it with torch.Tensor's attribute:
-# so a method of ours hands itself to them, as the methods of PyTorch that are written in Python do.
+# Tensor subclasses and modes receive the called function and compare it with the attribute of torch.Tensor, so our
+# method passes itself to them, like PyTorch's own methods that are written in Python.
 
 
 def _patch_read(torch, name, written):
@@ -82,7 +82,7 @@ def _patch_move(torch, holder, name, kind):
         _note_move(self, kind, name, target, arguments, named, sys._getframe(1))
         if kind == "tensor":
             return move(self, *arguments, **named)
-        _modules_moving.append(self)  # which moves its tensors
+        _modules_moving.append(self)  # a module that moves its tensors
         try:
             return move(self, *arguments, **named)
         finally:
@@ -95,7 +95,7 @@ def _patch_move(torch, holder, name, kind):
 def _note_move(moved, kind, name, target, arguments, named, frame):
     session = tracing.current()
     caller = frame.f_globals.get("__name__", "")
-    if caller == "torch" or caller.startswith("torch."):  # within PyTorch: what it does for a call of the program's
+    if caller == "torch" or caller.startswith("torch."):  # within PyTorch: part of a call by the program
         return
     if kind == "tensor" and (_modules_moving or session.steps.count > _STEPS_OF_MOVES):
         return
@@ -117,7 +117,7 @@ def _note_move(moved, kind, name, target, arguments, named, frame):
 
 def _is_pinned(tensor):
     torch = sys.modules["torch"]
-    # Asking initialises CUDA, which is the program's to do.
+    # The query would initialize CUDA, which is up to the program.
     return torch.cuda.is_initialized() and tensor.is_pinned()
 
 
@@ -156,12 +156,12 @@ def _saving_ends(entry, began, is_open):
 
 
 def add_time(entry, began, ended):
-    """To the time of an object's calls; times in ns."""
+    """Adds to the time of an object's calls; times in ns."""
     if entry is not None:
         entry.fields["time_us"] = round(entry.fields.get("time_us", 0) + (ended - began) / 1000, 1)
 
 
 def patch_safetensors(module):
-    """safetensors.torch, which Hugging Face's libraries save with."""
+    """safetensors.torch, which Hugging Face's libraries use to save."""
     for name in ("save_file", "save_model"):
         setattr(module, name, _saving(getattr(module, name), f"safetensors.torch.{name}"))

@@ -1,8 +1,8 @@
-"""One forward pass, followed function by function: which convolutions go straight into a batch norm, which attention is
-written out with a softmax between two matrix products, and under which precision.
+"""One forward pass, followed function by function: which convolutions are directly followed by a batch norm, which
+attention is unfused (a softmax between two matmuls), and under which precision.
 
 It is followed by a torch function mode, which sees PyTorch's functions as the program calls them. Compiled modules are
-not followed: a mode would have them compiled once more.
+not followed, because a mode would cause another compilation.
 """
 import sys
 
@@ -10,9 +10,9 @@ from . import sites, tracing
 from .arguments import plain
 
 _MOST_FOUND = 200
-# Functions that may stand between attention's products: scaling, masks, dropout, casts, views.
+# Functions that may be between attention's matmuls: scaling, masks, dropout, casts, views.
 _MOST_BETWEEN = 14
-_MOST_VALUES = 50_000_000  # of a batch whose mean is taken
+_MOST_VALUES = 50_000_000  # first samples of a batch of which the mean is computed
 _PRODUCTS = ("matmul", "bmm", "baddbmm", "einsum", "__matmul__", "__rmatmul__")
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _SOFTMAXES = ("softmax",)
@@ -21,7 +21,7 @@ _SOFTMAXES = ("softmax",)
 class TracedForward:
     def __init__(self, torch, module, arguments, named):
         self.precision = _precision(torch, arguments, named)
-        self._owners = {}  # of weights, by id: (name, module)
+        self._owners = {}  # weights by id: (name, module)
         compiled = type(module).__name__ == "OptimizedModule"
         for name, part in module.named_modules():
             compiled = compiled or getattr(part, "_compiled_call_impl", None) is not None
@@ -34,7 +34,7 @@ class TracedForward:
         self.followed = not compiled and hasattr(torch.overrides, "TorchFunctionMode")
         self.mode = _mode(torch, self) if self.followed else None
         self._convolution = None  # the last convolution's output and owner
-        self._chain = []  # functions since a product: what stands between attention's products
+        self._chain = []  # functions since a matmul: those between attention's matmuls
         self._count = 0
 
     def sections(self, place_of):
@@ -54,7 +54,7 @@ class TracedForward:
             yield kind, count, site
 
     def saw(self, function, arguments, named, result):
-        """A function was called, and returned."""
+        """A function was called and has returned."""
         name = getattr(function, "__name__", "")
         if name in _CONVOLUTIONS:
             owner = self._owners.get(id(arguments[1])) if len(arguments) > 1 else None
@@ -101,7 +101,7 @@ class TracedForward:
 
 
 def _computes(name):
-    """Whether a function makes new values; asking a tensor for its shape does not."""
+    """Whether a function creates new values; querying the shape of a tensor does not."""
     return not name.startswith("__get") and name not in ("dim", "size", "stride", "numel", "is_floating_point", "add_")
 
 
@@ -111,7 +111,7 @@ def _mode(torch, traced):
             result = function(*args, **(kwargs or {}))
             try:
                 traced.saw(function, args, kwargs or {}, result)
-            except Exception:  # what is not understood is not followed
+            except Exception:  # unknown outputs are not followed
                 pass
             return result
 

@@ -1,4 +1,4 @@
-"""The way into the trace: C functions of the injection library, by ctypes."""
+"""The interface to the trace: C functions of the injection library, called with ctypes."""
 import ctypes
 import os
 import sys
@@ -13,12 +13,13 @@ _session = None
 
 
 def current():
-    """The recording of this process; None when it is not recorded."""
+    """The recording of this process; None if it is not recorded."""
     return _session
 
 
 def start():
-    """Opens this process's part of the trace. Returns None where the process is neither recorded nor an experiment's."""
+    """Opens this process's part of the trace. Returns None if the process is neither recorded nor part of an
+    experiment."""
     global _session
     if _session is None and arm.is_wanted():
         silent = arm.SilentLibrary()
@@ -26,8 +27,8 @@ def start():
     elif _session is None:
         library = ctypes.CDLL(os.environ["STEPSCOPE_LIBRARY"])
         if library.stepscope_start():
-            # Calls that take less than giving Python's lock away and getting it back: with another thread at work, a step
-            # of ours would wait for it each time.
+            # Calls that take less time than releasing the GIL and acquiring it again: with another active thread, a
+            # step would wait for it in each call.
             quick = ctypes.PyDLL(library._name)
             _declare(quick)
             _session = Session(library, quick)
@@ -35,7 +36,7 @@ def start():
 
 
 def begin(path):
-    """Opens a part of a trace that begins now, in a process whose hooks are in place or will be.
+    """Opens a part of a trace that begins now, in a process in which the hooks are or will be installed.
 
     @param path  of the injection library; STEPSCOPE_RECORD names the trace
     @return whether the process is recorded
@@ -50,12 +51,12 @@ def begin(path):
     if _session is None:
         _session = Session(whole, quick)
     else:
-        _session.begin_again(whole, quick)
+        _session.restart(whole, quick)
     return True
 
 
 def wait_for_recordings():
-    """A session that knows of the objects that the program makes from now on, until something is recorded."""
+    """A session that registers the objects that the program creates from now on, until something is recorded."""
     global _session
     if _session is None:
         silent = arm.SilentLibrary()
@@ -85,18 +86,18 @@ def _declare(library):
 
 
 def _encoded(text):
-    """Of whatever a program gives as a name; a file's name need not be text."""
+    """Encodes whatever a program passes as a name; a file name may not be valid text."""
     return str(text).encode("utf-8", "replace")
 
 
 class Session:
-    """One process's recording. The training loop's thread has a track of its own, on which steps and phases nest; other
-    threads that load, step or mark have one each: a loader may be asked by a thread that fetches ahead."""
+    """The recording of one process. The thread of the training loop has a separate track on which steps and phases
+    nest; other threads that load, step or mark have one track each, because a prefetching thread may ask a loader."""
 
     def __init__(self, whole, library):
-        """The library twice: its calls give Python's lock away, or keep it."""
-        self._texts = {}  # of names, as C has them: there are few
-        self.operators_off = None  # switches operators off that were switched on for the whole recording
+        """The library twice: its calls release the GIL, or keep it."""
+        self._texts = {}  # names as C strings: there are few
+        self.operators_off = None  # turns off operators that were turned on for the whole recording
         self._take(whole, library)
         from .facts import Facts
         from .lines import Lines
@@ -124,30 +125,30 @@ class Session:
         self._kinds = {}
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
         self.asked_facts = None  # of the iterator that was asked for a batch last (loaders.LoaderFacts)
-        self.told_facts = None
-        self.told_optimizers = set()
+        self.reported_facts = None
+        self.reported_optimizers = set()
 
-    def begin_again(self, whole, library):
-        """A recording begins in a process that was recorded before, or whose objects are known. They stay known."""
+    def restart(self, whole, library):
+        """A recording begins in a process that was recorded before, or whose objects are already known."""
         self._take(whole, library)
         for part in (self.facts, self.steps, self.phases, self.models, self.losses, self.lines):
-            part.begin_again()
+            part.restart()
         self._threads_are_new()
 
     def stop(self):
-        """The recording has ended, and the process goes on: from here on nothing is written."""
+        """The recording has ended, and the process continues: from here on, nothing is written."""
         silent = arm.SilentLibrary()
         self._take(silent, silent)
 
     def _threads_are_new(self):
         self.lock = threading.RLock()
-        self._loop = None  # the training loop's thread, once it is known
-        self._others = {}  # lanes of other threads
-        self._worker = None  # lane of the loader worker that this process is; False: it is none
-        self._optimizing = {}  # by thread: the optimizers that are in step(), the innermost last
+        self._loop = None  # the thread of the training loop, once it is known
+        self._others = {}  # tracks of other threads
+        self._worker = None  # track of the loader worker that this process is; False: it is none
+        self._optimizing = {}  # by thread: the optimizers that are in step(), innermost last
 
     def forked(self):
-        """In a child by fork, which has the one thread that forked, and a trace of its own from its first event on."""
+        """In a forked child, which has only the thread that forked, and its own trace from its first event on."""
         self._threads_are_new()  # another thread of the parent may have held the lock
         self.steps.forked()
         self.phases.forked()
@@ -155,8 +156,9 @@ class Session:
         self.lines.forked()
         self.facts.forked()
 
-    def lane(self, asks_only=False):
-        """The calling thread's. The loop is the main thread, or the first that does more than asking a loader."""
+    def track(self, asks_only=False):
+        """The track of the calling thread. The loop is the main thread, or the first thread that does more than ask a
+        loader."""
         thread = get_ident()
         if thread == self._loop:
             return self._main
@@ -164,19 +166,19 @@ class Session:
             self._loop = thread
             return self._main
         known = self._others.get(thread)
-        return self._new_lane(thread) if known is None else known
+        return self._new_track(thread) if known is None else known
 
-    def _new_lane(self, thread):
+    def _new_track(self, thread):
         with self.lock:
-            threading.current_thread()  # makes Python know of a thread that it has not made
+            threading.current_thread()  # registers a thread that Python has not created
             living = {other.ident for other in threading.enumerate()}
             gone = next((other for other in self._others if other not in living), None)
             if gone is not None:
-                lane = self._others.pop(gone)
+                track = self._others.pop(gone)
             else:
-                lane = self._library.stepscope_lane(f"Python thread {len(self._others) + 2}".encode(), _TRACK_THREAD)
-            self._others[thread] = lane
-            return lane
+                track = self._library.stepscope_lane(f"Python thread {len(self._others) + 2}".encode(), _TRACK_THREAD)
+            self._others[thread] = track
+            return track
 
     def kind(self, name):
         number = self._kinds.get(name)
@@ -188,23 +190,23 @@ class Session:
         encoded = self._texts.get(name)
         if encoded is None:
             encoded = _encoded(name)
-            if len(self._texts) < 1000:  # a program may make its names up
+            if len(self._texts) < 1000:  # a program may generate its names
                 self._texts[name] = encoded
         return encoded
 
     @guarded
     def open(self, kind, name, value=0):
         """Begins a range of the calling thread. Returns whether it did."""
-        return self.open_on(self.lane(), kind, name, value)
+        return self.open_on(self.track(), kind, name, value)
 
     @guarded
     def close(self):
-        """Ends the calling thread's innermost range."""
-        self.close_on(self.lane())
+        """Ends the innermost range of the calling thread."""
+        self.close_on(self.track())
 
     @guarded
-    def open_on(self, lane, kind, name, value=0):
-        self._library.stepscope_open(lane, self.kind(kind), self.text(name), int(value))
+    def open_on(self, track, kind, name, value=0):
+        self._library.stepscope_open(track, self.kind(kind), self.text(name), int(value))
         return True
 
     @guarded
@@ -226,53 +228,53 @@ class Session:
 
     @guarded
     def optimizers_raised(self, least=0):
-        """What the calling thread does now is not done in an optimizer's step: one that has not ended has raised, and
-        LibTorch told nobody."""
+        """The calling thread is not in an optimizer's step: a step that has not ended has raised, which LibTorch did
+        not report."""
         inside = self._optimizing.get(get_ident(), ())
         while len(inside) > least:
             inside.pop()
             self.close()
 
     def complete(self, kind, name, begin, end, value=0):
-        """A whole range on the training loop's track, times as now() gives them."""
+        """A complete range on the training loop's track, with times as returned by now()."""
         self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
 
     @guarded
     def fetch_begins(self):
-        """A loader begins to make a batch. Returns the lane on which it does: a worker's, or the calling thread's."""
+        """A loader begins to create a batch. Returns its track: that of a worker or of the calling thread."""
         if self._worker is None:
-            self._worker = self._lane_of_worker()
-        lane = self._worker or self.lane(asks_only=True)
-        self._library.stepscope_fetch_begins(lane)
-        return lane
+            self._worker = self._track_of_worker()
+        track = self._worker or self.track(asks_only=True)
+        self._library.stepscope_fetch_begins(track)
+        return track
 
     @property
     def is_loader_worker(self):
-        """Known once a batch was made in this process."""
+        """Known after a batch was created in this process."""
         return bool(self._worker)
 
-    def _lane_of_worker(self):
+    def _track_of_worker(self):
         worker = sys.modules.get("torch.utils.data._utils.worker")
         info = worker.get_worker_info() if worker else None
         return info is not None and self._library.stepscope_lane(f"loader worker {info.id}".encode(), _TRACK_LOADER_WORKER)
 
     @guarded
     def counter(self, name, unit, value, time=None):
-        """A sample of a counter; now, where no time is given."""
+        """A sample of a counter; at the current time if none is given."""
         self._library.stepscope_counter(self._main, self.text(name), self.text(unit), value, time or self.now())
 
     def metadata(self, key, value):
         self._library.stepscope_metadata(_encoded(key), _encoded(value))
 
     def operators(self, on):
-        """Whether NVTX ranges of LibTorch's profiler are operators from now on."""
+        """Sets whether NVTX ranges of LibTorch's profiler are operators from now on."""
         self._library.stepscope_operators(1 if on else 0)
 
     def operator_functions(self):
-        """Addresses of the functions that take an operator's begin and end."""
+        """Addresses of the functions that receive the start and end of an operator."""
         names = ("stepscope_op_begin", "stepscope_op_end")
         return tuple(ctypes.cast(getattr(self._library, name), ctypes.c_void_p) for name in names)
 
     def end(self):
-        """Ends the part of a process that leaves by _exit, as a loader's worker does."""
+        """Ends the part of a process that exits with _exit, like a loader worker."""
         self._whole.stepscope_end()

@@ -1,4 +1,4 @@
-"""Trainers of frameworks: the objects through whose arguments a user sets what PyTorch's objects get."""
+"""Trainers of frameworks: the objects through whose arguments a user configures PyTorch's objects."""
 import dataclasses
 import functools
 import inspect
@@ -8,7 +8,7 @@ from .guard import guarded
 
 
 def patches():
-    """{module: function that patches it}, for each module that has trainers."""
+    """{module: function that patches it}, for each module that contains trainers."""
     return {
         module: functools.partial(_patch, framework=framework, names=names)
         for module, (framework, names) in frameworks.modules().items()
@@ -53,7 +53,7 @@ def _trainer_made(trainer, written, framework, parameters, arguments, named):
 
 
 def _patch_dataclass(holder, name, framework):
-    """Arguments that are a dataclass: classes derived from it have an __init__ of their own."""
+    """Arguments in the form of a dataclass: derived classes have their own __init__."""
     check = holder.__post_init__
     tables = frameworks.table(framework).ARGUMENTS.values()
     wanted = {argument for table in tables for owner, argument in table.values() if owner == name}
@@ -118,7 +118,7 @@ def _fill(entry, parameters, arguments, named):
 
 
 def _add_framework_arguments(document):
-    """For each object, the framework's argument that a setting of it comes from, and the object that has the argument."""
+    """For each object, the framework's argument from which a setting comes, and the object that has the argument."""
     trainers = {}
     for entry in document["objects"]:
         if entry["kind"] == "trainer":

@@ -2,20 +2,20 @@
 
 import sys
 
-# The first steps allocate and choose algorithms: they say nothing about the steps after them.
+# The first steps allocate memory and choose algorithms, so they are not representative.
 _WARM_UP = 3
-_TOLD = 8  # windows by their numbers; of more, the first and the last ones
+_LISTED = 8  # maximum number of windows in the list; of more, the first and the last ones are listed
 
 
 class Windows:
-    """As capture.ops_every and capture.ops_window have it in a training of Stepscope's own: a window near the start, and
-    one at the beginning of every so many steps."""
+    """Same as capture.ops_every and capture.ops_window in a training run of Stepscope's own trainer: a window near the
+    start, and one at the beginning of every so many steps."""
 
     def __init__(self, session, every, length, switches):
         self._session = session
         self._every, self._length = every, length
         self._on, self._off = switches
-        self._windows = []  # first and last step of each
+        self._windows = []  # first and last step of each window
         self._count = 0
         self._inside = False
         self._step = -1
@@ -27,7 +27,7 @@ class Windows:
         return first or (step >= self._every and step % self._every < self._length)
 
     def step_begins(self, step):
-        """On the loop's thread; also where it turns out later that no step has begun."""
+        """Called on the loop's thread, even if it turns out later that no step has begun."""
         if step == self._step:
             return
         self._step = step
@@ -43,19 +43,19 @@ class Windows:
         self._inside = True
         self._count += 1
         self._windows.append([step, step])
-        if len(self._windows) > _TOLD:
-            del self._windows[_TOLD - 1]
+        if len(self._windows) > _LISTED:
+            del self._windows[_LISTED - 1]
         self._on()
 
     def end(self):
-        """The window's last step has ended, or the program."""
+        """The window's last step, or the program, has ended."""
         if not self._inside:
             return
         self._off()
         self._inside = False
         parts = [f"{first}–{last}" if last > first else str(first) for first, last in self._windows]
-        if self._count > _TOLD:
-            parts.insert(_TOLD - 1, f"{self._count - _TOLD} more")
+        if self._count > _LISTED:
+            parts.insert(_LISTED - 1, f"{self._count - _LISTED} more")
         self._session.metadata("ops.steps", ", ".join(parts))
 
     def program_ended(self, steps):
@@ -65,11 +65,11 @@ class Windows:
             self._session.metadata(
                 "ops.note",
                 f"operators are not recorded: {steps} training steps were seen, and the first window begins after "
-                f"{min(_WARM_UP, self._every)} (a step is told by a DataLoader, an Optimizer or stepscope.step())",
+                f"{min(_WARM_UP, self._every)} (DataLoaders, optimizers or stepscope.step() mark steps)",
             )
 
     def forked(self):
-        """In a child by fork: the windows are the parent's."""
+        """In a forked child, the windows belong to the parent."""
         if self._inside:
             self._off()
         self._windows, self._count, self._inside, self._step = [], 0, False, -1

@@ -159,7 +159,7 @@ def _scale_gradients(work):
     optimizers = [item for item in work.objects("optimizer") if item.get("site")]
     if len(backwards) != 1 or len(steps) != 1 or len(optimizers) != 1:
         raise Refusal("scaler",
-                      "Gradient scaling needs exactly one optimizer, one backward pass and one step() call in your files.")
+                      "Gradient scaling needs exactly one optimizer, one backward pass and one step() in your files.")
     backward, step = Frame(work, backwards[0]["site"]), Frame(work, steps[0]["site"])
     made = Frame(work, optimizers[0]["site"])
     code = step.code

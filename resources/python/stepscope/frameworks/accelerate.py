@@ -1,4 +1,4 @@
-"""Hugging Face Accelerate: the Accelerator's arguments. Loaders and optimizers are the user's own, and wrapped."""
+"""Hugging Face Accelerate: the Accelerator's arguments. The user's own loaders and optimizers are wrapped."""
 from . import number
 
 TRAINERS = {"accelerate.accelerator": ("Accelerator",)}

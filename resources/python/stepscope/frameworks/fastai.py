@@ -1,4 +1,4 @@
-"""fastai: the Learner's arguments, and those of its loaders (which are DataLoaders of fastai's own)."""
+"""fastai: the Learner's arguments, and those of its loaders (which are fastai's own DataLoaders)."""
 from . import flag, number
 
 TRAINERS = {"fastai.learner": ("Learner",), "fastai.data.load": ("DataLoader",)}

@@ -1,4 +1,4 @@
-"""PyTorch Lightning: the Trainer's arguments. Loaders and optimizers are made by the user's own code."""
+"""PyTorch Lightning: the Trainer's arguments. Loaders and optimizers are created by the user's own code."""
 from . import flag, number
 
 _TRAINER = ("Trainer",)

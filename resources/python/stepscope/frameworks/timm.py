@@ -1,4 +1,4 @@
-"""timm: functions that make loaders and optimizers from arguments of the command line."""
+"""timm: functions that create loaders and optimizers from command-line arguments."""
 from . import flag, number
 
 TRAINERS = {

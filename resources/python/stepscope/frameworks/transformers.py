@@ -1,4 +1,4 @@
-"""Hugging Face Transformers: TrainingArguments, from which the Trainer makes its loaders and its optimizer."""
+"""Hugging Face Transformers: TrainingArguments, from which the Trainer creates its loaders and its optimizer."""
 from . import flag, number
 
 TRAINERS = {
