@@ -26,10 +26,11 @@ struct CommandLine {
             QApplication::translate("main", "Shows where the time of a training step goes."));
         parser.addHelpOption();
         parser.addVersionOption();
-        parser.addOption(
-            {"config", QApplication::translate("main", "Start with this training configuration."), "FILE"});
+        parser.addOption({"config", QApplication::translate("main", "Training configuration to load."), "FILE"});
         parser.addPositionalArgument(
-            "TRACE", QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, or ours."),
+            "TRACE",
+            QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, .sstrace "
+                                            "or .sspack."),
             "[TRACE]");
     }
 
@@ -56,8 +57,8 @@ Arguments parse(const QApplication& application)
     line.parser.process(application);
     const QStringList positional = line.parser.positionalArguments();
     if (positional.size() > 1) {
-        const QString text = QApplication::translate(
-            "main", "Stepscope opens one trace: %1 is one too many. Open it in a second window.");
+        const QString text =
+            QApplication::translate("main", "Only one trace can be opened at a time. Open %1 in a second window.");
         std::fprintf(stderr, "%s\n", qPrintable(text.arg(positional[1])));
         std::exit(EXIT_FAILURE);
     }
@@ -112,7 +113,7 @@ int main(int argc, char** argv)
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        std::fputs("stepscope: there is not enough memory to start\n", stderr);
+        std::fputs("stepscope: not enough memory to start\n", stderr);
         return EXIT_FAILURE;
     }
 }

@@ -128,8 +128,8 @@ void MainWindow::connectSession()
     connect(session, &Session::noticeOutdated, m_notice, &NoticeStrip::dismiss);
     if (auto* application = qobject_cast<Application*>(qApp))
         connect(application, &Application::outOfMemory, this, [this] {
-            m_notice->show(tr("There was not enough memory."),
-                           tr("What was just done may be incomplete. Close other programs, or open a smaller trace."),
+            m_notice->show(tr("Out of memory."),
+                           tr("The last action may be incomplete. Close other programs, or open a smaller trace."),
                            true);
         });
     connect(session, &Session::loading, m_loading, &LoadingBar::show);
@@ -188,11 +188,10 @@ void MainWindow::askForCopy(const QString& folder, const QString& why)
     box->setObjectName("copyQuestion");
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setTextFormat(Qt::PlainText); // paths come from the trace
-    box->setInformativeText(tr("Stepscope copies %1 to a temporary folder, runs the program there and deletes the copy "
-                               "afterwards. Your files in %1 stay as they are. Files that the program writes in other "
-                               "folders are changed, as in any run.\n\n"
-                               "Why a copy? %2.\n\n"
-                               "If you agree, Stepscope does not ask again.")
+    box->setInformativeText(tr("Stepscope copies %1 to a temporary folder, runs the program there and deletes the "
+                               "copy afterwards. Your files in %1 are not changed. Files that the program writes to "
+                               "other folders are changed, as in any run.\n\nWhy a copy? %2.\n\nIf you agree, "
+                               "Stepscope does not ask again.")
                                 .arg(folder, why));
     if (auto* headline = box->findChild<QLabel*>("qt_msgbox_label")) {
         QFont bold = headline->font();
@@ -215,9 +214,9 @@ void MainWindow::tellTuned()
         return;
     const TuneController& tuning = m_context.session->tuning();
     if (const auto* result = tuning.outcome())
-        m_notice->show(tr("Tuning has ended. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
-                       tr("%1 was tuned.").arg(tuning.origin().name) + '\n' + QString::fromStdString(result->why.text) +
-                           '\n' + tr("The Tune view (Ctrl+T) lists what was tried."),
+        m_notice->show(tr("Tuning is done. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
+                       tr("Tuned: %1.").arg(tuning.origin().name) + '\n' + QString::fromStdString(result->why.text) +
+                           '\n' + tr("The Tune view (Ctrl+T) lists the changes that were tried."),
                        false);
     else if (!tuning.trouble().isEmpty())
         m_notice->show(tuning.isOfProgram() ? tr("The program cannot be tuned.") : tr("The training cannot be tuned."),
@@ -285,8 +284,7 @@ bool MainWindow::mayClose()
                          QMessageBox::NoButton, this);
     QStringList lost;
     if (session.isBusy())
-        lost << (training || recording ? tr("What it recorded until now is kept.")
-                                       : tr("What was measured until now is lost."));
+        lost << (training || recording ? tr("Events recorded so far are kept.") : tr("Measurements so far are lost."));
     if (exporting)
         lost << tr("The file that is being exported will not be written.");
     if (saving)
@@ -336,7 +334,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         m_context.session->stop();
         if (recording) {
             m_record->stopForGood();
-            m_notice->show(tr("Stopping the recording: the window closes when its trace is kept."), {}, false);
+            m_notice->show(tr("Stopping the recording. The window closes when the trace is saved."), {}, false);
         }
         event->ignore();
         return;
@@ -358,8 +356,9 @@ void MainWindow::dropEvent(QDropEvent* event)
     event->acceptProposedAction();
     openFile(files.front());
     if (files.size() > 1)
-        m_notice->show(tr("One trace is shown at a time: %1 is opened.").arg(QFileInfo(files.front()).fileName()),
-                       tr("Left aside:") + '\n' + files.mid(1).join('\n'), false);
+        m_notice->show(
+            tr("Only one trace can be opened at a time: opening %1.").arg(QFileInfo(files.front()).fileName()),
+            tr("Not opened:") + '\n' + files.mid(1).join('\n'), false);
 }
 
 void MainWindow::openFile(const QString& file)

@@ -49,21 +49,21 @@ void MainWindow::makeActions()
     });
     m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stopWhatRuns(); });
     m_actions.openTrace =
-        make("openTrace", "open", tr("&Open a trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
+        make("openTrace", "open", tr("&Open trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
     m_actions.record =
-        make("recordProgram", "record", tr("&Record a program…"), Qt::CTRL | Qt::Key_R, [this] { recordProgram(); });
-    m_actions.exportTrace = make("exportTrace", {}, tr("&Export the trace…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
+        make("recordProgram", "record", tr("&Record program…"), Qt::CTRL | Qt::Key_R, [this] { recordProgram(); });
+    m_actions.exportTrace = make("exportTrace", {}, tr("&Export trace…"), Qt::CTRL | Qt::SHIFT | Qt::Key_E,
                                  [this] { exportTraceDialog(); });
     m_actions.saveReport =
-        make("saveReport", {}, tr("Save a re&port…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P, [this] { saveReportDialog(); });
+        make("saveReport", {}, tr("Save re&port…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P, [this] { saveReportDialog(); });
     m_actions.tune = make("tuneTraining", "measure", tr("&Tune…"), Qt::CTRL | Qt::Key_T, [this] { showTune(); });
-    m_actions.openConfiguration = make("openConfiguration", {}, tr("Open a &configuration…"),
+    m_actions.openConfiguration = make("openConfiguration", {}, tr("Open &configuration…"),
                                        Qt::CTRL | Qt::SHIFT | Qt::Key_O, [this] { openConfigurationDialog(); });
-    m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save the configuration &as…"),
-                                       QKeySequence::Save, [this] { saveConfigurationDialog(); });
+    m_actions.saveConfiguration = make("saveConfiguration", "save", tr("Save configuration &as…"), QKeySequence::Save,
+                                       [this] { saveConfigurationDialog(); });
     m_actions.home = make("home", {}, tr("Start &page"), Qt::ALT | Qt::Key_Home, [this] { showStartPage(true); });
     m_actions.quit = make("quit", {}, tr("&Quit"), Qt::CTRL | Qt::Key_Q, [this] { close(); });
-    m_actions.findKnob = make("findKnob", "search", tr("&Find a setting"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, [this] {
+    m_actions.findKnob = make("findKnob", "search", tr("&Find setting"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, [this] {
         for (const auto& [view, dock] : m_docks)
             if (auto* search = dock->findChild<QLineEdit*>("searchKnobs")) {
                 dock->show();
@@ -86,7 +86,7 @@ void MainWindow::makeMenus()
 {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     file->addAction(m_actions.openTrace);
-    m_recentMenu = file->addMenu(tr("Open a &recent trace"));
+    m_recentMenu = file->addMenu(tr("Open &recent trace"));
     m_recentMenu->setObjectName("recentTraces");
     connect(file, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     file->addActions({m_actions.record, m_actions.exportTrace, m_actions.saveReport});
@@ -122,7 +122,7 @@ void MainWindow::makeToolBar()
     bar->addSeparator();
     m_runLabel = new ElidedLabel(bar);
     m_runLabel->setContentsMargins(8, 0, 8, 0);
-    m_runLabel->setAccessibleName(tr("Run on screen"));
+    m_runLabel->setAccessibleName(tr("Current run"));
     QFont font = m_runLabel->font();
     font.setWeight(QFont::DemiBold);
     m_runLabel->setFont(font);
@@ -136,7 +136,7 @@ void MainWindow::makeToolBar()
             timeline->trigger();
     });
     find->setObjectName("findName");
-    find->setToolTip(tr("Find a name on the timeline (Ctrl+F there)"));
+    find->setToolTip(tr("Find a name on the timeline (Ctrl+F)"));
     bar->addActions({m_actions.undo, m_actions.redo});
     bar->addSeparator();
     bar->addAction(m_actions.openTrace);
@@ -164,10 +164,10 @@ void MainWindow::makeViewMenu()
         action->setChecked(m_appearance->theme() == theme);
         group->addAction(action);
     };
-    add("themeSystem", tr("As the &system"), Theme::System);
+    add("themeSystem", tr("Follow &system"), Theme::System);
     add("themeLight", tr("&Light"), Theme::Light);
     add("themeDark", tr("&Dark"), Theme::Dark);
-    m_viewMenu->addAction(tr("&Reset the layout"), this, &MainWindow::resetLayout)->setObjectName("resetLayout");
+    m_viewMenu->addAction(tr("&Reset layout"), this, &MainWindow::resetLayout)->setObjectName("resetLayout");
 }
 
 void MainWindow::makeGoToMenu()
@@ -209,9 +209,9 @@ void MainWindow::updateActions()
     const QString busy = m_context.session->whyBusy();
     m_actions.start->setEnabled(busy.isEmpty());
     m_actions.start->setToolTip(busy.isEmpty() ? tr("Start the training (F5)")
-                                               : tr("%1 Both would slow each other down.").arg(busy));
+                                               : tr("%1 Running both would skew the results.").arg(busy));
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
-    m_actions.pause->setText(state == RunState::Paused ? tr("&Go on") : tr("&Pause"));
+    m_actions.pause->setText(state == RunState::Paused ? tr("&Resume") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
     m_actions.stop->setEnabled(m_context.session->canStop());
     m_actions.openTrace->setEnabled(state == RunState::Idle);
@@ -243,13 +243,13 @@ void MainWindow::exportTraceDialog()
     QList<FileKind> kinds;
     for (const TraceFileKind& kind : writableTraceKinds())
         kinds << FileKind{kind.filter, kind.extension};
-    if (const QString file = askWhereToSave(this, tr("Export the trace"), {}, kinds); !file.isEmpty())
+    if (const QString file = askWhereToSave(this, tr("Export trace"), {}, kinds); !file.isEmpty())
         m_context.session->exportTrace(file.toStdString());
 }
 
 void MainWindow::saveReportDialog()
 {
-    if (const QString file = askForReportFile(this, tr("Save a report"), "report.html"); !file.isEmpty())
+    if (const QString file = askForReportFile(this, tr("Save report"), "report.html"); !file.isEmpty())
         m_context.session->saveReport(file.toStdString());
 }
 
@@ -276,7 +276,7 @@ void MainWindow::fillRecentMenu()
     }
     m_recentMenu->setToolTipsVisible(true);
     m_recentMenu->addSeparator();
-    m_recentMenu->addAction(tr("&Forget them"), this, [] { forgetRecentTraces(); });
+    m_recentMenu->addAction(tr("&Clear list"), this, [] { forgetRecentTraces(); });
 }
 
 void MainWindow::openConfigurationDialog()
@@ -294,21 +294,20 @@ void MainWindow::saveConfigurationDialog()
     if (file.isEmpty())
         return;
     if (const auto saved = m_context.session->configuration().save(file.toStdString()); !saved)
-        m_notice->show(tr("The configuration was not saved."), QString::fromStdString(saved.error().message()), true);
+        m_notice->show(tr("Could not save the configuration."), QString::fromStdString(saved.error().message()), true);
 }
 
 void MainWindow::showAbout()
 {
     const auto& description = m_context.session->description();
-    QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, and "
-                      "measures that "
-                      "it pays.</p>")
+    QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, "
+                      "and measures whether the change pays.</p>")
                        .arg(QApplication::applicationVersion());
     if (m_context.session->descriptionKnown())
         text += tr("<p>Trainer: LibTorch %1, %2. %3</p>")
                     .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
                     .arg(formatCounted(description.cores, tr("core"), tr("cores")))
-                    .arg(description.gpuAvailable ? tr("A GPU can be used.")
+                    .arg(description.gpuAvailable ? tr("A GPU is available.")
                                                   : QString::fromStdString(description.gpuReason).toHtmlEscaped());
     QMessageBox::about(this, tr("About Stepscope"), text);
 }

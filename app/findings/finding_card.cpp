@@ -99,7 +99,7 @@ void FindingCard::build()
     m_saving = makeWords("saving", this);
     m_note = makeWords("note", this);
     m_note->setForegroundRole(QPalette::PlaceholderText);
-    m_stopAndApply = new QPushButton(tr("Stop it and measure"), this);
+    m_stopAndApply = new QPushButton(tr("Stop the run and measure"), this);
     m_stopAndApply->setObjectName("stopAndApply");
     m_measurement = new MeasurementBox(this);
     m_measurement->hide();
@@ -144,7 +144,7 @@ QWidget* FindingCard::makeButtons()
     m_apply->setProperty("primary", true);
     m_diff = new QPushButton(tr("Show the diff"), bar);
     m_diff->setObjectName("showDiff");
-    m_diff->setToolTip(tr("Shows this change of your program, to apply it to the file or to copy it"));
+    m_diff->setToolTip(tr("Show the edit to your program, to apply or copy it"));
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, 2, 0, 0);
     layout->setSpacing(6);
@@ -194,7 +194,7 @@ void FindingCard::setAdvice(const advisor::RuleAdvice& advice, int rank)
     m_saving->setText(a.saving ? app::savingText(*a.saving) : QString::fromStdString(a.whyNoPrediction.text));
     m_saving->setVisible(!m_saving->text().isEmpty());
     m_show->setEnabled(!a.evidence.empty());
-    m_show->setToolTip(tr("Goes to the evidence on the timeline; again: to the next of %1").arg(a.evidence.size()));
+    m_show->setToolTip(tr("Go to the evidence on the timeline; click again for the next of %1").arg(a.evidence.size()));
     setAccessibleName(m_title->text());
     refresh();
     update();
@@ -263,14 +263,16 @@ void FindingCard::refreshApply()
     if (!a.toggle && !isPatchable())
         note = QString::fromStdString(a.whyNoToggle.text);
     else if (!a.toggle)
-        note = tr("This change cannot be measured. Read its diff, or apply it as it is.");
+        note = tr("This change cannot be measured. Review the diff, or apply it unmeasured.");
     else if (isSet)
-        note = tr("%1 is in the configuration: run the training again to see it.").arg(toggleText(*a.toggle));
+        note = tr("%1 is already in the configuration. Run the training again to see its "
+                  "effect.")
+                   .arg(toggleText(*a.toggle));
     else if (const QString busy = session.whyBusy(); !busy.isEmpty())
-        note = tr("%1. %2 It would share the processor with the measurement.").arg(toggleText(*a.toggle), busy);
+        note = tr("%1. %2 Running both would skew the results.").arg(toggleText(*a.toggle), busy);
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) +
-               (isOfProgram() ? ' ' + tr("Your files stay as they are.") : QString()) + elsewhereText();
+               (isOfProgram() ? ' ' + tr("Your files are not changed.") : QString()) + elsewhereText();
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
@@ -288,14 +290,14 @@ QString FindingCard::elsewhereText() const
     const Session& session = *m_context.session;
     if (!session.isMachineOnScreen(thisMachine()))
         return ' ' +
-               tr("It is measured on this machine, and the trace was recorded on another one: the result is listed "
-                  "under Measured elsewhere.");
+               tr("The measurement runs on this machine, but the trace was recorded on another one. The result is "
+                  "listed under Measured elsewhere.");
     if (isOfProgram())
         return {};
     const config::TrainingConfig* onScreen = session.trainingOnScreen();
     if (!onScreen || session.journal().isResultOf(*onScreen, session.configuration(), {}))
         return {};
-    return ' ' + tr("It is measured with the settings as they are now (%1), which are not this trace's: the result is "
+    return ' ' + tr("The measurement uses the current settings (%1), which differ from this trace's. The result is "
                     "listed under Measured elsewhere.")
                      .arg(originOf(session.configuration()).name);
 }
@@ -304,7 +306,7 @@ QString FindingCard::expectedText() const
 {
     const auto expected = m_context.session->expectedDuration(m_advice);
     return expected ? tr("Measuring takes %1.").arg(aboutText(*expected))
-                    : tr("Measuring takes about a minute or more; the trace does not tell yet how long.");
+                    : tr("Measuring takes a minute or more. The trace is too short for a better estimate.");
 }
 
 void FindingCard::showNextEvidence()

@@ -37,7 +37,7 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     : QWidget(parent), m_headline(makeWords("verdict", this)), m_bar(new IntervalBar(this)),
       m_detail(makeWords("measured", this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
       m_keep(makeButton("keep", tr("Keep"), this)), m_undo(makeButton("undo", tr("Undo"), this)),
-      m_again(makeButton("runAgain", tr("Run again with it"), this))
+      m_again(makeButton("runAgain", tr("Run again with the change"), this))
 {
     QFont font = m_headline->font();
     font.setWeight(QFont::DemiBold);
@@ -119,35 +119,35 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
     m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
     m_stop->hide();
     m_keep->setVisible(!isKept);
-    m_keep->setToolTip(m_isProgram ? tr("Takes the change into the journal: later measurements build on it")
-                                   : tr("Takes the change into the configuration"));
+    m_keep->setToolTip(m_isProgram ? tr("Add the change to the journal. Later measurements build on it.")
+                                   : tr("Add the change to the configuration"));
     m_undo->show();
     m_undo->setText(isKept ? tr("Undo") : tr("Discard"));
     if (m_isProgram)
-        m_undo->setToolTip(isKept ? tr("Takes the change out of the journal again") : tr("Forgets this measurement"));
+        m_undo->setToolTip(isKept ? tr("Remove the change from the journal") : tr("Discard this measurement"));
     else
-        m_undo->setToolTip(isKept ? tr("Takes the change out of the configuration again")
-                                  : tr("Leaves the configuration as it was"));
+        m_undo->setToolTip(isKept ? tr("Remove the change from the configuration")
+                                  : tr("Discard this measurement; the configuration is not changed"));
     m_again->setVisible(isKept && !m_isProgram);
 }
 
 void MeasurementBox::showRefusal(const advisor::ExperimentResult& result, const QStringList& traceback)
 {
     setTextColor(m_headline, shades(QApplication::palette()).bad);
-    m_headline->setText(tr("Refused by the program: it fails with this change"));
+    m_headline->setText(tr("The program fails with this change"));
     m_bar->show(std::nullopt);
     m_detail->setText(QString::fromStdString(result.whyText()) + '\n' + traceback.join('\n'));
     for (QPushButton* button : {m_stop, m_keep, m_again})
         button->hide();
     m_undo->show();
     m_undo->setText(tr("Discard"));
-    m_undo->setToolTip(tr("Forgets this measurement"));
+    m_undo->setToolTip(tr("Discard this measurement"));
 }
 
 void MeasurementBox::setBusy(const QString& why)
 {
     m_again->setEnabled(why.isEmpty());
-    m_again->setToolTip(why.isEmpty() ? tr("Starts the training with all changes that were kept") : why);
+    m_again->setToolTip(why.isEmpty() ? tr("Start a training run with all kept changes") : why);
 }
 
 } // namespace app

@@ -69,14 +69,14 @@ QString howText(const advisor::change::ProgramPatch& patch, const advisor::chang
         QStringList words;
         for (const std::string& word : patch.command)
             words << toText(word);
-        text = PatchBox::tr("Your program takes this from its command line. Start it with: %1").arg(words.join(' '));
+        text = PatchBox::tr("This is a command-line option of your program. Start it with: %1").arg(words.join(' '));
         break;
     }
     case How::Hook:
-        text = PatchBox::tr("No line of yours sets this. Stepscope can make the change inside PyTorch to measure it.");
+        text = PatchBox::tr("Your code does not set this. Stepscope can make the change inside PyTorch to measure it.");
         break;
     case How::ToRead:
-        text = PatchBox::tr("This change needs your judgement. Read the proposal and edit your program yourself:");
+        text = PatchBox::tr("This change needs your review. Read the proposal and edit your program yourself:");
         break;
     }
     return change.whyNot.empty() ? text : toText(change.whyNot.text) + ' ' + text;
@@ -142,11 +142,11 @@ PatchBox::PatchBox(std::shared_ptr<const profiler::Trace> trace, std::vector<adv
     m_diff->setAccessibleName(tr("The change as a diff"));
     new DiffColors(m_diff->document());
     m_apply->setObjectName("applyPatch");
-    m_apply->setToolTip(tr("Writes the change into the file. The original is kept, and Revert takes the change back."));
+    m_apply->setToolTip(tr("Apply the change to the file. The original is kept, and Revert restores it."));
     m_revert->setObjectName("revertPatch");
-    m_revert->setToolTip(tr("Takes this change out of the file; other changes stay"));
+    m_revert->setToolTip(tr("Remove this change from the file; other changes stay"));
     m_copy->setObjectName("copyPatch");
-    m_copy->setToolTip(tr("Copies the diff, as patch and git apply read it"));
+    m_copy->setToolTip(tr("Copy the diff in the format that patch and git apply read"));
     connect(m_apply, &QPushButton::clicked, this, [this] { carryOut(Action::Apply); });
     connect(m_revert, &QPushButton::clicked, this, [this] { carryOut(Action::Revert); });
     connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_diff->toPlainText()); });
@@ -208,7 +208,7 @@ void PatchBox::prepare()
 void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& patch)
 {
     if (!patch || patch->changes.empty()) {
-        m_how->setText(patch ? tr("There is no change to show.") : toText(patch.error().message()));
+        m_how->setText(patch ? tr("No change to show.") : toText(patch.error().message()));
         return;
     }
     m_patch = *patch;
@@ -220,7 +220,7 @@ void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& 
     };
     m_applied = std::any_of(m_changes.begin(), m_changes.end(), isDone) &&
                 std::all_of(m_patch.changes.begin(), m_patch.changes.end(), isDoneOrNoEdit);
-    m_how->setText(m_applied ? tr("This change is in your program:") : howText(m_patch));
+    m_how->setText(m_applied ? tr("Your program already contains this change:") : howText(m_patch));
     const QString diff = toText(m_patch.diff.empty() ? m_patch.changes.front().proposal : m_patch.diff).trimmed();
     m_diff->setPlainText(diff);
     const int lines = std::min(static_cast<int>(diff.count('\n')) + 1, kMostLines);
@@ -262,7 +262,7 @@ void PatchBox::showOutcome(Action action, const profiler::Result<std::vector<std
     if (written) {
         m_applied = action == Action::Apply;
         m_outcome->setText(
-            (m_applied ? tr("%1 was changed. Revert takes this change back.") : tr("The change was taken out of %1."))
+            (m_applied ? tr("%1 was changed. Revert undoes this change.") : tr("The change was removed from %1."))
                 .arg(filesText(*written)));
     } else {
         m_outcome->setText(toText(written.error().message()));

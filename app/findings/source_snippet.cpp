@@ -64,7 +64,7 @@ void SourceSnippet::showLines(const RecordedFile* file, int line, int endLine)
             part.start = std::max(0, part.start - indent);
     setAccessibleName(tr("Line %1 of %2").arg(line).arg(QFileInfo(file->path).fileName()));
     setAccessibleDescription(m_lines.value(line - m_first).trimmed());
-    setToolTip(tr("%1, line %2. A click shows it in the Source view.").arg(file->path).arg(line));
+    setToolTip(tr("%1, line %2. Click to show it in the Source view.").arg(file->path).arg(line));
     updateGeometry();
     update();
 }

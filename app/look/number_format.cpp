@@ -26,6 +26,8 @@ QString formatValue(double value, const QString& unit)
     if (unit == QStringLiteral("share"))
         return formatShare(value);
     const QString text = formatSignificant(value, kPlainCounts);
+    if (unit == QStringLiteral("1/s"))
+        return text + QStringLiteral("/s");
     return unit.isEmpty() ? text : text + u' ' + unit;
 }
 

@@ -26,12 +26,12 @@ QString gapWord(std::string_view cause)
     };
     static constexpr Word kWords[] = {{"data_loader", QT_TRANSLATE_NOOP("Timeline", "waits for data")},
                                       {"launch", QT_TRANSLATE_NOOP("Timeline", "waits for launches")},
-                                      {"sync", QT_TRANSLATE_NOOP("Timeline", "host synchronizes")},
+                                      {"sync", QT_TRANSLATE_NOOP("Timeline", "CPU synchronizes")},
                                       {"copy", QT_TRANSLATE_NOOP("Timeline", "blocking copy")},
                                       {"allocation", QT_TRANSLATE_NOOP("Timeline", "allocation")},
                                       {"communication", QT_TRANSLATE_NOOP("Timeline", "waits for other ranks")},
-                                      {"lazy_loading", QT_TRANSLATE_NOOP("Timeline", "code is loaded")},
-                                      {"end_of_run", QT_TRANSLATE_NOOP("Timeline", "done")}};
+                                      {"lazy_loading", QT_TRANSLATE_NOOP("Timeline", "loads kernel code")},
+                                      {"end_of_run", QT_TRANSLATE_NOOP("Timeline", "no more work")}};
     for (const Word& word : kWords)
         if (word.cause == cause)
             return QCoreApplication::translate("Timeline", word.text);

@@ -24,11 +24,11 @@ QString perWhat(advisor::SavingUnit unit)
 {
     switch (unit) {
     case advisor::SavingUnit::UsPerStep:
-        return Words::tr("a step");
+        return Words::tr("per step");
     case advisor::SavingUnit::UsPerEpoch:
-        return Words::tr("an epoch");
+        return Words::tr("per epoch");
     case advisor::SavingUnit::UsPerValidation:
-        return Words::tr("a validation");
+        return Words::tr("per validation");
     case advisor::SavingUnit::Bytes:
         break;
     }
@@ -148,7 +148,7 @@ QString lossName(const advisor::LossAtEqualTime& losses)
 QString screeningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
 {
     if (losses.seeds.size() < 2)
-        return Words::tr("No verdict: too few seeds were trained in the time");
+        return Words::tr("No verdict: time budget used up after too few seeds");
     const QString difference = Words::tr("%1 %2 after %3 s of training")
                                    .arg(lossName(losses), lossDifferenceText(losses.saved))
                                    .arg(formatSignificant(losses.seconds));
@@ -172,13 +172,13 @@ QString lossText(const advisor::ExperimentResult& result)
     switch (loss.kind) {
     case advisor::LossKind::NotWorse:
         return loss.at == advisor::LossCheck::At::EqualTime
-                   ? Words::tr("; loss at equal time not worse")
+                   ? Words::tr("; loss not worse at equal time")
                    : Words::tr("; loss not worse over %1 steps").arg(formatCount(static_cast<qint64>(loss.steps)));
     case advisor::LossKind::Worse:
         return Words::tr("; but the loss is worse: %1 instead of %2")
             .arg(formatSignificant(loss.b), formatSignificant(loss.a));
     case advisor::LossKind::NotShown:
-        return Words::tr("; that the loss is not worse is not shown");
+        return Words::tr("; could not show that the loss is not worse");
     case advisor::LossKind::NotCompared:
         break;
     }
@@ -209,7 +209,7 @@ QString verdictText(const advisor::ExperimentResult& result)
         return screeningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     if (!(memory ? result.savedBytes : result.samplesPerSecond).isKnown())
-        return Words::tr("No verdict: too little was measured in the time");
+        return Words::tr("No verdict: time budget used up after too few measurements");
     return (memory ? memoryVerdict(result) : timeVerdict(result)) + lossText(result);
 }
 
@@ -218,7 +218,7 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
     if (const auto& losses = result.lossAtEqualTime; losses && advisor::isScreening(result.plan))
         return losses->seeds.empty()
                    ? QString()
-                   : Words::tr("measured %1 %2 against %3")
+                   : Words::tr("measured %1 %2, before %3")
                          .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
@@ -237,7 +237,7 @@ QString predictionsText(const Journal& journal)
 {
     const auto [held, made] = journal.score();
     return made == 0 ? QString()
-                     : Words::tr("%1 of %2 measured savings lay in the predicted range").arg(held).arg(made);
+                     : Words::tr("%1 of %2 measured savings were in the predicted range").arg(held).arg(made);
 }
 
 } // namespace app

@@ -109,8 +109,7 @@ TableValue GroupRows::valueOf(const NameGroup& group, Field field) const
     switch (field) {
     case Field::Name: {
         const QString name = traceText(m_trace->string(group.name));
-        return TableValue::ofText(name.isEmpty() ? QCoreApplication::translate("SliceDetails", "(without a name)")
-                                                 : name);
+        return TableValue::ofText(name.isEmpty() ? QCoreApplication::translate("SliceDetails", "(no name)") : name);
     }
     case Field::Kind:
         return TableValue::ofText(traceText(activityName(group.kind)));

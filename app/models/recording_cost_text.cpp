@@ -26,7 +26,7 @@ QString subject(const QString& level)
 QString added(double stepShare, double recordedShare)
 {
     const QString step = formatShare(stepShare);
-    return recordedShare < 1 ? RecordingWords::tr("%1 to a step with operators, %2 to the run")
+    return recordedShare < 1 ? RecordingWords::tr("%1 to a step with operators and %2 to the run")
                                    .arg(step, formatShare(stepShare * recordedShare))
                              : RecordingWords::tr("%1 to a step").arg(step);
 }
@@ -38,7 +38,7 @@ QString addedText(const RecordingCost& cost, const RecordingCostContext& context
             .arg(subject(context.level), added(cost.ratio - 1, context.recordedShare));
     return cost.high > 1 ? RecordingWords::tr("%1 adds at most %2")
                                .arg(subject(context.level), added(cost.high - 1, context.recordedShare))
-                         : RecordingWords::tr("%1 adds nothing that can be measured").arg(subject(context.level));
+                         : RecordingWords::tr("%1 has no measurable cost").arg(subject(context.level));
 }
 
 } // namespace
@@ -62,7 +62,7 @@ QString recordingCostSentence(const RecordingCost& cost, const RecordingCostCont
     if (cost.spread > 0)
         sources << RecordingWords::tr("steps vary by %1").arg(formatShare(cost.spread));
     if (context.otherLoad)
-        sources << RecordingWords::tr("other processes used %1 of the processor").arg(formatShare(*context.otherLoad));
+        sources << RecordingWords::tr("other processes used %1 of the CPU").arg(formatShare(*context.otherLoad));
     return text + ' ' +
            (sources.isEmpty() ? RecordingWords::tr("The figure is noisy.")
                               : RecordingWords::tr("The figure is noisy: %1.").arg(sources.join(", ")));

@@ -59,7 +59,7 @@ void addIndex(std::vector<SliceDetail>& details, const Slice& slice)
 void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
 {
     if (slice.is(profiler::slice_flag::kOpen))
-        details.push_back({text("End"), text("not seen: still running, or cut off"), {}});
+        details.push_back({text("End"), text("not recorded (still running or cut off)"), {}});
     if (slice.is(profiler::slice_flag::kBackward))
         details.push_back({text("Pass"), text("backward"), {}});
     if (slice.is(profiler::slice_flag::kAsync))
@@ -113,7 +113,7 @@ QString sliceTitle(const Trace& trace, const Slice& slice)
     // "ProfilerStep#5" has its number already.
     if (slice.kind == ActivityKind::Step && !name.endsWith(u'#' + QString::number(slice.args.value)))
         return name + u' ' + formatCount(slice.args.value);
-    return name.isEmpty() ? text("(without a name)") : name;
+    return name.isEmpty() ? text("(no name)") : name;
 }
 
 QString sliceSentence(const Trace& trace, const Slice& slice)
@@ -126,10 +126,7 @@ QString sliceSentence(const Trace& trace, const Slice& slice)
 std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
 {
     std::vector<SliceDetail> details;
-    const QString category = traceText(activityName(slice.kind));
-    const QString meaning = className(classify(slice.kind, trace.name(slice)));
-    details.push_back(
-        {text("Kind"), meaning == category ? meaning : meaning + QStringLiteral(" (") + category + u')', {}});
+    details.push_back({text("Kind"), className(classify(slice.kind, trace.name(slice))), {}});
     details.push_back({text("Duration"), formatDuration(slice.duration), {}});
     details.push_back({text("Start"), formatPosition(slice.begin - trace.range().begin), {}});
     details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});
@@ -196,7 +193,7 @@ std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
         const profiler::Flow& flow = flows[told];
         if (links.size() == kMostLinks) {
             const auto more = static_cast<std::int64_t>(flows.size() - told);
-            links.push_back({text("And more"), text("%1 others").arg(formatCount(more)), {}});
+            links.push_back({text("More"), text("%1 others").arg(formatCount(more)), {}});
             break;
         }
         const bool outgoing = flow.from == slice.id;

@@ -29,7 +29,7 @@ public:
     {
         const QString ns = QStringLiteral("ns");
         m_columns = {{Index, text("Step"), {}, {}, true},
-                     {Begin, text("Start"), text("From the beginning of the trace"), ns, true},
+                     {Begin, text("Start"), text("Since the start of the trace"), ns, true},
                      {Duration, text("Duration"), {}, ns, true}};
         for (std::size_t i = 0; i < kStepParts.size(); ++i) {
             const StepPart& part = kStepParts[i];
@@ -41,7 +41,7 @@ public:
             QString name = stepPartName(part);
             name[0] = name[0].toUpper();
             m_columns.push_back({FirstPart + static_cast<int>(i), name,
-                                 text("Time that is nothing else's; the parts sum to the duration"), ns, true});
+                                 text("Time of this part only: the parts add up to the step's duration"), ns, true});
         }
         m_columns.push_back({Remark, text("Remark"), {}, {}, false});
     }

@@ -27,39 +27,39 @@ FieldTitle fieldTitle(Field field)
     case Field::Name:
         return {text("Name"), {}};
     case Field::Kind:
-        return {text("Kind"), text("What it is, as the trace names it")};
+        return {text("Kind"), text("Name in the trace")};
     case Field::Begin:
-        return {text("Start"), text("From the beginning of the trace")};
+        return {text("Start"), text("Since the start of the trace")};
     case Field::Duration:
         return {text("Duration"), {}};
     case Field::Track:
         return {text("Track"), text("Thread or stream")};
     case Field::Step:
-        return {text("Step"), text("The step in which it begins")};
+        return {text("Step"), text("Step in which it starts")};
     case Field::Bytes:
         return {text("Bytes"), {}};
     case Field::Rate:
-        return {text("Rate"), text("Bytes by duration")};
+        return {text("Rate"), text("Bytes divided by duration")};
     case Field::Direction:
-        return {text("Direction"), text("H: host, D: device, P: another device")};
+        return {text("Direction"), text("H: host, D: device, P: peer device")};
     case Field::Source:
-        return {text("From"), text("Kind of memory that was read")};
+        return {text("From"), text("Kind of source memory")};
     case Field::Destination:
-        return {text("To"), text("Kind of memory that was written")};
+        return {text("To"), text("Kind of destination memory")};
     case Field::Correlation:
-        return {text("Correlation"), text("Number that joins a call and what it started on the device")};
+        return {text("Correlation"), text("Links a CUDA call to the GPU work that it launched")};
     case Field::Sequence:
-        return {text("Sequence"), text("Autograd's number, the same for an operator and its backward")};
+        return {text("Sequence"), text("Autograd sequence number: the same for an operator and its backward")};
     case Field::Shapes:
-        return {text("Shapes"), text("Sizes of the inputs, as the trace records them")};
+        return {text("Shapes"), text("Sizes of the inputs as recorded")};
     case Field::Types:
-        return {text("Types"), text("Types of the inputs, as the trace records them")};
+        return {text("Types"), text("Data types of the inputs as recorded")};
     case Field::Count:
         return {text("Count"), {}};
     case Field::Total:
         return {text("Total"), text("Sum of all durations")};
     case Field::Own:
-        return {text("Own"), text("Total without what lies directly inside on the same track")};
+        return {text("Own"), text("Total without the direct children on the same track")};
     case Field::Mean:
         return {text("Mean"), {}};
     case Field::Median:
@@ -69,10 +69,10 @@ FieldTitle fieldTitle(Field field)
     case Field::Longest:
         return {text("Max"), {}};
     case Field::Share:
-        return {text("Share"), text("Part of the total of all rows")};
+        return {text("Share"), text("Share of the total of all rows")};
     case Field::ShareOfSteps:
-        return {text("Of the steps"), text("Total of what begins within steps, as a part of the steps' time. Tracks "
-                                           "work side by side, so the sum may exceed 100 %.")};
+        return {text("Share of steps"), text("Total of the slices that start within steps, as a share of the step "
+                                             "time. Tracks run in parallel, so the sum can exceed 100 %.")};
     }
     return {};
 }

@@ -18,7 +18,7 @@ QString text(const char* source)
 TableSubject kernelSubject()
 {
     return {text("Kernels"),
-            text("No kernels in this trace: nothing ran on a GPU, or the device was not recorded."),
+            text("No kernels in this trace. Nothing ran on a GPU, or GPU activity was not recorded."),
             kindBits({ActivityKind::Kernel}),
             {Field::Name, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Correlation},
             {Field::Name, Field::Count, Field::Total, Field::Share, Field::ShareOfSteps, Field::Mean, Field::Median,
@@ -28,7 +28,7 @@ TableSubject kernelSubject()
 TableSubject opSubject()
 {
     return {text("Ops"),
-            text("No operators in this trace: they were not recorded."),
+            text("No operators in this trace. They were not recorded."),
             kindBits({ActivityKind::CpuOp}),
             {Field::Name, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Shapes, Field::Types,
              Field::Sequence},
@@ -39,7 +39,7 @@ TableSubject opSubject()
 TableSubject copySubject()
 {
     return {text("Copies"),
-            text("No copies to, from or on a device in this trace."),
+            text("No GPU copies in this trace."),
             kindBits({ActivityKind::GpuMemcpy}),
             {Field::Name, Field::Begin, Field::Duration, Field::Bytes, Field::Rate, Field::Direction, Field::Source,
              Field::Destination, Field::Track, Field::Step, Field::Correlation},
@@ -50,7 +50,7 @@ TableSubject copySubject()
 TableSubject memsetSubject()
 {
     return {text("Memset"),
-            text("No memory was set on a device in this trace."),
+            text("No GPU memsets in this trace."),
             kindBits({ActivityKind::GpuMemset}),
             {Field::Name, Field::Begin, Field::Duration, Field::Bytes, Field::Rate, Field::Track, Field::Step,
              Field::Correlation},
@@ -61,7 +61,7 @@ TableSubject memsetSubject()
 TableSubject runtimeSubject()
 {
     return {text("Runtime"),
-            text("No calls into CUDA in this trace: nothing used a GPU, or the calls were not recorded."),
+            text("No CUDA calls in this trace. Nothing used a GPU, or the calls were not recorded."),
             kindBits({ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Sync}),
             {Field::Name, Field::Kind, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Correlation},
             {Field::Name, Field::Kind, Field::Count, Field::Own, Field::Total, Field::Share, Field::ShareOfSteps,

@@ -51,7 +51,7 @@ void appendRow(std::string& out, const TableRows& table, std::size_t row, TableT
 profiler::Error writeError(const QSaveFile& file)
 {
     return profiler::makeError<"table.unwritten", "the file cannot be written: {why}">(
-        profiler::Error::Code::Io, file.fileName().toStdString(), "choose another place",
+        profiler::Error::Code::Io, file.fileName().toStdString(), "choose another folder",
         {{"why", file.errorString().toStdString()}});
 }
 

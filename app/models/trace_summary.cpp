@@ -63,13 +63,13 @@ QString timeClassWord(TimeClass timeClass)
     case TimeClass::Memset:
         return text("memset");
     case TimeClass::Communication:
-        return text("communication, exposed");
+        return text("exposed communication");
     case TimeClass::Runtime:
-        return text("calls into CUDA");
+        return text("CUDA calls");
     case TimeClass::DataLoader:
         return text("waiting for data");
     case TimeClass::CpuOp:
-        return text("operators on the host");
+        return text("CPU operators");
     case TimeClass::Other:
         return text("other");
     }
@@ -104,19 +104,19 @@ QString idleCauseSentence(std::string_view cause)
     if (cause == "data_loader")
         return text("waiting for data");
     if (cause == "launch")
-        return text("launching: the host gives work too slowly");
+        return text("launch-bound: the CPU cannot launch kernels fast enough");
     if (cause == "sync")
-        return text("the host waits for the device");
+        return text("the CPU waits for the GPU");
     if (cause == "copy")
         return text("blocking copies");
     if (cause == "allocation")
-        return text("allocating memory");
+        return text("memory allocation");
     if (cause == "communication")
         return text("communication");
     if (cause == "lazy_loading")
-        return text("loading kernels' code before their first launch");
+        return text("loading kernel code before its first launch");
     if (cause == "end_of_run")
-        return text("done: nothing more is given to it");
+        return text("no more work after the end of the run");
     return cause == "other" ? text("other") : traceText(cause);
 }
 
@@ -140,7 +140,7 @@ QString deviceSentence(const profiler::analysis::DeviceUse& device)
     const QString number = text("GPU %1").arg(device.id.value);
     const QString name = device.name.empty() ? number : QStringLiteral("%1 (%2)").arg(traceText(device.name), number);
     const QString streams = device.streams == 1 ? text("on one stream") : text("on %1 streams").arg(device.streams);
-    return text("%1: busy %2 of %3 with kernels, %4 with anything, %5")
+    return text("%1: running kernels %2 of %3, busy with any work %4, %5")
         .arg(name, formatShare(shareOf(device.busyKernel, device.span)), formatDuration(device.span),
              formatShare(shareOf(device.busyAny, device.span)), streams);
 }

@@ -45,7 +45,7 @@ QString titleOf(const std::vector<std::string>& command)
 RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent), m_session(session)
 {
     setObjectName("recordDialog");
-    setWindowTitle(tr("Record a program"));
+    setWindowTitle(tr("Record program"));
     makeForm();
     connect(m_start, &QPushButton::clicked, this, &RecordDialog::start);
     connect(m_stop, &QPushButton::clicked, this, &RecordDialog::stop);
@@ -252,7 +252,7 @@ void RecordDialog::fillOptions()
                                         : tr("Ask the program again (--help)"),
                         this, &RecordDialog::askForOptions);
     else if (options.empty())
-        menu->addAction(program.empty() ? tr("Write a command first") : tr("No options of this program are known"))
+        menu->addAction(program.empty() ? tr("Enter a command first") : tr("The options of this program are not known"))
             ->setEnabled(false);
 }
 
@@ -361,13 +361,12 @@ void RecordDialog::update()
     m_start->setVisible(!running);
     m_stop->setVisible(running);
     m_stop->setText(m_stopping ? tr("Stop now") : tr("Stop"));
-    m_start->setToolTip(busy.isEmpty() ? QString() : tr("%1 The two would slow each other down.").arg(busy));
+    m_start->setToolTip(busy.isEmpty() ? QString() : tr("%1 Running both would skew the results.").arg(busy));
     if (running) {
         const QString time = formatDuration(std::chrono::seconds(m_since.elapsed() / 1000));
-        say(m_stopping ? tr("Stopping: the command was asked to end…") : tr("Recording · %1").arg(time), {}, false);
+        say(m_stopping ? tr("Stopping: waiting for the command to exit…") : tr("Recording · %1").arg(time), {}, false);
     } else if (m_state->text().isEmpty()) {
-        say(tr("What the command writes is shown here while it runs. Its trace is opened when it has ended."), {},
-            false);
+        say(tr("The command's output appears here while it runs. The trace opens when the command exits."), {}, false);
     }
 }
 

@@ -33,14 +33,14 @@ struct Level {
 };
 constexpr Level kLevels[] = {
     {"always", QT_TRANSLATE_NOOP("RecordDialog", "Kernels and copies only"),
-     QT_TRANSLATE_NOOP("RecordDialog", "Kernels, copies and memsets, NVTX ranges, steps. The least cost.")},
+     QT_TRANSLATE_NOOP("RecordDialog", "Kernels, copies, memsets, NVTX ranges and steps. Lowest overhead.")},
     {"standard", QT_TRANSLATE_NOOP("RecordDialog", "Standard"),
      QT_TRANSLATE_NOOP("RecordDialog",
-                       "Kernels, copies, ranges and steps, with the runtime calls that launched them and "
-                       "waits for the GPU. Each call costs a little.")},
+                       "Kernels, copies, ranges and steps, plus the CUDA runtime calls that launched them and waits "
+                       "for the GPU. Each call adds a little overhead.")},
     {"full", QT_TRANSLATE_NOOP("RecordDialog", "Everything"),
      QT_TRANSLATE_NOOP("RecordDialog",
-                       "As standard, with driver calls, memory, and shapes of PyTorch's operators. The most cost.")},
+                       "Standard plus driver calls, memory, and shapes of PyTorch's operators. Highest overhead.")},
 };
 
 QDoubleSpinBox* makeSeconds(const QString& name, double least, double value, const QString& called, QWidget* parent)
@@ -76,13 +76,13 @@ void RecordDialog::makeCommand(QWidget* parent)
     connect(m_command->lineEdit(), &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         const std::unique_ptr<QMenu> menu(m_command->lineEdit()->createStandardContextMenu());
         menu->addSeparator();
-        menu->addAction(tr("Forget earlier commands"), this, &RecordDialog::forgetHistory);
+        menu->addAction(tr("Clear earlier commands"), this, &RecordDialog::forgetHistory);
         menu->exec(m_command->lineEdit()->mapToGlobal(at));
     });
     m_options = new QToolButton(parent);
     m_options->setObjectName("options");
     m_options->setText(tr("Options"));
-    m_options->setToolTip(tr("Options that the program's command line takes"));
+    m_options->setToolTip(tr("Command-line options of the program"));
     m_options->setPopupMode(QToolButton::InstantPopup);
     m_options->setFocusPolicy(Qt::StrongFocus);
     auto* menu = new QMenu(m_options);
@@ -117,9 +117,9 @@ QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
         box->setAccessibleName(called);
         return box;
     };
-    m_windows = new QCheckBox(tr("Operators of &some steps only:"), parent);
+    m_windows = new QCheckBox(tr("Record operators in &some steps only:"), parent);
     m_windows->setObjectName("windows");
-    m_windows->setToolTip(tr("In a window of steps near the start, and in one at the beginning of every so many"));
+    m_windows->setToolTip(tr("In one window of steps near the start and then at regular intervals"));
     m_window = steps("window", 1, settings.window, tr("Steps whose operators are recorded"));
     m_every = steps("every", 1, settings.every, tr("Steps from one window to the next"));
     const auto enable = [this] {
@@ -135,7 +135,7 @@ QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
     auto* row = new QHBoxLayout;
     row->addWidget(m_windows);
     row->addWidget(m_window);
-    row->addWidget(new QLabel(tr("of every"), parent));
+    row->addWidget(new QLabel(tr("out of every"), parent));
     row->addWidget(m_every);
     row->addStretch();
     return row;
@@ -160,10 +160,10 @@ void RecordDialog::addOptions(QFormLayout* form)
     connect(m_level, &QComboBox::currentIndexChanged, this, describe);
     describe();
 
-    m_part = new QCheckBox(tr("Only a &part, beginning after"), m_form);
+    m_part = new QCheckBox(tr("Only a &part, starting after"), m_form);
     m_part->setObjectName("part");
-    m_after = makeSeconds("after", 0, settings.after, tr("Seconds until recording begins"), m_form);
-    m_seconds = makeSeconds("seconds", 0.1, settings.seconds, tr("Seconds that are recorded"), m_form);
+    m_after = makeSeconds("after", 0, settings.after, tr("Seconds until recording starts"), m_form);
+    m_seconds = makeSeconds("seconds", 0.1, settings.seconds, tr("Seconds to record"), m_form);
     for (QDoubleSpinBox* box : {m_after, m_seconds}) {
         box->setEnabled(settings.part);
         connect(m_part, &QCheckBox::toggled, box, &QWidget::setEnabled);
@@ -176,9 +176,9 @@ void RecordDialog::addOptions(QFormLayout* form)
     part->addWidget(m_seconds);
     part->addStretch();
 
-    m_python = new QCheckBox(tr("P&ython: steps, loader waits and phases, without a change to the script"), m_form);
+    m_python = new QCheckBox(tr("P&ython steps, data loader waits and phases (no change to the script)"), m_form);
     m_python->setObjectName("python");
-    m_operators = new QCheckBox(tr("PyTorch's &operators too (slows small ones down)"), m_form);
+    m_operators = new QCheckBox(tr("PyTorch &operators (slows down small ones)"), m_form);
     m_operators->setObjectName("operators");
     m_python->setChecked(settings.python);
     m_operators->setChecked(settings.operators);
@@ -187,7 +187,7 @@ void RecordDialog::addOptions(QFormLayout* form)
     level->setSpacing(2);
     level->addWidget(m_level, 0, Qt::AlignLeft);
     level->addWidget(m_levelText);
-    auto* levelLabel = new QLabel(tr("&How much"), m_form);
+    auto* levelLabel = new QLabel(tr("&Detail level"), m_form);
     levelLabel->setBuddy(m_level);
     form->addRow(levelLabel, level);
     form->addRow(tr("When"), part);
@@ -203,8 +203,8 @@ void RecordDialog::makeOutput()
     m_output->setReadOnly(true);
     m_output->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
     m_output->setMaximumBlockCount(kMostLines);
-    m_output->setPlaceholderText(tr("The command's output"));
-    m_output->setAccessibleName(tr("The command's output"));
+    m_output->setPlaceholderText(tr("Command output"));
+    m_output->setAccessibleName(tr("Command output"));
     m_output->setTabChangesFocus(true);
     m_state = new QLabel(this);
     m_state->setObjectName("state");
@@ -229,7 +229,7 @@ QHBoxLayout* RecordDialog::makeButtons()
     m_stop->setAutoDefault(false);
     auto* close = new QPushButton(tr("Close"), this);
     close->setAutoDefault(false);
-    close->setToolTip(tr("A recording goes on"));
+    close->setToolTip(tr("Recording in progress"));
     connect(close, &QPushButton::clicked, this, &QDialog::reject);
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
@@ -248,7 +248,7 @@ void RecordDialog::makeForm()
     m_folder->setAccessibleName(tr("Working directory of the command"));
     auto* choose = new QToolButton(m_form);
     choose->setIcon(icon("folder"));
-    choose->setToolTip(tr("Choose the folder"));
+    choose->setToolTip(tr("Choose folder"));
     choose->setAccessibleName(choose->toolTip());
     choose->setFocusPolicy(Qt::StrongFocus);
     connect(choose, &QToolButton::clicked, this, &RecordDialog::chooseFolder);

@@ -97,7 +97,7 @@ profiler::Result<void> writePdfReport(const std::filesystem::path& path, const a
     if (written && file.commit())
         return {};
     return profiler::fail<"report.pdf_unwritten", "The report cannot be written: {why}">(
-        profiler::Error::Code::Io, path.string(), "choose a folder that exists and has room",
+        profiler::Error::Code::Io, path.string(), "choose a folder that exists and has free space",
         {{"why", file.errorString().toStdString()}});
 }
 

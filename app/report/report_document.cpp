@@ -198,7 +198,7 @@ void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)
     }
     if (!any)
         writer.plain("None.");
-    for (const auto& [heading, rows] : {std::pair("Looked for and not found", &silent), {"Cannot be told", &untold}})
+    for (const auto& [heading, rows] : {std::pair("Checked, not found", &silent), {"Cannot tell", &untold}})
         if (!rows->empty()) {
             writer.heading(heading);
             writer.table({}, *rows);

@@ -79,13 +79,15 @@ std::optional<QStringList> editorCommand(const QString& file, int line)
 QString openInEditor(const QString& file, int line)
 {
     if (!QFileInfo(file).isAbsolute() || !QFileInfo(file).isFile())
-        return EditorText::tr("%1 is not on this machine. The trace may have been recorded elsewhere.").arg(file);
+        return EditorText::tr("%1 does not exist on this machine. The trace may have been recorded on another "
+                              "one.")
+            .arg(file);
     const auto command = editorCommand(file, line);
     if (!command)
         return EditorText::tr("No editor found. Set the environment variable VISUAL to a graphical editor, for example "
                               "VISUAL=code, and start Stepscope again.");
     if (!QProcess::startDetached(command->first(), command->mid(1)))
-        return EditorText::tr("%1 could not be started. Check the environment variable VISUAL.").arg(command->first());
+        return EditorText::tr("Could not start %1. Check the environment variable VISUAL.").arg(command->first());
     return {};
 }
 

@@ -45,7 +45,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
         return nullptr;
     result->facts = profiler::analysis::analyse(*trace, std::move(found.steps), stop);
     if (!source.range.empty() && !found.ofRange)
-        result->whyNoRange = Analyser::tr("No range of the trace is called “%1”.").arg(traceText(source.range));
+        result->whyNoRange = Analyser::tr("The trace has no range named “%1”.").arg(traceText(source.range));
     if (stop.stop_requested())
         return nullptr;
     // Of several ranks, what is analysed: another rank's kernels would be laid over these steps.

@@ -16,8 +16,8 @@ profiler::Error errorOf(const std::exception& thrown)
 {
     using profiler::Error;
     if (dynamic_cast<const std::bad_alloc*>(&thrown))
-        return profiler::makeError<"work.no_memory", "there is not enough memory">(
-            Error::Code::Unavailable, {}, "close other programs, then try again");
+        return profiler::makeError<"work.no_memory", "not enough memory">(Error::Code::Unavailable, {},
+                                                                          "close other programs, then try again");
     return profiler::makeError<"work.failed", "{why}">(Error::Code::Unavailable, {}, {}, {{"why", thrown.what()}});
 }
 

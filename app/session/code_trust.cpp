@@ -33,7 +33,7 @@ profiler::Error unreadable(const CodeFile& code, const QString& why)
             profiler::Error::Code::Io, path.string(), "check the command and its working directory",
             {{"why", why.toStdString()}});
     return profiler::makeError<"model.unreadable", "the model file cannot be read: {why}">(
-        profiler::Error::Code::Io, path.string(), "choose a file that exists and that you may read under Model file",
+        profiler::Error::Code::Io, path.string(), "under Model file, choose a file that you can read",
         {{"why", why.toStdString()}});
 }
 

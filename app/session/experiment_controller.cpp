@@ -40,15 +40,15 @@ profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMea
     const advisor::change::WantedChange wanted{change.key, change.to};
     if (const auto patch = advisor::change::patchProgram(*what.trace, {wanted});
         patch && advisor::change::isApplied(*patch, wanted))
-        return profiler::fail<"measure.applied", "The program has this change already">(
-            profiler::Error::Code::Invalid, patch->appliedFiles.front().string(), "revert it, then measure it");
+        return profiler::fail<"measure.applied", "The program already contains this change">(
+            profiler::Error::Code::Invalid, patch->appliedFiles.front().string(), "revert the change, then measure it");
     if (const auto made = advisor::change::makeLogFolder(plan.setup); !made)
         return tl::unexpected(made.error());
     auto result = advisor::runProgramExperiment(plan, tell, stop);
     if (!result && result.error().code != profiler::Error::Code::Cancelled) {
         profiler::Error error = result.error();
-        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what the program printed is in ") +
-                      plan.setup.logs.string();
+        error.hint +=
+            (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + plan.setup.logs.string();
         return tl::unexpected(std::move(error));
     }
     std::error_code ignored;

@@ -62,7 +62,7 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
         if (Clock::now() > until) {
             if (std::exchange(told, true)) {
                 trainer.kill();
-                return profiler::fail<"trainer.does_not_end", "the trainer did not end when it was asked to">(
+                return profiler::fail<"trainer.does_not_end", "the trainer did not stop on request">(
                     Error::Code::Unavailable);
             }
             until = Clock::now() + kUntilEnd;
@@ -90,8 +90,8 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
         return tl::unexpected(program.error());
     const QTemporaryDir folder;
     if (!folder.isValid())
-        return profiler::fail<"files.no_temporary_folder", "no temporary folder can be made">(
-            Error::Code::Io, folder.errorString().toStdString(), "make room on the disk");
+        return profiler::fail<"files.no_temporary_folder", "cannot create a temporary folder">(
+            Error::Code::Io, folder.errorString().toStdString(), "free disk space");
     const std::filesystem::path trace = folder.filePath("trace.sstrace").toStdString();
     auto trainer = advisor::TrainerProcess::start(configuration, {*program, trace, false});
     if (!trainer)
@@ -103,9 +103,10 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
         return tl::unexpected(read.error());
     const auto cost = profiler::analysis::recordingCost(profiler::analysis::findSteps(**read));
     if (!cost)
-        return profiler::fail<"overhead.too_few_steps",
-                              "the run had too few steady steps to tell what recording costs">(
-            Error::Code::Unavailable, {}, "let a training of this configuration run for longer: it tells as well");
+        return profiler::fail<"overhead.too_few_steps", "too few steady-state steps to measure the recording overhead">(
+            Error::Code::Unavailable, {},
+            "run this configuration for more steps: a training run also measures the "
+            "overhead");
     return *cost;
 }
 

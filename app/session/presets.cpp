@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <QDirIterator>
+#include <QHash>
 #include <algorithm>
 
 namespace app {
@@ -10,9 +11,21 @@ namespace {
 
 constexpr auto kFirstRun = "first_run";
 
-/// "first_run" → "First run".
+/// "first_run" → "First run", "gpt" → "GPT".
 QString titleOf(const QString& stem)
 {
+    static const QHash<QString, QString> kModels{{"bert", "BERT"},
+                                                 {"gpt", "GPT"},
+                                                 {"lstm", "LSTM"},
+                                                 {"mlp", "MLP"},
+                                                 {"resnet18", "ResNet-18"},
+                                                 {"resnet50", "ResNet-50"},
+                                                 {"unet3d", "3D U-Net"},
+                                                 {"vit", "ViT"},
+                                                 {"mnist_loading", "MNIST loading"},
+                                                 {"gelu_fusion", "GELU fusion"}};
+    if (const auto known = kModels.constFind(stem); known != kModels.constEnd())
+        return *known;
     QString title = QString(stem).replace('_', ' ');
     title[0] = title[0].toUpper();
     return title;

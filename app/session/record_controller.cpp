@@ -41,13 +41,13 @@ bool setsVariable(const std::string& word)
 Error refused(int reason)
 {
     if (reason == WRDE_SYNTAX)
-        return profiler::makeError<"record.command.quote", "The command has a quote that is not closed.">(
-            Error::Code::Invalid, {}, "Close it, or put \\ before a quote that is meant as such.");
+        return profiler::makeError<"record.command.quote", "The command has an unclosed quote.">(
+            Error::Code::Invalid, {}, "Close it, or write \\ before a literal quote.");
     if (reason == WRDE_NOSPACE)
         return profiler::makeError<"record.command.long", "The command is too long.">(Error::Code::Invalid, {},
                                                                                       "Put it into a script.");
-    return profiler::makeError<"record.command.several", "One command is recorded, without {characters} between "
-                                                         "commands.">(
+    return profiler::makeError<"record.command.several", "Only a single command can be recorded, without "
+                                                         "{characters} between commands.">(
         Error::Code::Invalid, {}, "Put such characters in quotes, or record a script: bash train.sh",
         {{"characters", "| & ; < > ( ) { } $(…)"}});
 }
@@ -58,8 +58,8 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
 {
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/recordings";
     if (!QDir().mkpath(folder))
-        return profiler::fail<"record.folder.not_made", "The folder for recordings cannot be made">(
-            Error::Code::Permission, folder.toStdString(), "make room there, or make it writable");
+        return profiler::fail<"record.folder.not_made", "Cannot create the folder for recordings">(
+            Error::Code::Permission, folder.toStdString(), "free disk space, or make the folder writable");
     QString name;
     for (const std::string& word : command) // a script's name says more than its interpreter's
         if (const QString stem = QFileInfo(QString::fromStdString(word)).completeBaseName();
@@ -73,7 +73,7 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
             return std::filesystem::path(file.fileName().toStdString());
         if (!QFileInfo::exists(file.fileName()))
             return profiler::fail<"record.folder.not_stored", "The recording cannot be stored: {why}">(
-                Error::Code::Permission, folder.toStdString(), "make room there, or make it writable",
+                Error::Code::Permission, folder.toStdString(), "free disk space, or make the folder writable",
                 {{"why", file.errorString().toStdString()}});
     }
     return profiler::fail<"record.folder.no_name", "The folder for recordings has no free name">(
@@ -117,8 +117,9 @@ Result<std::vector<std::string>> commandWords(const QString& line)
     if (reason != 0)
         return tl::unexpected(refused(reason));
     if (words.empty())
-        return profiler::fail<"record.command.none", "There is no command.">(Error::Code::Invalid, {},
-                                                                             "Write one: python train.py");
+        return profiler::fail<"record.command.none", "The command is empty.">(Error::Code::Invalid, {},
+                                                                              "Enter a command, for example: python "
+                                                                              "train.py");
     if (setsVariable(words.front()))
         words.insert(words.begin(), "env");
     return words;
@@ -172,8 +173,8 @@ Result<void> RecordController::start(const RecordRequest& request)
         return tl::unexpected(trace.error());
     m_folder = std::make_unique<QTemporaryDir>();
     if (!m_folder->isValid())
-        return profiler::fail<"files.no_temporary", "There is no room for temporary files">(
-            Error::Code::NoSpace, QDir::tempPath().toStdString(), "make room there");
+        return profiler::fail<"files.no_temporary", "No space for temporary files">(
+            Error::Code::NoSpace, QDir::tempPath().toStdString(), "free disk space there");
     m_trace = std::move(*trace);
     m_asked = 0;
     m_decoder = QStringDecoder(QStringDecoder::System);
@@ -219,8 +220,8 @@ RecordEnd RecordController::readReport() const
     if (report.isEmpty())
         return {{},
                 true,
-                tr("The recorder ended without a word (exit code %1).").arg(m_process.exitCode()),
-                tr("What it wrote is below. Traces of single processes may lie beside %1.")
+                tr("The recorder exited without an error message (exit code %1).").arg(m_process.exitCode()),
+                tr("Its output is below. Traces of individual processes may be next to %1.")
                     .arg(QString::fromStdString(m_trace.string()))};
     const QString how = report["ended"].toString();
     RecordEnd end;
@@ -236,7 +237,7 @@ RecordEnd RecordController::readReport() const
     } else {
         end.trace = m_trace;
         end.failed = report["exit_status"].toInt() != 0 && m_asked == 0;
-        end.message = tr("The command %1; what it did is recorded.").arg(how);
+        end.message = tr("The command %1. Its events were recorded.").arg(how);
         for (const QJsonValue& note : report["notes"].toArray())
             lines << note.toString();
     }

@@ -130,7 +130,8 @@ void RunController::finish(const advisor::TrainerExit& exit)
     if (end.failed)
         end.message = QString::fromStdString(exit.message());
     if (m_killedForSilence)
-        end.message = tr("The training did not stop within %1 s and was ended. What it recorded until then is kept.")
+        end.message = tr("The training run did not stop within %1 s and was killed. Events recorded until then are "
+                         "kept.")
                           .arg(m_patience.interval() / 1000);
     end.detail = QString::fromStdString(exit.lastOutput);
     setState(RunState::Idle);

@@ -28,7 +28,7 @@ template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 tl::unexpected<profiler::Error> ioError(const std::string& why, const std::filesystem::path& where)
 {
     return profiler::fail<Id, Text>(profiler::Error::Code::Io, where.string(),
-                                    "check that the disk has room and the folder can be written", {{"why", why}});
+                                    "check that the disk has free space and the folder is writable", {{"why", why}});
 }
 
 /// A window trains it, this one or another: it holds the lock, which the lock of an app that crashed is not.
@@ -83,7 +83,7 @@ profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const con
             break;
     }
     if (failed)
-        return ioError<"run.not_made", "the folder of the run cannot be made: {why}">(failed.message(), root);
+        return ioError<"run.not_made", "the folder of the run cannot be created: {why}">(failed.message(), root);
     if (const auto saved = configuration.save(run.folder / "config.json"); !saved)
         return ioError<"run.no_configuration", "{why}">(saved.error().message(), run.folder);
     return run;
@@ -141,9 +141,8 @@ std::vector<RunRecord> readRuns(const std::filesystem::path& root, const std::st
 profiler::Result<void> removeRun(const RunRecord& run)
 {
     if (isBeingTrained(run.folder))
-        return profiler::fail<"run.in_training", "the run is being trained">(
-            profiler::Error::Code::Unavailable, run.folder.string(),
-            "stop its training first, in the window it runs in");
+        return profiler::fail<"run.in_training", "the run is still in progress">(
+            profiler::Error::Code::Unavailable, run.folder.string(), "stop it first, in the window that runs it");
     std::error_code failed;
     std::filesystem::remove_all(run.folder, failed);
     if (failed)

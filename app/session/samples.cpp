@@ -24,10 +24,10 @@ QString folder()
 
 std::vector<Sample> allSamples()
 {
-    return {{"waits_for_data", Words::tr("A training that waits for its data"),
-             Words::tr("A small image classifier on a processor, without loader workers")},
+    return {{"waits_for_data", Words::tr("A training run that waits for data"),
+             Words::tr("A small image classifier on a CPU, without loader workers")},
             {"two_workers", Words::tr("The same with two loader workers"),
-             Words::tr("To be compared with the one before: open this, then choose that under Compare")}};
+             Words::tr("For comparison: open this trace, then choose the previous one under Compare")}};
 }
 
 profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
@@ -35,15 +35,15 @@ profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)
     const QString path = folder() + '/' + sample.id + ".sspack";
     QFile resource(":/samples/" + sample.id + ".sspack");
     if (!resource.open(QIODevice::ReadOnly))
-        return profiler::fail<"sample.missing", "this sample does not come with the app">(
-            profiler::Error::Code::NotFound, sample.id.toStdString());
+        return profiler::fail<"sample.missing", "this sample is not installed">(profiler::Error::Code::NotFound,
+                                                                                sample.id.toStdString());
     if (QFileInfo(path).size() == resource.size())
         return std::filesystem::path(path.toStdString());
     QDir().mkpath(folder());
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(resource.readAll()) != resource.size() || !file.commit())
-        return profiler::fail<"sample.unwritten", "the sample cannot be put into the app's folder: {why}">(
-            profiler::Error::Code::Io, path.toStdString(), "make room there, or make the folder writable",
+        return profiler::fail<"sample.unwritten", "the sample cannot be copied to the app's folder: {why}">(
+            profiler::Error::Code::Io, path.toStdString(), "free disk space, or make the folder writable",
             {{"why", file.errorString().toStdString()}});
     return std::filesystem::path(path.toStdString());
 }

@@ -102,7 +102,7 @@ void Session::refreshDescription()
 std::optional<QString> Session::setKnob(std::string_view key, const QString& text)
 {
     if (!config::findKnob(key))
-        return tr("There is no knob %1.").arg(QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())));
+        return tr("Unknown setting: %1.").arg(QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())));
     config::TrainingConfig changed = m->configuration;
     if (const auto set = changed.set(key, asString(text)); !set)
         return asQString(set.error().message());
@@ -141,7 +141,7 @@ void Session::takeConfiguration(const std::filesystem::path& path, const config:
 
 void Session::refuseConfiguration(const QString& why)
 {
-    emit noticed(tr("The configuration cannot be used; the one there was is unchanged."), why, true);
+    emit noticed(tr("Invalid configuration. The current one is unchanged."), why, true);
 }
 
 bool Session::experimentRunning() const
@@ -177,8 +177,8 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
     if (!takeEdits())
         return;
     if (m->configuration.text(advice.advice.toggle->key) == advice.advice.toggle->to) {
-        emit noticed(tr("Nothing was measured: the configuration has this change already."),
-                     tr("Run the training again to see it."), false);
+        emit noticed(tr("Not measured: the configuration already contains this change."),
+                     tr("Run the training again to see its effect."), false);
         return;
     }
     passGate([this, advice] {
@@ -199,7 +199,7 @@ std::optional<ProgramMeasurement> Session::recordedProgram()
     const auto words = advisor::runner::shellWords(recorded("record.command"));
     const std::string folder = recorded("record.directory");
     if (!words || words->empty() || folder.empty()) {
-        emit noticed(tr("Nothing was measured: the trace does not say which command was recorded, and where."),
+        emit noticed(tr("Not measured: the trace does not contain the recorded command and its folder."),
                      tr("Record the program again."), true);
         return std::nullopt;
     }

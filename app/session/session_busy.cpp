@@ -22,14 +22,14 @@ bool Session::isBusy() const
 QString Session::whyBusy() const
 {
     if (runState() != RunState::Idle)
-        return tr("A training is running.");
+        return tr("A training run is in progress.");
     if (m->recording)
-        return tr("A program is being recorded.");
+        return tr("A recording is in progress.");
     if (m->levelCosts.isMeasuring())
-        return tr("What recording costs is being measured.");
+        return tr("A measurement of the recording overhead is in progress.");
     if (m->experiments.isRunning())
-        return tr("A change is being measured.");
-    return tuningRunning() ? tr("The training is being tuned.") : QString();
+        return tr("A measurement is in progress.");
+    return tuningRunning() ? tr("Tuning is in progress.") : QString();
 }
 
 /// Tells why when not.
@@ -37,8 +37,8 @@ bool Session::mayStart()
 {
     const QString why = whyBusy();
     if (!why.isEmpty())
-        emit noticed(tr("Nothing was started. %1").arg(why),
-                     tr("Both would slow each other down: stop it first, or wait for its end."), false);
+        emit noticed(tr("Not started. %1").arg(why),
+                     tr("Running both would skew the results. Stop it first, or wait until it is done."), false);
     return why.isEmpty();
 }
 
@@ -88,7 +88,7 @@ bool Session::takeEdits()
     emit commitPendingEdits();
     if (m->heldBack.isEmpty())
         return true;
-    emit noticed(tr("Nothing was started: a setting was refused."), m->heldBack, true);
+    emit noticed(tr("Not started: invalid setting."), m->heldBack, true);
     return false;
 }
 

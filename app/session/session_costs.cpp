@@ -18,7 +18,7 @@ void Session::connectLevelCosts()
         emit levelCostsProgressed({}, 1);
         emit busyChanged();
         if (!message.isEmpty())
-            emit noticed(tr("What recording costs was not measured."), message, true);
+            emit noticed(tr("The recording overhead was not measured."), message, true);
     });
     connect(this, &Session::analysedChanged, this, [this] {
         if (!m->ownRun || !m->analysed || !m->traceConfiguration)

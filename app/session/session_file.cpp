@@ -134,7 +134,7 @@ std::optional<SessionChange> stepFrom(const QJsonObject& json)
 profiler::Error unreadable(const std::filesystem::path& path, const std::string& why)
 {
     return profiler::makeError<"session.unreadable", "the last session cannot be read: {why}">(
-        profiler::Error::Code::Malformed, path.string(), "the app begins with defaults; your runs are not affected",
+        profiler::Error::Code::Malformed, path.string(), "the app starts with defaults; your runs are not affected",
         {{"why", why}});
 }
 
@@ -146,7 +146,7 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
         return tl::unexpected(
             unreadable(path, wrong.errorString().toStdString() + ", byte " + std::to_string(wrong.offset)));
     if (json["version"].toInt() != kVersion)
-        return tl::unexpected(unreadable(path, "another version of Stepscope wrote it"));
+        return tl::unexpected(unreadable(path, "it was written by another version of Stepscope"));
     const QByteArray configuration = QJsonDocument(json["configuration"].toObject()).toJson();
     auto parsed = config::TrainingConfig::fromJson(
         std::string_view(configuration.data(), static_cast<std::size_t>(configuration.size())), "configuration");
@@ -157,7 +157,7 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
     for (const QJsonValue change : json["journal"].toArray()) {
         auto kept = changeFrom(change.toObject());
         if (!kept)
-            return tl::unexpected(unreadable(path, "a kept change has settings that this version does not have"));
+            return tl::unexpected(unreadable(path, "a kept change has unknown settings"));
         session.journal.changes.push_back(std::move(*kept));
     }
     // A prediction that cannot be read counts for nothing.
@@ -172,7 +172,7 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
     for (const QJsonValue step : json["undo"].toArray()) {
         auto change = stepFrom(step.toObject());
         if (!change)
-            return tl::unexpected(unreadable(path, "a change has settings that this version does not have"));
+            return tl::unexpected(unreadable(path, "a change has unknown settings"));
         session.undo.push_back(std::move(*change));
     }
     session.undone = std::clamp(json["undone"].toInt(), 0, static_cast<int>(session.undo.size()));
@@ -204,8 +204,8 @@ profiler::Result<void> saveSession(const KeptSession& session, const std::filesy
     QSaveFile out(name);
     const QByteArray text = QJsonDocument(json).toJson();
     if (!out.open(QIODevice::WriteOnly) || out.write(text) != text.size() || !out.commit())
-        return profiler::fail<"session.unwritten", "the session cannot be kept: {why}">(
-            profiler::Error::Code::Io, path.string(), "check that the disk has room and the folder can be written",
+        return profiler::fail<"session.unwritten", "the session cannot be saved: {why}">(
+            profiler::Error::Code::Io, path.string(), "check that the disk has free space and the folder is writable",
             {{"why", out.errorString().toStdString()}});
     return {};
 }

@@ -140,9 +140,9 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
         return;
     emit noticeOutdated();
     if (!isMachineOnScreen(result->machine)) {
-        emit noticed(tr("The change was not kept: it was measured on another machine."),
-                     tr("It was measured on %1, and the trace on screen was recorded elsewhere. Record it on this "
-                        "machine, then measure the change.")
+        emit noticed(tr("Change not kept: it was measured on another machine."),
+                     tr("It was measured on %1, but the trace on screen was recorded on another machine. Record a "
+                        "trace on this machine, then measure the change.")
                          .arg(machineText(result->machine)),
                      true);
         return;
@@ -157,8 +157,8 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
         return;
     }
     if (!m->kept.isResultOf(m->configuration, result->plan.baseline, result->plan.changes)) {
-        emit noticed(tr("The change was not kept: it was measured with other settings."),
-                     tr("It was measured with %1; now %2 is set. Measure it again.")
+        emit noticed(tr("Change not kept: it was measured with other settings."),
+                     tr("It was measured with %1, but %2 is set now. Measure it again.")
                          .arg(originOf(result->plan.baseline).name, originOf(m->configuration).name),
                      true);
         return;
@@ -195,7 +195,7 @@ void Session::undoChange(const QString& ruleId)
     change.leaves = true;
     change.place = static_cast<std::size_t>(kept - m->kept.changes.data());
     if (kept->isOfProgram()) {
-        change.text = tr("take back %1").arg(valuesText(kept->result.plan.changes));
+        change.text = tr("undo %1").arg(valuesText(kept->result.plan.changes));
         push(std::move(change));
         return;
     }
@@ -204,7 +204,7 @@ void Session::undoChange(const QString& ruleId)
     for (const advisor::Toggle& with : kept->result.plan.changes)
         if (with.key != kept->toggle.key && m->configuration.text(with.key) == with.to)
             back.push_back(with);
-    change.text = tr("take back %1").arg(valuesText(back));
+    change.text = tr("undo %1").arg(valuesText(back));
     for (const advisor::Toggle& one : back)
         change.knobs.push_back({one.key, m->configuration.text(one.key), one.from});
     push(std::move(change));

@@ -59,9 +59,8 @@ void Session::restore()
     QDir().mkpath(asQString(path.parent_path().string()));
     auto lock = profiler::os::LockFile::acquire(path.string() + ".lock");
     if (!lock) {
-        emit noticed(
-            tr("Another window of Stepscope is open: settings and kept changes of this one are forgotten at its end."),
-            asQString(path.string()), false);
+        emit noticed(tr("Another Stepscope window is open. This window's settings and kept changes will not be saved."),
+                     asQString(path.string()), false);
         return;
     }
     m->lock = std::make_unique<profiler::os::LockFile>(std::move(*lock));
@@ -96,7 +95,7 @@ void Session::keepSession()
     for (int i = 0; i < m->undo.count(); ++i)
         kept.undo.push_back(static_cast<const ChangeCommand*>(m->undo.command(i))->change());
     if (const auto saved = saveSession(kept, sessionFile()); !saved)
-        emit noticed(tr("Your changes will be gone after a restart."), asQString(saved.error().message()), true);
+        emit noticed(tr("Changes could not be saved."), asQString(saved.error().message()), true);
 }
 
 } // namespace app

@@ -116,7 +116,7 @@ void Session::connectGate()
 {
     connect(&m->gate, &CodeGate::asked, this, &Session::codeAsked);
     connect(&m->gate, &CodeGate::failed, this, [this](const profiler::Error& error) {
-        emit noticed(tr("Nothing was started: %1").arg(asQString(error.what.text)),
+        emit noticed(tr("Not started: %1").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.hint)}), true);
     });
 }
@@ -168,7 +168,7 @@ void Session::start()
                          problem ? asQString(problem->allowed) : QString());
         if (!problem)
             return passGate([this] { startRun(); });
-        emit noticed(tr("The training was not started: its data set cannot be used."),
+        emit noticed(tr("Training not started: its data set cannot be used."),
                      asQString(problem->value.empty() ? problem->allowed : problem->value + ": " + problem->allowed),
                      true);
     };
@@ -180,8 +180,7 @@ void Session::start()
             post([goOn, problem = config::datasetProblem(configuration)] { goOn(problem); });
         },
         [this](const profiler::Error& error) {
-            emit noticed(tr("The training was not started: its data set was not checked."), asQString(error.message()),
-                         true);
+            emit noticed(tr("Training not started: its data set was not checked."), asQString(error.message()), true);
         });
 }
 
@@ -191,7 +190,7 @@ void Session::startRun()
         return;
     auto run = makeRun(runsRoot(), m->configuration);
     if (!run) {
-        emit noticed(tr("The training was not started."), asQString(run.error().message()), true);
+        emit noticed(tr("Training not started."), asQString(run.error().message()), true);
         return;
     }
     m->loader.cancel();
@@ -201,7 +200,7 @@ void Session::startRun()
     if (const auto started = m->run.start(m->configuration, run->trace()); !started) {
         static_cast<void>(removeRun(*run)); // an empty folder of a run that never was
         settlePart();
-        emit noticed(tr("The training was not started."), asQString(started.error().message()), true);
+        emit noticed(tr("Training not started."), asQString(started.error().message()), true);
         return;
     }
     m->running = *run;
@@ -243,7 +242,7 @@ void Session::endRun(const RunEnd& end)
     if (m->running) {
         m->running->outcome = outcomeOf(end, m->steps);
         if (const auto saved = saveOutcome(*m->running); !saved)
-            emit noticed(tr("The result of the run was not kept."), asQString(saved.error().message()), true);
+            emit noticed(tr("The result of the run could not be saved."), asQString(saved.error().message()), true);
         for (RunRecord& run : m->runs)
             if (run.folder == m->running->folder)
                 run = *m->running;
@@ -273,7 +272,7 @@ void Session::connectRuns()
         emit runsChanged();
     });
     connect(&m->store, &RunStore::removalFailed, this, [this](const RunRecord&, const profiler::Error& error) {
-        emit noticed(tr("The run was not deleted: %1.").arg(asQString(error.what.text)),
+        emit noticed(tr("Could not delete the run: %1.").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.hint)}), true);
         reloadRuns(); // its trace may be gone though its folder is not
     });

@@ -95,7 +95,7 @@ void Session::connectTrace()
     connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
         // A training that records nothing, or died before it wrote anything, has no trace to show.
         if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
-            emit noticed(tr("There is no trace of this run."), asQString(error.message()), false);
+            emit noticed(tr("This run has no trace."), asQString(error.message()), false);
         m->following = false;
         emit runFinished();
     });
@@ -129,7 +129,7 @@ void Session::connectTrace()
                     m->analyser.request(m->trace, std::nullopt);
                 QString detail = detailOf(error);
                 if (m->isPart)
-                    detail += (detail.isEmpty() ? "" : "\n") + tr("Only a part of %1 is shown.").arg(m->title);
+                    detail += (detail.isEmpty() ? "" : "\n") + tr("Only part of %1 is shown.").arg(m->title);
                 emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what.text)), detail,
                              true);
             });
@@ -142,14 +142,14 @@ void Session::connectTrace()
             [tellExport](double share) { tellExport(std::min(share, kMostWhileReading)); });
     connect(&m->saver, &TraceSaver::saved, this, [this, tellExport](const std::filesystem::path& path) {
         tellExport(1);
-        const QString what = m->isPart ? tr("The part of the trace that was read was exported to %1.")
-                                       : tr("The trace was exported to %1.");
+        const QString what =
+            m->isPart ? tr("The loaded part of the trace was exported to %1.") : tr("The trace was exported to %1.");
         emit noticed(what.arg(fileName(path)), asQString(path.string()), false);
     });
     connect(&m->saver, &TraceSaver::failed, this,
             [this, tellExport](const std::filesystem::path& path, const profiler::Error& error) {
                 tellExport(1);
-                emit noticed(tr("%1 was not written: %2").arg(fileName(path), asQString(error.what.text)),
+                emit noticed(tr("Could not save %1: %2").arg(fileName(path), asQString(error.what.text)),
                              detailOf(error), true);
             });
     connect(&m->analyser, &Analyser::analysed, this, [this](const std::shared_ptr<const Analysed>& result) {
@@ -158,7 +158,7 @@ void Session::connectTrace()
         if (!result->whyNoRepetition.isEmpty())
             emit noticed(tr("No steps were inferred."), result->whyNoRepetition, false);
         if (!result->whyNoRange.isEmpty())
-            emit noticed(tr("No range was taken as a step."), result->whyNoRange, false);
+            emit noticed(tr("No range was used as a step."), result->whyNoRange, false);
     });
     connect(&m->analyser, &Analyser::failed, this, [this](const profiler::Error& error) {
         if (!m->analysed)
@@ -200,7 +200,7 @@ void Session::load(const std::filesystem::path& path, TraceLoader::Expect expect
 {
     emit noticeOutdated();
     if (runState() != RunState::Idle) {
-        emit noticed(tr("A training is running: stop it first, then open another trace."), {}, false);
+        emit noticed(tr("A training run is in progress. Stop it before you open another trace."), {}, false);
         return;
     }
     if (std::exchange(m->previewing, false))
@@ -227,7 +227,7 @@ void Session::cancelLoading()
 void Session::settlePart()
 {
     if (m->isPart && !m->analysed) {
-        emit noticed(tr("Opening %1 was cancelled: only a part of it is shown.").arg(m->title), {}, false);
+        emit noticed(tr("Opening %1 was cancelled. Only part of it is shown.").arg(m->title), {}, false);
         m->analyser.request(m->trace, std::nullopt);
     }
 }
@@ -236,16 +236,15 @@ void Session::exportTrace(const std::filesystem::path& path)
 {
     emit noticeOutdated();
     if (!holdsAnything(*m->trace)) {
-        emit noticed(tr("There is nothing to export yet: run a training or open a trace first."), {}, false);
+        emit noticed(tr("Nothing to export. Run a training or open a trace first."), {}, false);
         return;
     }
     if (m->saver.isRunning()) {
-        emit noticed(tr("Another export is still being written: export this when it is done."), {}, false);
+        emit noticed(tr("Another export is still in progress. Try again when it is done."), {}, false);
         return;
     }
     if (m->previewing) {
-        emit noticed(tr("%1 is still being opened: it can be exported when all of it is read.").arg(m->title), {},
-                     false);
+        emit noticed(tr("%1 is still loading. Export it when loading is done.").arg(m->title), {}, false);
         return;
     }
     emit loading(tr("Exporting the trace"), 0);
@@ -385,7 +384,7 @@ void Session::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const Q
     emit journalChanged();
     if (measuring) {
         emit busyChanged();
-        emit noticed(tr("Measuring a change was stopped: it was about the trace before."), {}, false);
+        emit noticed(tr("Measurement stopped: it belonged to the previous trace."), {}, false);
     }
 }
 

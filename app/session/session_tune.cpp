@@ -62,7 +62,7 @@ void Session::connectTuning()
     });
     connect(&m->tuning, &TuneController::ended, this, &Session::tuningEnded);
     connect(&m->reports, &ReportSaver::saved, this, [this](const std::filesystem::path& path) {
-        emit noticed(tr("The report is written."), asQString(path.string()), false);
+        emit noticed(tr("Report saved."), asQString(path.string()), false);
     });
     connect(&m->reports, &ReportSaver::failed, this, [this](const profiler::Error& error) {
         emit noticed(asQString(error.what.text), asQString(error.message()), true);
@@ -103,7 +103,7 @@ void Session::applyTuning()
     if (!result || isBusy())
         return;
     if (workloadOf(result->start) != workloadOf(m->configuration)) {
-        emit noticed(tr("Nothing was applied: another model was tuned."), tr("Tune the one that is set."), true);
+        emit noticed(tr("Not applied: another model was tuned."), tr("Tune the model that is configured now."), true);
         return;
     }
     SessionChange change;
@@ -122,7 +122,7 @@ void Session::applyTuning()
             change.kept.push_back({m->kept.freeName(asQString(trial.rule), change.kept), asQString(trial.title),
                                    trial.change, *trial.result});
     change.place = m->kept.changes.size();
-    change.text = tr("apply what tuning found");
+    change.text = tr("apply tuning result");
     push(std::move(change));
 }
 
@@ -132,7 +132,7 @@ void Session::saveTuned(const std::filesystem::path& path)
         return;
     emit noticeOutdated();
     if (const auto saved = m->tuning.result()->best.save(path); !saved)
-        emit noticed(tr("The configuration was not written."), asQString(saved.error().message()), true);
+        emit noticed(tr("Could not save the configuration."), asQString(saved.error().message()), true);
 }
 
 void Session::saveTunedPatch(const std::filesystem::path& path)
@@ -144,9 +144,9 @@ void Session::saveTunedPatch(const std::filesystem::path& path)
     const std::string diff = advisor::runner::diffInFolder(tuned->result.patch.diff, tuned->what.folder);
     QSaveFile out(asQString(path.string()));
     if (!out.open(QIODevice::WriteOnly) || out.write(QByteArray::fromStdString(diff)) < 0 || !out.commit())
-        emit noticed(tr("The patch was not written."), out.errorString(), true);
+        emit noticed(tr("Could not save the patch."), out.errorString(), true);
     else
-        emit noticed(tr("The patch is written."), asQString(path.string()), false);
+        emit noticed(tr("Patch saved."), asQString(path.string()), false);
 }
 
 ReportContents Session::contentsOfTrace() const

@@ -17,8 +17,8 @@ using Tell = std::function<void(const advisor::TuneProgress&)>;
 
 profiler::Error noRoom(const QTemporaryDir& folder)
 {
-    return profiler::makeError<"files.no_temporary", "There is no room for temporary files">(
-        profiler::Error::Code::Io, folder.path().toStdString(), "make room, or set TMPDIR");
+    return profiler::makeError<"files.no_temporary", "No space for temporary files">(
+        profiler::Error::Code::Io, folder.path().toStdString(), "free disk space, or set TMPDIR");
 }
 
 /// Records a variant of the program into a file.
@@ -66,8 +66,8 @@ profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTempo
     auto result = advisor::tuneProgram(plan, tell, stop);
     if (!result && result.error().code != profiler::Error::Code::Cancelled) {
         profiler::Error error = result.error();
-        error.hint += (error.hint.empty() ? "" : "; ") + std::string("what the program printed is in ") +
-                      plan.setup.logs.string();
+        error.hint +=
+            (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + plan.setup.logs.string();
         return tl::unexpected(std::move(error));
     }
     std::error_code ignored;

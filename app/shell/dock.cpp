@@ -35,7 +35,7 @@ DockTitle::DockTitle(QDockWidget* dock) : QWidget(dock), m_dock(dock)
     auto* layout = new QHBoxLayout(this);
     layout->setSpacing(0);
     layout->addStretch(1); // the title is painted there
-    addButton("dockPanel", "undock", Dock::tr("Put %1 back into the window"), [dock] { dock->setFloating(false); });
+    addButton("dockPanel", "undock", Dock::tr("Dock %1"), [dock] { dock->setFloating(false); });
     addButton("closePanel", "close", Dock::tr("Close %1"), [dock] { dock->close(); });
     connect(dock, &QDockWidget::topLevelChanged, this, &DockTitle::follow);
     follow(dock->isFloating());

@@ -115,11 +115,11 @@ void DockHands::showState()
     const bool any = m_current && !m_current->isHidden();
     const QString name = any ? QString(m_current->windowTitle()).replace('&', "&&") : QString();
     m_float->setEnabled(any);
-    m_float->setText(!any                      ? tr("&Float the panel in focus")
-                     : m_current->isFloating() ? tr("&Put %1 back into the window").arg(name)
-                                               : tr("&Float %1 in a window of its own").arg(name));
+    m_float->setText(!any                      ? tr("&Float the focused panel")
+                     : m_current->isFloating() ? tr("&Dock %1").arg(name)
+                                               : tr("&Float %1").arg(name));
     m_close->setEnabled(any);
-    m_close->setText(any ? tr("&Close %1").arg(name) : tr("&Close the panel in focus"));
+    m_close->setText(any ? tr("&Close %1").arg(name) : tr("&Close the focused panel"));
 }
 
 void DockHands::toggleFloating()

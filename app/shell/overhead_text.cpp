@@ -37,10 +37,10 @@ QString alternatives(const Session& session, const QString& level)
         lines << (standard ? recordingCostFigure(standard->cost,
                                                  {"standard", recordedShare(*configuration), standard->otherLoad}) +
                                  '.'
-                           : OverheadWords::tr("Level standard records less; what it adds was not measured here yet "
-                                               "(Configuration, Recording, Measure here)."));
+                           : OverheadWords::tr("Level standard records less. Its overhead has not been measured here "
+                                               "yet (Configuration, Recording, Measure here)."));
     }
-    lines << OverheadWords::tr("Level always records no operators and adds none of this.");
+    lines << OverheadWords::tr("Level always records no operators and does not have this overhead.");
     return lines.join('\n');
 }
 

@@ -17,7 +17,7 @@ QString stateText(const Session& session)
     switch (session.runState()) {
     case RunState::Idle:
         return session.tuningRunning()         ? StatusLine::tr("tuning")
-               : session.measuringLevelCosts() ? StatusLine::tr("measuring what recording costs")
+               : session.measuringLevelCosts() ? StatusLine::tr("measuring the recording overhead")
                : session.experimentRunning()   ? StatusLine::tr("measuring a change")
                : session.isRecording()         ? StatusLine::tr("recording a program")
                                                : StatusLine::tr("ready");
@@ -47,13 +47,13 @@ void addTraceFigures(QStringList& parts, const Session& session)
     if (trace.sliceCount() == 0)
         return;
     if (session.isPartial())
-        parts << StatusLine::tr("a part of the file");
+        parts << StatusLine::tr("part of the file");
     parts << formatCounted(static_cast<std::int64_t>(trace.sliceCount()), StatusLine::tr("event"),
                            StatusLine::tr("events"));
     parts << StatusLine::tr("%1 of memory").arg(formatBytes(static_cast<double>(trace.memoryBytes())));
     parts << StatusLine::tr("%1 dropped").arg(formatCount(static_cast<std::int64_t>(stats.dropped)));
     if (stats.cut)
-        parts << StatusLine::tr("cut");
+        parts << StatusLine::tr("truncated");
 }
 
 } // namespace

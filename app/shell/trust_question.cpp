@@ -85,10 +85,10 @@ TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(pa
          : file.path.extension() == ".pt2" ? tr("A compiled model is a program. ")
          : file.workload == "plugin"
              ? tr("A plug-in is a program. ")
-             : tr("A TorchScript file is a program: it can do more than compute a model, and it starts when it is "
-                  "opened. ")) +
-            tr("It runs as you, and can read, change and delete what you can. Run it only if you know where it "
-               "comes from."),
+             : tr("A TorchScript file is a program: it can do more than compute a model, and it runs as soon as it "
+                  "is loaded. ")) +
+            tr("It runs with your permissions and can read, change and delete your files. Run it only if you trust "
+               "its source."),
         this);
     why->setObjectName("why");
     auto* layout = new QVBoxLayout(this);
@@ -136,7 +136,7 @@ QWidget* TrustQuestion::makeFacts(const CodeFile& file)
     form->addRow(tr("SHA-256"), hashLine);
     if (file.changedSince) {
         auto* changed = makeFact("changed",
-                                 tr("Another content was trusted here on %1.")
+                                 tr("Different content was trusted on %1.")
                                      .arg(QLocale().toString(*file.changedSince, QLocale::ShortFormat)),
                                  facts);
         setTextColor(changed, shades(QApplication::palette()).warning);
@@ -162,12 +162,12 @@ QWidget* TrustQuestion::makeButtons()
         layout->addWidget(button);
         return button;
     };
-    add("runOnce", tr("Run it once"), tr("The next start asks again"), CodeGate::Answer::Once);
+    add("runOnce", tr("Run it once"), tr("Ask again at the next start"), CodeGate::Answer::Once);
     layout->addStretch(1);
-    auto* cancel = add("cancel", tr("Cancel"), tr("Nothing is started"), CodeGate::Answer::No);
+    auto* cancel = add("cancel", tr("Cancel"), tr("Do not start it"), CodeGate::Answer::No);
     add("trust", tr("Trust and run"),
-        m_file.isProgram() ? tr("Asks again only when the command or the file changes")
-                           : tr("Asks again only when the file changes"),
+        m_file.isProgram() ? tr("Ask again only when the command or the file changes")
+                           : tr("Ask again only when the file changes"),
         CodeGate::Answer::Trust);
     cancel->setDefault(true);
     cancel->setFocus();

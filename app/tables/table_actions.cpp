@@ -55,14 +55,13 @@ void TablePanel::makeActions()
     m_actions.next =
         make("tableNext", "next", tr("&Next occurrence"), Qt::ALT | Qt::Key_Right, [this] { goToOccurrence(1); });
     m_actions.list =
-        make("tableList", {}, tr("&List each of this name"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
+        make("tableList", {}, tr("&List all slices of this name"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
     m_actions.filter =
         make("tableFilterName", {}, tr("&Filter by this name"), Qt::ALT | Qt::Key_N, [this] { filterByName(); });
     m_actions.find =
         make("tableFind", "search", tr("Filter by na&me…"), Qt::CTRL | Qt::Key_F, [this] { m_bar->focusFilter(); });
-    m_actions.copy =
-        make("tableCopy", "copy", tr("&Copy the rows"), QKeySequence::Copy, [this] { copySelected(false); });
-    m_actions.copyCsv = make("tableCopyCsv", {}, tr("Copy the rows as CS&V"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
+    m_actions.copy = make("tableCopy", "copy", tr("&Copy rows"), QKeySequence::Copy, [this] { copySelected(false); });
+    m_actions.copyCsv = make("tableCopyCsv", {}, tr("Copy rows as CS&V"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
                              [this] { copySelected(true); });
     m_actions.copyAll =
         make("tableCopyAll", {}, tr("Copy &everything as CSV"), Qt::CTRL | Qt::ALT | Qt::Key_C, [this] { copyAll(); });
@@ -128,7 +127,8 @@ void TablePanel::goToOccurrence(int direction)
                 });
         },
         [this](const profiler::Error& error) {
-            emit noticed(tr("The next occurrence cannot be found."), QString::fromStdString(error.message()), true);
+            emit noticed(tr("Could not search for the next occurrence."), QString::fromStdString(error.message()),
+                         true);
         });
 }
 
@@ -177,7 +177,7 @@ void TablePanel::copySelected(bool asCsv)
     if (!rows || selected.empty())
         return;
     if (selected.size() > kMostCopied) {
-        emit noticed(tr("These are too many rows for the clipboard: save the table as CSV instead."), {}, false);
+        emit noticed(tr("Too many rows for the clipboard. Save the table as CSV instead."), {}, false);
         return;
     }
     copy(selected, asCsv ? TableText::Csv : TableText::Tsv);
@@ -222,7 +222,7 @@ void TablePanel::save()
         const auto saved = saveCsv(*rows, path, progress, stop);
         return [this, saved] {
             if (!saved)
-                emit noticed(tr("The table was not saved."), QString::fromStdString(saved.error().message()), true);
+                emit noticed(tr("Could not save the table."), QString::fromStdString(saved.error().message()), true);
         };
     });
 }
@@ -232,12 +232,10 @@ bool TablePanel::mayWrite()
 {
     if (m_writing == Writing::Nothing)
         return true;
-    emit noticed(
-        m_writing == Writing::File
-            ? tr("%1 is still being saved: save or copy it again when that is done, or cancel it.").arg(m_subject.title)
-            : tr("%1 is still being copied: save or copy it again when that is done, or cancel it.")
-                  .arg(m_subject.title),
-        {}, false);
+    emit noticed(m_writing == Writing::File
+                     ? tr("%1 is still being saved. Try again when that is done, or cancel it.").arg(m_subject.title)
+                     : tr("%1 is still being copied. Try again when that is done, or cancel it.").arg(m_subject.title),
+                 {}, false);
     return false;
 }
 
@@ -259,7 +257,7 @@ void TablePanel::write(Writing what, const TableWork& work)
         [this](const profiler::Error& error) {
             m_writing = Writing::Nothing;
             m_bar->setProgress(1);
-            emit noticed(tr("The table was not saved."), QString::fromStdString(error.message()), true);
+            emit noticed(tr("Could not save the table."), QString::fromStdString(error.message()), true);
         });
 }
 

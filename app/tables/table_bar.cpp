@@ -22,9 +22,9 @@ constexpr int kTypingMs = 150; ///< a word typed is one query, not five
 
 TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     : QWidget(parent), m_text(new QLineEdit(this)),
-      m_pattern(makeToggle("tablePattern", "pattern", {}, tr("The filter is a regular expression"))),
+      m_pattern(makeToggle("tablePattern", "pattern", {}, tr("Use the filter as a regular expression"))),
       m_inRange(makeToggle("tableInRange", "range", {}, tr("Only in the selected range"))),
-      m_grouped(makeToggle("tableGrouped", "group", tr("By name"), tr("One row a name, with counts and totals"))),
+      m_grouped(makeToggle("tableGrouped", "group", tr("By name"), tr("One row per name, with counts and totals"))),
       m_cancel(new QToolButton(this)), m_problem(new QLabel(this)), m_count(new QLabel(this)),
       m_progress(new QProgressBar(this))
 {
@@ -104,7 +104,7 @@ void TableBar::checkPattern()
     typed.text = m_text->text();
     typed.pattern = m_pattern->isChecked();
     const QString problem = patternProblem(typed);
-    m_problem->setText(tr("no pattern: %1").arg(problem));
+    m_problem->setText(tr("invalid pattern: %1").arg(problem));
     setTextColor(m_problem, shades(QApplication::palette()).bad);
     m_problem->setToolTip(problem);
     m_problem->setVisible(!problem.isEmpty());
@@ -159,7 +159,7 @@ void TableBar::forgetFilter()
     m_range.reset();
     m_inRange->setChecked(false);
     m_inRange->setEnabled(false);
-    m_inRange->setToolTip(tr("Only in the selected range: drag along the timeline's ruler to select one"));
+    m_inRange->setToolTip(tr("Only in the selected range. Drag on the timeline ruler to select one."));
 }
 
 void TableBar::setCount(const QString& text)

@@ -217,9 +217,9 @@ void TablePanel::showState()
     const TableFilter filter = m_bar->filter();
     const bool filtered = !filter.text.isEmpty() || filter.range;
     m_empty->setText(!m_trace || m_trace->sliceCount() == 0 ? tr("Nothing recorded yet.")
-                     : m_busy                               ? tr("Looking through the trace …")
-                     : m_cancelled ? tr("Cancelled. <a href=\"again\">Look through the trace again</a>")
-                     : filtered    ? tr("Nothing here matches the filter.")
+                     : m_busy                               ? tr("Searching the trace…")
+                     : m_cancelled ? tr("Cancelled. <a href=\"again\">Search the trace again</a>")
+                     : filtered    ? tr("No rows match the filter.")
                                    : m_subject.none);
     updateActions();
 }

@@ -33,21 +33,20 @@ QString captureNotice(const profiler::CaptureStats& stats, Writer writer)
     const bool own = writer == Writer::Stepscope;
     QStringList sentences;
     if (stats.cut)
-        sentences << (own ? text("The run ended without closing its trace: it was killed, or the disk is full. What "
-                                 "was written until then is shown; the last moments may be missing.")
-                          : text("The file breaks off: the program that wrote it was stopped, or only a part of the "
-                                 "file is here. What could be read is shown; the last moments may be missing."));
+        sentences << (own ? text("The run ended without closing its trace: it was killed, or the disk is full. The "
+                                 "last events may be missing.")
+                          : text("The file is truncated: the program that wrote it was stopped, or the file is "
+                                 "incomplete. The last events may be missing."));
     if (stats.dropped > 0) {
-        const QString words = own ? text("%1 dropped, because they came faster than they could be written: gaps may "
-                                         "not be idle time. Record fewer steps or a lower level.")
-                                  : text("%1 lost while it was recorded, or could not be read: gaps may not be idle "
-                                         "time.");
+        const QString words = own ? text("%1 dropped because they arrived faster than they could be written. Gaps "
+                                         "may not be idle time. Record fewer steps or choose a lower level.")
+                                  : text("%1 lost during recording or could not be read. Gaps may not be idle time.");
         sentences << words.arg(
             formatCounted(static_cast<std::int64_t>(stats.dropped), text("event was"), text("events were")));
     }
     if (stats.unmatched > 0 && !stats.live)
-        sentences << (stats.unmatched == 1 ? text("1 event lacks its other half: a begin, an end or a launch.")
-                                           : text("%1 events lack their other half: a begin, an end or a launch.")
+        sentences << (stats.unmatched == 1 ? text("1 unmatched event: its start, end or launch is missing.")
+                                           : text("%1 unmatched events: their start, end or launch is missing.")
                                                  .arg(formatCount(static_cast<std::int64_t>(stats.unmatched))));
     for (const profiler::Message& note : stats.notes)
         sentences << traceText(note.text);
@@ -59,13 +58,13 @@ CaptureNotice::CaptureNotice(QWidget* parent)
       m_more(makeButton("captureMore", "expand", {})), m_copy(makeButton("captureCopy", "copy", tr("Copy"))),
       m_rest(new QPlainTextEdit(this))
 {
-    setAccessibleName(tr("What this trace lacks"));
+    setAccessibleName(tr("Missing data in this trace"));
     m_close->setToolTip(tr("Hide this notice"));
     m_close->setAccessibleName(m_close->toolTip());
     m_rest->setReadOnly(true);
     m_rest->setFrameShape(QFrame::NoFrame);
     m_rest->setTabChangesFocus(true);
-    m_rest->setAccessibleName(tr("All that this trace lacks"));
+    m_rest->setAccessibleName(tr("All missing data in this trace"));
     auto* row = new QHBoxLayout;
     m_text->setObjectName("captureText");
     m_text->setWordWrap(true);

@@ -15,7 +15,7 @@ PartsBar::PartsBar(QWidget* parent) : QWidget(parent)
 {
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    setAccessibleName(tr("Where a steady step's time goes"));
+    setAccessibleName(tr("Where the time of a steady step goes"));
 }
 
 void PartsBar::setParts(std::vector<Part> parts)

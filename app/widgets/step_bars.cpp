@@ -101,7 +101,7 @@ void StepBars::layOut()
 QString StepBars::describe(int index) const
 {
     const Step& step = m_steps[static_cast<std::size_t>(index)];
-    QString text = (step.found ? tr("Found step %1: %2") : tr("Step %1: %2"))
+    QString text = (step.found ? tr("Inferred step %1: %2") : tr("Step %1: %2"))
                        .arg(formatCount(step.index), formatDuration(step.range.duration()));
     if (step.warmup)
         text += tr(" (warm-up)");
@@ -121,7 +121,7 @@ void StepBars::paintEvent(QPaintEvent*)
     if (m_steps.empty()) {
         painter.setPen(theme.dimText);
         painter.drawText(rect().adjusted(16, 0, -16, 0), Qt::AlignCenter | Qt::TextWordWrap,
-                         tr("Each step of the training becomes a bar here: what it waited for and what it computed."));
+                         tr("Each training step appears here as a bar that shows its phases and waits."));
         return;
     }
     m_frame.paint(painter, theme, m_steps);
@@ -201,7 +201,7 @@ void StepBars::paintLegend(QPainter& painter, const TimelineTheme& theme) const
     }
     QStringList notes{m_statistics};
     if (m_perBar > 1)
-        notes << tr("%1 steps a bar").arg(m_perBar);
+        notes << tr("%1 steps per bar").arg(m_perBar);
     // What does not fit beside the legend is in the summary too.
     for (; !notes.isEmpty(); notes.removeFirst()) {
         const QString note = notes.join(QStringLiteral("  ·  "));

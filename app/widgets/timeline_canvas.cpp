@@ -321,13 +321,13 @@ TimelineCanvas::Words TimelineCanvas::wordsWhileEmpty() const
 {
     if (m_scene.trace && m_scene.trace->captureStats().live)
         return {tr("Waiting for the first events"),
-                tr("The training is starting; its threads appear here as they begin to work.")};
+                tr("The training is starting. Its threads appear here when they start to work.")};
     if (!m_coming.isEmpty())
-        return {tr("The training is getting ready"), m_coming};
+        return {tr("The training is starting"), m_coming};
     const bool file = m_scene.trace && !m_scene.trace->format().empty(); // one that was read to its end
-    return {file ? tr("This trace holds no events") : tr("Nothing recorded yet"),
-            tr("Press Start to run the training and watch it here, or open a trace: "
-               "drop its file anywhere in the window.")};
+    return {file ? tr("This trace has no events") : tr("Nothing recorded yet"),
+            tr("Press Start to run the training and watch it here, or open a trace. You can also drop a trace file "
+               "anywhere in the window.")};
 }
 
 void TimelineCanvas::paintEmpty(QPainter& painter) const

@@ -81,7 +81,7 @@ void paintFaintArrow(QPainter& painter, const Ends& ends, const QColor& color)
 /// Says why there are no arrows.
 void paintTooMany(QPainter& painter, TimelineScene& scene)
 {
-    const QString text = QCoreApplication::translate("Timeline", "Too many arrows: zoom in to see them");
+    const QString text = QCoreApplication::translate("Timeline", "Too many flows: zoom in to see them");
     const double width = scene.labels.width(text, scene.theme.text);
     const QRectF box(scene.size.width() - width - 24, TimelineScene::kRulerHeight + 8, width + 16,
                      scene.labels.height() + 6);

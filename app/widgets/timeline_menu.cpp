@@ -38,13 +38,13 @@ void TimelineCanvas::addRowEntries(QMenu& menu, int index)
         connect(entry, &QAction::triggered, action, &QAction::trigger);
     };
     if (row.foldable)
-        add("toggleRow", row.open ? tr("Fold") : tr("Unfold"));
-    add("togglePin", row.pinned ? tr("Let it scroll") : tr("Keep at the top"));
+        add("toggleRow", row.open ? tr("Collapse") : tr("Expand"));
+    add("togglePin", row.pinned ? tr("Unpin") : tr("Pin"));
     add("moveRowUp", tr("Move up"));
     add("moveRowDown", tr("Move down"));
     add("hideRow", tr("Hide"));
     if (const auto hidden = m_scene.rows.hidden(); !hidden.empty()) {
-        QMenu* back = menu.addMenu(tr("Show again"));
+        QMenu* back = menu.addMenu(tr("Show hidden track"));
         for (const auto& [key, name] : hidden)
             back->addAction(QString(name).replace('&', "&&"), this, [this, key = key] { showRow(key); });
         back->addSeparator();

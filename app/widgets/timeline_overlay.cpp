@@ -81,7 +81,7 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     auto facts = sliceFacts(*scene.trace, *scene.hovered);
     if (scene.hasSteps() && stepAt(*scene.steps, scene.hovered->begin))
         facts.push_back(
-            {QCoreApplication::translate("Timeline", "Begins in"), stepPlace(*scene.steps, scene.hovered->begin), {}});
+            {QCoreApplication::translate("Timeline", "Starts in"), stepPlace(*scene.steps, scene.hovered->begin), {}});
     const int line = labels.height() + 2;
     double labelWidth = 0, width = labels.width(title, theme.text);
     for (const SliceDetail& fact : facts)

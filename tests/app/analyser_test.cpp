@@ -132,12 +132,12 @@ void AnalyserTest::thePanelSaysWhatItStandsOn()
     advice.live = true;
     QVERIFY(app::basisText(advice).isEmpty());
     advice.steps = 40;
-    QCOMPARE(app::basisText(advice), QString("Of the run so far: 40 steps."));
+    QCOMPARE(app::basisText(advice), QString("Based on the run so far: 40 steps."));
     advice.lastSteps = 120;
     advice.newest = 980;
     advice.steps = 800;
-    QCOMPARE(app::basisText(advice), QString("Of the last 120 steps, up to step 980. What only a whole run tells is of "
-                                             "its first 800 steps; all of it counts when it ends."));
+    QCOMPARE(app::basisText(advice), QString("Based on the last 120 steps, up to step 980. Whole-run findings cover "
+                                             "the first 800 steps; they are updated when the run ends."));
 }
 
 QTEST_MAIN(AnalyserTest)

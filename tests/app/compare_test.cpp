@@ -100,7 +100,7 @@ void CompareTest::theFasterOneIsSaidWithItsInterval()
     compared.with(save(folder, "slow.sspack", training(2000)));
     QCOMPARE(compared.verdict()->text(), QString("This run is 2.00 × as fast as other"));
     QVERIFY2(compared.why().contains("Ratio of median step times 1.999"), qPrintable(compared.why()));
-    QVERIFY(compared.why().contains("measure a change"));
+    QVERIFY(compared.why().contains("Measure the change"));
     // The forward pass moved most, then the wait.
     const auto& moved = compared.rows()->row(0).cells;
     QCOMPARE(moved[0].text, QString("forward  ·  phase"));
@@ -183,7 +183,7 @@ void CompareTest::whatIsStillReadIsNotCompared()
     connect(&compared.session, &Session::traceReplaced, &compared.panel, [&] { said = compared.empty()->text(); });
     compared.session.openTrace(other);
     QTRY_VERIFY(!said.isEmpty());
-    QVERIFY2(said.contains("still being read"), qPrintable(said));
+    QVERIFY2(said.contains("still loading"), qPrintable(said));
     QTRY_VERIFY(compared.verdict()->isVisible() && compared.verdict()->text().startsWith("No difference shown"));
 }
 

@@ -82,15 +82,16 @@ TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
     EXPECT_EQ(text(verdictText(result)), "Pays: 1.43 × faster (95 % interval 1.40–1.46)");
     result.loss.kind = advisor::LossKind::NotShown;
     EXPECT_EQ(text(verdictText(result)),
-              "Pays: 1.43 × faster (95 % interval 1.40–1.46); that the loss is not worse is not shown");
+              "Pays: 1.43 × faster (95 % interval 1.40–1.46); could not show that the loss is not worse");
 }
 
 TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) a step");
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) per step");
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 38'000, 45'000, 52'000};
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
+                                                     "step");
 }
 
 TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
@@ -122,7 +123,7 @@ TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
     losses.saved = {0.12, 0.08, 0.16};
     EXPECT_EQ(text(verdictText(result)), "Pays in screening at equal time: validation loss 0.120 lower (95 % interval "
                                          "0.0800–0.160) after 20.0 s of training");
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured validation loss 1.93 against 2.05");
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured validation loss 1.93, before 2.05");
     result.verdict = advisor::Verdict::Costs;
     losses.validation = false;
     losses.saved = {-0.12, -0.16, -0.08};
@@ -133,7 +134,7 @@ TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
     EXPECT_EQ(text(verdictText(result)), "No verdict from screening at equal time: training loss 0.0200 lower (95 % "
                                          "interval −0.0800 to 0.120) after 20.0 s of training");
     losses.seeds.resize(1);
-    EXPECT_EQ(text(verdictText(result)), "No verdict: too few seeds were trained in the time");
+    EXPECT_EQ(text(verdictText(result)), "No verdict: time budget used up after too few seeds");
 }
 
 TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
@@ -150,14 +151,15 @@ TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 1'000, 2'000, 44'099};
     if (const auto prediction = measuredPrediction(result))
         journal.predictions.push_back(*prediction);
-    EXPECT_EQ(text(predictionsText(journal)), "1 of 2 measured savings lay in the predicted range");
+    EXPECT_EQ(text(predictionsText(journal)), "1 of 2 measured savings were in the predicted range");
     // Twice as fast a machine as the one that was traced: the share counts.
     result.unitUsA = 150'000;
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 80'000, 90'000, 100'000, 300'000};
     if (const auto prediction = measuredPrediction(result))
         journal.predictions.push_back(*prediction);
-    EXPECT_EQ(text(predictionsText(journal)), "2 of 3 measured savings lay in the predicted range");
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 40.0–50.0 ms, measured 44.1 ms (42.0–46.2 ms) a step");
+    EXPECT_EQ(text(predictionsText(journal)), "2 of 3 measured savings were in the predicted range");
+    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 40.0–50.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
+                                                     "step");
 }
 
 TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
@@ -166,7 +168,7 @@ TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
     result.savedUs = {-2'760, -9'920, 3'790};
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, -5'640, 20'000, 43'400};
     EXPECT_EQ(text(predictedBesideMeasured(result)),
-              "predicted −5.64 ms to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) a step");
+              "predicted −5.64 ms to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) per step");
 }
 
 } // namespace

@@ -46,7 +46,7 @@ void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
     QCOMPARE(canvas->wordsWhileEmpty().title, QString("Nothing recorded yet"));
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
-    QCOMPARE(canvas->wordsWhileEmpty().title, QString("The training is getting ready"));
+    QCOMPARE(canvas->wordsWhileEmpty().title, QString("The training is starting"));
     config::protocol::Preparing preparing;
     preparing.what = "writing images";
     preparing.done = 1980;
@@ -54,7 +54,7 @@ void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
     emit app.session.progressed(preparing);
     QCOMPARE(canvas->wordsWhileEmpty().below, QString("writing images (1,980 of 3,000)"));
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
-    QVERIFY(!canvas->wordsWhileEmpty().title.contains("getting ready"));
+    QVERIFY(!canvas->wordsWhileEmpty().title.contains("is starting"));
 }
 
 void FirstMinutesTest::theStatusSaysWhatIsMeasured()

@@ -80,7 +80,7 @@ void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
     using profiler::analysis::RecordingCost;
     const RecordingCost quiet{1.031, 1.02, 1.042, 40, 360, 0.03};
     QCOMPARE(app::recordingCostFigure(quiet, {"full", 0.1, {}}),
-             QString("Recording at level full adds 3.10 % to a step with operators, 0.31 % to the run"));
+             QString("Recording at level full adds 3.10 % to a step with operators and 0.31 % to the run"));
     QCOMPARE(app::recordingCostFigure(quiet, {"full", 1, {}}), QString("Recording at level full adds 3.10 % to a step"));
     QVERIFY(!app::recordingCostSentence(quiet, {"full", 0.1, 0.05}).contains("noisy"));
     // Both sources of noise: the spread of the steps, and what other processes used.
@@ -92,12 +92,12 @@ void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
     QVERIFY2(app::recordingCostSentence(wide, {"full", 0.1, {}}).endsWith("The figure is noisy: steps vary by 20.0 %."),
              qPrintable(app::recordingCostSentence(wide, {"full", 0.1, {}})));
     QVERIFY2(app::recordingCostSentence(quiet, {"full", 0.1, 0.3})
-                 .endsWith("steps vary by 3.00 %, other processes used 30.0 % of the processor."),
+                 .endsWith("steps vary by 3.00 %, other processes used 30.0 % of the CPU."),
              qPrintable(app::recordingCostSentence(quiet, {"full", 0.1, 0.3})));
     const RecordingCost none{0.99, 0.985, 1.004, 40, 360, 0.03};
     QVERIFY(app::recordingCostFigure(none, {"standard", 1, {}}).contains("adds at most 0.40 %"));
     const RecordingCost less{0.98, 0.97, 0.99, 40, 360, 0.03};
-    QVERIFY(app::recordingCostFigure(less, {"standard", 1, {}}).contains("adds nothing that can be measured"));
+    QVERIFY(app::recordingCostFigure(less, {"standard", 1, {}}).contains("has no measurable cost"));
 }
 
 void LevelCostsTest::theLoadOfOthersIsMeasured()
@@ -132,7 +132,8 @@ void LevelCostsTest::theFormSaysWhereEachCostIsFrom()
     QVERIFY(lines[0].contains("convnet"));
     QVERIFY(lines[2].startsWith("standard: not measured yet"));
     // Operators are recorded in 5 of 50 steps.
-    QVERIFY2(lines[3].startsWith("Recording at level full adds 25.0 % to a step with operators, 2.50 % to the run. "),
+    QVERIFY2(lines[3].startsWith("Recording at level full adds 25.0 % to a step with operators and 2.50 % to the "
+                                 "run. "),
              qPrintable(lines[3]));
     QVERIFY2(lines[3].contains("95 % interval 1.20–1.30; 40 steps against 360"), qPrintable(lines[3]));
     QVERIFY2(lines[3].contains("Measured here on "), qPrintable(lines[3]));

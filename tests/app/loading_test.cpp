@@ -101,7 +101,7 @@ void LoadingTest::aPartIsSummedUpButNotExportedWhileTheRestLoads()
         part = session.trace();
         session.exportTrace(copy.toStdString());
     });
-    QCOMPARE(textsOf(told), QStringList{"long.json is still being opened: it can be exported when all of it is read."});
+    QCOMPARE(textsOf(told), QStringList{"long.json is still loading. Export it when loading is done."});
     QVERIFY(!told.at(0).at(2).toBool());
     const app::RangeSums sums = app::rangeSums(*part, part->range());
     QVERIFY(sums.count > 0);
@@ -136,14 +136,14 @@ void LoadingTest::aPartStaysUsableWhenAnotherFileCannotBeOpened()
     });
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kLong);
     QVERIFY2(textsOf(told).front().startsWith("holiday.jpg cannot be opened: "), qPrintable(textsOf(told).front()));
-    QVERIFY2(told.at(0).at(1).toString().contains("Only a part of long.json is shown."),
+    QVERIFY2(told.at(0).at(1).toString().contains("Only part of long.json is shown."),
              qPrintable(told.at(0).at(1).toString()));
     QCOMPARE(opened.count(), 0);
     QCOMPARE(session.trace()->sliceCount(), part);
     QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong); // it is analysed like any other
     session.exportTrace(folder.filePath("part.sspack").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
-    QCOMPARE(textsOf(told).back(), QString("The part of the trace that was read was exported to part.sspack."));
+    QCOMPARE(textsOf(told).back(), QString("The loaded part of the trace was exported to part.sspack."));
     session.openTrace(folder.filePath("part.sspack").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
     QCOMPARE(session.trace()->sliceCount(), part);
@@ -155,7 +155,7 @@ void LoadingTest::aPartStaysUsableWhenOpeningIsCancelled()
     Session session;
     QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
     openLong(session, longFile(folder), [&] { session.cancelLoading(); });
-    QCOMPARE(textsOf(told), QStringList{"Opening long.json was cancelled: only a part of it is shown."});
+    QCOMPARE(textsOf(told), QStringList{"Opening long.json was cancelled. Only part of it is shown."});
     QVERIFY(session.trace()->sliceCount() > 0);
     QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong);
     QCOMPARE(session.analysed()->trace->sliceCount(), session.trace()->sliceCount());

@@ -396,7 +396,7 @@ void MainWindowTest::anAnswerTakesThePlaceOfAnOldError()
     emit app.session.noticed("By the way.", {}, false);
     QCOMPARE(strip->text(), QString("Something failed."));
     app.session.saveReport(folder.filePath("report.html").toStdString());
-    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible() && strip->text().contains("The report is written"), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible() && strip->text().contains("Report saved"), 20000);
 }
 
 void MainWindowTest::theStopActionStopsWhatIsMeasured()

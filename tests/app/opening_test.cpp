@@ -187,7 +187,7 @@ void OpeningTest::tryItWaitsWhileSomethingRuns()
     auto* tryIt = find<QPushButton>(&app.window, "tryIt");
     app.session.setRecording(true);
     QVERIFY(!tryIt->isEnabled());
-    QVERIFY2(tryIt->toolTip().contains("A program is being recorded"), qPrintable(tryIt->toolTip()));
+    QVERIFY2(tryIt->toolTip().contains("A recording is in progress"), qPrintable(tryIt->toolTip()));
     tryIt->click();
     QCOMPARE(app.session.configuration(), configuration);
     app.session.setRecording(false);

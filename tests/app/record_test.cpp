@@ -120,7 +120,7 @@ void RecordTest::wordsAreAShellsWords()
     QCOMPARE(words("echo $STEPSCOPE_TEST_WORD"), (Words{"echo", "seen"}));
     for (const char* line : {"a | b", "a; b", "a && b", "echo $(b)", "a > file"})
         QVERIFY2(words(line).front().starts_with("refused: One command"), line);
-    QVERIFY(words("echo 'open").front().starts_with("refused: The command has a quote"));
+    QVERIFY(words("echo 'open").front().starts_with("refused: The command has an unclosed quote"));
     QVERIFY(words("   ").front().starts_with("refused: There is no command"));
 }
 
@@ -273,12 +273,12 @@ void RecordTest::eachFieldSaysWhatIsWrongWithItBeforeTheStart()
     environment->setPlainText("A=1\nB=2");
     QTRY_VERIFY(!environmentError->isVisible());
     find<QComboBox>(dialog, "command")->setCurrentText("echo 'open");
-    QTRY_VERIFY2(commandError->isVisible() && commandError->text().contains("a quote that is not closed"),
+    QTRY_VERIFY2(commandError->isVisible() && commandError->text().contains("an unclosed quote"),
                  qPrintable(commandError->text()));
     find<QComboBox>(dialog, "command")->setCurrentText({});
     QTRY_VERIFY(!commandError->isVisible()); // an empty field is no error until the start
     pressRecord(dialog);
-    QVERIFY2(commandError->text().startsWith("There is no command"), qPrintable(commandError->text()));
+    QVERIFY2(commandError->text().startsWith("The command is empty"), qPrintable(commandError->text()));
 }
 
 void RecordTest::theEnvironmentReachesTheCommandAndIsRemembered()

@@ -99,12 +99,12 @@ void RunsModelTest::aRunWithoutAResultSaysWhy()
     QCOMPARE(said(), QString("running")); // in this window or another
     const auto refused = app::removeRun(*made);
     QVERIFY(!refused);
-    QVERIFY2(refused.error().message().find("stop its training") != std::string::npos,
+    QVERIFY2(refused.error().message().find("stop it first") != std::string::npos,
              refused.error().message().c_str());
     QVERIFY(std::filesystem::exists(made->folder / "config.json"));
     lock.reset(); // the app is gone, and has written nothing
     QCOMPARE(said(), QString("interrupted"));
-    QVERIFY(model.index(0, RunsModel::Rate).data(Qt::ToolTipRole).toString().contains("can be opened"));
+    QVERIFY(model.index(0, RunsModel::Rate).data(Qt::ToolTipRole).toString().contains("You can open"));
     // The lock of an app that crashed stays behind.
     QFile left(QString::fromStdString((made->folder / "training.lock").string()));
     QVERIFY(left.open(QIODevice::WriteOnly));

@@ -103,7 +103,7 @@ void SaveActionsTest::withoutATraceThereIsNothingToExport()
     App app;
     QVERIFY(!find<QAction>(&app.window, "exportTrace")->isEnabled());
     app.session.exportTrace(folder.filePath("none.json").toStdString());
-    QVERIFY(strip(app, "nothing to export"));
+    QVERIFY(strip(app, "Nothing to export"));
     QVERIFY(!QFile::exists(folder.filePath("none.json")));
 }
 
@@ -114,7 +114,7 @@ void SaveActionsTest::theReportIsSaved()
     const SaveAs dialog(folder.filePath("mine")); // gets the extension of the first kind
     find<QAction>(&app.window, "saveReport")->trigger();
     QVERIFY(dialog.asked());
-    QVERIFY(strip(app, "The report is written"));
+    QVERIFY(strip(app, "Report saved"));
     QFile report(folder.filePath("mine.html"));
     QVERIFY(report.open(QIODevice::ReadOnly));
     QVERIFY(report.readAll().contains("<html"));

@@ -159,7 +159,7 @@ void SelectionPanelTest::itTellsTheOwnTimeAndTheStep()
     const auto steps = std::make_shared<const std::vector<analysis::Step>>(analysis::findSteps(*shown.trace));
     shown.panel.setSteps(steps);
     shown.select("aten::linear");
-    QTRY_VERIFY2(shown.said().contains("Own time\n30.0 µs"), qPrintable(shown.said()));
+    QTRY_VERIFY2(shown.said().contains("Self time\n30.0 µs"), qPrintable(shown.said()));
     QVERIFY2(shown.said().contains("Step 3"), qPrintable(shown.said()));
 }
 

@@ -110,7 +110,7 @@ void SessionBusyTest::aRecordingKeepsEverythingElseFromStarting()
     QVERIFY(session.runState() == RunState::Idle && !session.experimentRunning() && !session.tuningRunning());
     QCOMPARE(told.count(), 4);
     for (const auto& notice : told)
-        QVERIFY2(notice[0].toString().contains("A program is being recorded"), qPrintable(notice[0].toString()));
+        QVERIFY2(notice[0].toString().contains("A recording is in progress"), qPrintable(notice[0].toString()));
     session.setRecording(false);
     QVERIFY(!session.isBusy());
     QCOMPARE(changed.count(), 2);
@@ -187,7 +187,7 @@ void SessionBusyTest::anotherTraceStopsWhatIsMeasured()
     QVERIFY(failed[0][1].toString().isEmpty());
     QVERIFY(!session.isBusy());
     QVERIFY(!session.experiments().result("loader.workers"));
-    QVERIFY(!told.isEmpty() && told.last()[0].toString().contains("Measuring a change was stopped"));
+    QVERIFY(!told.isEmpty() && told.last()[0].toString().contains("Measurement stopped"));
 }
 
 QTEST_MAIN(SessionBusyTest)

@@ -104,12 +104,12 @@ void SessionTraceTest::whatIsBeingAnalysedIsSaidToBe()
         return summary->findChild<QLabel*>("summaryEmpty")->text() + '\n' +
                advisor->findChild<QLabel*>("advisorEmpty")->text();
     };
-    QVERIFY(!said().contains("being analysed"));
+    QVERIFY(!said().contains("Analysing the trace"));
     QString meanwhile;
     connect(&session, &Session::traceOpened, this, [&] { meanwhile = said(); });
     openUnmarked(session, folder, 3);
-    QCOMPARE(meanwhile.count("being analysed"), 2);
-    QTRY_VERIFY_WITH_TIMEOUT(!said().contains("being analysed"), 20000);
+    QCOMPARE(meanwhile.count("Analysing the trace"), 2);
+    QTRY_VERIFY_WITH_TIMEOUT(!said().contains("Analysing the trace"), 20000);
 }
 
 void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
@@ -164,7 +164,7 @@ void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
     };
     QCOMPARE(steps(), std::size_t(0));
     auto* choice = panel.findChild<QLabel*>("stepChoice");
-    QVERIFY2(choice->text().contains("take a range"), qPrintable(choice->text()));
+    QVERIFY2(choice->text().contains("use a range"), qPrintable(choice->text()));
     emit choice->linkActivated("range");
     auto* dialog = app_test::find<QInputDialog>(&panel, "stepRange");
     QCOMPARE(dialog->comboBoxItems(), QStringList({"iteration", "load"}));
@@ -268,7 +268,7 @@ void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
     session.exportTrace("/nowhere/exported.json");
     QTRY_COMPARE(told.count(), 1);
     QVERIFY(told.at(0).at(2).toBool());
-    QVERIFY2(told.at(0).at(0).toString().startsWith("exported.json was not written: "),
+    QVERIFY2(told.at(0).at(0).toString().startsWith("Could not save exported.json: "),
              qPrintable(told.at(0).at(0).toString()));
 }
 
@@ -334,7 +334,7 @@ void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
         QSignalSpy told(asked, &Session::noticed);
         asked->deleteRun(training);
         QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, 20000);
-        QVERIFY2(told[0][0].toString().contains("being trained"), qPrintable(told[0][0].toString()));
+        QVERIFY2(told[0][0].toString().contains("still in progress"), qPrintable(told[0][0].toString()));
         QVERIFY(std::filesystem::exists(training.folder));
     }
     session.stop();

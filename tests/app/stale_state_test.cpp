@@ -443,15 +443,15 @@ void StaleStateTest::theToolBarSaysWhatIsGoingOn()
     App app;
     const auto* label = [&]() -> const QLabel* {
         for (const auto* one : app.window.findChildren<QLabel*>())
-            if (one->accessibleName() == "Run on screen")
+            if (one->accessibleName() == "Current run")
                 return one;
         return nullptr;
     }();
     QVERIFY(label);
     app.session.setRecording(true);
-    QVERIFY2(label->text().contains("recorded"), qPrintable(label->text()));
+    QVERIFY2(label->text().contains("recording"), qPrintable(label->text()));
     app.session.setRecording(false);
-    QVERIFY(!label->text().contains("recorded"));
+    QVERIFY(!label->text().contains("recording"));
     const QTemporaryDir folder;
     const auto file = save(folder, "first.sspack", hostTraining());
     QSignalSpy opened(&app.session, &Session::traceOpened);

@@ -102,9 +102,9 @@ TEST(TableRows, TheShareOfTheStepsLeavesOutWhatBeginsOutside)
 {
     const auto rows = Table(app::kernelSubject()).rows();
     // 30 + 10 of gemm begin within the steps' 200 µs; the kernel at 250 does not.
-    EXPECT_EQ(column(*rows, "Of the steps"), "0.2 0.005");
+    EXPECT_EQ(column(*rows, "Share of steps"), "0.2 0.005");
     const auto none = Table(app::kernelSubject(), "stream 0 7\n kernel a 0 10").rows();
-    EXPECT_FALSE(hasColumn(*none, "Of the steps"));
+    EXPECT_FALSE(hasColumn(*none, "Share of steps"));
 }
 
 TEST(TableRows, OwnTimeIsWithoutWhatLiesDirectlyInside)

@@ -323,7 +323,7 @@ void TuneTest::anEndThatNobodySawIsTold()
     };
     QVERIFY(tuneBehind(true));
     QVERIFY(strip->isVisible());
-    QVERIFY2(strip->text().startsWith("Tuning has ended. ") && strip->text().contains("samples per second"),
+    QVERIFY2(strip->text().startsWith("Tuning is done. ") && strip->text().contains("samples per second"),
              qPrintable(strip->text()));
     QVERIFY(dock->windowTitle() != title && dock->windowTitle().startsWith(title));
     // Looked at, it needs no mark.

@@ -173,11 +173,11 @@ TEST_F(BookmarksTest, WhatCannotBeKeptIsTold)
     QObject::connect(&view, &TimelineView::noticed, [&](const QString& what) { told << what; });
     view.canvas()->setBookmark(trace->range().begin, "look here");
     ASSERT_EQ(told.size(), 1);
-    EXPECT_TRUE(told[0].startsWith("The bookmarks are not kept")) << told[0].toStdString();
+    EXPECT_TRUE(told[0].startsWith("Could not save the bookmarks")) << told[0].toStdString();
     std::filesystem::remove(path);
     view.canvas()->setBookmark(trace->range().begin, "and here");
     ASSERT_EQ(told.size(), 2);
-    EXPECT_TRUE(told[1].contains("gone")) << told[1].toStdString();
+    EXPECT_TRUE(told[1].contains("no longer exists")) << told[1].toStdString();
 }
 
 TEST_F(BookmarksTest, TheDialogSetsTheNote)

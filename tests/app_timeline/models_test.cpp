@@ -192,7 +192,7 @@ TEST(SliceDetails, TellWhatApplies)
     EXPECT_EQ(facts["Bytes"], "38.5 MB");
     EXPECT_EQ(facts["Direction"], "HtoD");
     EXPECT_EQ(facts["Memory"], "pageable → device");
-    EXPECT_EQ(facts["Kind"], "copy to device (gpu_memcpy)");
+    EXPECT_EQ(facts["Kind"], "copy to device");
     EXPECT_TRUE(facts["Rate"].endsWith("GB/s")) << facts["Rate"].toStdString();
     EXPECT_FALSE(facts.contains("Sample"));
     EXPECT_EQ(sliceTitle(*trace, trace->ofKind(ActivityKind::Step).at(2)), "step 2");

@@ -26,6 +26,7 @@ TEST(NumberFormat, NamesRatiosRatesAndValues)
     EXPECT_EQ(formatValue(1.8e9, "bytes").toStdString(), "1.80 GB");
     EXPECT_EQ(formatValue(0.612, "share").toStdString(), "61.2 %");
     EXPECT_EQ(formatValue(1.8e6, "bytes/s").toStdString(), "1.80 MB/s");
+    EXPECT_EQ(formatValue(203'000, "1/s").toStdString(), "203,000/s");
     EXPECT_EQ(formatValue(0.41, "").toStdString(), "0.410");
     EXPECT_EQ(formatCounted(1, "step", "steps").toStdString(), "1 step");
     EXPECT_EQ(formatCounted(1234, "step", "steps").toStdString(), "1,234 steps");

@@ -183,10 +183,10 @@ QByteArray textsOfCounter(double most)
 
 TEST(TimelineCanvas, TheNameOfACounterLeavesRoomForItsValues)
 {
-    const QByteArray low = textsOfCounter(7), high = textsOfCounter(182'000);
+    const QByteArray low = textsOfCounter(7), high = textsOfCounter(18'200'000);
     EXPECT_TRUE(low.contains(">page faults</text>"));
-    EXPECT_TRUE(high.contains(">182,000 1/s</text>"));
-    EXPECT_FALSE(high.contains(">page faults</text>")) << "beside its value, in one line, there is no room";
+    EXPECT_TRUE(high.contains(">18,200,000/s</text>"));
+    EXPECT_FALSE(high.contains(">page faults</text>")) << "name and value do not fit on one line";
     EXPECT_TRUE(high.contains(">page</text>") && high.contains(">faults</text>"));
 }
 

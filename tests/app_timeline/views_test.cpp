@@ -76,12 +76,12 @@ TEST_F(ViewsTest, TheLoaderHasNoCostThatWasNotRecorded)
         summary.show(some, std::make_shared<const analysis::Facts>(analysis::analyse(*some)));
         return summary.findChild<QLabel*>("loader")->text();
     };
-    EXPECT_TRUE(summary.findChild<QLabel*>("loader")->text().contains("A batch takes"));
+    EXPECT_TRUE(summary.findChild<QLabel*>("loader")->text().contains("Loading a batch takes"));
     const QString none = loaderOf("main\n repeat 9 every 100\n step 0 0 100\n op aten::mm 10 80\n end");
     EXPECT_TRUE(none.contains("Loading was not recorded")) << none.toStdString();
     EXPECT_FALSE(none.contains("0 ns")) << none.toStdString();
     const QString wait = loaderOf("main\n repeat 9 every 100\n step 0 0 100\n phase \"data wait\" 0 40\n end");
-    EXPECT_TRUE(wait.contains("Loading itself was not recorded")) << wait.toStdString();
+    EXPECT_TRUE(wait.contains("Loading was not recorded;")) << wait.toStdString();
     EXPECT_FALSE(wait.contains("0 ns")) << wait.toStdString();
 }
 
@@ -198,7 +198,7 @@ TEST_F(ViewsTest, ThePanelSumsARange)
     EvidenceTable* names = table(panel, "byName");
     ASSERT_TRUE(QTest::qWaitFor([&] { return names->model()->rowCount() > 0; }, 5000));
     EXPECT_LE(names->model()->rowCount(), 500);
-    EXPECT_TRUE(panel.findChild<QLabel*>("rangeTitle")->text().contains("selected, from"));
+    EXPECT_TRUE(panel.findChild<QLabel*>("rangeTitle")->text().contains("selected, starting at"));
     const QString first = names->model()->index(0, 0).data().toString();
     clickRow(names, 0);
     ASSERT_TRUE(selection.slice());
@@ -302,7 +302,7 @@ TEST_F(ViewsTest, EmptyViewsSayWhatComes)
     EXPECT_FALSE(steps.grab().isNull());
     bool said = false;
     for (const QLabel* label : summary.findChildren<QLabel*>())
-        said = said || (label->isVisible() && label->text().contains("No whole step yet"));
+        said = said || (label->isVisible() && label->text().contains("No complete step yet"));
     EXPECT_TRUE(said);
 }
 
@@ -315,9 +315,9 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     stats.dropped = 12'345;
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("12,345 events were dropped"));
     stats.unmatched = 3;
-    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("3 events lack"));
+    EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("3 unmatched events"));
     stats.live = true;
-    EXPECT_FALSE(captureNotice(stats, Writer::Stepscope).contains("3 events lack"))
+    EXPECT_FALSE(captureNotice(stats, Writer::Stepscope).contains("3 unmatched events"))
         << "their other half may still come";
     stats.notes = {{"images.unread", {}, "2 images could not be read."}};
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("2 images could not be read."));
@@ -329,8 +329,8 @@ TEST(CaptureNotice, BlamesNoRunOfOursForWhatAnotherProgramsFileLacks)
     stats.cut = true;
     stats.dropped = 1;
     const QString said = captureNotice(stats, Writer::Other);
-    EXPECT_TRUE(said.contains("The file breaks off")) << said.toStdString();
-    EXPECT_TRUE(said.contains("1 event was lost while it was recorded, or could not be read")) << said.toStdString();
+    EXPECT_TRUE(said.contains("The file is truncated")) << said.toStdString();
+    EXPECT_TRUE(said.contains("1 event was lost during recording or could not be read")) << said.toStdString();
     EXPECT_FALSE(said.contains("disk is full") || said.contains("lower level")) << said.toStdString();
 }
 
@@ -367,7 +367,7 @@ TEST(MemorySummary, SaysWhoHeldTheMemoryAndLeadsToTheStep)
     summary.show(moments, {step});
     const auto sentences = summary.findChildren<QLabel*>("memorySentence");
     ASSERT_EQ(sentences.size(), 2);
-    EXPECT_TRUE(sentences[0]->text().contains("500 MB more asked for"));
+    EXPECT_TRUE(sentences[0]->text().contains("500 MB more requested"));
     EXPECT_TRUE(sentences[1]->text().contains("48.0 MB"));
     const auto tables = summary.findChildren<EvidenceTable*>("memoryHolders");
     ASSERT_EQ(tables.size(), 1);

@@ -40,9 +40,9 @@ QString basisText(const Advised& advice)
     if (!advice.live || advice.steps == 0)
         return {};
     if (advice.lastSteps == 0)
-        return AdvisorPanel::tr("Of the run so far: %1.").arg(stepsText(advice.steps));
-    return AdvisorPanel::tr("Of the last %1, up to step %2. What only a whole run tells is of its first %3; all of it "
-                            "counts when it ends.")
+        return AdvisorPanel::tr("Based on the run so far: %1.").arg(stepsText(advice.steps));
+    return AdvisorPanel::tr("Based on the last %1, up to step %2. Whole-run findings cover the first %3; they are "
+                            "updated when the run ends.")
         .arg(stepsText(advice.lastSteps), formatCount(advice.newest), stepsText(advice.steps));
 }
 
@@ -61,7 +61,8 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     m_basis->setObjectName("adviceBasis");
     m_basis->setWordWrap(true);
     m_basis->setForegroundRole(QPalette::PlaceholderText);
-    m_basis->setToolTip(tr("A finding that the last steps do not show stays until the whole run is looked at again."));
+    m_basis->setToolTip(tr("A finding that no longer appears in the latest steps stays until the whole run is "
+                           "analysed again."));
     m_trouble = new QLabel(body);
     m_trouble->setObjectName("advisorTrouble");
     m_trouble->setWordWrap(true);
@@ -186,19 +187,19 @@ void AdvisorPanel::showEmptyState()
         return;
     }
     if (session.runState() == RunState::Starting)
-        m_empty->setText(tr("The training is getting ready. What the advisor finds appears here while it runs."));
+        m_empty->setText(tr("The training is starting. Findings appear here while it runs."));
     else if (!session.whyNotAnalysed().isEmpty())
         m_empty->setText(tr("The trace was not analysed: %1").arg(session.whyNotAnalysed()));
     else if (!analysed && session.trace()->sliceCount() > 0)
-        m_empty->setText(tr("The trace is being analysed. What slows the training down appears here."));
+        m_empty->setText(tr("Analysing the trace. Findings will appear here."));
     else if (!analysed)
         m_empty->setText(
-            tr("Start a training or open a trace. What slows it down appears here, with what fixing it could "
-               "save. Each change can be measured before you keep it."));
+            tr("Start a training or open a trace. The advisor lists what slows it down and what each fix could save. "
+               "You can measure each change before you keep it."));
     else if (analysed->facts.steps.empty())
-        m_empty->setText(tr("There is no training step in this trace yet."));
+        m_empty->setText(tr("This trace has no training step yet."));
     else
-        m_empty->setText(tr("No issues found. Below are the rules that looked, and what each of them saw."));
+        m_empty->setText(tr("No issues found. The rules below list what each of them checked."));
     m_empty->show();
 }
 
@@ -229,10 +230,13 @@ void AdvisorPanel::showElsewhere()
             origin =
                 tr("Measured with %1, on another machine: %2.").arg(one.origin.name, machineText(one.result.machine));
         else if (one.origin.name == session.programOnScreen().name)
-            origin += ' ' + tr("Its files have changed since, or it was in another folder.");
+            origin += ' ' + tr("Its files have changed since then, or it ran in another folder.");
         entries.push_back({changes.join(", "), origin + '\n' + verdict});
     }
-    m_elsewhere->show(tr("Measured elsewhere"), entries, tr("Not measured with what is on screen: %1.").arg(here.name));
+    m_elsewhere->show(tr("Measured elsewhere"), entries,
+                      tr("These results do not belong to the trace on screen "
+                         "(%1).")
+                          .arg(here.name));
 }
 
 void AdvisorPanel::refreshCards()

@@ -113,8 +113,8 @@ void JournalList::addChange(const KeptChange& change, double factor, double most
     undo->setIcon(icon("undo"));
     undo->setAutoRaise(true);
     undo->setFocusPolicy(Qt::StrongFocus);
-    undo->setToolTip(tr("Takes the change out of the configuration again"));
-    undo->setAccessibleName(tr("Take back %1").arg(toggleText(change.toggle)));
+    undo->setToolTip(tr("Remove the change from the configuration"));
+    undo->setAccessibleName(tr("Undo %1").arg(toggleText(change.toggle)));
     connect(undo, &QToolButton::clicked, m_session,
             [session = m_session, id = change.ruleId] { session->undoChange(id); });
     line->addWidget(undo, 0, Qt::AlignTop);

@@ -88,7 +88,7 @@ QWidget* ComparePanel::makeHeader()
     auto* label = new QLabel(tr("Compare with"), header);
     m_choice = new QComboBox(header);
     m_choice->setObjectName("compareWith");
-    m_choice->setAccessibleName(tr("The run or file that the trace on screen is compared with"));
+    m_choice->setAccessibleName(tr("Run or file to compare this trace with"));
     m_choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_choice->setMinimumContentsLength(18);
     label->setBuddy(m_choice);
@@ -136,7 +136,7 @@ QWidget* ComparePanel::makePage()
     m_chart->setObjectName("compareChart");
     m_table = new EvidenceTable(
         {{tr("What changed"), false}, {tr("Other"), true}, {tr("This run"), true}, {tr("Change"), true}},
-        tr("What takes more or less of a step"), sides);
+        tr("Changes in the time per step"), sides);
     m_table->setObjectName("compareTable");
     sides->addWidget(m_chart);
     sides->addWidget(m_table);
@@ -189,7 +189,7 @@ void ComparePanel::listRuns()
         for (const Sample& sample : allSamples())
             if (const auto file = sampleFile(sample); file && *file != m_session->tracePath())
                 m_choice->addItem(sample.title, asQString(file->string()));
-    m_choice->addItem(icon("open"), tr("A file…"));
+    m_choice->addItem(icon("open"), tr("File…"));
     const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;
     if (!m_file.empty() && !isRun)
         m_choice->insertItem(0, m_name, asQString(m_file.string()));
@@ -207,7 +207,7 @@ void ComparePanel::choose(int entry)
 
 void ComparePanel::chooseFile()
 {
-    const QString file = QFileDialog::getOpenFileName(this, tr("Compare with a trace"));
+    const QString file = QFileDialog::getOpenFileName(this, tr("Compare with trace"));
     if (file.isEmpty())
         listRuns(); // shows what is chosen
     else
@@ -292,12 +292,13 @@ void ComparePanel::showState()
     m_pages->setCurrentIndex(0);
     const auto trace = m_session->trace();
     m_empty->setText(
-        trace->sliceCount() == 0     ? tr("Open a trace or a run first: it is compared with another.")
-        : trace->captureStats().live ? tr("The training is running: its trace is compared when it is complete.")
-        : m_busy                     ? tr("Comparing …")
-        : m_file.empty() ? tr("Choose a run or a file above. What is on screen is compared with it: step times, and "
-                              "what takes more or less of them.")
-                         : tr("The trace is still being read: it is compared when it is complete."));
+        trace->sliceCount() == 0     ? tr("Open a trace or a run first, then choose another one to compare it with.")
+        : trace->captureStats().live ? tr("The training is still running. The comparison starts when its trace is "
+                                          "complete.")
+        : m_busy                     ? tr("Comparing…")
+        : m_file.empty() ? tr("Choose a run or a file above to compare this trace with. The comparison shows the "
+                              "step times and what changed.")
+                         : tr("The trace is still loading. The comparison starts when it is complete."));
 }
 
 void ComparePanel::take(const Comparison& compared)
@@ -306,7 +307,7 @@ void ComparePanel::take(const Comparison& compared)
     showState();
     m_pages->setCurrentIndex(1);
     showVerdict(compared);
-    m_chart->show({m_name, compared.aStepsUs}, {tr("on screen: %1").arg(m_session->traceTitle()), compared.bStepsUs});
+    m_chart->show({m_name, compared.aStepsUs}, {tr("this run: %1").arg(m_session->traceTitle()), compared.bStepsUs});
     std::vector<EvidenceRow> rows;
     for (const Comparison::Moved& moved : compared.moved)
         rows.push_back(rowOf(moved));
@@ -328,7 +329,7 @@ void ComparePanel::showVerdict(const Comparison& compared)
     for (const profiler::Message& note : difference.notes)
         why << asQString(note.text);
     if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
-        why << tr("These are two single runs: measure a change to learn what it is worth.");
+        why << tr("These are two single runs. Measure the change for a reliable result.");
     if (const QString settings = settingsThatDiffer(); !settings.isEmpty())
         why << settings;
     m_why->setText(why.join(' '));

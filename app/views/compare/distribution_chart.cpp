@@ -35,7 +35,7 @@ std::vector<int> histogram(const std::vector<double>& us, double least, double m
 
 DistributionChart::DistributionChart(QWidget* parent) : QWidget(parent)
 {
-    setAccessibleName(tr("Step times of both"));
+    setAccessibleName(tr("Step times of both runs"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
 }
 
@@ -121,7 +121,7 @@ void DistributionChart::paintAxis(QPainter& painter, const QRectF& area) const
     painter.setPen(theme.dimText);
     const QRectF labels(area.left(), area.bottom() + 4, area.width(), fontMetrics().height());
     painter.drawText(labels, Qt::AlignLeft, formatUs(m_leastUs));
-    painter.drawText(labels, Qt::AlignHCenter, tr("time of a step"));
+    painter.drawText(labels, Qt::AlignHCenter, tr("step time"));
     painter.drawText(labels, Qt::AlignRight, formatUs(m_mostUs));
 }
 

@@ -37,7 +37,7 @@ QString kindName(const std::string& kind)
         {"clip", QT_TRANSLATE_NOOP("ProgramPanel", "Gradient clipping")},
         {"autocast", QT_TRANSLATE_NOOP("ProgramPanel", "Automatic mixed precision")},
         {"compile", QT_TRANSLATE_NOOP("ProgramPanel", "Compilation")},
-        {"zero_grad", QT_TRANSLATE_NOOP("ProgramPanel", "Zeroing gradients")},
+        {"zero_grad", QT_TRANSLATE_NOOP("ProgramPanel", "Gradient zeroing")},
         {"backward", QT_TRANSLATE_NOOP("ProgramPanel", "Backward pass")},
         {"optimizer_step", QT_TRANSLATE_NOOP("ProgramPanel", "Optimizer step")},
         {"forward", QT_TRANSLATE_NOOP("ProgramPanel", "Forward pass")},
@@ -127,7 +127,7 @@ QList<QStandardItem*> objectRow(const advisor::ProgramFacts& facts, const adviso
     if (object.count > 1)
         value << ProgramPanel::tr("%1 times").arg(object.count);
     if (!object.framework.empty())
-        value << ProgramPanel::tr("made by %1").arg(toText(object.framework));
+        value << ProgramPanel::tr("created by %1").arg(toText(object.framework));
     value.removeAll(QString());
     auto cells = row(name, value.join("  ·  "), object.site);
     cells[Name]->setToolTip(toText(object.className));
@@ -224,9 +224,9 @@ void ProgramPanel::showText(const std::string& text)
     if (!hasFacts) {
         m_empty->setText(!document.problem.text.empty()
                              ? toText(document.problem.text)
-                             : tr("This trace does not describe a Python program. Record one with File › Record a "
-                                  "program: its data loaders, models and optimizers, their settings and the lines "
-                                  "that set them are then listed here."));
+                             : tr("This trace does not contain a Python program. Use File › Record program: its data "
+                                  "loaders, models and optimizers are then listed here, with their settings and the "
+                                  "lines that set them."));
         return;
     }
     m_head->setText(headText(*document.facts));

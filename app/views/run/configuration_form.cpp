@@ -81,13 +81,13 @@ QWidget* ConfigurationForm::makeHeader()
     layout->setContentsMargins(8, 4, 8, 6);
     m_search = new QLineEdit(header);
     m_search->setObjectName("searchKnobs");
-    m_search->setPlaceholderText(tr("Find a setting"));
+    m_search->setPlaceholderText(tr("Find setting"));
     m_search->setAccessibleName(m_search->placeholderText());
     m_search->setClearButtonEnabled(true);
     m_search->addAction(icon("search", QPalette::PlaceholderText), QLineEdit::LeadingPosition);
     m_advanced = new QCheckBox(tr("All"), header);
     m_advanced->setObjectName("allKnobs");
-    m_advanced->setToolTip(tr("Show the settings that are seldom needed or have no effect now, too"));
+    m_advanced->setToolTip(tr("Also show settings that are rarely needed or have no effect now"));
     auto* presets = new QToolButton(header);
     presets->setText(tr("Presets"));
     presets->setPopupMode(QToolButton::InstantPopup);
@@ -123,7 +123,7 @@ QWidget* ConfigurationForm::makeChangedLine()
     m_onlyChanged->setCheckable(true);
     m_onlyChanged->setAutoRaise(true);
     m_onlyChanged->setFocusPolicy(Qt::StrongFocus);
-    m_onlyChanged->setToolTip(tr("Show only what differs from the defaults"));
+    m_onlyChanged->setToolTip(tr("Show only settings that differ from the defaults"));
     auto* reset = new QToolButton(m_changedLine);
     reset->setObjectName("resetAll");
     reset->setText(tr("Reset all"));
@@ -131,7 +131,7 @@ QWidget* ConfigurationForm::makeChangedLine()
     reset->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     reset->setAutoRaise(true);
     reset->setFocusPolicy(Qt::StrongFocus);
-    reset->setToolTip(tr("All settings back to their defaults; can be undone"));
+    reset->setToolTip(tr("Reset all settings to their defaults. This can be undone."));
     layout->addWidget(m_onlyChanged);
     layout->addStretch(1);
     layout->addWidget(reset);
@@ -159,7 +159,7 @@ QWidget* ConfigurationForm::makeGroups()
         m_groups.back().body->layout()->addWidget(row);
         m_groups.back().rows.push_back(row);
     }
-    m_nothing = new QLabel(tr("No setting has this in its name or description."), body);
+    m_nothing = new QLabel(tr("No setting has this text in its name or description."), body);
     m_nothing->setEnabled(false);
     static_cast<QLabel*>(m_nothing)->setWordWrap(true);
     m_nothing->setContentsMargins(10, 8, 10, 8);
@@ -237,15 +237,15 @@ void ConfigurationForm::showCostAction(KnobRow& row)
     const QString busy = measuring ? QString() : m_session->whyBusy();
     if (measuring)
         row.setAction(m_costShare > 0
-                          ? tr("Measuring %1: %2, cancel").arg(m_costLevel, formatShare(std::min(m_costShare, 0.99)))
-                          : tr("Measuring: cancel"),
-                      tr("Stop measuring; what is measured already is kept"), true);
+                          ? tr("Measuring %1: %2 (cancel)").arg(m_costLevel, formatShare(std::min(m_costShare, 0.99)))
+                          : tr("Measuring (cancel)"),
+                      tr("Stop measuring; completed measurements are kept"), true);
     else
         row.setAction(tr("Measure here"),
                       busy.isEmpty()
-                          ? tr("Runs a short training of this configuration for each level, with and without "
-                               "operators in turn, and keeps what it costs")
-                          : tr("%1 It would share the processor with the measurement.").arg(busy),
+                          ? tr("Run a short training of this configuration for each level, alternating steps with "
+                               "and without operators, and save the measured overhead")
+                          : tr("%1 Running both would skew the results.").arg(busy),
                       busy.isEmpty());
 }
 

@@ -97,7 +97,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
         if (key == asQString(m_knob.key) && !m_isRefused)
             showProblem(why);
     });
-    m_reset->setToolTip(tr("Back to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
+    m_reset->setToolTip(tr("Reset to %1").arg(QString::fromStdString(config::toText(knob.fallback))));
     m_reset->setAccessibleName(tr("Reset %1").arg(asQString(knob.label)));
     showValue();
     showDescription();

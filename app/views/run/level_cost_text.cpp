@@ -31,9 +31,9 @@ QString lineOf(const config::TrainingConfig& configuration, const std::string& l
 
 QString levelCostText(const config::TrainingConfig& configuration)
 {
-    QStringList lines{Words::tr("What recording operators adds with %1:")
+    QStringList lines{Words::tr("Overhead of recording operators with %1:")
                           .arg(QString::fromStdString(configuration[config::key::workload])),
-                      Words::tr("always: records no operators and adds none of this")};
+                      Words::tr("always: records no operators and does not have this overhead")};
     for (const std::string& level : LevelCostMeasurer::levels())
         lines << lineOf(configuration, level);
     return lines.join('\n');

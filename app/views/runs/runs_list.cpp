@@ -75,16 +75,16 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
     const RunRecord run = m_model->run(index.row());
     QMenu menu(this);
     menu.addAction(icon("open"), tr("Open"), this, [&] { m_session->openRun(run); });
-    menu.addAction(tr("Use its configuration"), this,
+    menu.addAction(tr("Use this configuration"), this,
                    [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
-    auto* compare = menu.addAction(tr("Compare what is on screen with it"), this, [&] { m_session->compareWith(run); });
+    auto* compare = menu.addAction(tr("Compare with the trace on screen"), this, [&] { m_session->compareWith(run); });
     compare->setEnabled(m_session->trace()->sliceCount() > 0 && m_session->tracePath() != run.trace());
-    menu.addAction(tr("Make it the baseline of this list"), this, [&] {
+    menu.addAction(tr("Use as baseline"), this, [&] {
         QSettings().setValue(kBaselineKey, run.name);
         m_model->setBaseline(run.name);
     });
     menu.addSeparator();
-    menu.addAction(icon("folder"), tr("Show its folder"), this, [&] {
+    menu.addAction(icon("folder"), tr("Show folder"), this, [&] {
         QDesktopServices::openUrl(QUrl::fromLocalFile(QString::fromStdString(run.folder.string())));
     });
     menu.addAction(tr("Delete…") + QStringLiteral("\tDel"), this, [&] { remove(run); });
@@ -94,7 +94,7 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
 void RunsList::remove(const RunRecord& run)
 {
     const auto answer = QMessageBox::question(this, tr("Delete the run?"),
-                                              tr("The run %1 and its trace are deleted for good.").arg(run.name),
+                                              tr("The run %1 and its trace will be deleted permanently.").arg(run.name),
                                               QMessageBox::Cancel | QMessageBox::Discard, QMessageBox::Cancel);
     if (answer == QMessageBox::Discard)
         m_session->deleteRun(run);
@@ -108,7 +108,7 @@ void RunsList::paintEvent(QPaintEvent* event)
     QPainter painter(viewport());
     painter.setPen(shades(palette()).muted);
     painter.drawText(viewport()->rect().adjusted(10, 8, -10, -8), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                     tr("Every training that you start is kept here with its configuration and its trace."));
+                     tr("Your training runs are listed here, each with its configuration and its trace."));
 }
 
 } // namespace app

@@ -117,7 +117,7 @@ QString RunsModel::text(int row, int column) const
         if (isBaseline)
             return tr("baseline");
         const QString changes = changesText(baseline.configuration, run.configuration);
-        return changes.isEmpty() ? tr("the same again") : changes;
+        return changes.isEmpty() ? tr("no changes") : changes;
     }
     case Rate:
         return rateText(run.outcome);
@@ -145,7 +145,7 @@ QString RunsModel::toolTip(const RunRecord& run) const
                      .arg(QString::fromStdString(
                          config::protocol::metricText(run.outcome.metric.toStdString(), run.outcome.validationMetric)));
     if (run.outcome.state == "interrupted")
-        lines << tr("Stepscope was gone before it ended. What it recorded until then can be opened.");
+        lines << tr("Stepscope exited before this run finished. You can open the events recorded until then.");
     if (!run.outcome.message.isEmpty())
         lines << run.outcome.message;
     return lines.join('\n');
@@ -158,7 +158,7 @@ QVariant RunsModel::headerData(int section, Qt::Orientation orientation, int rol
     if (role == Qt::TextAlignmentRole)
         return QVariant(Qt::Alignment(Qt::AlignVCenter | (section >= Rate ? Qt::AlignRight : Qt::AlignLeft)));
     if (role == Qt::ToolTipRole && section == Against)
-        return tr("Throughput against the baseline's, of single runs: for a verdict, measure the change");
+        return tr("Throughput relative to the baseline. These are single runs: measure the change for a verdict.");
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {

@@ -45,7 +45,7 @@ constexpr int kAfterDuration = 2; ///< where the own time stands among the facts
 
 QString ownLabel()
 {
-    return SelectionPanel::tr("Own time");
+    return SelectionPanel::tr("Self time");
 }
 
 std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
@@ -96,8 +96,8 @@ SelectionPanel::SelectionPanel(Selection* selection, QWidget* parent)
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->addWidget(m_pages);
-    auto* empty = new QLabel(tr("Nothing selected.\nClick a slice of the timeline to see all about it; drag along the "
-                                "ruler to sum up a range of time."),
+    auto* empty = new QLabel(tr("Nothing selected.\nClick a slice in the timeline to see its details. Drag on the "
+                                "ruler to summarize a time range."),
                              this);
     empty->setAlignment(Qt::AlignCenter);
     empty->setWordWrap(true);
@@ -371,7 +371,7 @@ void SelectionPanel::sumRange(TimeRange range)
     if (m_summed == range)
         return;
     m_summed = range;
-    m_rangeTitle->setText(tr("%1 selected · summing up …").arg(formatDuration(range.duration())));
+    m_rangeTitle->setText(tr("%1 selected · summarizing…").arg(formatDuration(range.duration())));
     m_summing.start(
         [this, trace = m_trace, range](const std::stop_token& stop, const Background::Post& post) {
             RangeSums sums = rangeSums(*trace, range, stop);
@@ -392,11 +392,11 @@ void SelectionPanel::showSums(const RangeSums& sums)
     m_byClass->setRows(rows(sums.byClass));
     m_byName->setRows(rows(sums.byName));
     QString title =
-        tr("%1 selected, from %2: %3, %4 of work and waiting on all tracks")
+        tr("%1 selected, starting at %2: %3 with %4 of total time on all tracks")
             .arg(formatDuration(sums.range.duration()), formatPosition(sums.range.begin - m_trace->range().begin),
                  formatCounted(sums.count, tr("slice"), tr("slices")), formatDuration(sums.self));
     if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
-        title += tr(" · the %1 names with most time of %2").arg(sums.byName.size()).arg(formatCount(sums.names));
+        title += tr(" · top %1 of %2 names by time").arg(sums.byName.size()).arg(formatCount(sums.names));
     m_rangeTitle->setText(title);
 }
 

@@ -157,12 +157,12 @@ QVariant SourceModel::headerData(int section, Qt::Orientation orientation, int r
     if (orientation != Qt::Horizontal)
         return {};
     const QString names[] = {QString(), tr("Line"), tr("Host"), tr("Self"), tr("Waits"), tr("Device"), tr("Source")};
-    const QString tips[] = {tr("Findings that concern the line"),
+    const QString tips[] = {tr("Findings on this line"),
                             {},
-                            tr("Time of the training thread in this line and in what it calls"),
-                            tr("Time in the line itself, and in code that is not the program's own"),
-                            tr("Of that: waiting for data or for the device"),
-                            tr("Time of the kernels, copies and memsets that the line launched"),
+                            tr("Time of the training thread in this line, including calls"),
+                            tr("Time in the line itself, including library code that it calls"),
+                            tr("Part of that spent waiting for data or for the GPU"),
+                            tr("GPU time of the kernels, copies and memsets that the line launched"),
                             {}};
     if (role == Qt::DisplayRole)
         return names[section];

@@ -153,16 +153,16 @@ QWidget* SourcePanel::makeHead()
     auto* head = new QWidget(this);
     m_files = new QComboBox(head);
     m_files->setObjectName("sourceFile");
-    m_files->setAccessibleName(tr("File of the program"));
+    m_files->setAccessibleName(tr("Source file"));
     m_files->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-    m_edit = makeButton("sourceEdit", "open", tr("Open the line in the editor"), head);
+    m_edit = makeButton("sourceEdit", "open", tr("Open this line in the editor"), head);
     m_about = new QLabel(head);
     m_about->setObjectName("sourceAbout");
     m_about->setForegroundRole(QPalette::PlaceholderText);
     m_where = new QLabel(head);
     m_where->setObjectName("sourceWhere");
-    m_previous = makeButton("sourcePrevious", "previous", tr("The time before on the timeline"), head);
-    m_next = makeButton("sourceNext", "next", tr("The next time on the timeline"), head);
+    m_previous = makeButton("sourcePrevious", "previous", tr("Previous occurrence on the timeline"), head);
+    m_next = makeButton("sourceNext", "next", tr("Next occurrence on the timeline"), head);
     connect(m_previous, &QToolButton::clicked, this,
             [this] { showRange((m_range + m_ranges.size() - 1) % m_ranges.size()); });
     connect(m_next, &QToolButton::clicked, this, [this] { showRange((m_range + 1) % m_ranges.size()); });
@@ -187,7 +187,7 @@ QWidget* SourcePanel::makeTable()
 {
     m_table = new QTableView(this);
     m_table->setObjectName("sourceTable");
-    m_table->setAccessibleName(tr("Lines of the program"));
+    m_table->setAccessibleName(tr("Source lines"));
     m_table->setModel(m_model);
     m_table->setItemDelegate(new LineDelegate(m_table));
     m_table->setFont(QFontDatabase::systemFont(QFontDatabase::FixedFont));
@@ -267,9 +267,9 @@ void SourcePanel::showAdvice(std::shared_ptr<const Advised> advised)
         m_model->show(nullptr, {}, {});
         showCards(-1);
         showEmpty(m_advised && m_advised->live
-                      ? tr("The lines of the program are shown when the recording has ended.")
-                      : tr("This trace names no source files. Record a Python program with File › Record a program: "
-                           "its files are shown here, with the time that each line took."));
+                      ? tr("Source lines appear when the recording is done.")
+                      : tr("This trace has no source files. Use File › Record program to record a Python program: "
+                           "its files appear here with the time of each line."));
         return;
     }
     m_pages->setCurrentIndex(1);

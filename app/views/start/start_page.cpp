@@ -56,20 +56,20 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     setBackgroundRole(QPalette::Base);
     auto* tryIt =
         new StartCard("start", tr("Try it"),
-                 tr("Trains a small image classifier on real JPEG files, with settings as naive as a first attempt. "
-                    "Watch it run, and see what the advisor finds."),
-                 tr("Start the training"), this);
+                 tr("Train a small image classifier on real JPEG files with naive settings. Watch it run, and see "
+                    "what the advisor finds."),
+                 tr("Start training"), this);
     tryIt->button()->setObjectName("tryIt");
     tryIt->button()->setProperty("primary", true);
     auto* open =
         new StartCard("open", tr("Open a trace"),
-                 tr("What the PyTorch profiler wrote (.json, .json.gz), an export of Nsight Systems (.sqlite), or a "
-                    "trace of Stepscope's own. You can also drop the file anywhere on this window."),
+                 tr("Open a PyTorch profiler trace (.json, .json.gz), an Nsight Systems export (.sqlite) or a "
+                    "Stepscope trace. You can also drop the file anywhere on this window."),
                  tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
     auto* record = new StartCard("record", tr("Record a program"),
-                            tr("Runs a command of yours, a Python training or any program that uses CUDA or NVTX, and "
-                               "shows what it did. It need not be changed."),
+                            tr("Run your own command (a Python training script or any program that uses CUDA or "
+                               "NVTX) and see what it does. The program needs no changes."),
                             tr("Enter a command…"), this);
     record->button()->setObjectName("recordCard");
     connect(record->button(), &QPushButton::clicked, this, &StartPage::recordProgram);
@@ -95,7 +95,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     column->addStretch(2);
     column->addWidget(makeHeading(tr("Where does the time of a training step go?"), 1.6, this));
     auto* subtitle =
-        new QLabel(tr("Train, watch every step, let the advisor say what to change, and measure that it pays."), this);
+        new QLabel(tr("Train, watch every step, see what to change, and measure whether it pays."), this);
     subtitle->setForegroundRole(QPalette::PlaceholderText);
     column->addWidget(subtitle);
     column->addSpacing(16);
@@ -139,8 +139,8 @@ void StartPage::showBusy()
 {
     const QString busy = m_session->whyBusy();
     m_tryIt->setEnabled(busy.isEmpty());
-    m_tryIt->setToolTip(busy.isEmpty() ? QString() : tr("%1 Both would slow each other down.").arg(busy));
-    m_tryIt->setText(busy.isEmpty() ? tr("Start the training") : tr("Something is running"));
+    m_tryIt->setToolTip(busy.isEmpty() ? QString() : tr("%1 Running both would skew the results.").arg(busy));
+    m_tryIt->setText(busy.isEmpty() ? tr("Start training") : tr("Another task is running"));
 }
 
 void StartPage::tryIt()
@@ -196,7 +196,7 @@ void StartPage::showTraces()
     for (const QString& path : recentTraces().mid(0, kMostRecent)) {
         const QFileInfo file(path);
         if (!file.isFile()) {
-            places.push_back({file.fileName(), tr("missing"), tr("It is not there any more: %1").arg(path), {}});
+            places.push_back({file.fileName(), tr("missing"), tr("File no longer exists: %1").arg(path), {}});
             continue;
         }
         places.push_back(

@@ -33,7 +33,8 @@ EvidenceRow rowOf(const advisor::LookTable::Row& row)
 } // namespace
 
 DetailedAnalysisSummary::DetailedAnalysisSummary(QWidget* parent)
-    : QWidget(parent), m_column(new QVBoxLayout(this)), m_waiting(words(tr("Looking closer…"), this)), m_thread(this)
+    : QWidget(parent), m_column(new QVBoxLayout(this)), m_waiting(words(tr("Running the detailed "
+                                                                           "analysis…"), this)), m_thread(this)
 {
     m_column->setContentsMargins(0, 0, 0, 0);
     m_waiting->setForegroundRole(QPalette::PlaceholderText);
@@ -52,7 +53,7 @@ void DetailedAnalysisSummary::show(std::shared_ptr<const profiler::Trace> trace,
     m_facts = std::move(facts);
     delete std::exchange(m_content, nullptr);
     m_wanted = m_trace && m_facts && !m_trace->captureStats().live;
-    m_waiting->setText(tr("Looking closer…"));
+    m_waiting->setText(tr("Running the detailed analysis…"));
     m_waiting->setVisible(m_wanted);
     setVisible(m_wanted);
     if (isVisible())

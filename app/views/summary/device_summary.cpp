@@ -43,10 +43,10 @@ EvidenceRow shareRow(const QString& name, profiler::Nanoseconds time, profiler::
 } // namespace
 
 DeviceSummary::DeviceSummary(QWidget* parent)
-    : QWidget(parent), m_breakdownHead(heading(tr("Where the steps' time goes"), this)),
+    : QWidget(parent), m_breakdownHead(heading(tr("Where the step time goes"), this)),
       m_devicesHead(heading(tr("Devices"), this)), m_devicesText(new QLabel(this)),
-      m_idleHead(heading(tr("What the host did while a device was idle"), this)),
-      m_kernelsHead(heading(tr("Kernels that cost most"), this)), m_bar(new PartsBar(this))
+      m_idleHead(heading(tr("Why the GPUs were idle"), this)), m_kernelsHead(heading(tr("Top kernels"), this)),
+      m_bar(new PartsBar(this))
 {
     const auto table = [this](const QString& what, const QString& name, const char* objectName) {
         auto* made = new EvidenceTable({{what, false}, {tr("Time"), true}, {tr("Share"), true}}, name, this);
@@ -54,9 +54,9 @@ DeviceSummary::DeviceSummary(QWidget* parent)
         made->setFitsRows(true);
         return made;
     };
-    m_breakdown = table(tr("What happened"), tr("Where the steps' time goes"), "breakdown");
-    m_idle = table(tr("Cause"), tr("Causes of idleness"), "idleCauses");
-    m_kernels = table(tr("Kernel"), tr("Kernels that cost most"), "topKernels");
+    m_breakdown = table(tr("Activity"), tr("Where the step time goes"), "breakdown");
+    m_idle = table(tr("Cause"), tr("Causes of GPU idle time"), "idleCauses");
+    m_kernels = table(tr("Kernel"), tr("Top kernels"), "topKernels");
     m_devicesText->setObjectName("devices");
     m_devicesText->setTextFormat(Qt::PlainText);
     m_devicesText->setWordWrap(true);

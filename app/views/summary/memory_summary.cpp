@@ -19,26 +19,26 @@ QString headOf(const analysis::MemoryMoment& moment)
 {
     const QString place = traceText(moment.place);
     return moment.ranOut ? MemorySummary::tr("%1 memory when it ran out").arg(place)
-                         : MemorySummary::tr("%1 memory at its peak").arg(place);
+                         : MemorySummary::tr("Peak %1 memory").arg(place);
 }
 
 QString sentenceOf(const analysis::MemoryMoment& moment)
 {
     const QString held = formatBytes(static_cast<double>(moment.bytes));
-    QString text = moment.asked ? MemorySummary::tr("%1 were held, and %2 more asked for.")
+    QString text = moment.asked ? MemorySummary::tr("%1 allocated, and %2 more requested.")
                                       .arg(held, formatBytes(static_cast<double>(*moment.asked)))
-                   : moment.ranOut ? MemorySummary::tr("%1 were held.").arg(held)
-                                   : MemorySummary::tr("%1 were held at once.").arg(held);
+                   : moment.ranOut ? MemorySummary::tr("%1 allocated.").arg(held)
+                                   : MemorySummary::tr("%1 allocated at the same time.").arg(held);
     if (!moment.alive.empty())
-        text += QStringLiteral(" ") + MemorySummary::tr("What was alive then, by what took it:");
+        text += QStringLiteral(" ") + MemorySummary::tr("Live blocks at that time, by allocating operator:");
     return text;
 }
 
 QString takerOf(const analysis::MemoryHolder& holder)
 {
     if (holder.rest)
-        return MemorySummary::tr("All smaller ones");
-    return holder.op.empty() ? MemorySummary::tr("Outside of operators") : traceText(holder.op);
+        return MemorySummary::tr("All smaller blocks");
+    return holder.op.empty() ? MemorySummary::tr("Outside operators") : traceText(holder.op);
 }
 
 EvidenceRow rowOf(const analysis::MemoryHolder& holder, const std::vector<analysis::Step>& steps)
@@ -97,9 +97,12 @@ void MemorySummary::addMoment(const analysis::MemoryMoment& moment, const std::v
     m_content->layout()->addWidget(sentence);
     if (moment.alive.empty())
         return;
-    auto* table = new EvidenceTable(
-        {{tr("Taken by"), false}, {tr("Phase"), false}, {tr("Step"), true}, {tr("Held"), true}, {tr("Blocks"), true}},
-        headOf(moment), m_content);
+    auto* table = new EvidenceTable({{tr("Allocated by"), false},
+                                     {tr("Phase"), false},
+                                     {tr("Step"), true},
+                                     {tr("Size"), true},
+                                     {tr("Blocks"), true}},
+                                    headOf(moment), m_content);
     table->setObjectName("memoryHolders");
     table->setFitsRows(true);
     std::vector<EvidenceRow> rows;

@@ -128,7 +128,7 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     parts->addWidget(heading(tr("Loader"), m_stepParts));
     parts->addWidget(m_loaderText = note(m_stepParts));
     m_loaderText->setObjectName("loader");
-    m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("A batch"), true}, {tr("Share"), true}},
+    m_stages = new EvidenceTable({{tr("Stage"), false}, {tr("Per batch"), true}, {tr("Share"), true}},
                                  tr("Loader stages"), side);
     m_stages->setObjectName("stages");
     m_stages->setFitsRows(true);
@@ -161,11 +161,11 @@ QWidget* SummaryPanel::makeCostColumn(QWidget* parent)
     column->addWidget(m_chartHead = heading(tr("Step times over the run"), side));
     column->addWidget(m_chart = new StepTimesChart(side));
     column->addSpacing(8);
-    column->addWidget(heading(tr("Operators that cost most"), side));
+    column->addWidget(heading(tr("Top operators"), side));
     column->addWidget(m_opsText = note(side));
     m_ops = new EvidenceTable(
-        {{tr("Operator"), false}, {tr("Phase"), false}, {tr("Own time a step"), true}, {tr("Calls a step"), true}},
-        tr("Operators that cost most"), side);
+        {{tr("Operator"), false}, {tr("Phase"), false}, {tr("Self time per step"), true}, {tr("Calls per step"), true}},
+        tr("Top operators"), side);
     m_ops->setObjectName("ops");
     m_ops->setFitsRows(true);
     column->addWidget(m_ops);
@@ -180,9 +180,9 @@ void SummaryPanel::setAnalysing(bool analysing, const QString& whyNot)
 {
     m_empty->setText(!whyNot.isEmpty() ? tr("The trace was not analysed: %1").arg(whyNot)
                      : analysing
-                         ? tr("The trace is being analysed…")
-                         : tr("No whole step yet.\nA summary appears as soon as the trace holds some steps: where "
-                              "their time goes, and what could be faster."));
+                         ? tr("Analysing the trace…")
+                         : tr("No complete step yet.\nA summary appears as soon as the trace contains some steps: "
+                              "where their time goes, and what could be faster."));
 }
 
 void SummaryPanel::show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const analysis::Facts> facts,
@@ -216,21 +216,22 @@ void SummaryPanel::showChoice()
     const QString range = any && m_summary ? m_summary->stepRange : QString();
     m_choice->setVisible(any && (live ? steps > 0 : found || !range.isEmpty() || steps == 0));
     if (live) // a long one is looked at as a whole now and then
-        m_choice->setText(
-            tr("Of the first %1; of the whole run when it ends.").arg(formatCounted(steps, tr("step"), tr("steps"))));
+        m_choice->setText(tr("Based on the first %1; updated for the whole run when it "
+                             "ends.")
+                              .arg(formatCounted(steps, tr("step"), tr("steps"))));
     else if (!range.isEmpty())
-        m_choice->setText(
-            tr("Each range “%1” is taken as a step. <a href=\"leave\">No longer</a>").arg(range.toHtmlEscaped()));
+        m_choice->setText(tr("Each range “%1” is used as a step. <a href=\"leave\">Remove these steps</a>")
+                              .arg(range.toHtmlEscaped()));
     else if (found)
-        m_choice->setText(tr("The trace marks no steps; these were inferred from repeated work. "
-                             "<a href=\"leave\">Remove these steps</a>"));
+        m_choice->setText(tr("This trace has no step marks; these steps were inferred from repeated work. <a "
+                             "href=\"leave\">Remove these steps</a>"));
     else
         m_choice->setText((m_summary && m_summary->stepsRemoved
                                ? tr("This trace has no step marks. <a href=\"find\">Infer steps from repeated work</a>")
                                : tr("This trace has no step marks, and no steps were inferred from repeated work. "
                                     "<a href=\"find\">Why?</a>")) +
                           (m_summary && !m_summary->ranges.isEmpty()
-                               ? tr(", or <a href=\"range\">take a range as steps…</a>")
+                               ? tr(", or <a href=\"range\">use a range as steps…</a>")
                                : QString()));
 }
 
@@ -243,7 +244,7 @@ void SummaryPanel::takeChoice(const QString& link)
     auto* dialog = new QInputDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName("stepRange");
-    dialog->setWindowTitle(tr("Steps of a range"));
+    dialog->setWindowTitle(tr("Steps from a range"));
     dialog->setLabelText(tr("Each range of this name is a step:"));
     dialog->setComboBoxItems(m_summary->ranges);
     connect(dialog, &QInputDialog::textValueSelected, this, &SummaryPanel::stepRangeWanted);
@@ -264,25 +265,25 @@ void SummaryPanel::showStatistics()
     const analysis::StepStatistics& s = m_facts->statistics;
     const bool steady = s.steadyCount > 0;
     m_headline->setText(steady        ? tr("A steady step takes %1").arg(formatUs(s.steadyMeanUs))
-                        : s.count > 0 ? tr("A step takes %1; none of them is steady").arg(formatUs(s.meanUs))
-                                      : tr("This trace marks no steps"));
+                        : s.count > 0 ? tr("A step takes %1; there are no steady steps").arg(formatUs(s.meanUs))
+                                      : tr("This trace has no steps"));
     m_stepParts->setVisible(steady);
     m_chart->setVisible(s.count > 0);
     m_chartHead->setVisible(s.count > 0);
     m_chart->setSteps(m_facts->steps, s.medianUs);
     if (s.count == 0) {
-        m_statistics->setText(tr("With the marks of torch.profiler's step(), or NVTX ranges around each step, their "
-                                 "times and parts would stand here."));
+        m_statistics->setText(tr("Call torch.profiler's step(), or put an NVTX range around each step, to see step "
+                                 "times and their parts here."));
         return;
     }
     QString text =
         s.count == 1
-            ? tr("There is one step: what varies from step to step is not to be seen.")
-            : tr("%1, %2 of them steady · all steps: mean %3, median %4, 90 % under %5, from %6 to %7")
+            ? tr("There is only one step, so the variation between steps is unknown.")
+            : tr("%1, %2 of them steady · all steps: mean %3, median %4, 90th percentile %5, range %6 to %7")
                   .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
                        formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
     if (m_facts->rank)
-        text += tr(" · of rank %1 (%2), the slowest of %3 or one of equals")
+        text += tr(" · rank %1 (%2), the slowest of %3")
                     .arg(m_facts->rank->number)
                     .arg(traceText(m_facts->rank->name))
                     .arg(m_facts->rank->of);
@@ -346,7 +347,7 @@ void SummaryPanel::showLoader()
 {
     const analysis::InputWait& input = m_facts->input;
     const QString busy = formatShare(input.workerBusyShare);
-    const QString who = input.workers == 0 ? tr("The main thread loads the data itself")
+    const QString who = input.workers == 0 ? tr("The main thread loads the data")
                         : input.workers == 1
                             ? tr("One loader worker, busy %1 of the time").arg(busy)
                             : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
@@ -354,12 +355,12 @@ void SummaryPanel::showLoader()
         tr("a steady step waits %1 for data (%2)").arg(formatUs(input.waitUsPerStep), formatShare(input.waitShare));
     // Without recorded stages nothing says what a batch costs, nor who loads it; without a wait not even that it loads.
     if (input.loadUsPerBatch > 0)
-        m_loaderText->setText(tr("%1. A batch takes %2 to load; %3.").arg(who, formatUs(input.loadUsPerBatch), waits));
+        m_loaderText->setText(tr("%1. Loading a batch takes %2; %3.").arg(who, formatUs(input.loadUsPerBatch), waits));
     else if (input.waitUsPerStep > 0)
-        m_loaderText->setText(tr("Loading itself was not recorded; %1.").arg(waits));
+        m_loaderText->setText(tr("Loading was not recorded; %1.").arg(waits));
     else
         m_loaderText->setText(
-            tr("Loading was not recorded: the trace holds neither a loader's work nor a wait for it."));
+            tr("Loading was not recorded: the trace contains neither loader work nor waits for data."));
     std::vector<EvidenceRow> rows;
     for (const auto& stage : input.stages)
         rows.push_back({{{traceText(stage.name), 0},
@@ -376,7 +377,7 @@ void SummaryPanel::showOps()
 {
     const analysis::OpCosts& costs = m_facts->ops;
     m_opsText->setText(costs.stepsWithOps == 0 ? tr("Operators were not recorded in this trace.")
-                                               : tr("Own time: without the operators that they call. Over %1.")
+                                               : tr("Self time excludes called operators. Based on %1.")
                                                      .arg(formatCounted(costs.stepsWithOps, tr("step"), tr("steps"))));
     std::vector<EvidenceRow> rows;
     for (const analysis::OpCost& op : costs.ops) {

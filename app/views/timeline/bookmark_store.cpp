@@ -72,11 +72,11 @@ profiler::Result<void> BookmarkStore::save(const std::filesystem::path& trace,
 {
     const QString name = fileFor(trace);
     if (name.isEmpty())
-        return profiler::fail<"bookmarks.no_trace", "the trace's file is gone">(
-            profiler::Error::Code::NotFound, trace.string(), "export the trace: the copy takes them along");
+        return profiler::fail<"bookmarks.no_trace", "the trace file no longer exists">(
+            profiler::Error::Code::NotFound, trace.string(), "export the trace: the copy includes them");
     const auto failed = [&](const QString& why) {
         return profiler::fail<"bookmarks.unwritten", "{why}">(profiler::Error::Code::Io, name.toStdString(),
-                                                              "make room there, or make the folder writable",
+                                                              "free disk space, or make the folder writable",
                                                               {{"why", why.toStdString()}});
     };
     if (bookmarks.empty() && !evenNone) {

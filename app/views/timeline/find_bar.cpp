@@ -26,16 +26,16 @@ FindBar::FindBar(QWidget* parent) : QWidget(parent), m_text(new QLineEdit(this))
     m_text->setMaximumWidth(420);
     m_text->installEventFilter(this);
     row->addWidget(m_text, 1);
-    m_case = addButton(QStringLiteral("Aa"), tr("Match capital and small letters as they are (Alt+C)"));
+    m_case = addButton(QStringLiteral("Aa"), tr("Match case (Alt+C)"));
     m_case->setShortcut(Qt::ALT | Qt::Key_C);
-    m_regex = addButton(QStringLiteral(".*"), tr("The text is a regular expression (Alt+X)"));
+    m_regex = addButton(QStringLiteral(".*"), tr("Regular expression (Alt+X)"));
     m_regex->setShortcut(Qt::ALT | Qt::Key_X);
     for (QToolButton* toggle : {m_case, m_regex}) {
         toggle->setCheckable(true);
         connect(toggle, &QToolButton::toggled, this, &FindBar::patternChanged);
     }
-    m_previous = addButton(QStringLiteral("‹"), tr("The one before (Shift+F3)"));
-    m_next = addButton(QStringLiteral("›"), tr("The next one (F3)"));
+    m_previous = addButton(QStringLiteral("‹"), tr("Previous (Shift+F3)"));
+    m_next = addButton(QStringLiteral("›"), tr("Next (F3)"));
     connect(m_previous, &QToolButton::clicked, this, &FindBar::previous);
     connect(m_next, &QToolButton::clicked, this, &FindBar::next);
     m_place->setObjectName("timelineFindPlace");

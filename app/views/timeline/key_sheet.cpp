@@ -45,7 +45,7 @@ QWidget* topicBox(const KeyTopic& topic, QWidget* parent)
 
 KeySheet::KeySheet(const TimelineCanvas& canvas, QWidget* parent) : QDialog(parent)
 {
-    setWindowTitle(tr("Keys of the timeline"));
+    setWindowTitle(tr("Keyboard shortcuts"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(20, 16, 20, 12);

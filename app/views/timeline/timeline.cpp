@@ -34,7 +34,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
     const auto comes = [view](const QString& what) { view->canvas()->setComing(what); };
     QObject::connect(session, &Session::runStateChanged, view, [=](RunState state) {
-        comes(state == RunState::Starting ? TimelineView::tr("Its threads appear here as they begin to work.")
+        comes(state == RunState::Starting ? TimelineView::tr("Its threads appear here when they start to work.")
                                           : QString());
     });
     QObject::connect(session, &Session::progressed, view, [=](const config::protocol::Progress& progress) {

@@ -66,7 +66,7 @@ void TimelineView::keepBookmarks()
         m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(), trace.metadata().contains(kBookmarksKey));
     // Those of a trace that is being written are kept at its end again.
     if (!saved && !trace.captureStats().live)
-        emit noticed(tr("The bookmarks are not kept: %1.").arg(QString::fromStdString(saved.error().what.text)),
+        emit noticed(tr("Could not save the bookmarks: %1.").arg(QString::fromStdString(saved.error().what.text)),
                      QString::fromStdString(saved.error().message()), true);
 }
 
@@ -76,7 +76,7 @@ void TimelineView::askNote(profiler::TraceTime time, const QString& note)
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName("bookmarkNote");
     dialog->setWindowTitle(tr("Bookmark"));
-    dialog->setLabelText(tr("A note for this place:"));
+    dialog->setLabelText(tr("Note for this position:"));
     dialog->setTextValue(note);
     connect(dialog, &QInputDialog::textValueSelected, m_canvas,
             [this, time](const QString& text) { m_canvas->setBookmark(time, text.trimmed().left(kLongestNote)); });
@@ -88,7 +88,7 @@ void TimelineView::listBookmarks()
     m_bookmarkMenu->clear();
     const auto bookmarks = m_canvas->scene().marks.bookmarks();
     if (bookmarks.empty())
-        m_bookmarkMenu->addAction(tr("None yet: Ctrl+B sets one at the pointer"))->setEnabled(false);
+        m_bookmarkMenu->addAction(tr("No bookmarks yet. Ctrl+B sets one at the pointer."))->setEnabled(false);
     const auto begin = m_canvas->scene().axis.bounds().begin;
     for (const TimelineMark& mark : bookmarks) {
         const QString place = formatPosition(mark.time - begin);
@@ -102,12 +102,12 @@ QString TimelineView::goTo(const QString& text)
 {
     const auto destination = parseDestination(text);
     if (!destination)
-        return tr("“%1” is neither a time like 1.25 s or 340 ms nor a step like step 12.").arg(text);
+        return tr("“%1” is neither a time (1.25 s, 340 ms) nor a step (step 12).").arg(text);
     const profiler::Trace& trace = *m_canvas->scene().trace;
     if (const auto* number = std::get_if<std::int64_t>(&*destination)) {
         const auto steps = m_canvas->scene().steps;
         if (!steps)
-            return tr("The steps of this trace are still being looked for: try again in a moment.");
+            return tr("The steps of this trace are not known yet. Try again in a moment.");
         const auto* step = findStep(*steps, *number);
         if (!step)
             return tr("This trace has no step %1.").arg(*number);
@@ -135,7 +135,7 @@ void TimelineView::askDestination()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setObjectName("goTo");
     dialog->setWindowTitle(tr("Go to"));
-    dialog->setLabelText(tr("A time since the begin, or a step: 1.25 s, 340 ms, step 12"));
+    dialog->setLabelText(tr("Time since the start, or a step: 1.25 s, 340 ms, step 12"));
     connect(dialog, &QInputDialog::textValueSelected, this, [this](const QString& text) {
         if (const QString error = goTo(text); !error.isEmpty()) {
             auto* box = new QMessageBox(QMessageBox::Information, tr("Go to"), error, QMessageBox::Ok, this);
@@ -157,8 +157,8 @@ void TimelineView::copyPicture() const
 
 void TimelineView::savePicture()
 {
-    const QString name = askWhereToSave(this, tr("Save the picture"), "timeline.png",
-                                        {{tr("Pixels (*.png)"), ".png"}, {tr("Vectors (*.svg)"), ".svg"}});
+    const QString name = askWhereToSave(this, tr("Save image"), "timeline.png",
+                                        {{tr("PNG image (*.png)"), ".png"}, {tr("SVG image (*.svg)"), ".svg"}});
     if (name.isEmpty())
         return;
     QSaveFile file(name);
@@ -168,7 +168,7 @@ void TimelineView::savePicture()
     else
         written = written && m_canvas->picture(kPictureRatio).save(&file, "PNG");
     if (!written || !file.commit())
-        QMessageBox::warning(this, tr("Save the picture"), tr("%1 was not written: %2").arg(name, file.errorString()));
+        QMessageBox::warning(this, tr("Save image"), tr("Could not save %1: %2").arg(name, file.errorString()));
 }
 
 } // namespace app

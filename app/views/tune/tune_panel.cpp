@@ -73,13 +73,13 @@ QWidget* TunePanel::makeHeader()
     m_start = makeButton("startTuning", "measure", tr("Tune"), header);
     m_start->setProperty("primary", true);
     m_start->setIcon(icon("measure", QPalette::HighlightedText));
-    m_stop = makeButton("stopTuning", "stop", tr("Stop, keep the best"), header);
+    m_stop = makeButton("stopTuning", "stop", tr("Stop and keep best"), header);
     m_minutes = new QSpinBox(header);
     m_minutes->setObjectName("tuneMinutes");
     m_minutes->setRange(1, kMostMinutes);
     m_minutes->setSuffix(tr(" min"));
     m_minutes->setValue(QSettings().value(kMinutesKey, kUsualMinutes).toInt());
-    m_minutes->setAccessibleName(tr("Minutes that tuning may take"));
+    m_minutes->setAccessibleName(tr("Time budget in minutes"));
     m_within = new QLabel(tr("within"), header);
     m_within->setBuddy(m_minutes);
     m_doing = new QLabel(header);
@@ -90,7 +90,7 @@ QWidget* TunePanel::makeHeader()
     m_spent->setObjectName("tuneSpent");
     m_spent->setMinimumWidth(130);
     m_spent->setMaximumWidth(190);
-    m_spent->setAccessibleName(tr("Time spent of what tuning may take"));
+    m_spent->setAccessibleName(tr("Time used of the time budget"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_start, m_stop, m_within, m_minutes})
         layout->addWidget(widget);
     layout->addWidget(m_doing, 1);
@@ -209,15 +209,14 @@ void TunePanel::showState()
                                                                 : tr("The training cannot be tuned. %1"))
                                               .arg(tuning.trouble())
             : isProgram
-                ? tr("Tune asks the advisor about the recorded program, tries the changes that it proposes, one after "
-                     "another, keeps what pays and asks again. Your files stay as they are. At the end there are the "
-                     "gain of all kept changes together, one diff to apply, and a report.\nChoose how long it may take "
-                     "and press Tune. It can be stopped at any time: the best so far stays.")
-                : tr("Tune asks the advisor about the training as it is set on the left, tries what it says, one "
-                     "change "
-                     "after another, keeps what pays and asks anew. At the end there are a configuration, a report and "
-                     "the code to paste.\nChoose how long it may take and press Tune. It can be stopped at any time: "
-                     "the best so far stays."));
+                ? tr("Tune measures the changes that the advisor proposes for the recorded program, one after "
+                     "another, and keeps those that pay. Your files are not changed. The result is the gain of all "
+                     "kept changes together, one diff to apply, and a report.\nChoose a time budget and press Tune. "
+                     "You can stop at any time and keep the best result so far.")
+                : tr("Tune measures the changes that the advisor proposes for the current configuration, one after "
+                     "another, and keeps those that pay. The result is a configuration, a report, and code to "
+                     "paste.\nChoose a time budget and press Tune. You can stop at any time and keep the best result "
+                     "so far."));
     }
 }
 
@@ -229,7 +228,7 @@ void TunePanel::showHeader()
     const QString busy = m_session->whyBusy();
     m_start->setEnabled(busy.isEmpty());
     m_start->setText(tuning.result() ? tr("Tune again") : tr("Tune"));
-    m_start->setToolTip(busy.isEmpty() ? tr("Tries what the advisor advises and keeps what pays") : busy);
+    m_start->setToolTip(busy.isEmpty() ? tr("Measure the advisor's changes and keep those that pay") : busy);
     m_stop->setVisible(running);
     m_stop->setEnabled(!tuning.isStopping());
     m_minutes->setVisible(!running);
@@ -238,9 +237,9 @@ void TunePanel::showHeader()
     if (!tuning.progress())
         m_doing->setToolTip({});
     if (tuning.isStopping())
-        m_doing->setText(tr("Stopping …"));
+        m_doing->setText(tr("Stopping…"));
     else if (running && !tuning.progress())
-        m_doing->setText(tr("Starting …"));
+        m_doing->setText(tr("Starting…"));
     else if (!running)
         m_doing->setText(busy.isEmpty() ? QString()
                                         : tr("%1 Stop it first: running both would skew the results.").arg(busy));
@@ -285,8 +284,8 @@ void TunePanel::showRows(const std::vector<advisor::TuneTrial>& trials, const ad
     const bool none = rows.empty();
     if (none)
         m_empty->setText(m_session->tuning().isOfProgram()
-                             ? tr("The first change is prepared. What is tried appears here.")
-                             : tr("A training is recorded for the advisor. What is tried appears here."));
+                             ? tr("Preparing the first change. Changes appear here as they are tried.")
+                             : tr("Recording a training run for the advisor. Changes appear here as they are tried."));
     m_pages->setCurrentIndex(none ? 0 : 1);
     m_table->setRows(std::move(rows));
     showDetail(trials.empty() ? nullptr : &trials.back());

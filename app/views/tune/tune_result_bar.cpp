@@ -67,10 +67,10 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     // Those of a program take the place of others: the bar is never wider than it has to be.
     m_showDiff->hide();
     m_savePatch->hide();
-    m_saveConfiguration->setToolTip(tr("Saves the configuration that was found"));
-    m_saveReport->setToolTip(tr("Saves what was tried and measured, as HTML or PDF"));
-    m_showDiff->setToolTip(tr("The kept changes as one diff of your files, which can be applied and taken back"));
-    m_savePatch->setToolTip(tr("Saves the diff, as patch and git apply read it"));
+    m_saveConfiguration->setToolTip(tr("Save the tuned configuration"));
+    m_saveReport->setToolTip(tr("Save the measurements as an HTML or PDF report"));
+    m_showDiff->setToolTip(tr("Show the kept changes as one diff of your files, to apply or revert"));
+    m_savePatch->setToolTip(tr("Save the diff in the format that patch and git apply read"));
     connect(m_showDiff, &QPushButton::clicked, this, &TuneResultBar::showDiff);
     connect(m_savePatch, &QPushButton::clicked, this, &TuneResultBar::savePatch);
     connect(m_apply, &QPushButton::clicked, m_session, &Session::applyTuning);
@@ -133,7 +133,7 @@ void TuneResultBar::showResult()
     m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());
     m_apply->setText(better && isApplied() ? tr("Applied") : tr("Apply"));
     m_apply->setToolTip(m_session->isBusy() ? m_session->whyBusy()
-                                            : tr("Takes what was found into the configuration; Undo takes it back"));
+                                            : tr("Apply the tuned settings to the configuration. Undo reverts them."));
     m_saveConfiguration->setVisible(better);
     m_copy->setVisible(better);
     m_copy->setEnabled(!advisor::codeToPaste(result).empty());
@@ -194,14 +194,14 @@ void TuneResultBar::saveConfiguration()
 void TuneResultBar::savePatch()
 {
     if (const QString file =
-            askWhereToSave(this, tr("Save the patch"), "changes.patch", {{tr("Patch (*.patch)"), ".patch"}});
+            askWhereToSave(this, tr("Save patch"), "changes.patch", {{tr("Patch (*.patch)"), ".patch"}});
         !file.isEmpty())
         m_session->saveTunedPatch(file.toStdString());
 }
 
 void TuneResultBar::saveReport()
 {
-    if (const QString file = askForReportFile(this, tr("Save the report"), "tuning.html"); !file.isEmpty())
+    if (const QString file = askForReportFile(this, tr("Save report"), "tuning.html"); !file.isEmpty())
         m_session->saveTuneReport(file.toStdString());
 }
 

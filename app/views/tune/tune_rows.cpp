@@ -114,7 +114,7 @@ EvidenceRow tuneRow(const advisor::TuneProgress& progress)
     const QString none = QStringLiteral("–");
     EvidenceRow row = rowOf(*progress.trying);
     addRatio(row, progress.ratio);
-    row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Words::tr("measuring …"), 0}});
+    row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Words::tr("measuring…"), 0}});
     return row;
 }
 
