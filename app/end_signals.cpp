@@ -9,7 +9,7 @@ namespace app {
 
 namespace {
 
-int told = -1; ///< an eventfd: a handler of signals may do little more than write
+int told = -1; ///< an eventfd: a signal handler may do little more than write
 
 void tell(int)
 {
@@ -25,7 +25,7 @@ EndSignals::EndSignals() : m_handled{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}
 {
     told = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (told < 0)
-        return; // they end the process at once, as ever
+        return; // restores the default action, which ends the process at once
     m_heard = std::make_unique<QSocketNotifier>(told, QSocketNotifier::Read);
     connect(m_heard.get(), &QSocketNotifier::activated, this, [this] {
         std::uint64_t times = 0;

@@ -8,13 +8,14 @@
 
 namespace app {
 
-/// Tells in the event loop when the process is asked to end from outside: Ctrl-C in its terminal, the terminal's end, a
-/// logout. The second time of a signal ends the process at once, as without this. One at a time; GUI thread.
+/// Reports in the event loop that the process was asked to end from outside: Ctrl-C in its terminal, a closed terminal,
+/// a logout. A second signal of the same kind ends the process at once, as without this class. Only one instance may
+/// exist at a time. GUI thread.
 class EndSignals : public QObject {
     Q_OBJECT
 public:
     EndSignals();
-    /// Puts back what the signals did before.
+    /// Restores the previous signal handlers.
     ~EndSignals() override;
 
 signals:

@@ -18,7 +18,7 @@ struct Arguments {
     QString trace, configuration;
 };
 
-/// What the command line may hold.
+/// The command-line options.
 struct CommandLine {
     CommandLine()
     {
@@ -37,12 +37,12 @@ struct CommandLine {
     QCommandLineParser parser;
 };
 
-/// Where only a word is asked for there need be no display, without which an application of windows cannot even begin.
+/// Answers --help and --version without a display; a QApplication cannot be created without one.
 void answerWithoutADisplay(int argc, char** argv)
 {
     const QCoreApplication application(argc, argv);
     CommandLine line;
-    // Qt's own options are written with one dash: -style, -platform.
+    // Qt's own options have one dash: -style, -platform.
     line.parser.setSingleDashWordOptionMode(QCommandLineParser::ParseAsLongOptions);
     line.parser.parse(QCoreApplication::arguments());
     if (line.parser.isSet("help"))

@@ -68,7 +68,7 @@ MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appea
 
 MainWindow::~MainWindow()
 {
-    delete m_record; // it tells the session of its end, and that tells what is here still
+    delete m_record; // it reports its end to the session, which then calls back into this window
 }
 
 void MainWindow::makeCentre()
@@ -87,7 +87,8 @@ void MainWindow::makeCentre()
             m_start = view.create(m_context, m_stack);
     m_stack->addWidget(m_start);
     m_stack->addWidget(m_centre);
-    // Until it is known which page is shown, none needs room: docks that are about to be hidden stand beside it.
+    // Until the visible page is known, no page requests space; otherwise docks that are about to be hidden would widen
+    // the window.
     for (QWidget* page : {m_start, static_cast<QWidget*>(m_centre)})
         page->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     layout->addWidget(m_notice);
@@ -102,7 +103,7 @@ void MainWindow::paintEvent(QPaintEvent* event)
     if (m_painted)
         return;
     m_painted = true;
-    // After this event the shell is on screen: only now the rest is made.
+    // The window is visible after this event; only now are the docks made.
     QTimer::singleShot(0, this, [this] {
         emit firstPainted();
         complete();
@@ -135,14 +136,14 @@ void MainWindow::connectSession()
     connect(session, &Session::loading, m_loading, &LoadingBar::show);
     connect(session, &Session::loading, this, [this](const QString&, double share) {
         if (share == 0)
-            m_notice->dismiss(); // it was about what was done before
+            m_notice->dismiss(); // the message was about the previous action
         if (share == 0 || share == 1)
             updateForTrace();
     });
     connect(m_loading, &LoadingBar::cancelled, session, &Session::cancelLoading);
     connect(session, &Session::traceReplaced, this, [this] {
         m_context.selection->clear();
-        QToolTip::hideText(); // it is about the trace before
+        QToolTip::hideText(); // the message is about the previous trace
         showStartPage(false);
         updateForTrace();
     });
@@ -160,10 +161,10 @@ void MainWindow::connectSession()
             m_notice->dismiss();
         updateForTrace();
     });
-    // Later: what else hears of the trace's end keeps what belongs to it.
+    // Deferred, so that other receivers of this signal can save their state first.
     connect(session, &Session::runFinished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
-        // The same question may come again, from a form that stays usable: it is on screen already.
+        // A form that stays usable may ask the same question again while it is on screen.
         for (auto* open : findChildren<TrustQuestion*>())
             if (open->file().path == file.path && open->file().sha256 == file.sha256 &&
                 open->file().command == file.command)
@@ -180,7 +181,7 @@ void MainWindow::connectSession()
     connect(session, &Session::tuningEnded, this, &MainWindow::tellTuned);
 }
 
-/// Programs that are measured must not change the user's files.
+/// Measured programs must not change the user's files.
 void MainWindow::askForCopy(const QString& folder, const QString& why)
 {
     auto* box = new QMessageBox(QMessageBox::Question, tr("Run in a copy?"),
@@ -207,7 +208,7 @@ void MainWindow::askForCopy(const QString& folder, const QString& why)
 
 void MainWindow::tellTuned()
 {
-    // It takes minutes, in which one looks at something else: another view, or another program.
+    // Tuning takes minutes, and the user may be in another view or another program.
     QApplication::alert(this);
     const auto* dock = findChild<QDockWidget*>("dock:tune");
     if (!dock || (dock->isVisible() && !dock->visibleRegion().isEmpty()))
@@ -225,7 +226,7 @@ void MainWindow::tellTuned()
 
 void MainWindow::keepSelection()
 {
-    // The parts of a file that is being read number their slices each in its own way.
+    // Slice ids differ between the snapshots of a file that is being read.
     const auto trace = m_context.session->trace();
     if (!m_selected || trace->captureStats().live)
         return;
@@ -233,7 +234,7 @@ void MainWindow::keepSelection()
         return slice.begin == m_selected->begin && slice.kind == m_selected->kind &&
                slice.duration == m_selected->duration && trace->name(slice) == m_selectedName;
     };
-    // Of those that lie in each other at the same time, the one whose depth is nearest.
+    // Of nested slices with the same times, choose the one with the nearest depth.
     const auto deeper = [&](const profiler::Slice& slice) { return std::abs(slice.depth - m_selected->depth); };
     if (holds(*trace, m_selected->id))
         if (const profiler::Slice slice = trace->slice(m_selected->id); same(slice) && deeper(slice) == 0)
@@ -292,7 +293,8 @@ bool MainWindow::mayClose()
     question.setInformativeText(lost.join('\n'));
     auto* stop = question.addButton(tr("Stop and close"), QMessageBox::AcceptRole);
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
-    // What it asks about may end meanwhile: then nothing is to be stopped, and what came of it is to be seen.
+    // The activity may end while the question is open. Then there is nothing to stop, and the window stays open to show
+    // the result.
     connect(&session, &Session::busyChanged, &question, [&] {
         if (!session.isBusy() && !exporting && !saving)
             question.reject();
@@ -304,7 +306,7 @@ bool MainWindow::mayClose()
 void MainWindow::closeUnasked()
 {
     m_unasked = true;
-    // A question that is open holds the window.
+    // An open question keeps the window open.
     while (QWidget* modal = QApplication::activeModalWidget()) {
         modal->close();
         if (modal == QApplication::activeModalWidget())
@@ -329,7 +331,7 @@ void MainWindow::closeEvent(QCloseEvent* event)
         saveLayout();
     const bool recording = m_record && m_record->isRecording();
     if (m_context.session->isRunOpen() || recording) {
-        // The trainer, or the command, ends its trace; the window closes when it has.
+        // The trainer or the command finishes its trace first; then the window closes.
         m_closing = true;
         m_context.session->stop();
         if (recording) {

@@ -22,19 +22,19 @@ class NoticeStrip;
 class RecordDialog;
 class StatusLine;
 
-/// The one window: a workbench of views around one session. It paints with its tool bar and start page first and makes
+/// The main window: a workbench of views around one session. It first paints its tool bar and start page and creates
 /// the docks afterwards.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    /// All three outlive the window.
+    /// All three must outlive the window.
     MainWindow(Session* session, Selection* selection, Appearance* appearance);
     ~MainWindow() override;
 
-    /// True once the docks and the centre's views are there.
+    /// True when the docks and the central views exist.
     [[nodiscard]] bool isComplete() const { return m_complete; }
 
-    /// Closes it as if Stop and close had been answered: what runs is stopped, what was recorded is kept.
+    /// Closes the window as if the user had chosen Stop and close: stops what is running and keeps what was recorded.
     void closeUnasked();
 
 signals:
@@ -101,22 +101,22 @@ private:
     Appearance* m_appearance;
     Actions m_actions{};
     bool m_painted = false, m_complete = false, m_closing = false;
-    bool m_unasked = false; ///< whoever wants it closed cannot answer
+    bool m_unasked = false; ///< close without asking: the request came from outside
     QStackedWidget* m_stack = nullptr;
     QSplitter* m_centre = nullptr;
     QWidget* m_start = nullptr;
     NoticeStrip* m_notice = nullptr;
     LoadingBar* m_loading = nullptr;
     StatusLine* m_status = nullptr;
-    DockHands* m_dockHands = nullptr; ///< made with the docks
-    RecordDialog* m_record = nullptr; ///< made when it is first asked for
+    DockHands* m_dockHands = nullptr; ///< created with the docks
+    RecordDialog* m_record = nullptr; ///< created on first use
     QLabel* m_runLabel = nullptr;
     QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
     std::vector<std::pair<View, Dock*>> m_docks;
     std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
-    std::optional<profiler::Slice> m_selected; ///< the selected slice as it was when it was selected
-    std::string m_selectedName;                ///< its name; another trace numbers names in its own way
+    std::optional<profiler::Slice> m_selected; ///< the selected slice at the time of selection
+    std::string m_selectedName;                ///< its name, because name ids differ between traces
 };
 
 } // namespace app

@@ -130,7 +130,7 @@ void MainWindow::makeToolBar()
     auto* spacer = new QWidget(bar);
     spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     bar->addWidget(spacer);
-    // Its key is the timeline's own: Ctrl+F finds in what has the focus.
+    // Its shortcut belongs to the timeline: Ctrl+F searches in the focused view.
     QAction* find = bar->addAction(icon("search"), tr("Find…"), this, [this] {
         if (auto* timeline = findChild<QAction*>("find"))
             timeline->trigger();
@@ -229,7 +229,7 @@ void MainWindow::recordProgram()
 {
     if (!m_record) {
         m_record = new RecordDialog(m_context.session, this);
-        // Later: it takes leave of the recording first.
+        // Deferred: the dialog first detaches from the recording.
         connect(m_record, &RecordDialog::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     }
     m_record->show();
@@ -239,7 +239,7 @@ void MainWindow::recordProgram()
 
 void MainWindow::exportTraceDialog()
 {
-    // The name decides the format.
+    // The extension determines the format.
     QList<FileKind> kinds;
     for (const TraceFileKind& kind : writableTraceKinds())
         kinds << FileKind{kind.filter, kind.extension};

@@ -12,14 +12,14 @@
 #include <algorithm>
 #include <utility>
 
-// The docks: made from the registry of views after the first paint, arranged, and their layout kept.
+// The docks are created from the view registry after the first paint. Their layout is saved.
 namespace app {
 
 namespace {
 
-// A saved layout of another arrangement of docks would restore to something odd.
+// The version of the dock arrangement: a layout that was saved with another version is not restored.
 constexpr int kLayoutVersion = 3;
-constexpr int kLow = 800; ///< pixels: a laptop's window, in which the timeline needs what the steps can spare
+constexpr int kLow = 800; ///< pixels: in a laptop's window, the timeline needs space from the step strip
 constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kLayoutKey = "window/layout";
 constexpr auto kCentreKey = "window/centre";
@@ -56,7 +56,7 @@ void MainWindow::makeViews()
             addDock(view, widget);
         addViewActions(widget, view.title);
     }
-    // The last of the centre's views is the one that the room is for.
+    // The last central view gets the remaining space.
     for (int i = 0; i < m_centre->count(); ++i)
         m_centre->setStretchFactor(i, i + 1 == m_centre->count() ? 1 : 0);
     if (m_centre->count() == 2 && height() < kLow)
@@ -76,20 +76,22 @@ void MainWindow::addDock(const View& view, QWidget* widget)
     dock->setWidget(widget);
     if (widget->accessibleName().isEmpty())
         widget->setAccessibleName(view.title);
-    // Side by side, if only until they are arranged, the tables would make the window as wide as all of them.
+    // Before the tables are tabbed, they are side by side and would make the window as wide as all of them together.
     const auto sibling = std::find_if(m_docks.begin(), m_docks.end(),
                                       [](const auto& made) { return made.first.area == ViewArea::Bottom; });
     if (view.area == ViewArea::Bottom && sibling != m_docks.end())
         tabifyDockWidget(sibling->second, dock);
     else
         addDockWidget(dockArea(view.area), dock);
-    dock->show(); // else it is hidden until the event loop runs, and a layout saved before has it so
+    dock->show(); // otherwise it stays hidden until the event loop runs, and a layout saved before then would record
+                  // that
     m_docks.emplace_back(view, dock);
 }
 
 bool MainWindow::event(QEvent* event)
 {
-    // The docks' tabs come and go with them. Names cut to a letter or two tell nothing: tabs that have no room scroll.
+    // Tab bars are created and removed with the docks. Tabs without enough space scroll instead of shrinking to one or
+    // two letters.
     if (event->type() == QEvent::ChildPolished) {
         if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
             tabs->setElideMode(Qt::ElideNone);
@@ -133,7 +135,7 @@ void MainWindow::arrangeDocks()
 
 void MainWindow::showStartPage(bool start)
 {
-    // The page that is not shown needs no room; none does while docks come and go.
+    // The hidden page requests no space; no page does while docks are rearranged.
     for (int i = 0; i < m_stack->count(); ++i)
         m_stack->widget(i)->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     m_stack->setCurrentIndex(start ? 0 : 1);
@@ -156,7 +158,7 @@ void MainWindow::focusCentre()
 
 void MainWindow::hideDocksForStart()
 {
-    // What has nothing to show without a trace stays out of the way.
+    // Views that have nothing to show without a trace are hidden.
     for (const auto& [view, dock] : m_docks)
         if ((view.area == ViewArea::Bottom || view.area == ViewArea::Right) && !dock->isHidden()) {
             dock->hide();
@@ -190,7 +192,7 @@ void MainWindow::resetLayout()
     arrangeDocks();
     m_hiddenForStart.clear();
     showStartPage(m_stack->currentIndex() == 0);
-    activateWindow(); // a panel that floated may have been the active one
+    activateWindow(); // a floating panel may have been the active one
 }
 
 } // namespace app

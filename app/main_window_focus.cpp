@@ -2,12 +2,12 @@
 
 #include <QDockWidget>
 
-// Where Tab goes: Qt's own chain leads through docks that lie behind another's tab, and ends in them.
+// The Tab order. Qt's default chain includes docks hidden behind another tab and can get stuck in them.
 namespace app {
 
 namespace {
 
-/// In a dock behind another's tab: Qt keeps that beside the window, as visible as before.
+/// True if the widget is in a dock behind another tab: Qt moves such a dock outside the window but keeps it visible.
 bool isBehindATab(const QWidget* widget)
 {
     for (; widget && !widget->isWindow(); widget = widget->parentWidget())
@@ -33,7 +33,7 @@ bool MainWindow::focusNextPrevChild(bool next)
 {
     QWidget* const from = focusWidget() ? focusWidget() : this;
     for (QWidget* at = neighbour(from, next); at && at != from; at = neighbour(at, next)) {
-        // What hands its focus on comes in its proxy's place.
+        // A widget with a focus proxy is represented by its proxy.
         if (at->focusProxy() || !takesTab(at, this))
             continue;
         at->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);

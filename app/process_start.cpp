@@ -13,7 +13,8 @@ double millisecondsSinceProcessStart()
     QFile stat("/proc/self/stat");
     if (!stat.open(QIODevice::ReadOnly))
         return 0;
-    // The second field is the program's name in parentheses and may hold anything; count from behind it.
+    // The second field is the program's name in parentheses and may contain any characters, so fields are counted from
+    // its end.
     const QByteArray text = stat.readAll();
     const auto fields = text.mid(text.lastIndexOf(')') + 2).split(' ');
     const double started = fields.value(19).toDouble() / static_cast<double>(sysconf(_SC_CLK_TCK));

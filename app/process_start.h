@@ -2,8 +2,8 @@
 
 namespace app {
 
-/// Time since the kernel made this process, with the loading of its libraries. Resolution: a tick of the kernel, 10 ms
-/// as a rule. Source: field 22 of /proc/self/stat against CLOCK_BOOTTIME.
+/// Time since the kernel created this process, including loading its libraries. The resolution is one kernel tick,
+/// usually 10 ms. Source: field 22 of /proc/self/stat compared with CLOCK_BOOTTIME.
 double millisecondsSinceProcessStart();
 
 } // namespace app

@@ -1,6 +1,6 @@
 #pragma once
 
-// Precompiled for the app's sources and tests: Qt's headers cost seconds each time otherwise.
+// Precompiled for the app's sources and tests, because parsing Qt's headers takes seconds per file.
 #include <QAbstractTableModel>
 #include <QAction>
 #include <QApplication>

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kBadge = 20;
 constexpr int kMargin = 12;
-constexpr std::size_t kMostPlaces = 3; ///< of the user's lines
+constexpr std::size_t kMostPlaces = 3; ///< source lines shown
 
 QLabel* makeWords(const QString& name, QWidget* parent)
 {
@@ -47,7 +47,7 @@ void setBold(QLabel* label, bool bold)
     label->setFont(font);
 }
 
-/// Room around the evidence, so that one sees where it stands.
+/// Margin around the evidence, so that its surroundings stay visible.
 profiler::TimeRange withSurroundings(profiler::TimeRange range)
 {
     const auto room = range.duration() * 3 / 4;
@@ -244,7 +244,7 @@ void FindingCard::refreshMeasurement()
     }
 }
 
-/// The change that is measured here, or was measured last, if it was kept and is in the configuration.
+/// The change of the last measurement on this card, if it was kept and is still in the configuration.
 const KeptChange* FindingCard::keptChange() const
 {
     const Journal& journal = m_context.session->journal();
@@ -283,8 +283,8 @@ void FindingCard::refreshApply()
     m_note->setVisible(!note.isEmpty() && !measuring);
 }
 
-/// A measurement takes this machine and the settings as they are; its result is one of the trace on screen only where
-/// these are its own.
+/// A measurement uses this machine and the current settings. Its result belongs to the trace on screen only if the
+/// trace was recorded with the same ones.
 QString FindingCard::elsewhereText() const
 {
     const Session& session = *m_context.session;
@@ -314,7 +314,7 @@ void FindingCard::showNextEvidence()
     const auto& evidence = m_advice.advice.evidence;
     if (evidence.empty())
         return;
-    // The evidence may have been found anew, in another order, since one was shown: the next one is another one.
+    // A newer analysis may have reordered the evidence since the last click, so the next item is found by comparison.
     const auto isShown = [this](const advisor::Evidence& one) { return one.range == m_shown; };
     const auto shown = std::find_if(evidence.begin(), evidence.end(), isShown);
     const bool restarts = shown == evidence.end() || shown + 1 == evidence.end();
@@ -343,13 +343,13 @@ void FindingCard::makeTip()
     layout()->addWidget(m_tip);
 }
 
-/// What is measured is a recorded program, not a configuration.
+/// The measured subject is a recorded program, not a configuration.
 bool FindingCard::isOfProgram() const
 {
     return !m_context.session->programOnScreen().id.isEmpty();
 }
 
-/// The change can be shown as a diff of a recorded program, whose recording has ended.
+/// The change can be shown as a diff of a recorded program whose recording has ended.
 bool FindingCard::isPatchable() const
 {
     const Session& session = *m_context.session;
@@ -384,7 +384,7 @@ void FindingCard::togglePatch()
     m_diff->setText(isShown ? tr("Hide the diff") : tr("Show the diff"));
 }
 
-/// The line that the finding is about, as it was recorded.
+/// The line of the finding, as it was recorded.
 void FindingCard::showSnippet()
 {
     const auto& source = m_advice.advice.source;

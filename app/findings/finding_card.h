@@ -17,7 +17,7 @@ class PatchBox;
 class SourceSnippet;
 class TipBox;
 
-/// One finding: what is wrong, what changing it should save, its evidence, the change and its measurement.
+/// One finding: the problem, the estimated saving, its evidence, the change and its measurement.
 class FindingCard : public QFrame {
     Q_OBJECT
 public:
@@ -30,7 +30,7 @@ public:
     void refresh();
 
 signals:
-    /// The user wants it measured though a training is running.
+    /// The user asks for a measurement while a training is running.
     void stopRunAndMeasure(const advisor::RuleAdvice& advice);
 
 protected:
@@ -61,7 +61,7 @@ private:
     ViewContext m_context;
     advisor::RuleAdvice m_advice;
     int m_rank = 0;
-    profiler::TimeRange m_shown; ///< of the evidence that was shown last
+    profiler::TimeRange m_shown; ///< index of the evidence shown last
     QLabel *m_title = nullptr, *m_reason = nullptr, *m_source = nullptr, *m_saving = nullptr, *m_note = nullptr;
     SourceSnippet* m_snippet = nullptr;
     QPushButton *m_show = nullptr, *m_apply = nullptr, *m_diff = nullptr, *m_stopAndApply = nullptr;

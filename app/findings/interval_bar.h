@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// A ratio and its interval on a logarithmic axis around "no difference". The axis only ever narrows, so that the
-/// interval is seen to shrink.
+/// A ratio and its confidence interval on a logarithmic axis around "no difference". The axis range never grows, so
+/// that the shrinking of the interval is visible.
 class IntervalBar : public QWidget {
     Q_OBJECT
 public:

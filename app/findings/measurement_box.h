@@ -11,22 +11,22 @@ namespace app {
 
 class IntervalBar;
 
-/// The part of a card that measures: pairs so far and a shrinking interval, then the verdict with its two ways on. What
-/// is measured is a configuration of our trainer, or a recorded program.
+/// The measurement part of a card: the pairs so far with a shrinking interval, then the verdict with Keep and Discard.
+/// The subject is a configuration of our trainer or a recorded program.
 class MeasurementBox : public QWidget {
     Q_OBJECT
 public:
     explicit MeasurementBox(QWidget* parent);
 
-    /// Of the words: a configuration can be run again with the change, a program's change goes into its files.
+    /// Selects the texts: a configuration can be run again with the change; a program's change is applied to its files.
     void setProgram(bool isProgram) { m_isProgram = isProgram; }
     void showStarting(const QString& expected);
     void showStopping();
     void showProgress(const advisor::ExperimentProgress& progress);
     void showVerdict(const advisor::ExperimentResult& result, bool isKept);
-    /// The program fails with the change, and only with it.
+    /// Only the changed program fails.
     void showRefusal(const advisor::ExperimentResult& result, const QStringList& traceback);
-    /// What keeps another training from being started; empty: nothing does.
+    /// Why no training can be started now; empty if one can.
     void setBusy(const QString& why);
 
 signals:

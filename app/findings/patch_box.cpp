@@ -22,14 +22,14 @@ namespace app {
 
 namespace {
 
-constexpr int kMostLines = 18; ///< of the diff without scrolling
+constexpr int kMostLines = 18; ///< visible lines of the diff before it scrolls
 
 QString toText(const std::string& text)
 {
     return QString::fromStdString(text);
 }
 
-/// Removed and added lines of a unified diff. The signs at their beginning say the same without colour.
+/// Colours removed and added lines of a unified diff. The + and - signs carry the same information without colour.
 class DiffColors : public QSyntaxHighlighter {
 public:
     using QSyntaxHighlighter::QSyntaxHighlighter;
@@ -84,7 +84,7 @@ QString howText(const advisor::change::ProgramPatch& patch, const advisor::chang
 
 using Written = profiler::Result<std::vector<std::filesystem::path>>;
 
-/// Takes the changes that edit files back, one after the other. Ends with the first one that cannot be taken back.
+/// Reverts the changes that edit files, one after another. Stops at the first one that cannot be reverted.
 Written takeAllBack(const profiler::Trace& trace, const std::vector<advisor::change::WantedChange>& changes,
                     const advisor::change::ProgramPatch& patch)
 {
@@ -105,7 +105,7 @@ Written takeAllBack(const profiler::Trace& trace, const std::vector<advisor::cha
     return files;
 }
 
-/// How each change is made, a line for each way.
+/// How each change is made, one line per method.
 QString howText(const advisor::change::ProgramPatch& patch)
 {
     QStringList lines;

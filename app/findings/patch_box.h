@@ -13,22 +13,22 @@ class QPlainTextEdit;
 
 namespace app {
 
-/// Changes as one diff of the user's own files, for a recorded Python program (those of a finding, or those that tuning
-/// kept): shows it, writes it into the files, and takes it back, also after a restart. The diff is made on another
-/// thread, by the patcher, when the box is first shown, and again when another box has changed the files.
+/// Changes to a recorded Python program as one diff of the user's files (the changes of a finding, or those that tuning
+/// kept). Shows the diff, applies it to the files and reverts it, also after a restart. The patcher makes the diff on
+/// another thread when the box is first shown, and again when another box has changed the files.
 class PatchBox : public QWidget {
     Q_OBJECT
 public:
-    /// @param trace  of the program
-    /// @param changes  what the diff makes; at least one
+    /// @param trace  recording of the program
+    /// @param changes  the changes of the diff; at least one
     PatchBox(std::shared_ptr<const profiler::Trace> trace, std::vector<advisor::change::WantedChange> changes,
              QWidget* parent);
 
-    /// The files were changed: what the diff starts from is different.
+    /// The files have changed, so the diff must be made again.
     void reload();
 
 signals:
-    /// A change was written into files, or taken back.
+    /// A change was applied to files or reverted.
     void filesChanged();
 
 protected:

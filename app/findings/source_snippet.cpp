@@ -17,7 +17,7 @@ constexpr int kAround = 2;    ///< lines before and after
 constexpr int kMostLines = 9; ///< of a call that goes over many
 constexpr int kRoom = 6;      ///< pixels at each edge
 
-/// The indentation that all lines have: the lines say the same without it.
+/// The common indentation of all lines, which is not shown.
 int commonIndent(const QStringList& lines)
 {
     int least = 1000;
@@ -52,7 +52,7 @@ void SourceSnippet::showLines(const RecordedFile* file, int line, int endLine)
     m_end = std::clamp(endLine, line, count);
     m_first = std::max(1, line - kAround);
     const int last = std::min({count, m_end + kAround, m_first + kMostLines - 1});
-    // Strings that began further up are known by reading the file from its start.
+    // Reads the file from its start to know about strings that started earlier.
     const auto all = pythonParts(file->lines.mid(0, last));
     m_parts.assign(all.begin() + m_first - 1, all.end());
     m_lines = file->lines.mid(m_first - 1, last - m_first + 1);

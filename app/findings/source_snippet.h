@@ -8,14 +8,14 @@
 
 namespace app {
 
-/// Some lines of the user's program around the one that a finding is about, with their numbers. Read-only; a click or
-/// Enter asks for the line in the Source view.
+/// Lines of the user's program around the line of a finding, with line numbers. Read-only. A click or Enter opens the
+/// line in the Source view.
 class SourceSnippet : public QWidget {
     Q_OBJECT
 public:
     explicit SourceSnippet(QWidget* parent);
 
-    /// Lines from `line` to `endLine` of the file, and what is around them. A file without text hides the widget.
+    /// Shows lines `line` to `endLine` of the file with some context. Hides the widget if the file has no text.
     void showLines(const RecordedFile* file, int line, int endLine);
     [[nodiscard]] QStringList lines() const { return m_lines; } ///< on screen
     [[nodiscard]] int firstLine() const { return m_first; }     ///< number of the first of them

@@ -29,9 +29,10 @@ QString asQString(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-constexpr int kListMargin = 14; ///< pixels; Qt's own indents a list by forty, of a panel's three hundred
+constexpr int kListMargin = 14; ///< pixels; Qt's default indents a list by forty, too much in a panel three hundred
+                                ///< pixels wide
 
-/// As rich text, with lists that begin near the margin.
+/// As rich text whose lists start near the margin.
 QString richText(const QString& markdown)
 {
     QTextDocument document;
@@ -50,7 +51,7 @@ QString richText(const QString& markdown)
     return document.toHtml();
 }
 
-/// Who scrolls past does not choose: the wheel goes on to the panel.
+/// Scrolling must not change the choice: the wheel event goes to the panel.
 class CodeTabs : public QTabWidget {
 public:
     explicit CodeTabs(QWidget* parent) : QTabWidget(parent) { tabBar()->installEventFilter(this); }

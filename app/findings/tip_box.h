@@ -13,14 +13,14 @@ struct ProgramValues;
 
 namespace app {
 
-/// "Why / when not": the text of a tip, this finding's caveats, and the code for PyTorch and LibTorch, to copy:
+/// "Why / when not": the text of a tip, the caveats of this finding, and the code for PyTorch and LibTorch to copy,
 /// with the value of the change and the program's own values.
 class TipBox : public QWidget {
     Q_OBJECT
 public:
     TipBox(const QString& ruleId, const QStringList& caveats, const std::optional<advisor::Toggle>& change,
            const advisor::ProgramValues& values, QWidget* parent);
-    /// The card shows the change of the user's own program in place of the code to paste.
+    /// The card shows the diff of the user's program instead of the code to paste.
     void hideCode();
 
 private:

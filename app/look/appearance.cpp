@@ -29,7 +29,7 @@ Appearance::Appearance(QObject* parent) : QObject(parent)
 {
     const QSettings settings;
     m_theme = static_cast<Theme>(qBound(0, settings.value(kThemeKey, 0).toInt(), 2));
-    // A desktop without the portal shows its choice in the palette that Qt's platform plug-in starts with.
+    // On a desktop without the portal, the initial palette of Qt's platform plug-in shows the theme.
     m_desktopIsDark = settings.value(kDesktopKey, isDark(QApplication::palette())).toBool();
     QApplication::setStyle(new Style);
     apply();
@@ -68,7 +68,7 @@ void Appearance::desktopChanged(const QString& group, const QString& key, const 
 
 void Appearance::take(const QVariant& colorScheme)
 {
-    // Read() wraps the value once more than SettingChanged does.
+    // Read() wraps the value in one more variant than SettingChanged does.
     const QVariant inner =
         colorScheme.canConvert<QDBusVariant>() ? colorScheme.value<QDBusVariant>().variant() : colorScheme;
     const bool dark = inner.toUInt() == 1;

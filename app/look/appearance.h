@@ -9,11 +9,12 @@ class QDBusVariant;
 
 namespace app {
 
-/// Which of the two themes the application wears. Theme::System follows the desktop while the app runs.
+/// The theme of the application. Theme::System follows the desktop while the app runs.
 class Appearance : public QObject {
     Q_OBJECT
 public:
-    /// Sets the application's style and palette. The desktop's choice is the remembered one until followDesktop().
+    /// Sets the application's style and palette. Until followDesktop() is called, the remembered theme of the desktop
+    /// is used.
     explicit Appearance(QObject* parent = nullptr);
 
     [[nodiscard]] Theme theme() const { return m_theme; }

@@ -40,7 +40,7 @@ private:
     [[nodiscard]] QColor color(QIcon::Mode mode) const
     {
         const auto group = mode == QIcon::Disabled ? QPalette::Disabled : QPalette::Active;
-        // A disabled button has no accent for an icon of the accent's text colour to stand on.
+        // A disabled button has no accent-coloured background, so its icon does not use the accent's text colour.
         const auto role = mode == QIcon::Selected   ? QPalette::HighlightedText
                           : mode == QIcon::Disabled ? QPalette::ButtonText
                                                     : m_role;

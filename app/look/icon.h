@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// An icon of resources/icons by its stem, drawn in the palette's colour of that role (and faded when disabled), so
-/// that it follows a change of theme.
+/// The icon resources/icons/<stem>, drawn in the palette's colour of that role (and faded when disabled), so that it
+/// follows theme changes.
 [[nodiscard]] QIcon icon(const QString& stem, QPalette::ColorRole role = QPalette::ButtonText);
 
 /// The icon as a pixmap of one colour.

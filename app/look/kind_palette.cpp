@@ -164,9 +164,9 @@ struct Definition {
     const char* name;
 };
 
-// Okabe and Ito (2008) for hues that carry meaning; computation in shades of their green, loader stages in shades of
-// their yellow, what is neither work nor wait in greys. The dark values are the same hues at a lightness that suits a
-// dark ground.
+// Hues that carry meaning are from Okabe and Ito (2008). Compute classes are shades of their green, loader stages are
+// shades of their yellow, and everything that is neither work nor waiting is grey. Dark-mode values are the same hues
+// with a lightness that suits a dark background.
 constexpr Definition kDefinitions[] = {
     {SliceClass::Other, 0xffa9b0ba, 0xff6b7482, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "other")},
     {SliceClass::Step, 0xffdce3ec, 0xff39424f, FillPattern::Solid, QT_TRANSLATE_NOOP("SliceClass", "step")},
@@ -216,7 +216,7 @@ ClassStyle styleOf(const Definition& definition, bool dark)
     ClassStyle style{fill, fill, {}, {}, definition.pattern};
     const bool blackReads = contrastRatio(fill, Qt::black) >= contrastRatio(fill, Qt::white);
     style.text = blackReads ? Qt::black : Qt::white;
-    // A hatch's second colour stays on the side of the fill that its text does not sit on.
+    // The second colour of a hatch is on the side of the fill away from the text colour.
     if (definition.pattern != FillPattern::Solid)
         style.second = towards(fill, blackReads ? Qt::white : Qt::black, 0.38);
     for (double share = 0.25; share < 0.9; share += 0.05) {

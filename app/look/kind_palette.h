@@ -10,7 +10,7 @@
 
 namespace app {
 
-/// What a colour of ours means, everywhere the same.
+/// The meaning of a colour, the same in every view.
 enum class SliceClass : std::uint8_t {
     Other,
     Step,
@@ -25,25 +25,25 @@ enum class SliceClass : std::uint8_t {
     Backward,
     Optimizer,
     Validation,
-    Matrix,    ///< convolutions, matrix products, attention
-    Reduction, ///< norms, pooling, sums, softmax
-    Compute,   ///< any other computation
+    Matrix,    ///< convolutions, matmuls, attention
+    Reduction, ///< normalization, pooling, reductions, softmax
+    Compute,   ///< other compute
     Communication,
     LoaderRead,
     LoaderDecode,
     LoaderAugment,
     LoaderCollate,
     LoaderPin,
-    Runtime,    ///< calls into CUDA
-    Overhead,   ///< the profiler's or driver's own, starting workers
+    Runtime,    ///< CUDA calls
+    Overhead,   ///< overhead of the profiler or driver, starting workers
     Annotation, ///< named ranges of the user's program
 };
 inline constexpr int kSliceClasses = static_cast<int>(SliceClass::Annotation) + 1;
 
-/// Never colour alone: waits are hatched too.
+/// Colour is never the only cue: waits are also hatched.
 enum class FillPattern : std::uint8_t { Solid, Hatch, SparseHatch };
 
-/// How a class is drawn. Okabe and Ito's palette, extended by shades of its green for computation.
+/// How a class is drawn. The palette of Okabe and Ito, extended by shades of its green for compute.
 struct ClassStyle {
     QColor fill;
     QColor second; ///< the hatch's other colour; the fill where solid
@@ -54,14 +54,14 @@ struct ClassStyle {
 
 SliceClass classify(profiler::ActivityKind kind, std::string_view name);
 const ClassStyle& classStyle(SliceClass which, bool dark);
-/// The word that goes with the colour: "waiting for data".
+/// The label of the colour: "waiting for data".
 QString className(SliceClass which);
 
 /// WCAG 2 contrast ratio of two opaque colours, 1 to 21.
 double contrastRatio(const QColor& a, const QColor& b);
 
-/// Classes of the names of one trace, looked up once a name. Made for a trace, which must live as long: ids of names
-/// mean nothing in another one.
+/// Caches the classes of the names of one trace, so that each name is looked up once. The trace must outlive this
+/// object: name ids are valid only for their own trace.
 class ClassLookup {
 public:
     explicit ClassLookup(const profiler::Trace& trace) : m_trace(trace) {}
@@ -69,7 +69,7 @@ public:
 
 private:
     const profiler::Trace& m_trace;
-    /// By string and by kind, since a name may occur with several kinds; 255: not looked up yet.
+    /// By name and kind, because a name may occur with several kinds; 255: not looked up yet.
     std::vector<std::uint8_t> m_known;
 };
 

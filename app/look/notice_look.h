@@ -7,9 +7,10 @@ class QWidget;
 
 namespace app {
 
-/// Room at the left of a strip that tells something, for its sign.
+/// Space for the icon at the left of a notice strip.
 constexpr int kNoticeSignRoom = 34;
-/// Paints the ground and the sign of such a strip. @param tone  of the sign, and a little of the ground
+/// Paints the background and the icon of a notice strip.
+/// @param tone  colour of the icon, also used to tint the background
 void paintNotice(QPainter& painter, const QWidget& strip, const QString& icon, const QColor& tone);
 
 } // namespace app

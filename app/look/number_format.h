@@ -19,17 +19,17 @@ inline QString formatFixed(double value, int decimals)
 {
     return QString::fromStdString(profiler::fixedText(value, decimals));
 }
-/// "41.2 ms": how long something takes.
+/// "41.2 ms": a duration.
 inline QString formatDuration(profiler::Nanoseconds duration)
 {
     return QString::fromStdString(profiler::durationText(duration));
 }
-/// A duration in µs, as the analyses have it.
+/// A duration in µs, the unit of the analyses.
 inline QString formatUs(double microseconds)
 {
     return QString::fromStdString(profiler::timeText(microseconds));
 }
-/// "12.345 678 901 s": when something is, from the start of the trace.
+/// "12.345 678 901 s": a position in time, from the start of the trace.
 inline QString formatPosition(profiler::Nanoseconds sinceStart, int decimals = profiler::kPositionDecimals)
 {
     return QString::fromStdString(profiler::positionText(sinceStart, decimals));
@@ -46,13 +46,13 @@ inline QString formatShare(double share)
 {
     return QString::fromStdString(profiler::shareText(share));
 }
-/// "1 step", "1,234 steps": a count with the word that goes with it.
+/// "1 step", "1,234 steps": a count with its noun.
 QString formatCounted(std::int64_t count, const QString& one, const QString& many);
 /// "1.43 ×".
 QString formatRatio(double ratio);
 /// "812 samples/s".
 QString formatRate(double perSecond, const QString& what);
-/// A counter's value in its unit: bytes become "1.50 MB", "" stays a number.
+/// A counter value with its unit: bytes become "1.50 MB", "1/s" becomes "/s", and "" adds nothing.
 QString formatValue(double value, const QString& unit);
 
 } // namespace app

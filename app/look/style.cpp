@@ -24,7 +24,7 @@ bool Style::eventFilter(QObject* watched, QEvent* event)
 {
     if (event->type() != QEvent::ShortcutOverride)
         return QProxyStyle::eventFilter(watched, event);
-    event->accept(); // no shortcut's: it comes to the menu as a key
+    event->accept(); // not a shortcut: the menu receives it as a key press
     return true;
 }
 
@@ -51,7 +51,7 @@ void Style::drawPrimitive(PrimitiveElement element, const QStyleOption* option, 
         if (qobject_cast<const QPushButton*>(widget))
             return; // the border shows it
         break;
-    case PE_FrameDockWidget: // of one that floats: else it would have no edge over the window
+    case PE_FrameDockWidget: // of a floating dock, which otherwise has no edge in front of the window
         painter->save();
         painter->setPen(option->palette.color(QPalette::Mid));
         painter->setBrush(Qt::NoBrush);
@@ -194,7 +194,7 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     case PM_DockWidgetTitleMargin:
         return 5;
     case PM_DockWidgetFrameWidth:
-        return 1; // of one that floats
+        return 1; // of a floating dock
     case PM_ToolBarItemSpacing:
         return 3;
     case PM_ToolBarItemMargin:

@@ -4,10 +4,10 @@
 
 namespace app {
 
-/// Fusion with flat panels: hairlines instead of bevels, underlined tabs, plain dock titles. A style instead of an
-/// application stylesheet, which would cost 16 ms of the first paint.
+/// The Fusion style with flat panels: hairlines instead of bevels, underlined tabs, plain dock titles. It is a style
+/// and not an application stylesheet, which would add 16 ms to the first paint.
 ///
-/// A menu that is open has the keys: without that its letters would do what they do where the focus is.
+/// An open menu receives all keys; otherwise its letters would trigger shortcuts of the focused widget.
 ///
 /// A QPushButton whose property "primary" is true is filled with the accent colour.
 class Style : public QProxyStyle {

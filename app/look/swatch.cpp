@@ -6,7 +6,7 @@ namespace app {
 
 namespace {
 constexpr int kSize = 12;
-constexpr int kPeriod = 8; ///< as the timeline's lanes have it
+constexpr int kPeriod = 8; ///< the hatch period of the timeline's tracks
 } // namespace
 
 QPixmap swatch(SliceClass which, bool dark, double devicePixelRatio)
@@ -33,7 +33,7 @@ void fillAs(QPainter& painter, const QRectF& rect, SliceClass which, bool dark)
     painter.setRenderHint(QPainter::Antialiasing, true);
     painter.setPen(QPen(style.second, style.pattern == FillPattern::Hatch ? 2.1 : 1.4));
     const double height = rect.height();
-    // Lines start at multiples of the period of the whole widget, so that neighbours continue one another.
+    // Hatch lines start at multiples of the period within the whole widget, so that neighbouring swatches line up.
     const double first = std::floor((rect.left() + rect.top()) / kPeriod) * kPeriod - rect.top();
     for (double x = first; x < rect.right() + height; x += kPeriod)
         painter.drawLine(QPointF(x, rect.top()), QPointF(x - height, rect.bottom()));

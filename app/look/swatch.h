@@ -7,10 +7,10 @@
 
 namespace app {
 
-/// A small square in a class' colour and pattern: the key of legends and tables.
+/// A small square in the colour and pattern of a class, for legends and tables.
 QPixmap swatch(SliceClass which, bool dark, double devicePixelRatio = 2);
 
-/// Fills a rectangle as slices of that class are filled, hatch included.
+/// Fills a rectangle like a slice of that class, including the hatch.
 void fillAs(QPainter& painter, const QRectF& rect, SliceClass which, bool dark);
 
 } // namespace app

@@ -69,7 +69,7 @@ Shades shades(const QPalette& palette)
 
 void setTextColor(QWidget* widget, const QColor& color)
 {
-    QPalette palette; // has nothing set of its own, so that only this role is fixed
+    QPalette palette; // no other role is set, so only this one is fixed
     palette.setColor(QPalette::WindowText, color);
     widget->setPalette(palette);
 }

@@ -9,7 +9,7 @@ namespace app {
 
 enum class Theme { System, Light, Dark };
 
-/// Colours beside those of QPalette. None of them means an activity: those have their own palette.
+/// Colours in addition to QPalette. None of them stands for an activity; activities have their own palette.
 struct Shades {
     QColor line;  ///< borders and separators
     QColor muted; ///< secondary text
@@ -23,10 +23,10 @@ struct Shades {
 [[nodiscard]] bool isDark(const QPalette& palette);
 [[nodiscard]] Shades shades(const QPalette& palette);
 
-/// Paints a widget's text in one colour; all else stays as the theme has it, after a change of theme too.
+/// Sets the text colour of a widget. All other colours follow the theme, also after a theme change.
 void setTextColor(QWidget* widget, const QColor& color);
 
-/// `over` on top of `under` with the given share of it.
+/// `over` blended onto `under` with the given opacity.
 [[nodiscard]] QColor blend(const QColor& under, const QColor& over, double share);
 
 } // namespace app

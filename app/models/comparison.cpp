@@ -41,7 +41,7 @@ void addPhases(Comparison& to, const std::vector<analysis::Step>& a, const std::
                             static_cast<double>((inB.steadyMeanParts.*part.time).count()) / 1000, part.which});
 }
 
-/// Self times; an operator of several phases counts as one.
+/// Self times; an operator that occurs in several phases counts as one.
 void addOps(Comparison& to, const analysis::OpCosts& a, const analysis::OpCosts& b)
 {
     if (a.stepsWithOps == 0 || b.stepsWithOps == 0)

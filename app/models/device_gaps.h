@@ -11,16 +11,16 @@
 
 namespace app {
 
-/// When devices did nothing, and why, as an analysis found it. Immutable.
+/// Idle intervals of the devices and their causes, from an analysis. Immutable.
 struct DeviceGaps {
     using Gap = profiler::analysis::IdleStretch;
-    std::map<profiler::DeviceId, std::vector<Gap>> byDevice; ///< disjoint, by begin
+    std::map<profiler::DeviceId, std::vector<Gap>> byDevice; ///< disjoint, sorted by start
 
-    /// Those of a device that overlap a window.
+    /// The intervals of a device that overlap a time range.
     [[nodiscard]] std::span<const Gap> in(profiler::DeviceId device, profiler::TimeRange window) const;
 };
 
-/// The cause in words: "waits for data".
+/// Short text of the cause: "waits for data".
 QString gapWord(std::string_view cause);
 
 } // namespace app

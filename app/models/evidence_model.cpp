@@ -11,7 +11,7 @@ EvidenceModel::EvidenceModel(std::vector<Column> columns, QObject* parent)
 
 void EvidenceModel::setRows(std::vector<EvidenceRow> rows)
 {
-    // A growing trace brings the same rows with new figures: the view's selection and scroll position stay.
+    // A growing trace updates the same rows, so the view keeps its selection and scroll position.
     const bool sameRows = rows.size() == m_rows.size();
     if (!sameRows)
         beginResetModel();

@@ -10,21 +10,21 @@
 
 namespace app {
 
-/// A cell: what is shown, and what it is sorted by.
+/// A cell: the displayed text and its sort key.
 struct EvidenceCell {
     QString text;
     double number = 0; ///< of number columns
 };
 
-/// A row of a table whose rows lead somewhere.
+/// A row with a link to the trace.
 struct EvidenceRow {
     std::vector<EvidenceCell> cells;
-    std::optional<SliceClass> swatch; ///< colour beside the first cell
+    std::optional<SliceClass> swatch; ///< colour before the first cell
     Evidence evidence;
-    QString key; ///< what the row is about, for the view that made it
+    QString key; ///< key of the row, for the view that created it
 };
 
-/// Rows with figures, a colour and a place in the trace that shows them.
+/// Rows with values, a colour, and the place in the trace that shows them.
 class EvidenceModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -44,7 +44,7 @@ public:
     [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-    /// Swatches follow the theme.
+    /// Updates the swatches after a theme change.
     void setDark(bool dark);
 
 private:

@@ -84,7 +84,8 @@ QString toggleText(const advisor::Toggle& toggle)
 {
     const config::Knob* knob = config::findKnob(toggle.key);
     const QString name = knob ? asQString(knob->label) : asQString(toggle.key);
-    return toggle.from.empty() ? QString("%1 = %2").arg(name, asQString(toggle.to)) // a program may not say what it is
+    return toggle.from.empty() ? QString("%1 = %2").arg(name, asQString(toggle.to)) // a program's current value may be
+                                                                                    // unknown
                                : QString("%1: %2 → %3").arg(name, asQString(toggle.from), asQString(toggle.to));
 }
 
@@ -112,7 +113,7 @@ QString ratioText(const advisor::Interval& ratio)
 
 namespace {
 
-/// "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.98 × as fast": what was judged first.
+/// "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.98 × as fast": the objective comes first.
 QString memoryVerdict(const advisor::ExperimentResult& result)
 {
     const advisor::Interval& saved = result.savedBytes;
@@ -144,7 +145,7 @@ QString lossName(const advisor::LossAtEqualTime& losses)
     return losses.validation ? Words::tr("validation loss") : Words::tr("training loss");
 }
 
-/// "Screening pays: validation loss 0.120 lower after 20 s of training (95 % interval 0.080–0.160)".
+/// "Pays in screening at equal time: validation loss 0.120 lower (95 % interval 0.080–0.160) after 20 s of training".
 QString screeningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
 {
     if (losses.seeds.size() < 2)

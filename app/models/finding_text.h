@@ -10,15 +10,15 @@
 
 namespace app {
 
-/// "38.0–52.0 ms", "up to 4.10 ms": two formatted numbers as a range; a unit they share is said once.
+/// "38.0–52.0 ms": two formatted numbers as a range; a shared unit appears once.
 QString rangeText(const QString& low, const QString& high);
 /// "Could save 38.0–52.0 ms per step.", "At most 52.0 ms per step."
 QString savingText(const advisor::Saving& saving);
-/// "Workers: 0 → 2", by the knob's label; "Workers = 2" where the value before is not known.
+/// "Workers: 0 → 2", with the knob's label; "Workers = 2" if the previous value is unknown.
 QString toggleText(const advisor::Toggle& toggle);
 /// "about 40 s", "about 3 min".
 QString aboutText(std::chrono::seconds duration);
-/// "0.120 lower (95 % interval 0.0800–0.160)": what the change saves of a loss.
+/// "0.120 lower (95 % interval 0.0800–0.160)": the effect of the change on a loss.
 QString lossDifferenceText(const advisor::Interval& saved);
 /// "1.38 × (95 % interval 1.29–1.47)".
 QString ratioText(const advisor::Interval& ratio);
@@ -26,9 +26,9 @@ QString ratioText(const advisor::Interval& ratio);
 QString verdictText(const advisor::ExperimentResult& result);
 /// "writing images (198 of 3,000)".
 QString preparingText(const config::protocol::Preparing& preparing);
-/// "3 of 4 measured savings lay in the predicted range"; empty when nothing was predicted.
+/// "3 of 4 measured savings were in the predicted range"; empty if nothing was predicted.
 QString predictionsText(const Journal& journal);
-/// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) a step".
+/// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) per step".
 QString predictedBesideMeasured(const advisor::ExperimentResult& result);
 
 } // namespace app

@@ -7,7 +7,7 @@
 #include <span>
 #include <unordered_map>
 
-// Tables with one row a name.
+// Tables with one row per name.
 namespace app {
 
 using profiler::Nanoseconds;
@@ -28,7 +28,7 @@ struct NameGroup {
 
 struct Groups {
     std::vector<NameGroup> all;
-    Nanoseconds total{}, steps{}; ///< of all groups; of all steps
+    Nanoseconds total{}, steps{}; ///< totals of all groups and of all steps
 };
 
 std::uint64_t groupKey(profiler::StringId name, profiler::ActivityKind kind)
@@ -168,7 +168,7 @@ public:
         m_durations.push_back(slice.duration.count());
     }
 
-    /// Takes what lies inside a slice of a group away from the group's own time.
+    /// Subtracts the time of nested slices from the self time of their parent's group.
     void cover(std::uint64_t key, Nanoseconds by)
     {
         if (const auto found = m_index.find(key); found != m_index.end())
@@ -207,19 +207,19 @@ private:
 
     const Steps* m_steps;
     std::unordered_map<std::uint64_t, std::size_t> m_index;
-    std::vector<std::uint32_t> m_groupOf; ///< by slice, in the order of the scan
+    std::vector<std::uint32_t> m_groupOf; ///< group of each slice, in scan order
     std::vector<std::int64_t> m_durations;
 };
 
-/// What is needed of a slice to find what lies inside it.
+/// The fields of a slice that are needed to find its children.
 struct Span {
     std::int64_t begin, end;
     std::uint64_t group;
     std::uint8_t depth;
-    bool counts; ///< it is among the slices of the table
+    bool counts; ///< true if the table contains the slice
 };
 
-/// Slices of a track, outer ones before what lies in them; empty where none is the subject's.
+/// Slices of a track, parents before children; empty if none belongs to the table.
 std::vector<Span> spansOf(const Trace& trace, profiler::TrackId track, const TableSubject& subject,
                           const std::optional<profiler::TimeRange>& range, const std::stop_token& stop)
 {
@@ -242,7 +242,7 @@ std::vector<Span> spansOf(const Trace& trace, profiler::TrackId track, const Tab
     return spans;
 }
 
-/// Takes from each group what the slices of one track cover of its slices directly.
+/// Subtracts from each group the time of direct children on one track.
 void takeCovered(const std::vector<Span>& spans, Grouping& grouping)
 {
     std::vector<const Span*> around;

@@ -12,7 +12,8 @@ using profiler::Trace;
 
 namespace {
 
-/// What is needed of a slice, clipped to the range: a range may hold millions.
+/// The fields of a slice that are needed, clipped to the range. They are copied compactly because a range may contain
+/// millions of slices.
 struct Clipped {
     std::int64_t begin, duration;
     profiler::StringId name;
@@ -23,7 +24,7 @@ struct Clipped {
     [[nodiscard]] std::int64_t end() const { return begin + duration; }
 };
 
-/// Slices of one track within the range, outer ones first.
+/// Slices of one track within the range, parents first.
 std::vector<Clipped> clippedSlices(const Trace& trace, profiler::TrackId track, TimeRange range,
                                    const std::stop_token& stop)
 {
@@ -66,7 +67,7 @@ std::vector<RangeSums::Sum> sorted(std::vector<RangeSums::Sum> sums)
     return sums;
 }
 
-/// Exclusive times: each slice's duration less what the slices directly inside it cover.
+/// Self times: the duration of each slice minus the time of its direct children.
 std::vector<std::int64_t> selfTimes(const std::vector<Clipped>& slices)
 {
     std::vector<std::int64_t> self(slices.size());

@@ -10,11 +10,11 @@
 
 namespace app {
 
-/// What happened within a range of time, over all tracks. Times are exclusive (a slice without what lies inside it) and
-/// clipped to the range, so that they add up; tracks work side by side, so that the sum may exceed the range.
+/// Time within a range over all tracks. The times are self times, clipped to the range, so that they add up. Tracks run
+/// in parallel, so the sum can exceed the range.
 struct RangeSums {
     struct Sum {
-        std::string name; ///< of slices; empty where summed by class
+        std::string name; ///< slice name; empty in sums by class
         SliceClass which = SliceClass::Other;
         std::int64_t count = 0;
         profiler::Nanoseconds self{};
@@ -26,13 +26,14 @@ struct RangeSums {
     profiler::Nanoseconds self{}; ///< of everything
     std::vector<Sum> byClass;     ///< most time first
     std::vector<Sum> byName;      ///< most time first, at most kMostNames
-    std::int64_t names = 0;       ///< how many different ones there are
-    bool stopped = false;         ///< asked to stop before it was done
+    std::int64_t names = 0;       ///< number of distinct names
+    bool stopped = false;         ///< true if it was stopped before it was complete
 
     static constexpr std::size_t kMostNames = 500;
 };
 
-/// O(n log n) in the slices of the range: run it off the GUI thread. Steps themselves are left out: they contain all.
+/// O(n log n) in the slices of the range; do not call on the GUI thread. Step slices are left out because they contain
+/// all others.
 RangeSums rangeSums(const profiler::Trace& trace, profiler::TimeRange range, const std::stop_token& stop = {});
 
 } // namespace app

@@ -22,7 +22,7 @@ struct Words {
 
 constexpr qint64 kLargest = 16 << 20; ///< bytes of a source file; larger ones are data
 
-/// Nothing for what is no file: a trace may name a pipe or a device.
+/// Returns nothing for a path that is not a regular file: a trace may name a pipe or a device.
 std::optional<QByteArray> readSource(const QString& path)
 {
     const QFileInfo info(path);

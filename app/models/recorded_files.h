@@ -8,19 +8,19 @@
 
 namespace app {
 
-/// A file of a recorded Python program, with the text that it had when the program was recorded: lines of the trace are
-/// lines of this text.
+/// A source file of a recorded Python program with its text at the time of the recording. Line numbers of the trace
+/// refer to this text.
 struct RecordedFile {
     QString path;
-    QStringList lines; ///< without line ends; empty: the recorded text is not there, see `problem`
-    QString problem;   ///< why there is no text; empty: there is one
+    QStringList lines; ///< lines without line ends; empty if the recorded text is not available, see `problem`
+    QString problem;   ///< why there is no text; empty if there is
 };
 
-/// The user's files that the trace names, the script first. A file whose content is not the recorded one counts where
-/// the difference is a patch of ours, whose original is kept. Reads files: not for the GUI thread.
+/// The user's source files in the trace, the script first. A file that differs from the recorded one only by a
+/// Stepscope patch (whose original is kept) still counts. Reads files: do not call on the GUI thread.
 std::vector<RecordedFile> recordedFiles(const profiler::Trace& trace);
 
-/// The file of that path; null: it is not one of the program's.
+/// The file with that path; null if it does not belong to the program.
 const RecordedFile* findFile(const std::vector<RecordedFile>& files, const QString& path);
 
 } // namespace app

@@ -22,7 +22,7 @@ QString subject(const QString& level)
                            : RecordingWords::tr("Recording at level %1").arg(level);
 }
 
-/// "3.1 % to a step with operators, 0.3 % to the run"
+/// "3.1 % to a step with operators and 0.3 % to the run"
 QString added(double stepShare, double recordedShare)
 {
     const QString step = formatShare(stepShare);

@@ -16,7 +16,7 @@ using profiler::Trace;
 
 namespace {
 
-constexpr std::size_t kMostLinks = 40; ///< one launch of a graph may start thousands of kernels
+constexpr std::size_t kMostLinks = 40; ///< one CUDA graph launch may start thousands of kernels
 
 QString text(const char* source)
 {
@@ -66,7 +66,7 @@ void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
         details.push_back({text("Call"), text("asynchronous"), {}});
 }
 
-/// What the other end of an arrow is to a slice.
+/// Label of the slice at the other end of a flow.
 const char* flowLabel(profiler::FlowKind kind, bool outgoing)
 {
     switch (kind) {

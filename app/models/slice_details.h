@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// One thing known of a slice, in words; it may lead to another slice, or to a line of the recorded program.
+/// One property of a slice as text; it may link to another slice or to a source line.
 struct SliceDetail {
     QString label; ///< "Duration"
     QString value; ///< "41.2 ms"
@@ -22,24 +22,24 @@ struct SliceDetail {
 
 /// The trace has slices or counters.
 bool holdsAnything(const profiler::Trace& trace);
-/// Kind, duration, place and arguments that apply: what fits a hover card.
+/// Kind, duration, position and the arguments that apply: the content of a tooltip.
 std::vector<SliceDetail> sliceFacts(const profiler::Trace& trace, const profiler::Slice& slice);
-/// Typed arguments besides: shapes, types, device, stream, process.
+/// Other typed arguments: shapes, types, device, stream, process.
 std::vector<SliceDetail> sliceArguments(const profiler::Trace& trace, const profiler::Slice& slice);
-/// The step in which it begins, as a link; none for a step itself and outside of steps.
+/// A link to the step in which the slice starts; none for step slices and outside steps.
 std::optional<SliceDetail> sliceStep(const profiler::Slice& slice, const std::vector<profiler::analysis::Step>& steps);
-/// Its duration without what lies directly inside it. O(n) in what lies inside: off the GUI thread for long slices.
+/// Self time of the slice. O(n) in the nested slices; do not call on the GUI thread for long slices.
 profiler::Nanoseconds ownTime(const profiler::Trace& trace, const profiler::Slice& slice,
                               const std::stop_token& stop = {});
-/// Slices that belong to it: the one around it, its launch or device work, its forward or backward.
+/// Related slices: the parent, the launch or the launched work, the forward or backward pass.
 std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler::Slice& slice);
-/// Its line in the recorded program, as a link.
+/// A link to its line in the recorded program.
 SliceDetail sourceLink(const advisor::SourcePlace& place);
-/// Its name as a title; a step's with its number.
+/// Its name as a title; the title of a step contains its number.
 QString sliceTitle(const profiler::Trace& trace, const profiler::Slice& slice);
 /// Name, kind, duration and track in one sentence, for screen readers.
 QString sliceSentence(const profiler::Trace& trace, const profiler::Slice& slice);
-/// The id is one of this trace's: evidence may outlive the trace it was found in.
+/// True if the id is valid in this trace: evidence may outlive its trace.
 bool holds(const profiler::Trace& trace, profiler::SliceId id);
 /// A name of the trace as text.
 QString traceText(std::string_view text);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-// Tables with one row a slice.
+// Tables with one row per slice.
 namespace app {
 
 using profiler::Slice;
@@ -12,7 +12,7 @@ using profiler::Trace;
 
 namespace {
 
-/// A slice and what it is sorted by.
+/// A slice and its sort key.
 struct Keyed {
     std::int64_t key;
     SliceId id;
@@ -54,7 +54,7 @@ private:
     std::vector<SliceId> m_ids;
 };
 
-/// Which fields any slice has: a column without a single figure only takes room.
+/// Finds the fields that at least one slice has; empty columns are left out.
 class FieldsSeen {
 public:
     FieldsSeen(std::vector<Field> all, const Steps& steps) : m_all(std::move(all)), m_steps(&steps)
@@ -80,7 +80,7 @@ private:
     const Steps* m_steps;
 };
 
-/// Places of different texts in the order of their letters, by StringId.
+/// Alphabetical ranks of distinct texts, by StringId.
 std::vector<std::uint32_t> ranksOf(const Trace& trace, std::vector<profiler::StringId> texts)
 {
     std::vector<std::uint32_t> ranks(trace.stringCount());
@@ -91,7 +91,7 @@ std::vector<std::uint32_t> ranksOf(const Trace& trace, std::vector<profiler::Str
     return ranks;
 }
 
-/// Texts get their ranks only when all are known: until then the id stands in the keys.
+/// Texts get their ranks when all are known; until then the keys contain the ids.
 void rankTexts(const Trace& trace, std::vector<Keyed>& rows)
 {
     std::vector<profiler::StringId> used;
@@ -107,7 +107,7 @@ void rankTexts(const Trace& trace, std::vector<Keyed>& rows)
         row.key = ranks[static_cast<std::size_t>(row.key)];
 }
 
-/// Sorts by runs and merges them, so that it can tell how far it is and stop. False when stopped.
+/// Sorts runs and merges them, so that it can report progress and stop. False when stopped.
 bool sortRows(std::vector<Keyed>& rows, bool descending, const std::function<void(double)>& tell,
               const std::stop_token& stop)
 {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kStepsSearched = 50;
 
-/// The longest slice of that kind and name on a track within a range.
+/// The longest slice with that kind and name on a track within a range.
 std::optional<Slice> longestNamed(const Trace& trace, TrackId track, profiler::TimeRange range, ActivityKind kind,
                                   std::string_view name)
 {

@@ -11,11 +11,11 @@
 
 namespace app {
 
-/// A part of a step as the views name and colour it.
+/// A part of a step with its display name and colour.
 struct StepPart {
     SliceClass which;
     const char* name;       ///< to be translated: stepPartName()
-    std::string_view phase; ///< of the slices it comes from; "" for the rest
+    std::string_view phase; ///< name of its phase slices; "" for the rest
     profiler::Nanoseconds profiler::analysis::StepParts::*time;
 };
 
@@ -40,17 +40,18 @@ inline constexpr std::array<StepPart, 8> kStepParts = {{
 
 QString stepPartName(const StepPart& part);
 
-/// What a row or bar leads to.
+/// The target of a row or bar.
 struct Evidence {
     std::optional<profiler::SliceId> slice;
     std::optional<profiler::TimeRange> range;
     friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 
-/// The slice that shows a part best: in the steady step with the most of it, its longest slice; that step for "other".
+/// The slice that shows a part best: the longest slice of the part in the steady step with the largest share of it; for
+/// "other", that step.
 Evidence evidenceOf(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps,
                     const StepPart& part);
-/// The longest slice of a loader stage in the first steady steps that hold one.
+/// The longest slice of a loader stage in the first steady steps that contain one.
 Evidence evidenceOfStage(const profiler::Trace& trace, const std::vector<profiler::analysis::Step>& steps,
                          std::string_view stage);
 

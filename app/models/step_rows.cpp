@@ -66,7 +66,7 @@ public:
     [[nodiscard]] SliceClass sliceClass(std::size_t) const override { return SliceClass::Step; }
     [[nodiscard]] std::optional<std::size_t> find(const Slice& slice) const override
     {
-        // Whatever lies in a step leads to the step.
+        // Any slice within a step links to the step.
         for (std::size_t row = 0; row < size(); ++row)
             if (step(row).range.contains(slice.begin))
                 return row;

@@ -232,7 +232,7 @@ std::int64_t sliceKey(const Slice& slice, Field field, const Steps& steps)
     case Field::Bytes:
         return slice.args.bytes;
     case Field::Rate:
-        // The bits of doubles that are not negative are ordered as they are.
+        // The bit patterns of non-negative doubles sort like the doubles.
         return std::bit_cast<std::int64_t>(bytesPerSecond(slice.args.bytes, slice.duration).value_or(0));
     case Field::Direction:
         return static_cast<std::int64_t>(slice.args.copy);

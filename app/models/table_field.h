@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// What a column shows.
+/// The content of a column.
 enum class Field : std::uint8_t {
     Name,
     Kind,
@@ -41,32 +41,32 @@ enum class Field : std::uint8_t {
     ShareOfSteps,
 };
 
-/// A heading, and what it says when the pointer rests on it.
+/// A heading and its tooltip.
 struct FieldTitle {
     QString title, what;
 };
 FieldTitle fieldTitle(Field field);
-/// Figures are right-aligned, and begin with the largest when their heading is clicked.
+/// Numbers are right-aligned and sort largest first on the first click.
 bool isFigure(Field field);
-/// "ns", "bytes", "bytes/s", "" — the unit of exact figures, for the headings of files.
+/// "ns", "bytes", "bytes/s" or "": the unit of exact values, for column headings in files.
 QString exactUnit(Field field);
 
 using Steps = std::vector<profiler::analysis::Step>; ///< by begin, not overlapping
 /// The step in which a moment lies; null outside of steps.
 const profiler::analysis::Step* stepAt(const Steps& steps, profiler::TraceTime time);
 
-/// A cell of a table of slices; fields of groups do not apply.
+/// A cell in a table of slices; group fields do not apply.
 TableValue sliceValue(const profiler::Trace& trace, const profiler::Slice& slice, Field field, const Steps& steps);
-/// A field that slices of its table may lack.
+/// A field that some slices of the table do not have.
 bool isOptional(Field field);
 /// True where sliceValue() is not empty.
 bool applies(const profiler::Slice& slice, Field field, const Steps& steps);
-/// A field whose cells are texts of the trace's pool.
+/// A field whose cells are texts from the trace's string pool.
 bool isPooledText(Field field);
-/// A number that orders slices as sliceValue() does, for sorting millions; of a pooled text only its StringId.
+/// A number that sorts slices like sliceValue(), for sorting millions of rows; for pooled texts, only the StringId.
 std::int64_t sliceKey(const profiler::Slice& slice, Field field, const Steps& steps);
 
-/// Bytes a second of a copy or a memset; none without bytes or time.
+/// Bytes per second of a copy or memset; none without bytes or duration.
 std::optional<double> bytesPerSecond(std::int64_t bytes, profiler::Nanoseconds time);
 
 } // namespace app

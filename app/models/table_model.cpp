@@ -8,7 +8,7 @@ namespace app {
 
 namespace {
 
-// A view's heights are ints of pixels: more rows than this would overflow them.
+// View heights are ints in pixels; more rows than this would overflow.
 constexpr std::size_t kMostRows = 50'000'000;
 
 bool sameColumns(const TableRows& a, const TableRows& b)
@@ -21,7 +21,7 @@ bool sameColumns(const TableRows& a, const TableRows& b)
 
 void TableModel::setRows(std::shared_ptr<const TableRows> rows)
 {
-    // A growing trace brings as many rows with new figures: selection and scroll position of the view stay.
+    // A growing trace updates the same number of rows, so the view keeps its selection and scroll position.
     const bool sameShape = rows && m_rows && rows->size() == m_rows->size() && sameColumns(*rows, *m_rows);
     if (!sameShape)
         beginResetModel();
@@ -80,7 +80,8 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
     case Qt::ToolTipRole:
         return column.what.isEmpty() ? QVariant() : column.what;
     case Qt::InitialSortOrderRole:
-        return column.figure ? Qt::DescendingOrder : Qt::AscendingOrder; // the first click shows what costs most
+        return column.figure ? Qt::DescendingOrder : Qt::AscendingOrder; // the first click sorts the largest values
+                                                                         // first
     case Qt::TextAlignmentRole:
         return QVariant::fromValue((column.figure ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     default:

@@ -7,7 +7,7 @@
 
 namespace app {
 
-/// Rows for a view. They come whole, from a background query: the model itself does no work beyond the cells that show.
+/// Rows for a view. A background query delivers all of them at once; the model only formats visible cells.
 class TableModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -22,7 +22,7 @@ public:
     [[nodiscard]] QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-    /// Swatches follow the theme.
+    /// Updates the swatches after a theme change.
     void setDark(bool dark);
 
 private:

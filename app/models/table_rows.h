@@ -13,13 +13,13 @@
 namespace app {
 
 struct TableColumn {
-    int id = 0;          ///< what it is sorted by in a TableOrder: a Field, or a part of a step
-    QString title, what; ///< what: a sentence for who does not know
-    QString exactUnit;   ///< of the figures in a file; empty for none
+    int id = 0;          ///< sort id in a TableOrder: a Field, or a part of a step
+    QString title, what; ///< tooltip: one sentence
+    QString exactUnit;   ///< unit of the values in a file; empty: none
     bool figure = false;
 };
 
-/// The rows of a table: an index into a trace, never a copy of it. Immutable, so any thread may read them.
+/// The rows of a table: an index into a trace, not a copy. Immutable, so any thread may read them.
 class TableRows {
 public:
     virtual ~TableRows() = default;
@@ -27,12 +27,12 @@ public:
     [[nodiscard]] virtual std::size_t size() const = 0;
     [[nodiscard]] virtual const std::vector<TableColumn>& columns() const = 0;
     [[nodiscard]] virtual TableValue value(std::size_t row, std::size_t column) const = 0;
-    /// The slice that a row leads to; the longest one of a group.
+    /// The slice that a row links to; for a group, the longest slice.
     [[nodiscard]] virtual profiler::SliceId slice(std::size_t row) const = 0;
     [[nodiscard]] virtual SliceClass sliceClass(std::size_t row) const = 0;
-    /// The row that shows a slice, if any. O(n) at most, some ms for ten million rows.
+    /// The row of a slice, if any. At most O(n), a few ms for ten million rows.
     [[nodiscard]] virtual std::optional<std::size_t> find(const profiler::Slice& slice) const = 0;
-    /// The trace that the rows are of.
+    /// The trace of the rows.
     [[nodiscard]] virtual const profiler::Trace& trace() const = 0;
 };
 

@@ -11,7 +11,7 @@
 // The parts of a query.
 namespace app {
 
-/// Tells whether names match a filter; each different name is looked at once.
+/// Tests whether names match a filter. Each distinct name is tested once.
 class NameMatcher {
 public:
     NameMatcher(const profiler::Trace& trace, const TableFilter& filter);
@@ -27,7 +27,7 @@ private:
 
 std::vector<TableColumn> columnsOf(const std::vector<Field>& fields);
 
-/// Slices looked at until now, as a share of all; calls back about a hundred times.
+/// Share of slices scanned so far; calls back about a hundred times.
 class ScanProgress {
 public:
     ScanProgress(std::size_t total, double from, double to, const std::function<void(double)>& tell)
@@ -46,7 +46,7 @@ private:
     const std::function<void(double)>* m_tell;
 };
 
-/// Slices of the subject that the filter lets through, track by track. False when asked to stop.
+/// Slices of the subject that match the filter, track by track. False when stopped.
 bool scan(const profiler::Trace& trace, const TableSubject& subject, const TableFilter& filter, ScanProgress progress,
           const std::stop_token& stop, const std::function<void(const profiler::Slice&)>& visit);
 
@@ -59,7 +59,7 @@ std::shared_ptr<const TableRows> makeGroupRows(const std::shared_ptr<const profi
                                                const std::function<void(double)>& progress,
                                                const std::stop_token& stop);
 
-/// One row a step: when, how long, and where its time went; parts that no step has are left out.
+/// One row per step: start, duration, and the time of its parts. Parts that occur in no step are left out.
 std::shared_ptr<const TableRows> makeStepRows(const std::shared_ptr<const profiler::Trace>& trace,
                                               const TableQuery& query, const std::stop_token& stop);
 

@@ -10,11 +10,11 @@
 
 namespace app {
 
-/// What a table is about: kinds of slices, and the columns that mean something for them.
+/// The subject of a table: kinds of slices and the columns that apply to them.
 struct TableSubject {
     QString title;           ///< "Kernels"
-    QString none;            ///< what is said of a trace without any
-    std::uint32_t kinds = 0; ///< bit per ActivityKind; 0: the steps themselves, which have no names
+    QString none;            ///< shown if the trace has none
+    std::uint32_t kinds = 0; ///< one bit per ActivityKind; 0: the steps, which have no names
     std::vector<Field> sliceFields, groupFields;
 
     [[nodiscard]] bool hasNames() const { return kinds != 0; }
@@ -29,7 +29,7 @@ constexpr std::uint32_t kindBits(std::initializer_list<profiler::ActivityKind> k
     return bits;
 }
 
-// What the bottom's tables are about.
+// Subjects of the tables at the bottom of the window.
 TableSubject kernelSubject();
 TableSubject opSubject();
 TableSubject copySubject();

@@ -13,7 +13,7 @@ namespace app {
 
 namespace {
 
-constexpr std::size_t kPiece = 1 << 20; ///< bytes gathered between two writes
+constexpr std::size_t kPiece = 1 << 20; ///< write buffer size in bytes
 
 QString tsvCell(QString text)
 {

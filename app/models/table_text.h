@@ -12,20 +12,20 @@
 
 namespace app {
 
-/// Rows as text for other programs, with exact figures: a heading, then a line a row.
+/// Rows as text for other programs, with exact values: a heading, then one line per row.
 enum class TableText {
-    Csv, ///< as profiler::formats::writers::appendCsvRow() has it
-    Tsv, ///< for a spreadsheet's clipboard; tabs and line ends in cells become blanks
+    Csv, ///< format of profiler::formats::writers::appendCsvRow()
+    Tsv, ///< for pasting into spreadsheets; tabs and line ends in cells become spaces
 };
 
-/// For any thread.
-/// @param rows      positions; for some rows, since all of it lies in memory
-/// @param progress  called with shares of [0, 1] now and then
-/// @return of the rows until it was asked to stop
+/// May be called on any thread.
+/// @param rows      row positions; keep them few, because the whole text is in memory
+/// @param progress  called occasionally with a share in [0, 1]
+/// @return the text of the rows up to the point where it was stopped
 QString tableText(const TableRows& table, std::span<const std::size_t> rows, TableText kind,
                   const std::function<void(double)>& progress = {}, const std::stop_token& stop = {});
 
-/// Writes all rows as UTF-8 CSV. A failed or stopped writing leaves no file behind.
+/// Writes all rows as UTF-8 CSV. Leaves no file behind if it fails or is stopped.
 profiler::Result<void> saveCsv(const TableRows& table, const std::filesystem::path& path,
                                const std::function<void(double)>& progress = {}, const std::stop_token& stop = {});
 

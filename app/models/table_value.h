@@ -7,8 +7,8 @@
 
 namespace app {
 
-/// What a table's cell holds. Figures are shown with three significant digits and a unit, positions in time with all
-/// digits; both are copied and saved exactly.
+/// The value of a table cell. It is displayed with three significant digits and a unit (positions in time with all
+/// digits), and copied and saved exactly.
 struct TableValue {
     enum class Unit : std::uint8_t {
         None,     ///< does not apply: an empty cell
@@ -37,11 +37,11 @@ struct TableValue {
     static TableValue ofShare(double share) { return {Unit::Share, {}, 0, share}; }
 };
 
-/// As people read it: "41.2 ms", "12.345 678 901 s", "11.8 GB/s", "61.2 %".
+/// Display text: "41.2 ms", "12.345 678 901 s", "11.8 GB/s", "61.2 %".
 QString shownText(const TableValue& value);
-/// As programs read it: ns, bytes, bytes a second and shares of one as plain numbers.
+/// Text for other programs: ns, bytes, bytes per second and shares as plain numbers.
 QString exactText(const TableValue& value);
-/// Order of two cells of one column: text by letters, numbers by size; what does not apply comes first.
+/// Order of two cells of a column: texts alphabetically, numbers by value, empty cells first.
 bool comesBefore(const TableValue& a, const TableValue& b);
 
 } // namespace app

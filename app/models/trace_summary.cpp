@@ -15,7 +15,7 @@ using profiler::analysis::TimeClass;
 
 namespace {
 
-constexpr std::size_t kMostRanges = 50; // more no list shows
+constexpr std::size_t kMostRanges = 50; // maximum length of a list
 
 QString text(const char* source)
 {

@@ -17,7 +17,7 @@
 
 namespace app {
 
-/// What a trace of any origin tells at a glance, beside its steps.
+/// Overview of a trace of any format, in addition to its steps.
 struct TraceSummary {
     profiler::analysis::Breakdown breakdown; ///< of the steps; total 0 without any
     std::vector<profiler::analysis::DeviceUse> devices;
@@ -29,18 +29,18 @@ struct TraceSummary {
     QString stepRange;  ///< the name of the ranges that were taken as steps; empty: they are told by something else
 };
 
-/// Several passes over the trace: off the GUI thread.
-/// @param stop  once requested, what was not looked at yet is left out: the result is to be discarded
+/// Makes several passes over the trace; do not call on the GUI thread.
+/// @param stop  once requested, the remaining passes are skipped and the result must be discarded
 TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
                        const std::vector<profiler::analysis::Step>& steps, const std::stop_token& stop = {});
 
-/// "kernels", "data loader": a class of the breakdown in words, and the colour it has everywhere.
+/// "kernels", "data loader": the label of a breakdown class, and its colour in all views.
 QString timeClassWord(profiler::analysis::TimeClass timeClass);
 SliceClass timeClassColour(profiler::analysis::TimeClass timeClass);
-/// "launching: the host did not give it work fast enough": a cause of idleness in words.
+/// "launch-bound: the CPU cannot launch kernels fast enough": the description of an idle cause.
 QString idleCauseSentence(std::string_view cause);
 SliceClass idleCauseColour(std::string_view cause);
-/// "Tesla V100 (GPU 0): busy 59.4 % of 1.05 s with kernels, 60.3 % with anything, on 2 streams".
+/// "Tesla V100 (GPU 0): running kernels 59.4 % of 1.05 s, busy with any work 60.3 %, on 2 streams".
 QString deviceSentence(const profiler::analysis::DeviceUse& device);
 
 } // namespace app

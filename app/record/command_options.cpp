@@ -14,9 +14,9 @@ namespace app {
 
 namespace {
 
-constexpr int kLimitMs = 30'000; ///< importing torch takes seconds, on a busy machine many
+constexpr int kLimitMs = 30'000; ///< importing torch takes seconds, more on a busy machine
 constexpr qint64 kMostBytes = 1 << 20;
-constexpr std::size_t kMostOptions = 300; ///< Hugging Face's parser has about 150
+constexpr std::size_t kMostOptions = 300; ///< Hugging Face's parser has about 150 options
 
 QString settingsKey(const std::filesystem::path& script)
 {
@@ -29,7 +29,7 @@ QString settingsKey(const std::filesystem::path& script)
 
 std::vector<CommandOption> optionsOfHelp(const QString& text)
 {
-    // "  -w N, --workers N  how many"; the help may begin on the next line.
+    // "  -w N, --workers N  how many"; the help text may start on the next line.
     static const QRegularExpression kOption(
         R"(^ {1,4}(?:-\w(?: \S+)?, )?(--[A-Za-z][\w.-]*)(?:[ =](\S+(?: \.\.\.)?))?(?:, --\S+(?: \S+)?)*(?:\s{2,}(.*))?$)");
     std::vector<CommandOption> options;
@@ -126,7 +126,7 @@ void HelpRunner::run(const RecordRequest& request)
     if (isRunning() || request.command.empty())
         return;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("COLUMNS", "200"); // argparse breaks lines by it
+    environment.insert("COLUMNS", "200"); // argparse wraps lines to this width
     for (const std::string& entry : request.environment)
         if (const auto equals = entry.find('='); equals != std::string::npos)
             environment.insert(QString::fromStdString(entry.substr(0, equals)),

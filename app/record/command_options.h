@@ -13,28 +13,28 @@
 
 namespace app {
 
-/// An option of a command line.
+/// A command-line option.
 struct CommandOption {
     QString name;  ///< "--workers"
-    QString takes; ///< what follows it: "N", "0"; empty: nothing does
+    QString takes; ///< its value: "N", "0"; empty: it takes no value
     QString help;  ///< one line; may be empty
     friend bool operator==(const CommandOption&, const CommandOption&) = default;
 };
 
-/// Options that a help text of Python's argparse lists; none where the text is not one.
+/// Options listed in a help text of Python's argparse; empty for any other text.
 std::vector<CommandOption> optionsOfHelp(const QString& text);
-/// Options that a recorded program declared.
+/// Options declared by a recorded program.
 std::vector<CommandOption> optionsOfTrace(const profiler::Trace& trace);
 
-/// The options of a script as they were seen last; kept in the user's settings.
+/// The last known options of a script, stored in the user's settings.
 std::vector<CommandOption> rememberedOptions(const std::filesystem::path& script);
 void rememberOptions(const std::filesystem::path& script, const std::vector<CommandOption>& options);
 
-/// Whether the script parses its command line with argparse, so that --help ends it after a list of its options. Other
-/// scripts might train instead.
+/// Whether the script parses its command line with argparse, so that --help prints a list of options and exits. Other
+/// scripts might start training instead.
 bool parsesWithArgparse(const std::filesystem::path& script);
 
-/// Runs a command with --help. The user has to have allowed the program. GUI thread.
+/// Runs a command with --help. The user must have allowed the program. GUI thread.
 class HelpRunner : public QObject {
     Q_OBJECT
 public:
@@ -45,7 +45,7 @@ public:
     [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
 
 signals:
-    /// Empty: the program listed none, or did not end in time.
+    /// Empty: the program listed none or did not exit in time.
     void ended(const std::vector<app::CommandOption>& options);
 
 private:

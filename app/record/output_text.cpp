@@ -6,14 +6,14 @@ namespace app {
 
 namespace {
 constexpr QChar kEscape(0x1b), kBell(0x07), kBackspace(0x08);
-constexpr qsizetype kMostArguments = 64; ///< a longer control sequence is none that is known here
+constexpr qsizetype kMostArguments = 64; ///< longer control sequences are not recognized
 } // namespace
 
 OutputText::Change OutputText::take(QStringView output)
 {
     Change change;
     const qsizetype shown = m_kept = m_line.size();
-    bool same = true; // it is still the line that was the last before
+    bool same = true; // still the last line of the previous text
     for (const QChar c : output) {
         if (!isShown(c))
             continue;
@@ -46,7 +46,7 @@ bool OutputText::isShown(QChar c)
         m_arguments.clear();
         m_state = c == u'['                                                       ? State::Control
                   : c == u']' || c == u'P' || c == u'X' || c == u'^' || c == u'_' ? State::String
-                  : c >= u' ' && c <= u'/'                                        ? State::Escape // one more comes
+                  : c >= u' ' && c <= u'/'                                        ? State::Escape // another line starts
                                                                                   : State::Text;
         return false;
     case State::Control:
@@ -75,7 +75,7 @@ void OutputText::control(QChar c)
         eraseInLine();
 }
 
-/// What a progress bar clears its line with: from here on, or from its beginning on.
+/// Erases the line from the cursor or from its start, as progress bars do.
 void OutputText::eraseInLine()
 {
     const bool before = m_arguments == u"1" || m_arguments == u"2";
@@ -92,7 +92,7 @@ void OutputText::write(QChar c)
         m_column = 0;
     } else if (c == kBackspace) {
         m_column = std::max<qsizetype>(0, m_column - 1);
-    } else if (c >= u' ' || c == u'\t') { // the rest has no picture
+    } else if (c >= u' ' || c == u'\t') { // other characters are not printable
         if (m_column == m_line.size()) {
             m_line += c;
         } else if (m_line[m_column] != c) {

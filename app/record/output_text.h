@@ -5,15 +5,15 @@
 
 namespace app {
 
-/// A program's output as a terminal shows it, as far as text without a cursor can: a carriage return goes back to the
-/// beginning of the line, and what comes then takes the place of what stood there, so that a progress bar stays one
-/// line; colours and other escape sequences are left out. Output may be cut anywhere between two calls.
+/// A program's output as a terminal shows it, as far as possible without a cursor. A carriage return goes back to the
+/// start of the line and the following text replaces it, so that a progress bar stays on one line. Colours and other
+/// escape sequences are left out. Output may be split anywhere between two calls.
 class OutputText {
 public:
-    /// What becomes of the text that is shown.
+    /// An edit of the displayed text.
     struct Change {
-        qsizetype erased = 0; ///< characters at its end, all of its last line
-        QString added;        ///< behind what is left
+        qsizetype erased = 0; ///< characters to remove at the end, all from the last line
+        QString added;        ///< text to append
         friend bool operator==(const Change&, const Change&) = default;
     };
 
@@ -27,7 +27,7 @@ private:
         String,   ///< in a string that BEL or ESC \ ends: ESC ], P, X, ^ and _
         StringEnd ///< after the ESC of that
     };
-    /// @return whether the character is to be shown
+    /// @return whether the character must be displayed
     bool isShown(QChar c);
     void control(QChar c);
     void write(QChar c);
@@ -37,7 +37,7 @@ private:
     QString m_arguments; ///< of the control sequence
     QString m_line;      ///< the last line
     qsizetype m_column = 0;
-    qsizetype m_kept = 0; ///< of the last line, how much is shown already
+    qsizetype m_kept = 0; ///< how much of the last line is already displayed
 };
 
 } // namespace app

@@ -24,14 +24,14 @@
 #include <QToolButton>
 #include <algorithm>
 
-// What the dialog does; how it is made is in record_dialog_form.cpp.
+// Behaviour of the dialog; its layout is in record_dialog_form.cpp.
 namespace app {
 
 namespace {
 
-constexpr int kCheckAfterMs = 400; ///< as long as a typist pauses, so that half a word is no error
+constexpr int kCheckAfterMs = 400; ///< a typing pause, so that an unfinished word is not reported as an error
 
-/// The script's name, else the program's.
+/// The name of the script, or of the program if there is no script.
 QString titleOf(const std::vector<std::string>& command)
 {
     const auto script = std::find_if(command.begin(), command.end(), [](const std::string& word) {
@@ -198,7 +198,7 @@ void RecordDialog::start()
                            });
 }
 
-/// The user has allowed it.
+/// Called after the user allowed the program.
 void RecordDialog::record(const QString& line, const RecordRequest& request)
 {
     if (m_controller.isRunning() || m_session->isBusy())
@@ -226,7 +226,7 @@ void RecordDialog::record(const QString& line, const RecordRequest& request)
         m_stop->setFocus();
 }
 
-/// The script, or the program, that the command runs; empty: there is no command.
+/// The script or program that the command runs; empty if there is no command.
 std::filesystem::path RecordDialog::script()
 {
     const auto words = commandWords(m_command->currentText().trimmed());
@@ -271,7 +271,7 @@ void RecordDialog::askForOptions()
                            });
 }
 
-/// At the end of the line, with its value selected.
+/// Appends the option to the command and selects its value.
 void RecordDialog::insertOption(const CommandOption& option)
 {
     QLineEdit* line = m_command->lineEdit();
@@ -282,7 +282,7 @@ void RecordDialog::insertOption(const CommandOption& option)
         line->setSelection(static_cast<int>(before.size()) + 1, static_cast<int>(option.takes.size()));
 }
 
-/// A recording says which options its program declared.
+/// A recording contains the options that its program declared.
 void RecordDialog::takeOptionsOfTrace()
 {
     const auto& metadata = m_session->trace()->metadata();
@@ -294,14 +294,14 @@ void RecordDialog::takeOptionsOfTrace()
     if (!words || options.empty())
         return;
     const std::filesystem::path program = codeOf(*words, folder->second).path;
-    if (rememberedOptions(program).empty()) // --help says more
+    if (rememberedOptions(program).empty()) // --help has more details
         rememberOptions(program, options);
 }
 
 void RecordDialog::take(const QString& output)
 {
     auto* bar = m_output->verticalScrollBar();
-    const bool atEnd = bar->value() == bar->maximum(); // who reads further up stays there
+    const bool atEnd = bar->value() == bar->maximum(); // do not scroll if the user has scrolled up
     const OutputText::Change change = m_text.take(output);
     QTextCursor cursor(m_output->document());
     cursor.movePosition(QTextCursor::End);

@@ -25,8 +25,8 @@ class QToolButton;
 
 namespace app {
 
-/// Records a program: takes its command line, shows what it writes while it runs, and opens the trace when it has
-/// ended. Not modal; closing it leaves the recording going on.
+/// Records a program: asks for its command line, shows its output while it runs, and opens the trace when it exits. Not
+/// modal; closing the dialog does not stop the recording.
 class RecordDialog : public QDialog {
     Q_OBJECT
 public:
@@ -34,7 +34,8 @@ public:
     ~RecordDialog() override;
 
     [[nodiscard]] bool isRecording() const { return m_controller.isRunning(); }
-    /// For a window that closes: the command is asked to end, more firmly each time; the trace is kept, and not opened.
+    /// Called when the window closes: asks the command to end, more forcefully each time. The trace is kept but not
+    /// opened.
     void stopForGood();
 
 signals:
@@ -67,7 +68,7 @@ private:
     void colourState();
     void update();
     void chooseFolder();
-    /// The request as the form has it. Shows what is wrong with a field below it; nothing then.
+    /// The recording request of the form. If a field is invalid, shows the error below the field and returns nothing.
     std::optional<RecordRequest> checkedRequest(bool alsoEmpty);
     void showProblems(const std::vector<advisor::runner::LaunchProblem>& problems);
     void focusFirstProblem();
@@ -76,7 +77,7 @@ private:
     Session* m_session;
     RecordController m_controller;
     HelpRunner m_help;
-    std::filesystem::path m_helpOf; ///< the script that was asked for its options
+    std::filesystem::path m_helpOf; ///< the script whose options are listed
     QElapsedTimer m_since;
     QTimer m_tick;
     bool m_stopping = false, m_leaving = false, m_bad = false;
@@ -86,14 +87,14 @@ private:
     QLineEdit* m_folder = nullptr;
     QPlainTextEdit* m_environment = nullptr;
     QLabel *m_commandError = nullptr, *m_folderError = nullptr, *m_environmentError = nullptr;
-    QTimer m_checkSoon; ///< what is typed is checked when the user pauses
+    QTimer m_checkSoon; ///< input is checked when the user pauses typing
     QCheckBox *m_part = nullptr, *m_python = nullptr, *m_operators = nullptr, *m_windows = nullptr;
     QSpinBox *m_window = nullptr, *m_every = nullptr;
     QDoubleSpinBox *m_after = nullptr, *m_seconds = nullptr;
     QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
     QPlainTextEdit* m_output = nullptr;
     OutputText m_text;
-    QString m_title; ///< of the program that is recorded
+    QString m_title; ///< of the recorded program
     QPushButton *m_start = nullptr, *m_stop = nullptr;
 };
 

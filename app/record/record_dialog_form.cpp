@@ -19,12 +19,12 @@
 #include <QVBoxLayout>
 #include <type_traits>
 
-// How the dialog is made.
+// Layout of the dialog.
 namespace app {
 
 namespace {
 
-constexpr int kMostLines = 20'000; ///< of output that are kept
+constexpr int kMostLines = 20'000; ///< lines of output to keep
 constexpr double kLongestSeconds = 1e6;
 constexpr int kMostSteps = 1'000'000;
 
@@ -71,7 +71,7 @@ void RecordDialog::makeCommand(QWidget* parent)
     m_command->setAccessibleName(tr("Command"));
     m_command->setToolTip(tr("The program and its arguments, as in a terminal"));
     connect(m_command->lineEdit(), &QLineEdit::returnPressed, this, &RecordDialog::start);
-    // The list's own menu: a command may hold a password that nobody wants to see again.
+    // A context menu of the list, because a command may contain a password that must be removable.
     m_command->lineEdit()->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_command->lineEdit(), &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
         const std::unique_ptr<QMenu> menu(m_command->lineEdit()->createStandardContextMenu());
@@ -105,7 +105,7 @@ void RecordDialog::forgetHistory()
     fillHistory({});
 }
 
-/// Operators of some steps only: those of a long training cost time and fill its trace.
+/// Option to record operators in some steps only: in a long training, operators cost time and fill the trace.
 QHBoxLayout* RecordDialog::makeWindows(QWidget* parent)
 {
     const RecordSettings settings = recordSettings();
@@ -223,7 +223,7 @@ QHBoxLayout* RecordDialog::makeButtons()
     m_start = new QPushButton(tr("&Record"), this);
     m_start->setObjectName("record");
     m_start->setProperty("primary", true);
-    m_start->setAutoDefault(false); // Return in the command's line starts it by itself
+    m_start->setAutoDefault(false); // pressing Return in the command field already starts the recording
     m_stop = new QPushButton(this);
     m_stop->setObjectName("stopRecording");
     m_stop->setAutoDefault(false);

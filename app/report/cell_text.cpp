@@ -7,14 +7,14 @@ namespace app {
 
 namespace {
 
-constexpr qsizetype kLongName = 60; ///< letters: about what half a line of a page holds
+constexpr qsizetype kLongName = 60; ///< letters, about half a line of a page
 
 bool isClosing(QChar opening, QChar letter)
 {
     return opening == '<' ? letter == '>' : letter == ')';
 }
 
-/// Past the bracket that closes the one at `at`; -1: none does.
+/// Index after the bracket that closes the one at `at`; -1 if there is none.
 qsizetype pastBrackets(const QString& name, qsizetype at)
 {
     QString open;
@@ -31,7 +31,7 @@ qsizetype pastBrackets(const QString& name, qsizetype at)
     return -1;
 }
 
-/// A line may end behind this letter of a name.
+/// A line may be broken after this letter of a name.
 bool isJoint(QStringView word, qsizetype at)
 {
     const QChar letter = word[at];
@@ -106,7 +106,7 @@ QString shortNameOf(const QString& name)
             ++i;
             continue;
         }
-        // What it is called with tells less than what it is made of.
+        // Function arguments are less informative than template arguments.
         if (letter == '<')
             kept += QStringLiteral("<…>");
         else if (past < name.size())

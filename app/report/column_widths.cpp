@@ -13,7 +13,7 @@ double sum(const std::vector<ColumnNeed>& needs, double ColumnNeed::*what)
                            [&](double all, const ColumnNeed& need) { return all + need.*what; });
 }
 
-/// The width to which the widest words are cut so that all fit.
+/// The width to which the widest words are reduced so that all columns fit.
 double commonWidth(const std::vector<ColumnNeed>& needs, double room)
 {
     std::vector<double> words;

@@ -4,18 +4,19 @@
 
 namespace app {
 
-/// What a column asks for, all in one unit.
+/// Width requirements of a column, all in the same unit.
 struct ColumnNeed {
     double word = 0;    ///< its widest word
     double line = 0;    ///< its widest text on one line; at least `word`
-    bool grows = false; ///< takes what is left over
+    bool grows = false; ///< takes the remaining width
 };
 
-/// True when no word of them has to be broken.
+/// True if no word has to be broken.
 [[nodiscard]] bool wordsFit(const std::vector<ColumnNeed>& needs, double room);
 
-/// Widths that fill the room: each column as wide as its words, and of what is left each as much as its texts ask for
-/// (the way browsers lay tables out); where even the words have no room, the widest give way to the same width.
+/// Column widths that fill the available width. Each column is at least as wide as its widest word; the remaining width
+/// is distributed by text width, as browsers lay out tables. If the words do not fit, the widest columns are reduced to
+/// the same width.
 [[nodiscard]] std::vector<double> columnWidths(const std::vector<ColumnNeed>& needs, double room);
 
 } // namespace app

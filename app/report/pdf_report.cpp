@@ -22,7 +22,7 @@ double fromMm(double mm)
     return mm / 25.4 * kDpi;
 }
 
-/// The page's own colours: a dark theme of the app is no reason for white text on paper.
+/// Fixed page colours: a dark theme of the app must not print white text on paper.
 QPalette paperPalette()
 {
     QPalette palette;

@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// Writes the report on A4 pages, its figures as vectors, its text to be searched and copied. Written whole or not at
-/// all. Any thread, while there is a QGuiApplication.
+/// Writes the report on A4 pages, with vector charts and searchable text. The file is written completely or not at all.
+/// Any thread, while a QGuiApplication exists.
 profiler::Result<void> writePdfReport(const std::filesystem::path& path, const advisor::ReportModel& model);
 
 } // namespace app

@@ -21,7 +21,7 @@ namespace {
 
 const QColor kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66), kFinding(0xd5, 0x5e, 0x00);
 constexpr int kMostTurns = 5;
-constexpr int kHeading = 1;                          ///< user state of a block that must not end a page
+constexpr int kHeading = 1;                          ///< user state of a block that must not be last on a page
 constexpr double kText = 9, kSmall = 8, kCode = 7.5; // points
 
 QString asQString(const std::string& text)
@@ -29,7 +29,7 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-/// What margins and paddings are given in; the layout scales them to the paint device.
+/// The unit of margins and padding; the layout scales them to the paint device.
 double layoutDpi()
 {
     const QScreen* screen = QGuiApplication::primaryScreen();
@@ -49,7 +49,7 @@ public:
     {
         QTextBlockFormat block;
         block.setBottomMargin(8 * m_layoutPoint);
-        m_cursor.setBlockFormat(block); // the document's first, which is there
+        m_cursor.setBlockFormat(block); // the first block of the document always exists
         m_cursor.setBlockCharFormat(words(18, true));
         m_cursor.insertText(asQString(text), words(18, true));
     }
@@ -98,7 +98,7 @@ private:
         insertBlock(block, format);
         m_cursor.insertText(text, format);
     }
-    /// Behind a table and a frame there is a block already.
+    /// A table or frame is always followed by a block.
     void insertBlock(const QTextBlockFormat& block, const QTextCharFormat& format)
     {
         if (std::exchange(m_inEmptyBlock, false)) {
@@ -111,7 +111,7 @@ private:
     QTextDocument& m_document;
     QTextCursor m_cursor;
     double m_unit;        ///< a point, in the document's units
-    double m_layoutPoint; ///< a point as formats take it: the layout scales them to the device
+    double m_layoutPoint; ///< a point in format units: the layout scales them to the device
     bool m_inEmptyBlock = false;
 };
 
@@ -205,8 +205,9 @@ void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)
         }
 }
 
-/// A heading at the foot of a page goes with what it heads to the next; where that is a heading too, both go.
-/// @return false: all of them stand well
+/// Moves a heading at the bottom of a page to the next page, together with the text below it (and with a heading
+/// directly before it).
+/// @return false if no heading had to be moved
 bool keepHeadings(QTextDocument& document)
 {
     bool moved = false;
@@ -249,7 +250,7 @@ void fillDocument(QTextDocument& document, const ReportModel& model)
         writer.code("PyTorch", code.python);
         writer.code("LibTorch", code.cpp);
     }
-    // What moves one may bring the next to the foot of a page.
+    // Moving one heading may bring the next one to the bottom of a page.
     for (int turn = 0; turn < kMostTurns && keepHeadings(document); ++turn) {
     }
 }

@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// Lays a report out as a text document for paper: headings, tables whose heads repeat on each page, figures.
-/// @param document  empty; its paint device and page size are set
+/// Lays out a report as a text document for printing: headings, tables with repeated header rows, charts.
+/// @param document  empty, with its paint device and page size set
 void fillDocument(QTextDocument& document, const advisor::ReportModel& model);
 
 } // namespace app

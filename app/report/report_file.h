@@ -6,8 +6,8 @@ class QWidget;
 
 namespace app {
 
-/// Asks where a report is to be saved, as a web page or as PDF; a name without an extension gets that of the chosen
-/// kind. Empty: cancelled.
+/// Asks where to save a report, as a web page or PDF. A name without an extension gets that of the chosen format.
+/// Empty: cancelled.
 QString askForReportFile(QWidget* parent, const QString& title, const QString& suggested);
 
 } // namespace app

@@ -26,7 +26,7 @@ constexpr double kSlack = 1.02;             // widths of a whole line are not th
 
 struct Cell {
     QString text;
-    QString whole; ///< in small letters below; empty: the text is all of it
+    QString whole; ///< full text in small letters below; empty: `text` is complete
 };
 
 bool isNone(const QString& text)
@@ -59,7 +59,7 @@ private:
     std::vector<std::vector<Cell>> m_rows;
     std::vector<bool> m_isNumber; ///< by column
     double m_points;
-    std::vector<double> m_widths; ///< of the texts, by column
+    std::vector<double> m_widths; ///< text width by column
 };
 
 TableWriter::TableWriter(const QTextDocument& document, const TableLook& look, const std::vector<std::string>& header,
@@ -78,7 +78,7 @@ TableWriter::TableWriter(const QTextDocument& document, const TableLook& look, c
             !kept.isEmpty())
             cells[0] = {kept, cells[0].text};
     }
-    // Without a head, what looks like a number is one by chance.
+    // In a table without a header, text that looks like a number is text by intent.
     m_isNumber.assign(columns, false);
     for (std::size_t column = 1; column < columns && !header.empty(); ++column) {
         const auto texts = [&](const auto& is) {
@@ -121,7 +121,7 @@ std::vector<ColumnNeed> TableWriter::needs(double points) const
     look(m_header, true);
     for (const auto& row : m_rows)
         look(row, false);
-    // Of a table without a head the last column explains the others.
+    // In a table without a header, the last column explains the others.
     for (std::size_t column = 0; column < needs.size(); ++column)
         needs[column].grows = m_header.empty() ? column + 1 == needs.size() : anyText && !m_isNumber[column];
     return needs;
@@ -188,7 +188,7 @@ QTextTable* TableWriter::write(QTextCursor& cursor)
     format.setBorderCollapse(true);
     format.setBorder(0);
     format.setCellSpacing(0);
-    format.setCellPadding(0); // each cell has its own
+    format.setCellPadding(0); // cells have their own margins
     format.setBottomMargin(kBelow * m_look.layoutPoint);
     format.setHeaderRowCount(m_header.empty() ? 0 : 1);
     const int head = m_header.empty() ? 0 : 1;

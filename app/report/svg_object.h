@@ -5,7 +5,7 @@
 
 namespace app {
 
-/// Draws SVG elements in a text document, as vectors where the paint device can.
+/// Draws SVG elements in a text document, as vectors if the paint device supports it.
 class SvgObject : public QObject, public QTextObjectInterface {
     Q_OBJECT
     Q_INTERFACES(QTextObjectInterface)

@@ -16,7 +16,7 @@ struct EditorText {
 
 struct Editor {
     const char* program;
-    const char* arguments; ///< separated by spaces
+    const char* arguments; ///< arguments separated by spaces
 };
 constexpr Editor kEditors[] = {
     {"code", "--goto {file}:{line}"},

@@ -4,16 +4,16 @@
 #include <QStringList>
 #include <optional>
 
-/// Opens a source file of the user's at a line, in the editor that the user works with.
+/// Opens a source file at a line in the user's editor.
 namespace app {
 
-/// The command that opens `file` at `line`: the program and its arguments. The setting "editor/command" comes first (a
-/// command line in which {file} and {line} are replaced), then the environment variable VISUAL, then the first
-/// well-known graphical editor in PATH. Nothing where there is none.
+/// The command that opens `file` at `line`: the program and its arguments. Tried in order: the setting "editor/command"
+/// (a command line with {file} and {line} placeholders), the environment variable VISUAL, and the first known graphical
+/// editor on PATH. Empty if there is none.
 std::optional<QStringList> editorCommand(const QString& file, int line);
 
-/// Starts that command and does not wait for it. A file is never handed to the desktop's own "open": that would run
-/// some kinds of files, and the path may come from a trace of somebody else.
+/// Starts that command without waiting for it. The desktop's "open" is never used because it would execute some file
+/// types, and the path may come from somebody else's trace.
 /// @return empty, or why the editor could not be started and what to do
 QString openInEditor(const QString& file, int line);
 

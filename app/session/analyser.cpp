@@ -20,12 +20,13 @@ using profiler::analysis::LastSteps;
 
 namespace {
 
-// Where no last steps stand for a trace, or they hold very much, they are looked at more often than the cost allows, so
-// that there is advice while it can be of use.
+// If a trace has no usable last steps, or they contain too many events, the whole trace is analysed more often than the
+// cost limit allows, so that advice arrives in time.
 constexpr std::chrono::milliseconds kLongestPause = 30s;
 constexpr std::chrono::milliseconds kShortestPause = 1s;
 
-/// Processor time of the calling thread. On a machine that the training fills, an analysis lasts far longer than that.
+/// CPU time of the calling thread. On a machine that the training keeps busy, the wall time of an analysis is much
+/// longer.
 std::chrono::nanoseconds cpuTime()
 {
     timespec time{};
@@ -33,7 +34,7 @@ std::chrono::nanoseconds cpuTime()
     return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// @return null: it was stopped on the way
+/// @return null if it was stopped
 std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source,
                                            const std::stop_token& stop)
 {
@@ -48,7 +49,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
         result->whyNoRange = Analyser::tr("The trace has no range named “%1”.").arg(traceText(source.range));
     if (stop.stop_requested())
         return nullptr;
-    // Of several ranks, what is analysed: another rank's kernels would be laid over these steps.
+    // With several ranks, only the analysed rank: kernels of another rank would overlap these steps.
     result->summary = summarise(result->facts.rank ? result->facts.rank->trace : trace, result->facts.steps, stop);
     if (stop.stop_requested())
         return nullptr;
@@ -59,7 +60,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
     return result;
 }
 
-/// Adds what is known of the recorded Python program's source.
+/// Adds the source information of the recorded Python program.
 void addSource(Advised& advice, const profiler::Trace& trace)
 {
     if (!advisor::change::describesProgram(trace))
@@ -69,7 +70,7 @@ void addSource(Advised& advice, const profiler::Trace& trace)
     advice.times = std::make_shared<const advisor::SourceTimes>(trace);
 }
 
-/// What was said of a trace, and what its last steps say now.
+/// The previous verdicts of a trace and the current verdicts of its last steps.
 std::shared_ptr<const Advised> withLastSteps(const Advised& said, const profiler::Trace& trace, const LastSteps& last,
                                              const config::TrainingConfig* config)
 {
@@ -95,7 +96,7 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
     if (!source.range.empty())
         found.steps = profiler::analysis::findSteps(trace, source.range);
     found.ofRange = !source.range.empty() && !found.steps.empty();
-    // While a trace grows, its marks may still come: inferred steps would turn into other ones.
+    // While a trace grows, step marks may still arrive and replace inferred steps.
     const bool mayInfer = source == StepSource{} && !trace.captureStats().live;
     if (found.steps.empty())
         found.steps = mayInfer ? profiler::analysis::detectSteps(trace).steps : profiler::analysis::findSteps(trace);
@@ -113,7 +114,7 @@ Analyser::Analyser(QObject* parent) : QObject(parent), m_thread(this)
     connect(&m_later, &QTimer::timeout, this, &Analyser::startNext);
 }
 
-/// @return empty: it was stopped on the way
+/// @return empty if it was stopped
 std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_ptr<const Advised> said, Cost cost,
                                               bool atWhole, const std::stop_token& stop)
 {
@@ -130,7 +131,7 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
         if (stop.stop_requested())
             return std::nullopt;
         advice->program = advisor::programValues(*job.trace, config);
-        // Of a program that still runs, the facts may change, and nothing of it is measured.
+        // While a program runs, its description may change, and it cannot be measured.
         if (!live && !config)
             advisor::change::patchFindings(*job.trace, advice->rules);
         if (!live)

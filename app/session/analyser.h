@@ -25,55 +25,57 @@ namespace app {
 
 struct Analysed;
 
-/// What the advisor says of the trace on screen, and what it stands on. Immutable.
+/// The advisor's findings for the trace on screen and their basis. Immutable.
 struct Advised {
     std::vector<advisor::RuleAdvice> rules;            ///< best first
-    advisor::ProgramValues program;                    ///< of the program that was traced, for code to paste
+    advisor::ProgramValues program;                    ///< language of the traced program, for code to paste
     std::vector<RecordedFile> files;                   ///< of the recorded Python program; none while the trace grows
     advisor::SourceLines lines;                        ///< of those files
-    std::shared_ptr<const advisor::SourceTimes> times; ///< null: the trace is not of a Python program, or grows
+    std::shared_ptr<const advisor::SourceTimes> times; ///< null: not a trace of a Python program, or still growing
     bool live = false;                                 ///< the trace still grows
-    std::int64_t steps = 0;                            ///< how many the last look at the whole trace found
-    std::int64_t lastSteps = 0; ///< the newest verdicts are of so many last steps; 0: of the trace as a whole
-    std::int64_t newest = 0;    ///< index of the last of those
+    std::int64_t steps = 0;                            ///< number of steps in the last analysis of the whole trace
+    std::int64_t lastSteps = 0; ///< the newest verdicts cover this many last steps; 0: the whole trace
+    std::int64_t newest = 0;    ///< index of the last of these steps
 };
 
-/// Steps of a trace, and why there are none by repetition where they were to be found by it.
+/// The steps of a trace, and why there are none if they were to be inferred from repetition.
 struct FoundSteps {
     std::vector<profiler::analysis::Step> steps;
     QString whyNoRepetition;
-    bool ofRange = false; ///< the ranges of that name are the steps
+    bool ofRange = false; ///< ranges of that name are used as steps
 };
-/// By `source`; where it gives none, by the trace's own marks.
+/// Finds the steps by `source`; if that yields none, by the trace's own marks.
 FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source);
 
-/// Analyses and rules on a thread of their own. While a trace grows the whole of it is analysed each second as long as
-/// that costs little. When it costs more, the rules look each second at its last steps (analysis::lastSteps()) and
-/// their verdicts go on top of those on the whole (advisor::mergeLiveAdvice()); the whole is analysed now and then, and
-/// when the trace is at its end. Together they take about a hundredth of one core from the training that is watched.
+/// Runs analyses and rules on a separate thread. A growing trace is analysed as a whole every second while that is
+/// cheap. When it becomes expensive, the rules run every second on the last steps (analysis::lastSteps()), and their
+/// verdicts are merged into those of the whole trace (advisor::mergeLiveAdvice()). The whole trace is then analysed
+/// occasionally, and when it is complete. Together this takes about one hundredth of one core from the watched
+/// training.
 class Analyser : public QObject {
     Q_OBJECT
 public:
     explicit Analyser(QObject* parent = nullptr);
 
-    /// The newest request wins. @param config  of the run; none for a trace that has none
+    /// The newest request wins.
+    /// @param config  configuration of the run; none if the trace has none
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
-    /// From the next request on; reset() goes back to the trace's marks.
+    /// Takes effect with the next request; reset() returns to the trace's marks.
     void setStepSource(StepSource source) { m_source = std::move(source); }
-    /// Between the end of one look at a live trace and the next of its kind: so long that they take a quarter of a
-    /// hundredth of one core, but at least a second. Snapshots and cards cost about as much again as the last steps.
-    /// @param cpu  processor time of the last one
+    /// Pause between two analyses of the same kind of a live trace: long enough that they use a quarter of one
+    /// hundredth of a core, but at least one second. Snapshots and cards cost about as much again as the last steps.
+    /// @param cpu  CPU time of the last analysis
     static std::chrono::milliseconds pauseAfter(std::chrono::nanoseconds cpu);
-    /// Stops what is under way: another trace is on screen.
+    /// Stops the current work because another trace is on screen.
     void reset();
-    /// How many analyses run, superseded ones included.
+    /// Number of running analyses, including superseded ones.
     [[nodiscard]] std::size_t running() const { return m_thread.running(); }
 
 signals:
-    /// The trace as a whole; advised() follows.
+    /// Emitted for the whole trace; advised() follows.
     void analysed(std::shared_ptr<const app::Analysed> result);
     void advised(std::shared_ptr<const app::Advised> advice);
-    /// Most often there was not enough memory. Neither of the others follows.
+    /// The analysis failed, usually because of insufficient memory. Neither of the other signals follows.
     void failed(const profiler::Error& error);
 
 private:
@@ -82,13 +84,13 @@ private:
         std::optional<config::TrainingConfig> config;
         StepSource source;
     };
-    /// What the last looks cost in processor time, which says when the next ones are.
+    /// CPU time of the last analyses, which determines the time of the next ones.
     struct Cost {
         std::chrono::nanoseconds whole{}, lastSteps{};
-        bool hasLastSteps = false; ///< they are looked at between looks at the whole
+        bool hasLastSteps = false; ///< they are analysed between analyses of the whole trace
     };
     struct Found {
-        std::shared_ptr<const Analysed> whole; ///< null: only the last steps were looked at
+        std::shared_ptr<const Analysed> whole; ///< null: only the last steps were analysed
         std::shared_ptr<const Advised> advice;
         Cost cost;
     };

@@ -50,7 +50,7 @@ void Background::run(Wanted wanted)
 {
     auto ended = std::make_shared<std::atomic<bool>>(false);
     const Post post = makePost();
-    // Not bound to the current work: a superseded piece makes room for one that waits.
+    // Not bound to the current work item: a superseded item makes room for the pending one.
     const auto makeRoom = [owner = m_owner, alive = std::weak_ptr<char>(m_alive), this] {
         QMetaObject::invokeMethod(
             owner,
@@ -64,7 +64,7 @@ void Background::run(Wanted wanted)
         std::jthread thread([work = std::move(wanted.work), failed = wanted.failed, post, ended,
                              makeRoom](std::stop_token stop) mutable {
             try {
-                std::exchange(work, {})(stop, post); // frees what it captured before it counts as ended
+                std::exchange(work, {})(stop, post); // release captured objects before the work counts as ended
             } catch (const std::exception& thrown) {
                 post([failed, error = errorOf(thrown)] { failed(error); });
             }
@@ -72,7 +72,7 @@ void Background::run(Wanted wanted)
             makeRoom();
         });
         m_jobs.push_back({std::move(ended), std::move(thread)});
-    } catch (const std::system_error& refused) { // no more threads
+    } catch (const std::system_error& refused) { // the system cannot create another thread
         post([failed = wanted.failed, error = errorOf(refused)] { failed(error); });
     }
 }

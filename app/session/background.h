@@ -13,19 +13,19 @@
 
 namespace app {
 
-/// Runs work on threads of its own for an object of the GUI thread, which owns this as a member. The newest piece of
-/// work supersedes the ones before: they are asked to stop, and nothing that they post arrives any more. At most two
-/// pieces run at once, the newest and one that still has to notice that it is superseded; a third one waits, and a
-/// fourth takes its place. Except for the destructor, no function waits for work.
+/// Runs work on separate threads for an object of the GUI thread, which owns this object as a member. The newest work
+/// item supersedes earlier ones: they are asked to stop, and their posted results are dropped. At most two items run at
+/// once: the newest and one that has not noticed yet that it is superseded. A third one waits; a fourth replaces it.
+/// Only the destructor waits for work.
 class Background {
 public:
     /// Calls a function on the owner's thread, unless the work was superseded or cancelled in the meantime.
     using Post = std::function<void(std::function<void()>)>;
     using Work = std::function<void(std::stop_token, const Post&)>;
-    /// Called on the owner's thread when the work threw an exception, instead of what it would have posted.
+    /// Called on the owner's thread if the work threw an exception, instead of its posted results.
     using Failed = std::function<void(const profiler::Error&)>;
 
-    /// The superseded piece needs its memory until it stops: two traces fit, a third might not.
+    /// A superseded item needs its memory until it stops: memory may suffice for two traces, but not for three.
     static constexpr std::size_t kMostAtOnce = 2;
 
     explicit Background(QObject* owner);
@@ -34,15 +34,15 @@ public:
     Background(const Background&) = delete;
     Background& operator=(const Background&) = delete;
 
-    /// @param failed  puts the owner into a state from which it can go on: most often there was not enough memory
+    /// @param failed  resets the owner after a failure, usually insufficient memory
     void start(Work work, Failed failed);
-    /// Nothing that was posted arrives after this call.
+    /// No posted result arrives after this call.
     void cancel();
-    /// The same, for an owner that needs the work to be over, for example because it removes a file when it is stopped.
+    /// The same, but waits until the work has ended, for example before the owner removes a file.
     void cancelAndWait();
-    /// Asks the work to stop; what it posts still arrives.
+    /// Asks the work to stop; its posted results still arrive.
     void requestStop();
-    /// How many pieces of work run, superseded ones included.
+    /// Number of running work items, including superseded ones.
     [[nodiscard]] std::size_t running() const;
 
 private:
@@ -60,10 +60,10 @@ private:
     [[nodiscard]] Post makePost() const;
 
     QObject* m_owner;
-    std::shared_ptr<char> m_alive;  ///< gone with this object: what was posted for it is dropped
-    std::shared_ptr<int> m_current; ///< number of the newest work; used on the owner's thread only
+    std::shared_ptr<char> m_alive;  ///< destroyed with this object, which drops posted results
+    std::shared_ptr<int> m_current; ///< number of the newest work item; used only on the owner's thread
     std::optional<Wanted> m_pending;
-    bool m_stopPending = false; ///< requestStop() came before the pending work could start
+    bool m_stopPending = false; ///< requestStop() was called before the pending work could start
     std::vector<Job> m_jobs;    ///< last: the threads post to the owner
 };
 

@@ -8,23 +8,23 @@
 
 namespace app {
 
-/// Stands before everything that starts a trainer or a program: a model file and a script of the user's are code, so
-/// they run only when the user said so for this path and content. GUI thread; the file is read elsewhere.
+/// Asks for permission before a trainer or program starts. The user's model files and scripts are code, so they run
+/// only after the user allowed this path and content. GUI thread; the file is read on another thread.
 class CodeGate : public QObject {
     Q_OBJECT
 public:
     enum class Answer { No, Once, Trust };
-    /// @param sha256  of the file that may be run; empty when there is none
+    /// @param sha256  hash of the file that may be run; empty if there is none
     using Allowed = std::function<void(const QString& sha256)>;
 
     explicit CodeGate(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
     ~CodeGate() override;
 
-    /// Calls `allowed` at once when nothing of the user's is run; else later, or never. A newer wish replaces one that
-    /// is waiting.
-    /// @param code  what would be run, not read yet; none: nothing of the user's
+    /// Calls `allowed` immediately if no user code is run; otherwise later or never. A newer request replaces a waiting
+    /// one.
+    /// @param code  the code that would be run, not read yet; none: no user code
     void pass(const std::optional<CodeFile>& code, Allowed allowed);
-    /// To what asked() asked; for another file, or without a question, nothing happens.
+    /// Answers asked(); ignored for another file or without a pending question.
     void answer(const CodeFile& file, Answer answer);
 
 signals:
@@ -34,7 +34,7 @@ signals:
 private:
     void take(const profiler::Result<CodeFile>& read);
 
-    Allowed m_allowed; ///< of the wish that waits
+    Allowed m_allowed; ///< of the waiting request
     std::optional<CodeFile> m_asked;
     Background m_thread;
 };

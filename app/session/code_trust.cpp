@@ -16,7 +16,7 @@ namespace {
 
 constexpr qint64 kBlock = 1 << 20;
 
-/// Paths have slashes, which would be groups of the settings.
+/// Slashes in paths would create groups in the settings.
 QString settingsKey(const CodeFile& code)
 {
     QByteArray text = QByteArray::fromStdString(code.path.string());

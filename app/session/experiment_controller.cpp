@@ -24,7 +24,7 @@ advisor::ProgramSetup programOf(const ProgramMeasurement& what)
     return setup;
 }
 
-/// Blocks until the change is measured. What the programs print is kept only where they fail.
+/// Blocks until the change is measured. The output of the programs is kept only if they fail.
 profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMeasurement& what,
                                                                 const advisor::Toggle& change, const Tell& tell,
                                                                 const std::stop_token& stop)
@@ -169,7 +169,7 @@ void ExperimentController::end(const Outcome& result)
     const QString rule = std::exchange(m_rule, {});
     m_progress.reset();
     m_stopping = false;
-    if (std::exchange(m_abandoned, false)) { // it may have been done before it was asked to stop
+    if (std::exchange(m_abandoned, false)) { // it may have finished before the stop request
         emit failed(rule, {});
         return;
     }

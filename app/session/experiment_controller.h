@@ -20,72 +20,72 @@
 
 namespace app {
 
-/// What is measured of a recorded program.
+/// An experiment with a recorded program.
 struct ProgramMeasurement {
     std::shared_ptr<const profiler::Trace> trace;
     std::vector<std::string> command, environment; ///< environment: NAME=VALUE, added to the app's own
     std::filesystem::path folder;
     advisor::runner::Isolation isolation = advisor::runner::Isolation::Overlay;
-    std::vector<advisor::change::WantedChange> kept; ///< changes that both arms have
-    std::vector<advisor::RuleAdvice> rules;          ///< on the trace, for the prediction
+    std::vector<advisor::change::WantedChange> kept; ///< changes in both arms
+    std::vector<advisor::RuleAdvice> rules;          ///< analysis of the trace, for the prediction
     Origin origin;
 };
 
-/// A program as an experiment or a tuning runs it, with a new folder for what it prints.
+/// The program setup of an experiment or tuning, with a new folder for its output.
 profiler::Result<advisor::ProgramSetup> setupOf(const ProgramMeasurement& what);
 
-/// Measures one change at a time against the configuration that is set, or against a recorded program, and keeps what
-/// was measured. A result is one of the training that it was measured with: result() and results() give those of the
-/// training on screen, elsewhere() the others. GUI thread.
+/// Measures one change at a time against the current configuration or a recorded program, and keeps the results. A
+/// result belongs to the training that it was measured with: result() and results() return those of the training on
+/// screen, elsewhere() returns the others. GUI thread.
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
     explicit ExperimentController(QObject* parent = nullptr);
     ~ExperimentController() override;
 
-    /// What is measured for an advice that has a toggle.
+    /// The measurement for an advice that has a toggle.
     static advisor::ExperimentPlan planFor(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
 
     [[nodiscard]] bool isRunning() const { return !m_rule.isEmpty(); }
-    [[nodiscard]] bool isStopping() const { return m_stopping; } ///< it was cancelled, and its trainers still end
-    /// Being measured for the training on screen; empty: none.
+    [[nodiscard]] bool isStopping() const { return m_stopping; } ///< cancelled; its trainers are still ending
+    /// The rule being measured for the training on screen; empty: none.
     [[nodiscard]] QString rule() const { return m_abandoned ? QString() : m_rule; }
     [[nodiscard]] const std::optional<advisor::ExperimentProgress>& progress() const { return m_progress; }
     [[nodiscard]] const advisor::ExperimentResult* result(const QString& ruleId) const;
     [[nodiscard]] const std::map<QString, advisor::ExperimentResult>& results() const { return m_results; } ///< by rule
-    /// Results of other trainings, oldest first, with the title of what was found.
+    /// Results of other trainings, oldest first, with the titles of their findings.
     struct Measured {
         QString rule, title;
         advisor::ExperimentResult result;
-        Origin program;        ///< that it was measured with; without an id: the configuration of its plan
+        Origin program;        ///< what it was measured with; without an id: the configuration of its plan
         bool refused = false;  ///< only the changed program fails
-        QStringList traceback; ///< last lines of that failure
-        bool onScreen = true;  ///< it is of the training on screen
+        QStringList traceback; ///< last lines of its output
+        bool onScreen = true;  ///< belongs to the training on screen
     };
     [[nodiscard]] std::vector<Measured> elsewhere() const;
-    /// The newest result of a rule, of whatever training; null: none.
+    /// The newest result of a rule, for any training; null: none.
     [[nodiscard]] const Measured* newest(const QString& ruleId) const;
-    /// Tells which results are of the training on screen.
+    /// Sets the filter for results of the training on screen.
     void select(const std::function<bool(const Measured&)>& isOnScreen);
-    /// The newest result of a rule for the training on screen, with what else is known of it; null: none.
+    /// The newest result of a rule for the training on screen, with its details; null: none.
     [[nodiscard]] const Measured* measured(const QString& ruleId) const;
 
     void start(const advisor::RuleAdvice& advice, const config::TrainingConfig& baseline);
-    /// Measures the change with the recorded program. No file of the user's changes.
+    /// Measures the change with the recorded program. The user's files are not changed.
     void startProgram(const advisor::RuleAdvice& advice, ProgramMeasurement what);
     void cancel(); ///< ends with failed() once the trainers are gone
     void forget(const QString& ruleId);
-    /// Cancels what is being measured: its result is not kept.
+    /// Cancels the current measurement and discards its result.
     void abandon();
 
 signals:
     void progressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
     void finished(const QString& ruleId, const advisor::ExperimentResult& result);
-    /// @param message  empty when the user cancelled
+    /// @param message  empty if the user cancelled
     void failed(const QString& ruleId, const QString& message);
 
 private:
-    /// What the work gives back; the rule and its title are added.
+    /// The result of the work; the rule and its title are added later.
     using Outcome = profiler::Result<Measured>;
     using Run =
         std::function<Outcome(const std::function<void(const advisor::ExperimentProgress&)>&, const std::stop_token&)>;
@@ -94,7 +94,7 @@ private:
     void end(const Outcome& result);
 
     QString m_rule;
-    QString m_title;                              ///< of the finding that is being measured
+    QString m_title;                              ///< of the finding being measured
     bool m_stopping = false, m_abandoned = false; ///< what is being measured
     std::optional<advisor::ExperimentProgress> m_progress;
     std::vector<Measured> m_all; ///< oldest first

@@ -155,7 +155,7 @@ QJsonObject messageJson(const profiler::Message& message)
 profiler::Message messageFrom(const QJsonValue& json)
 {
     profiler::Message message;
-    if (json.isString()) { // as versions before this one kept it
+    if (json.isString()) { // format of earlier versions
         message.text = json.toString().toStdString();
         return message;
     }
@@ -275,7 +275,7 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
     for (const QJsonValue note : json["notes"].toArray())
         result.notes.push_back(messageFrom(note));
     result.noise = noiseFrom(json["noise"].toObject());
-    result.machine = machineFromJson(json["machine"].toObject()); // none in files of earlier versions
+    result.machine = machineFromJson(json["machine"].toObject()); // missing in files of earlier versions
     result.secondsSpent = json["seconds_spent"].toDouble();
     return result;
 }

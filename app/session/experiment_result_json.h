@@ -7,9 +7,9 @@
 
 namespace app {
 
-/// A measurement as it is kept, with the plan that it answers.
+/// A measurement in its stored form, with its plan.
 QJsonObject toJson(const advisor::ExperimentResult& result);
-/// nullopt when it is none, or of a configuration that this version does not know.
+/// nullopt if it is not a measurement, or has a configuration unknown to this version.
 std::optional<advisor::ExperimentResult> resultFromJson(const QJsonObject& json);
 
 QJsonObject toJson(const advisor::Toggle& toggle);

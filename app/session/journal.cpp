@@ -56,7 +56,7 @@ Journal Journal::inForce(const config::TrainingConfig& configuration) const
 {
     Journal found;
     found.predictions = predictions;
-    std::map<std::string, std::string> wanted; // by key: what the change before must have set
+    std::map<std::string, std::string> wanted; // by key: the value that the previous change must have set
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         const auto& [key, from, to] = change->toggle;
         if (change->isOfProgram())

@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// A number as our files have it. JSON knows neither infinity, where an interval of two pairs may end, nor what a loss
-/// is that diverged: these are the texts "inf", "-inf" and "nan".
+/// A number in our JSON files. JSON has no infinity (a possible interval bound of two pairs) and no NaN (a diverged
+/// loss), so these are the texts "inf", "-inf" and "nan".
 inline QJsonValue jsonNumber(double value)
 {
     if (std::isnan(value))
@@ -15,7 +15,7 @@ inline QJsonValue jsonNumber(double value)
     return std::isfinite(value) ? QJsonValue(value) : QJsonValue(value > 0 ? "inf" : "-inf");
 }
 
-/// The other way; 0 for what is no number.
+/// The inverse; 0 for text that is not a number.
 inline double numberFrom(const QJsonValue& json)
 {
     using Limits = std::numeric_limits<double>;

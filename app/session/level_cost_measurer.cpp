@@ -17,15 +17,17 @@ using profiler::Error;
 using profiler::Result;
 using profiler::analysis::RecordingCost;
 
-// Half of the steps, in short turns: what else the machine does changes by the second.
+// Operators are recorded in half of the steps, in short alternating windows, because the load of the machine changes
+// every second.
 constexpr int kEvery = 10, kWindow = 5;
-// A step of a second gives thirty pairs in a minute; that is enough, and as long as anybody waits.
+// With one-second steps, a minute gives thirty pairs, which is enough; nobody would wait longer.
 constexpr std::chrono::seconds kLongest{60};
-constexpr std::chrono::seconds kUntilFirstStep{300}; ///< data is looked through and models are built before it
-constexpr std::chrono::seconds kUntilEnd{10};        ///< from being asked to stop; as a run has (Session::stop)
+constexpr std::chrono::seconds kUntilFirstStep{300}; ///< time to scan the data and build the model before training
+constexpr std::chrono::seconds kUntilEnd{10};        ///< time limit after a stop request, the same as for a run
+                                                     ///< (Session::stop)
 constexpr std::chrono::milliseconds kPoll{50};
 
-/// The run that tells: the same training, but for what is recorded and how long it goes on.
+/// The measuring run: the same training with different recording settings and length.
 config::TrainingConfig measuredRun(config::TrainingConfig configuration, const std::string& level, int steps)
 {
     const std::pair<std::string_view, std::string> settings[] = {
@@ -37,7 +39,7 @@ config::TrainingConfig measuredRun(config::TrainingConfig configuration, const s
         {config::key::checkpointEvery.name, "0"},
         {config::key::logFile.name, ""}};
     for (const auto& [key, value] : settings)
-        static_cast<void>(configuration.set(key, value)); // each is allowed by the table of knobs
+        static_cast<void>(configuration.set(key, value)); // all values are valid according to the knob table
     return configuration;
 }
 
@@ -46,8 +48,8 @@ Error cancelled()
     return profiler::makeError<"work.cancelled", "cancelled">(Error::Code::Cancelled);
 }
 
-/// Follows the trainer until it has ended; tells its steps. Asks it to stop when it has run as long as it may, and
-/// kills one that does not.
+/// Follows the trainer until it exits and reports its steps. Asks it to stop when its time is up, and kills it if it
+/// does not.
 Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& stop,
                     const std::function<void(double)>& tell)
 {

@@ -11,30 +11,30 @@
 
 namespace app {
 
-/// Measures what the levels of recording cost: for each a short training of the configuration, on a thread of its own,
-/// in which windows with operators and steps without take turns. Its trace goes to a temporary folder and is removed.
-/// GUI thread.
+/// Measures the overhead of the recording levels. For each level, a short training of the configuration runs on a
+/// separate thread, alternating windows of steps with and without operators. Its trace goes to a temporary folder and
+/// is removed. GUI thread.
 class LevelCostMeasurer : public QObject {
     Q_OBJECT
 public:
     explicit LevelCostMeasurer(QObject* parent = nullptr);
     ~LevelCostMeasurer() override;
 
-    /// Those that record operators.
+    /// The levels that record operators.
     static const std::vector<std::string>& levels();
 
     [[nodiscard]] bool isMeasuring() const { return m_measuring; }
-    /// @param steps  of each training, at most; half of them record operators
+    /// @param steps  maximum number of steps per training; half of them record operators
     void start(const config::TrainingConfig& configuration, int steps = 600);
     void cancel(); ///< ends with ended() once the trainer is gone
 
 signals:
-    /// @param configuration  what was run; its level is the one that was measured
-    /// @param otherLoad      share of all cores that other processes used meanwhile; none: not known
+    /// @param configuration  configuration of the run; its level is the measured one
+    /// @param otherLoad      share of all cores used by other processes at that time; none: unknown
     void measured(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost,
                   std::optional<double> otherLoad);
     void progressed(const QString& level, double share); ///< of all levels
-    /// @param message  empty when all went well or the user cancelled
+    /// @param message  empty on success or if the user cancelled
     void ended(const QString& message);
 
 private:

@@ -8,8 +8,8 @@ namespace app {
 
 namespace {
 
-// time, ratio, low, high, steps with, steps without; since the second version also the spread and the load of other
-// processes, which is empty where it is not known
+// time, ratio, low, high, steps with, steps without; from the second version also the spread and the load of other
+// processes, which is empty if unknown
 constexpr int kFields = 8, kFieldsOfFirstVersion = 6;
 
 QString settingsKey(const config::TrainingConfig& configuration, const std::string& level)
@@ -41,7 +41,7 @@ std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration, 
             known.otherLoad = kept[7].toDouble();
     }
     const auto& cost = known.cost;
-    // The user's own file may hold anything.
+    // The settings file of the user may contain anything.
     const bool sound = known.when.isValid() && std::isfinite(cost.ratio) && cost.low > 0 && cost.low <= cost.ratio &&
                        cost.ratio <= cost.high && std::isfinite(cost.high);
     return sound ? std::optional(known) : std::nullopt;

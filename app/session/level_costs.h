@@ -9,21 +9,21 @@
 
 namespace app {
 
-/// What recording operators cost on this machine when it was measured last, by level, workload and device.
+/// The overhead of recording operators on this machine in the last measurement, by level, workload and device.
 struct LevelCost {
     profiler::analysis::RecordingCost cost;
     QDateTime when;
-    std::optional<double> otherLoad; ///< share of all cores that other processes used meanwhile; none: not known
+    std::optional<double> otherLoad; ///< share of all cores used by other processes at that time; none: unknown
 };
 
-/// Of the level, workload and device of this configuration; none when no run here has told it.
+/// For the level, workload and device of this configuration; none if it was never measured here.
 std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration);
 /// The same for another level.
 std::optional<LevelCost> levelCost(const config::TrainingConfig& configuration, const std::string& level);
 /// Share of the steps that record operators with these settings, [0, 1].
 double recordedShare(const config::TrainingConfig& configuration);
-/// Kept in the settings, in place of what was measured before. For runs of this machine only.
-/// @param otherLoad  as LevelCost has it
+/// Stored in the settings, replacing the previous measurement. Only for runs on this machine.
+/// @param otherLoad  as in LevelCost
 void keepLevelCost(const config::TrainingConfig& configuration, const profiler::analysis::RecordingCost& cost,
                    std::optional<double> otherLoad = {});
 

@@ -17,7 +17,7 @@ namespace app {
 
 namespace {
 
-constexpr qsizetype kMostNamed = 2; ///< settings; more are counted
+constexpr qsizetype kMostNamed = 2; ///< listed settings; more are only counted
 
 struct OriginWords {
     Q_DECLARE_TR_FUNCTIONS(Origin)
@@ -46,7 +46,7 @@ QString metadataOf(const profiler::Trace& trace, const char* key)
     return found == trace.metadata().end() ? QString() : QString::fromStdString(found->second);
 }
 
-/// A command with the program's own name alone: where an interpreter lies says nothing about what it runs.
+/// A command with the base name of its program: the path of an interpreter says nothing about what it runs.
 QString withoutFolder(const QString& command)
 {
     auto words = advisor::runner::shellWords(command.toStdString());
@@ -56,7 +56,7 @@ QString withoutFolder(const QString& command)
     return QString::fromStdString(advisor::runner::commandLine(*words));
 }
 
-/// Names of the devices that a trace has, or of the one that its trainer names: "cpu" where there was no other.
+/// Names of the devices in a trace, or of its trainer's device: "cpu" if there was no other.
 QStringList devicesOf(const profiler::Trace& trace)
 {
     QStringList devices;
@@ -68,7 +68,7 @@ QStringList devicesOf(const profiler::Trace& trace)
     return devices;
 }
 
-/// Hashes of the user's files that a recorded Python program ran, by their paths.
+/// Hashes by path of the user's files in a recorded Python program.
 QStringList sourcesOf(const profiler::Trace& trace)
 {
     QStringList sources;
@@ -132,7 +132,7 @@ advisor::Machine thisMachine()
 bool isMachineOf(const advisor::Machine& machine, const profiler::Trace& trace)
 {
     const QString processor = metadataOf(trace, "host.cpu"), measured = QString::fromStdString(machine.processor);
-    const bool isNamed = !processor.isEmpty() && processor != "unknown"; // as earlier versions wrote it
+    const bool isNamed = !processor.isEmpty() && processor != "unknown"; // format of earlier versions
     if (isNamed && !measured.isEmpty() && processor != measured)
         return false;
     const QStringList devices = devicesOf(trace);

@@ -15,35 +15,35 @@ class Trace;
 
 namespace app {
 
-/// What a result was measured with, or a trace recorded from: a configuration or a program.
+/// The origin of a result or trace: a configuration or a program.
 struct Origin {
-    QString id;   ///< equal for results that may be compared; empty: not known
-    QString name; ///< for people: "convnet · Batch size = 64", "python train.py"
+    QString id;   ///< equal for comparable results; empty: unknown
+    QString name; ///< display name: "convnet · Batch size = 64", "python train.py"
 
     friend bool operator==(const Origin& a, const Origin& b) { return a.id == b.id; }
 };
 
-/// Of a configuration, without the settings that say only what is recorded and how long the training goes on: every
-/// measurement sets those itself.
+/// Origin of a configuration, without the settings for recording and run length, because every measurement sets those
+/// itself.
 Origin originOf(const config::TrainingConfig& configuration);
-/// Of a trace: its configuration; else the command that was recorded with its folder and the content of its source
-/// files; else the file.
+/// Origin of a trace: its configuration; otherwise the recorded command with its folder and the content of its source
+/// files; otherwise the file.
 Origin originOf(const profiler::Trace& trace, const std::filesystem::path& file);
 
-/// This computer, as a measurement finds it; its device is known only once a program ran.
+/// This computer as recorded in a measurement; its device is known only after a program has run.
 advisor::Machine thisMachine();
-/// False when `trace` names another processor than `machine`, or only other devices. What either of them does not name
-/// decides nothing: results of earlier versions name no machine.
+/// False if `trace` names a different CPU than `machine`, or only different devices. Missing information is ignored:
+/// results of earlier versions name no machine.
 bool isMachineOf(const advisor::Machine& machine, const profiler::Trace& trace);
-/// For people: "AMD EPYC 9654, NVIDIA H100"; empty where it is not known.
+/// Display name: "AMD EPYC 9654, NVIDIA H100"; empty if unknown.
 QString machineText(const advisor::Machine& machine);
 
-/// Settings that make a difference between the two trainings: difference() without those that originOf() leaves out.
+/// Settings that differ between two trainings: difference() without those that originOf() leaves out.
 std::vector<config::Difference> differenceOfOrigin(const config::TrainingConfig& a, const config::TrainingConfig& b);
 
-/// Whether a result that was measured with `baseline` is one of the training `shown`: both are the same but for changes
-/// that were measured, each of them before or after the change.
-/// @param changes  the measured changes: those that were kept, and those of the result itself
+/// Whether a result measured with `baseline` belongs to the training `shown`: both are equal except for measured
+/// changes, each applied or not.
+/// @param changes  the measured changes: the kept ones and those of the result
 bool belongsTo(const config::TrainingConfig& shown, const config::TrainingConfig& baseline,
                std::span<const advisor::Toggle> changes);
 

@@ -21,10 +21,10 @@ OtherLoad::OtherLoad() : m_before(read()) {}
 
 std::optional<OtherLoad::Ticks> OtherLoad::read()
 {
-    // "cpu  user nice system idle iowait irq softirq steal …": the first line is of all cores.
+    // "cpu  user nice system idle iowait irq softirq steal …": the first line is the sum of all cores.
     const QByteArray machine = kernelFile("/proc/stat");
     const QList<QByteArray> fields = machine.left(machine.indexOf('\n')).simplified().split(' ');
-    // The name of the process may hold spaces and brackets: the fields begin after the last of these.
+    // The process name may contain spaces and parentheses, so the fields start after the last closing one.
     const QByteArray own = kernelFile("/proc/self/stat");
     const QList<QByteArray> ownFields = own.mid(own.lastIndexOf(')') + 2).split(' ');
     constexpr qsizetype kIdle = 4, kIoWait = 5, kSteal = 8;       // in /proc/stat, after "cpu"

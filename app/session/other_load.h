@@ -5,19 +5,19 @@
 
 namespace app {
 
-/// Measures how much of the machine other processes use while this one and its children work: what makes a measurement
-/// noisy. Reads /proc/stat and /proc/self/stat.
+/// Measures how much CPU other processes use while this process and its children work, which makes measurements noisy.
+/// Reads /proc/stat and /proc/self/stat.
 class OtherLoad {
 public:
-    /// Begins to measure.
+    /// Starts the measurement.
     OtherLoad();
 
-    /// Share of all cores that other processes used since the beginning, [0, 1]. Children count as this process once
-    /// they were waited for. None where the kernel does not tell, or no time has passed.
+    /// Share of all cores used by other processes since the start, [0, 1]. Children count as this process after they
+    /// were waited for. None if the kernel does not report it or no time has passed.
     [[nodiscard]] std::optional<double> share() const;
 
 private:
-    /// Clock ticks since the machine started.
+    /// Clock ticks since boot.
     struct Ticks {
         std::int64_t busy = 0, all = 0; ///< of all cores
         std::int64_t own = 0;           ///< of this process and its children

@@ -26,7 +26,7 @@ using profiler::Result;
 
 namespace {
 
-// The command's handlers get their time before the next signal is sent.
+// Gives the command's signal handlers time before the next signal.
 constexpr int kPatienceMs = 8'000;
 constexpr std::array kAskings = {SIGINT, SIGTERM, SIGQUIT};
 
@@ -52,8 +52,8 @@ Error refused(int reason)
         {{"characters", "| & ; < > ( ) { } $(…)"}});
 }
 
-/// "20260131-142503-train.sstrace" in the user's recordings, made as an empty file: of two windows that start a
-/// recording in the same second, each gets its own.
+/// Creates an empty file "20260131-142503-train.sstrace" in the user's recordings, so that two windows that start a
+/// recording in the same second get different files.
 Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
 {
     const QString folder = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/recordings";
@@ -61,7 +61,7 @@ Result<std::filesystem::path> newTrace(const std::vector<std::string>& command)
         return profiler::fail<"record.folder.not_made", "Cannot create the folder for recordings">(
             Error::Code::Permission, folder.toStdString(), "free disk space, or make the folder writable");
     QString name;
-    for (const std::string& word : command) // a script's name says more than its interpreter's
+    for (const std::string& word : command) // a script's name is more informative than its interpreter's
         if (const QString stem = QFileInfo(QString::fromStdString(word)).completeBaseName();
             name.isEmpty() || word.ends_with(".py") || word.ends_with(".sh"))
             name = stem;
@@ -129,13 +129,13 @@ RecordController::RecordController(QObject* parent) : QObject(parent)
 {
     m_process.setProcessChannelMode(QProcess::MergedChannels);
     m_process.setInputChannelMode(QProcess::ManagedInputChannel);
-    // Should this program crash, the recorder ends its command and keeps the trace.
+    // If this program crashes, the recorder ends its command and keeps the trace.
     m_process.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
     m_patience.setInterval(kPatienceMs);
     m_patience.setSingleShot(true);
     connect(&m_patience, &QTimer::timeout, this, &RecordController::stop);
     connect(&m_process, &QProcess::started, this, [this] {
-        m_process.closeWriteChannel(); // there is no terminal to answer questions on
+        m_process.closeWriteChannel(); // no terminal exists to answer questions
         emit started();
     });
     connect(&m_process, &QProcess::readyReadStandardOutput, this,
@@ -154,7 +154,7 @@ RecordController::~RecordController()
     m_process.disconnect(this);
     if (!isRunning())
         return;
-    m_process.terminate(); // it passes that on
+    m_process.terminate(); // the recorder forwards the signal
     if (!m_process.waitForFinished(kPatienceMs))
         m_process.kill();
     m_process.waitForFinished();

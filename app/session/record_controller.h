@@ -15,67 +15,68 @@
 
 namespace app {
 
-/// What is recorded, of what.
+/// A recording request.
 struct RecordRequest {
     std::vector<std::string> command;
-    QString folder;                         ///< that the command runs in
+    QString folder;                         ///< working directory of the command
     std::vector<std::string> environment{}; ///< NAME=VALUE, added to the app's own
     QString level = "standard";
     bool operators = false, python = true;
-    int operatorsEvery = 0;  ///< in a window of every so many training steps; 0: in all of them
-    int operatorsWindow = 5; ///< steps of that window
-    double after = 0;        ///< seconds from the command's start until recording begins
-    double seconds = 0;      ///< that are recorded; 0: to the command's end
+    int operatorsEvery = 0;  ///< distance between windows in training steps; 0: record all steps
+    int operatorsWindow = 5; ///< steps per window
+    double after = 0;        ///< seconds from the start of the command to the start of recording
+    double seconds = 0;      ///< seconds to record; 0: until the command ends
 };
 
-/// What came of it.
+/// The result of a recording.
 struct RecordEnd {
     std::filesystem::path trace; ///< empty: there is none
     bool failed = false;         ///< no trace, or the command ended badly
     QString message;             ///< one sentence
-    QString detail;              ///< where, how to mend it, what is missing; a line each; may be empty
+    QString detail;              ///< details and hints, one per line; may be empty
 };
 
-/// The words of a command line as a shell would have them: quotes, variables, ~ and patterns; what would run more than
-/// one command is refused. NAME=VALUE before the command is set for it alone.
+/// The words of a command line, expanded like a shell does: quotes, variables, ~ and patterns. Rejects anything that
+/// would run more than one command. NAME=VALUE before the command applies to that command only.
 profiler::Result<std::vector<std::string>> commandWords(const QString& line);
 
-/// A program that is recorded: runs `stepscope-cli record`, passes its output on, asks it to stop. GUI thread.
+/// Records a program: runs `stepscope-cli record`, forwards its output, asks it to stop. GUI thread.
 class RecordController : public QObject {
     Q_OBJECT
 public:
     explicit RecordController(QObject* parent = nullptr);
-    /// A command that still runs is ended.
+    /// Ends a command that is still running.
     ~RecordController() override;
 
-    /// The trace that is made, and the process that makes it; while it runs.
+    /// The trace being written and the process that writes it, during a recording.
     [[nodiscard]] const std::filesystem::path& trace() const { return m_trace; }
     [[nodiscard]] qint64 processId() const { return m_process.processId(); }
     [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
-    /// Error when there is no stepscope-cli, or no place for the trace; whether the command itself can be run is told
-    /// by ended().
+    /// Error if stepscope-cli is missing or the trace cannot be created; ended() reports whether the command itself
+    /// could be run.
     profiler::Result<void> start(const RecordRequest& request);
-    /// Asks the command to end: like Ctrl-C, then more firmly each time, and by itself after some seconds.
+    /// Asks the command to end: first like Ctrl-C, then more forcefully with each call, and automatically after some
+    /// seconds.
     void stop();
 
 signals:
     void started();
-    /// What the command has written to its standard streams.
+    /// Output of the command.
     void output(const QString& text);
     void ended(const app::RecordEnd& end);
 
 private:
     void finish();
-    /// The file that kept the trace's name, where no trace came.
+    /// Removes the placeholder file if no trace was written.
     void removeEmptyTrace();
     [[nodiscard]] RecordEnd readReport() const;
 
     QProcess m_process;
-    QStringDecoder m_decoder; ///< of what the command writes; a letter may come in two parts
+    QStringDecoder m_decoder; ///< decoder of the command's output; a character may arrive in two parts
     QTimer m_patience;
     std::unique_ptr<QTemporaryDir> m_folder; ///< of the report
     std::filesystem::path m_trace;
-    std::size_t m_asked = 0; ///< how often it was asked to stop
+    std::size_t m_asked = 0; ///< number of stop requests
 };
 
 } // namespace app

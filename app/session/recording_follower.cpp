@@ -8,7 +8,7 @@ namespace app {
 
 namespace {
 
-constexpr int kLookMs = 500; ///< a part without steps may turn out to be a helper's
+constexpr int kLookMs = 500; ///< a part without steps may belong to a helper process
 
 } // namespace
 
@@ -23,7 +23,7 @@ RecordingFollower::RecordingFollower(QObject* parent) : QObject(parent)
         if (trace->sliceCount() > 0)
             emit snapshot(trace);
     });
-    // A part that cannot be read is not followed; the whole is opened at the end.
+    // An unreadable part is not followed; the whole trace is opened at the end.
     connect(&m_follower, &TraceFollower::failed, this, [this] { m_part.clear(); });
 }
 
@@ -43,7 +43,7 @@ void RecordingFollower::leave()
     m_part.clear();
 }
 
-/// The largest part: the training records most.
+/// The largest part: the training process records most.
 void RecordingFollower::choose()
 {
     const QFileInfo whole(QString::fromStdString(m_trace.string()));

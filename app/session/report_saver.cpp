@@ -32,7 +32,7 @@ ReportSaver::~ReportSaver()
 {
     m_thread.cancelAndWait();
     for (const Wanted& wanted : m_wanted)
-        static_cast<void>(write(wanted.contents, wanted.path)); // nobody is left to be told
+        static_cast<void>(write(wanted.contents, wanted.path)); // no receiver is left
 }
 
 void ReportSaver::save(ReportContents contents, const std::filesystem::path& path)

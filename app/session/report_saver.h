@@ -19,25 +19,25 @@ namespace app {
 struct Analysed;
 struct ProgramTuned;
 
-/// What a report tells of, as values that outlive what they were taken from.
+/// The content of a report, as values that outlive their sources.
 struct ReportContents {
     QString title;
     std::shared_ptr<const profiler::Trace> trace; ///< null: none
-    std::shared_ptr<const Analysed> analysed;     ///< of the trace: the steps that the user sees; null: those it marks
+    std::shared_ptr<const Analysed> analysed;     ///< steps shown to the user; null: the steps marked in the trace
     std::optional<config::TrainingConfig> configuration;
     std::vector<advisor::ExperimentResult> experiments;
     std::optional<advisor::TuneResult> tuning;
-    std::shared_ptr<const ProgramTuned> program; ///< a tuning of a program; null: none
+    std::shared_ptr<const ProgramTuned> program; ///< tuning of a program; null: none
 };
 
-/// Writes a report in the background: PDF where the name ends so, else HTML.
+/// Writes a report in the background: as PDF if the name ends with .pdf, otherwise as HTML.
 class ReportSaver : public QObject {
     Q_OBJECT
 public:
     explicit ReportSaver(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
     ~ReportSaver() override;
 
-    /// A newer one waits for one that is under way; all are written before this goes.
+    /// A newer report waits for the one being written; the destructor waits until all are written.
     void save(ReportContents contents, const std::filesystem::path& path);
 
 signals:
@@ -51,7 +51,7 @@ private:
         ReportContents contents;
         std::filesystem::path path;
     };
-    std::deque<Wanted> m_wanted; ///< not begun yet
+    std::deque<Wanted> m_wanted; ///< not started yet
     bool m_busy = false;
     Background m_thread;
 };

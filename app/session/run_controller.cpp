@@ -8,7 +8,7 @@ using namespace std::chrono_literals;
 namespace protocol = config::protocol;
 
 namespace {
-// A trainer that floods must not keep the window from painting.
+// A trainer that sends many messages must not block painting.
 constexpr int kMostRecordsAtOnce = 200;
 } // namespace
 
@@ -52,7 +52,7 @@ void RunController::setState(RunState state)
 
 bool RunController::send(const protocol::Command& command)
 {
-    // A trainer that died meanwhile is told about at its end, not here.
+    // If the trainer has died, its exit is reported later, not here.
     return m_process && m_process->send(command).has_value();
 }
 
@@ -95,9 +95,9 @@ void RunController::drain()
     for (int i = 0; i < kMostRecordsAtOnce; ++i) {
         const auto progress = m_process->next(0ms);
         if (!progress) {
-            // At its end the descriptor stays readable with nothing in it: from here the timer looks after the exit.
+            // At end of file the descriptor stays readable without data; from here on the timer waits for the exit.
             if (const auto exit = m_process->exited()) {
-                // What it wrote between the last look and its end.
+                // Reads the last messages before the exit.
                 while (const auto last = m_process->next(0ms))
                     take(*last);
                 finish(*exit);

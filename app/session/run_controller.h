@@ -12,17 +12,17 @@
 
 namespace app {
 
-/// How a run ended.
+/// The result of a run.
 struct RunEnd {
-    std::optional<config::protocol::Done> done; ///< the trainer's own last word
+    std::optional<config::protocol::Done> done; ///< the trainer's final message
     bool asked = false;                         ///< the user stopped it
     bool failed = false;
-    QString message; ///< of a failure: one sentence with the next step
+    QString message; ///< for a failure: one sentence with the next step
     QString detail;  ///< last lines of the trainer's output
 };
 
-/// The trainer's process: starts it, passes its progress on, asks it to pause and stop, kills it when it does not
-/// answer. GUI thread.
+/// Controls the trainer process: starts it, forwards its progress, asks it to pause and stop, and kills it if it does
+/// not respond. GUI thread.
 class RunController : public QObject {
     Q_OBJECT
 public:
@@ -30,7 +30,7 @@ public:
     ~RunController() override;
 
     [[nodiscard]] RunState state() const { return m_state; }
-    /// Error when the trainer cannot be started; the state stays Idle.
+    /// Error if the trainer cannot be started; the state stays Idle.
     profiler::Result<void> start(const config::TrainingConfig& configuration, const std::filesystem::path& trace);
     void pause();
     void resume();
@@ -54,7 +54,7 @@ private:
     RunState m_state = RunState::Idle;
     std::unique_ptr<advisor::TrainerProcess> m_process;
     std::unique_ptr<QSocketNotifier> m_notifier;
-    QTimer m_exitCheck; ///< a process may end a little after its descriptor closed, or leave it open in a child
+    QTimer m_exitCheck; ///< a process may exit slightly after its descriptor is closed, or leave it open in a child
     QTimer m_patience;
     bool m_asked = false, m_killedForSilence = false;
     std::optional<config::protocol::Done> m_done;

@@ -23,7 +23,7 @@ QString toQString(const std::filesystem::path& path)
     return QString::fromStdString(path.string());
 }
 
-/// @tparam Text  ends with the reason: "the run cannot be removed: {why}"
+/// @tparam Text  message that ends with the reason: "the run cannot be removed: {why}"
 template <profiler::detail::Literal Id, profiler::detail::Literal Text>
 tl::unexpected<profiler::Error> ioError(const std::string& why, const std::filesystem::path& where)
 {
@@ -31,7 +31,7 @@ tl::unexpected<profiler::Error> ioError(const std::string& why, const std::files
                                     "check that the disk has free space and the folder is writable", {{"why", why}});
 }
 
-/// A window trains it, this one or another: it holds the lock, which the lock of an app that crashed is not.
+/// The run is being trained by this or another window, which holds the lock. An app that crashed does not hold it.
 bool isBeingTrained(const std::filesystem::path& folder)
 {
     return profiler::os::lockHolder(folder / kLockName) == profiler::os::LockHolder::Somebody;

@@ -13,24 +13,24 @@
 
 namespace app {
 
-/// How a kept run went.
+/// The outcome of a kept run.
 struct RunOutcome {
-    /// "finished", "stopped", "failed"; "running" here or in another window; "interrupted": the app was gone at its
-    /// end.
+    /// "finished", "stopped", "failed"; "running" in this or another window; "interrupted": the app exited before the
+    /// run ended.
     QString state;
-    QString message; ///< of a failure
+    QString message; ///< message of a failure
     qint64 steps = 0;
     double seconds = 0;
     double samplesPerSecond = 0;
     double finalLoss = 0;
     double validationMetric = 0; ///< of the last validation; 0: none
-    QString metric = "accuracy"; ///< what that is, as config::protocol::metricText() has it
+    QString metric = "accuracy"; ///< name of the metric, see config::protocol::metricText()
 };
 
 /// One run in its folder: config.json, trace.sstrace, result.json.
 struct RunRecord {
     std::filesystem::path folder;
-    QString name; ///< of the folder; sorts by time
+    QString name; ///< folder name; sorts by time
     QDateTime started;
     config::TrainingConfig configuration;
     RunOutcome outcome;
@@ -39,21 +39,21 @@ struct RunRecord {
     [[nodiscard]] bool isRunning() const { return outcome.state == "running"; }
 };
 
-/// Where runs are kept: the user's application data.
+/// Folder of all runs, in the user's application data.
 std::filesystem::path runsRoot();
-/// Makes the folder of a new run and writes its configuration. Fails when the disk is full or the folder cannot be
-/// written.
+/// Creates the folder of a new run and writes its configuration. Fails if the disk is full or the folder is not
+/// writable.
 profiler::Result<RunRecord> makeRun(const std::filesystem::path& root, const config::TrainingConfig& configuration);
-/// Held by the window that trains a run until its result is written: other windows see by it that the run goes on. Null
-/// where the folder cannot be written, or another window holds it.
+/// The lock of a run, held by the window that trains it until its result is written; it shows other windows that the
+/// run is in progress. Null if the folder is not writable or another window holds the lock.
 std::unique_ptr<profiler::os::LockFile> lockRun(const RunRecord& run);
-/// Writes result.json, whole or not at all.
+/// Writes result.json completely or not at all.
 profiler::Result<void> saveOutcome(const RunRecord& run);
-/// All runs under `root` whose configuration can be read, newest first. Opens several files of each run: not for the
+/// All runs under `root` with a readable configuration, newest first. Opens several files per run: do not call on the
 /// GUI thread (see RunStore).
-/// @param stop  once requested, only the runs that were read by then are returned
+/// @param stop  once requested, only the runs read so far are returned
 std::vector<RunRecord> readRuns(const std::filesystem::path& root, const std::stop_token& stop = {});
-/// Removes a run's folder with its trace. Fails while any window trains it. Not for the GUI thread (see RunStore).
+/// Removes a run's folder with its trace. Fails while a window trains it. Do not call on the GUI thread (see RunStore).
 profiler::Result<void> removeRun(const RunRecord& run);
 
 } // namespace app

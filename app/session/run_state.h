@@ -2,7 +2,7 @@
 
 namespace app {
 
-/// What the training that the app started is doing.
+/// State of the training that the app started.
 enum class RunState { Idle, Starting, Running, Paused, Stopping };
 
 } // namespace app

@@ -10,17 +10,18 @@
 
 namespace app {
 
-/// Reads and removes kept runs off the GUI thread: the folder may hold thousands of runs, or lie on a slow disk.
+/// Reads and removes kept runs off the GUI thread, because the folder may contain thousands of runs or be on a slow
+/// disk.
 class RunStore : public QObject {
     Q_OBJECT
 public:
     explicit RunStore(QObject* parent = nullptr);
-    /// Waits for a removal that is under way; the ones after it are given up.
+    /// Waits for a running removal; later ones are dropped.
     ~RunStore() override;
 
-    /// Reads all runs; a newer request supersedes one that is under way.
+    /// Reads all runs; a newer request supersedes a running one.
     void read(const std::filesystem::path& root);
-    /// Removes the runs that it is called with one after another.
+    /// Removes runs one after another.
     void remove(const RunRecord& run);
 
 signals:
@@ -32,7 +33,7 @@ signals:
 private:
     void removeNext();
 
-    std::vector<RunRecord> m_toRemove; ///< not begun yet
+    std::vector<RunRecord> m_toRemove; ///< not started yet
     bool m_removing = false;
     Background m_reading{this}, m_removal{this};
 };

@@ -8,17 +8,17 @@
 
 namespace app {
 
-/// A trace that comes with the app, recorded by its own trainer.
+/// A sample trace that comes with the app, recorded by its own trainer.
 struct Sample {
     QString id; ///< the file's stem
     QString title;
-    QString what; ///< in a sentence
+    QString what; ///< description, one sentence
 };
 
 std::vector<Sample> allSamples();
-/// The sample as a file in the user's application data, where it is put when it is first asked for.
+/// The sample as a file in the user's application data; copied there on first use.
 profiler::Result<std::filesystem::path> sampleFile(const Sample& sample);
-/// A file that sampleFile() made.
+/// True for a file created by sampleFile().
 bool isSampleFile(const std::filesystem::path& file);
 
 } // namespace app

@@ -8,7 +8,7 @@
 
 namespace app {
 
-/// What is selected, for all views at once: a slice, a range of time, or nothing. GUI thread.
+/// The selection shared by all views: a slice, a time range, or nothing. GUI thread.
 class Selection : public QObject {
     Q_OBJECT
 public:
@@ -20,9 +20,9 @@ public:
     void selectSlice(profiler::SliceId slice);
     void selectRange(profiler::TimeRange range);
     void clear();
-    /// Asks the timeline to bring a time range (and a track) into view; selection stays.
+    /// Asks the timeline to bring a time range (and a track) into view; the selection does not change.
     void show(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
-    /// Asks the Source view to come to the front with this line of the user's program; selection stays.
+    /// Asks the Source view to come to the front with this source line; the selection does not change.
     void showSource(const QString& file, int line);
 
 signals:

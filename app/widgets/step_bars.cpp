@@ -106,7 +106,7 @@ QString StepBars::describe(int index) const
     if (step.warmup)
         text += tr(" (warm-up)");
     if (step.partial)
-        text += tr(" (cut)");
+        text += tr(" (incomplete)");
     for (const StepPart& part : kStepParts)
         if (const auto time = step.parts.*part.time; time.count() > 0)
             text += u'\n' + stepPartName(part) + QStringLiteral(": ") + formatDuration(time);
