@@ -24,9 +24,9 @@ struct TraceSummary {
     std::vector<profiler::analysis::IdleCause> idle; ///< between each device's first and last operation
     std::shared_ptr<const DeviceGaps> gaps;          ///< the same, stretch by stretch; null: no device did anything
     std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
-    QStringList ranges; ///< of a trace without steps: those that may be steps, most time first
+    QStringList ranges;        ///< of a trace without steps: those that may be steps, most time first
     bool stepsRemoved = false; ///< the user removed steps that had been inferred
-    QString stepRange;  ///< the name of the ranges that were taken as steps; empty: they are told by something else
+    QString stepRange; ///< the name of the ranges that were taken as steps; empty: they are told by something else
 };
 
 /// Makes several passes over the trace; do not call on the GUI thread.

@@ -78,7 +78,7 @@ TableWriter::TableWriter(const QTextDocument& document, const TableLook& look, c
             !kept.isEmpty())
             cells[0] = {kept, cells[0].text};
     }
-    // In a table without a header, text that looks like a number is text by intent.
+    // In a table without a header, columns that look like numbers are numeric only by chance.
     m_isNumber.assign(columns, false);
     for (std::size_t column = 1; column < columns && !header.empty(); ++column) {
         const auto texts = [&](const auto& is) {

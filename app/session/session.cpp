@@ -27,7 +27,7 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-/// The trouble that setting `key` would make on this machine, if any.
+/// The problem that the value of `key` would cause on this machine, if any.
 std::optional<QString> newProblem(const config::TrainingConfig& before, const config::TrainingConfig& after,
                                   std::string_view key, bool gpuAvailable)
 {
@@ -69,9 +69,9 @@ Session::~Session()
 {
     if (m->keepSoon.isActive())
         keepSession();
-    // Work that is waited for below may take seconds; a window that opens meanwhile goes on from what was kept.
+    // The work waited for below may take seconds; a window that opens during that time continues from the saved state.
     m->lock.reset();
-    // Parts that are being torn down must not call back into a session that is half gone.
+    // Members must not call back into a partly destroyed session.
     for (QObject* part : std::initializer_list<QObject*>{
              &m->description, &m->gate, &m->run, &m->store, &m->follower, &m->recordingFollower, &m->loader, &m->saver,
              &m->reports, &m->analyser, &m->experiments, &m->tuning, &m->levelCosts, &m->undo})
@@ -169,7 +169,7 @@ void Session::connectExperiments()
 
 void Session::startExperiment(const advisor::RuleAdvice& advice)
 {
-    // A training beside it would share the processor with both arms, and the numbers would mean nothing.
+    // A training at the same time would share the CPU with both arms and skew the results.
     if (!advice.advice.toggle || !mayStart())
         return;
     if (!programOnScreen().id.isEmpty())
@@ -189,7 +189,7 @@ void Session::startExperiment(const advisor::RuleAdvice& advice)
     });
 }
 
-/// The program of the trace on screen; says by noticed() why there is none.
+/// The program of the trace on screen; reports the reason by noticed() if there is none.
 std::optional<ProgramMeasurement> Session::recordedProgram()
 {
     const auto recorded = [this](const char* key) {
@@ -212,7 +212,7 @@ std::optional<ProgramMeasurement> Session::recordedProgram()
                               .origin = programOnScreen()};
 }
 
-/// Calls `go` when the user allows to run the program, and its trace is still on screen then.
+/// Calls `go` when the user allows the program to run, if its trace is still on screen then.
 void Session::passRecorded(ProgramMeasurement what, const std::function<void(ProgramMeasurement)>& go)
 {
     const std::vector<std::string> command = what.command;
@@ -228,7 +228,7 @@ void Session::passRecorded(ProgramMeasurement what, const std::function<void(Pro
     });
 }
 
-/// With the recorded program of the trace on screen.
+/// Measures with the recorded program of the trace on screen.
 void Session::measureProgram(const advisor::RuleAdvice& advice)
 {
     auto what = recordedProgram();
@@ -243,7 +243,7 @@ void Session::measureProgram(const advisor::RuleAdvice& advice)
     });
 }
 
-/// How a program is kept from the user's files; asks once where that needs a copy of them.
+/// How the user's files are protected from the program; asks once if this needs a copy of them.
 void Session::passIsolation(const std::filesystem::path& folder,
                             const std::function<void(advisor::runner::Isolation)>& go)
 {

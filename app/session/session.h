@@ -32,75 +32,76 @@ struct ReportContents;
 struct RunEnd;
 struct SessionChange;
 
-/// Where the steps of a trace come from. By default its marks; a complete trace without marks: its repeated work.
+/// Source of the steps of a trace. By default its step marks; for a complete trace without marks, repeated work.
 struct StepSource {
-    bool repetition = false; ///< only repeated work, also where there are marks
-    std::string range = {};  ///< ranges of this name, as analysis::stepMarks() has it; empty: none
+    bool repetition = false; ///< infer steps from repeated work, even if there are marks
+    std::string range = {};  ///< use ranges of this name, see analysis::stepMarks(); empty: none
     bool marksOnly = false;  ///< the user removed inferred steps
     friend bool operator==(const StepSource&, const StepSource&) = default;
 };
 
-/// A trace with what was computed from it, off the GUI thread. Immutable.
+/// A trace with its analysis, computed off the GUI thread. Immutable.
 struct Analysed {
     std::shared_ptr<const profiler::Trace> trace;
     profiler::analysis::Facts facts;
     TraceSummary summary;
     StepSource source;       ///< of its steps
-    QString whyNoRepetition; ///< steps were to be found by repetition, and nothing repeats; else empty
-    QString whyNoRange;      ///< ranges were to be the steps, and the trace has none of that name; else empty
+    QString whyNoRepetition; ///< why no steps could be inferred from repetition; otherwise empty
+    QString whyNoRange;      ///< why no ranges of the given name could be used as steps; otherwise empty
 };
 
-/// Everything that is going on: the configuration, the trainer's run, the trace on screen, its analysis, experiments.
-/// GUI thread; long work happens elsewhere and comes back as signals.
+/// The state of the app: the configuration, the trainer's run, the trace on screen, its analysis, and experiments. GUI
+/// thread; long work runs on other threads and reports back through signals.
 class Session : public QObject {
     Q_OBJECT
 public:
     explicit Session(QObject* parent = nullptr);
     ~Session() override;
 
-    /// Takes up the configuration, the journal and the steps of undo where the app left them, and keeps them from here
-    /// on. Tells by noticed() when they cannot be read (they are put aside), or when another window keeps its own.
+    /// Restores the configuration, the journal and the undo steps of the last session, and saves them from now on.
+    /// Reports by noticed() if they cannot be read (the file is moved aside), or if another window saves its own.
     void restore();
 
     // configuration
     [[nodiscard]] const config::TrainingConfig& configuration() const;
-    /// Checks and sets one knob as an undoable command; the message of the error otherwise (configuration unchanged).
+    /// Validates and sets one knob as an undoable command. Returns the error message on failure (configuration
+    /// unchanged).
     std::optional<QString> setKnob(std::string_view key, const QString& text);
     void setConfiguration(const config::TrainingConfig& configuration, const QString& undoText);
-    /// Takes a configuration from a file; tells by noticed() what is wrong with one that cannot be taken.
+    /// Loads a configuration from a file; reports errors by noticed().
     void loadConfiguration(const std::filesystem::path& path);
     [[nodiscard]] QUndoStack* undoStack();
-    /// What the trainer can do; empty lists until it was asked.
+    /// Capabilities of the trainer; empty until queried.
     [[nodiscard]] const config::protocol::Description& description() const;
     [[nodiscard]] bool descriptionKnown() const;
-    /// Asks the trainer what it can do, in the background. Not done by the constructor, so that the window paints
-    /// first.
+    /// Queries the trainer's capabilities in the background. The constructor does not do this, so that the window
+    /// paints first.
     void refreshDescription();
 
     // the run
     [[nodiscard]] RunState runState() const;
-    /// Takes what is typed and not entered yet first, and does not start when that is refused. Asks by codeAsked()
-    /// when the training would run a file of the user's that is not trusted.
+    /// First commits pending edits, and does not start if one is rejected. Emits codeAsked() if the training would run
+    /// a user file that is not trusted.
     void start();
     void pause();
     void resume();
     void stop(); ///< asks the trainer to finish its step; kills it after ten seconds
-    /// A training runs, or the end of its trace is still being read: runFinished() follows.
+    /// True while a training runs or the end of its trace is still being read: runFinished() follows.
     [[nodiscard]] bool isRunOpen() const;
     [[nodiscard]] const std::vector<config::protocol::StepProgress>& stepHistory() const;
-    [[nodiscard]] std::optional<double> lastLoss() const; ///< of the newest of them that read it
+    [[nodiscard]] std::optional<double> lastLoss() const; ///< of the newest step that has a loss value
     [[nodiscard]] const std::vector<config::protocol::EpochProgress>& epochHistory() const;
-    /// What the trainer said at the start of the last run: sizes, planned steps.
+    /// Information from the trainer at the start of the last run: sizes, planned steps.
     [[nodiscard]] const std::optional<config::protocol::Hello>& hello() const;
 
-    /// Calls `go` when the user allows to run the program, now or earlier; asks by codeAsked() before, once for each
-    /// command and content of its script.
+    /// Calls `go` when the user allows, or has already allowed, the program to run. Emits codeAsked() before, once per
+    /// command and script content.
     void passProgram(const std::vector<std::string>& command, const std::filesystem::path& folder,
                      std::function<void()> go);
-    /// To what codeAsked() asked, for a run, an experiment or a recording.
+    /// Answers codeAsked() for a run, an experiment or a recording.
     void answerCode(const CodeFile& file, CodeGate::Answer answer);
 
-    /// To what copyAsked() asked; an allowance is remembered.
+    /// Answers copyAsked(); a positive answer is remembered.
     void answerCopy(bool allowed);
 
     // kept runs
@@ -108,50 +109,50 @@ public:
     /// Reads them in the background; runsChanged() follows.
     void reloadRuns();
     void openRun(const RunRecord& run);
-    /// Removes it in the background; runsChanged() follows, or noticed() when it cannot be removed: a window trains it,
-    /// this one or another.
+    /// Removes a run in the background. Emits runsChanged(), or noticed() if the run is still being trained by a
+    /// window.
     void deleteRun(const RunRecord& run);
-    /// Asks for the trace on screen beside this run's, by comparisonWanted().
+    /// Requests a comparison of this run with the trace on screen, by comparisonWanted().
     void compareWith(const RunRecord& run);
 
     // the trace
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace() const; ///< never null
     [[nodiscard]] std::shared_ptr<const Analysed> analysed() const;     ///< null until computed
-    /// Of the trace, up to date each second while it grows; null until computed. See analyser.h.
+    /// Advice for the trace, updated every second while it grows; null until computed. See analyser.h.
     [[nodiscard]] std::shared_ptr<const Advised> advice() const;
-    /// Analyses the trace on screen anew, its steps found by what the training repeats, or again by its marks; tells by
-    /// noticed() when nothing repeats. Not kept: another trace begins with its marks.
+    /// Analyses the trace on screen again, with steps inferred from repetition or from its marks; reports by noticed()
+    /// if nothing repeats. Not saved: the next trace starts with its marks.
     void setStepsByRepetition(bool on);
-    /// The same, with the ranges of this name for its steps.
+    /// The same, with ranges of this name as steps.
     void setStepRange(const QString& name);
-    /// Any format, told by its content. A long reading shows what there is before it is done.
+    /// Opens a trace of any format, recognized by its content. Shows a preview while a large file loads.
     void openTrace(const std::filesystem::path& path);
-    /// The same, or takes the configuration that the file holds.
+    /// The same, or loads the configuration in the file.
     void openFile(const std::filesystem::path& path);
-    /// Writes the trace on screen in the format that the extension names.
+    /// Exports the trace on screen in the format of the extension.
     void exportTrace(const std::filesystem::path& path);
-    /// What a copy of the trace on screen in our own format takes along in its metadata, until another trace comes; an
-    /// empty text: nothing under that key, though the trace may have something there.
+    /// Metadata to add to an exported copy of the trace on screen in our own format, until another trace is opened. An
+    /// empty text removes the key from the copy.
     void keepWithTrace(const std::string& key, const std::string& text);
-    /// Of opening or exporting, whichever loading() tells of.
+    /// Cancels opening or exporting, whichever loading() reports.
     void cancelLoading();
     [[nodiscard]] bool isExporting() const;
     [[nodiscard]] bool isLoading() const; ///< a file is being read
     [[nodiscard]] bool
-    isPartial() const; ///< only a part of the file is on screen: it is still read, or reading ended early
-    [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes", a file's name; empty for none
+    isPartial() const; ///< only part of the file is on screen because it is still loading or loading ended early
+    [[nodiscard]] QString traceTitle() const; ///< "resnet18 · 3 changes" or a file name; empty: none
     [[nodiscard]] std::filesystem::path tracePath() const;
-    /// Configuration of the run on screen; none when the trace has none.
+    /// Configuration of the trace on screen; none if the trace does not contain one.
     [[nodiscard]] const std::optional<config::TrainingConfig>& traceConfiguration() const;
-    /// Why the trace on screen has no analysis and will get none; empty: it has one, or it is on its way.
+    /// Why the trace on screen could not be analysed; empty if it was, or its analysis is running.
     [[nodiscard]] const QString& whyNotAnalysed() const;
-    /// The training that results on screen must be of: that of the trace on screen, without a trace the one that is
-    /// set. Null: the trace does not say what it trained, and no result is shown as one of its own.
+    /// The training whose results are shown: that of the trace on screen, or the current configuration without a trace.
+    /// Null: the trace does not say what it trained, so no result belongs to it.
     [[nodiscard]] const config::TrainingConfig* trainingOnScreen() const;
-    /// What was measured on this machine may be a result of the trace on screen; see isMachineOf(). Without a trace:
-    /// it is this machine.
+    /// Whether measurements on this machine may belong to the trace on screen; see isMachineOf(). Without a trace:
+    /// whether the machine is this one.
     [[nodiscard]] bool isMachineOnScreen(const advisor::Machine& machine) const;
-    /// The recorded program of the trace on screen, that changes can be measured with; without an id: it is of none.
+    /// The recorded program of the trace on screen, with which changes can be measured; without an id: none.
     [[nodiscard]] Origin programOnScreen() const;
 
     // experiments
@@ -159,106 +160,111 @@ public:
     void startExperiment(const advisor::RuleAdvice& advice);
     void cancelExperiment();
     [[nodiscard]] const ExperimentController& experiments() const;
-    /// About how long measuring takes; none when the trace tells no step time yet.
+    /// Estimated duration of a measurement; none if the trace has no step time yet.
     [[nodiscard]] std::optional<std::chrono::seconds> expectedDuration(const advisor::RuleAdvice& advice) const;
 
-    // what recording costs here (level_costs.h)
-    /// Measures the levels with the configuration as it is, in the background. As exclusive as an experiment.
+    // recording overhead (level_costs.h)
+    /// Measures the overhead of the recording levels with the current configuration, in the background. Exclusive like
+    /// an experiment.
     void measureLevelCosts();
     void cancelLevelCosts();
     [[nodiscard]] bool measuringLevelCosts() const;
 
-    /// A training runs, a change is measured, it tunes or a program is recorded: nothing else is started beside it, the
-    /// numbers would mean nothing.
+    /// True while a training, a measurement, tuning or a recording is running. Nothing else can be started then,
+    /// because it would skew the results.
     [[nodiscard]] bool isBusy() const;
-    /// What it is: "A training is running."; empty when nothing is. What starts something says so by noticed() then.
+    /// The current activity: "A training run is in progress."; empty if there is none. Functions that start something
+    /// report it by noticed().
     [[nodiscard]] QString whyBusy() const;
-    /// Told by who records a program.
+    /// Set by the recorder of a program.
     void setRecording(bool recording);
-    /// Shows what a recording holds so far, until it ends; see RecordingFollower.
-    /// @param title  of the program
+    /// Shows the recording so far, until it ends; see RecordingFollower.
+    /// @param title  title of the program
     void followRecording(const std::filesystem::path& trace, std::int64_t recorder, const QString& title);
     [[nodiscard]] bool isRecording() const;
-    /// Stops the training; else what is being measured or tuned.
+    /// Stops the training, or the running measurement or tuning.
     void stopWhatRuns();
-    [[nodiscard]] bool canStop() const; ///< something runs that was not asked to stop yet, but for a recording
-    /// From within commitPendingEdits(): nothing is to be started, and why.
+    [[nodiscard]] bool canStop() const; ///< an activity other than a recording is running and has not been asked to
+                                        ///< stop
+    /// Called from commitPendingEdits() handlers: prevents the start, with the reason.
     void veto(const QString& why);
 
     // tuning
     [[nodiscard]] bool tuningRunning() const;
-    /// Tries what the advisor advises and keeps what pays: from the recorded program of the trace on screen, where
-    /// there is one (see advisor::tuneProgram), else from the configuration there is (see advisor::tune).
-    /// @param budget  of all experiments together
+    /// Measures the advisor's changes and keeps those that pay: with the recorded program of the trace on screen if
+    /// there is one (see advisor::tuneProgram), otherwise with the current configuration (see advisor::tune).
+    /// @param budget  for all experiments together
     void startTuning(std::chrono::seconds budget);
-    void stopTuning(); ///< what paid until then is the result
+    void stopTuning(); ///< the result contains the changes kept so far
     [[nodiscard]] const TuneController& tuning() const;
-    /// The tuning that runs, or the last one, is of the training on screen.
+    /// Whether the running or last tuning belongs to the training on screen.
     [[nodiscard]] bool isTuningOfScreen() const;
-    /// Takes what the last tuning found into the configuration and the journal, as one undoable step.
+    /// Applies the result of the last tuning to the configuration and the journal as one undoable step.
     void applyTuning();
 
-    /// Writes the configuration that it found; tells by noticed() when it cannot.
+    /// Saves the tuned configuration; reports errors by noticed().
     void saveTuned(const std::filesystem::path& path);
 
-    /// Writes the diff of a program's files that tuning found, with names that begin in its folder.
+    /// Saves the diff of a tuned program's files, with paths relative to its folder.
     void saveTunedPatch(const std::filesystem::path& path);
 
-    /// Writes what is known of the trace on screen, and of those measured changes and the last tuning that are of it,
-    /// as the name says: .pdf, else HTML. Ends with noticed().
+    /// Saves a report on the trace on screen with its measured changes and its tuning, in the format of the extension:
+    /// .pdf, otherwise HTML. Emits noticed() when done.
     void saveReport(const std::filesystem::path& path);
-    /// The same of the last tuning: what it tried, and of the trace on screen only where it is of the same model. There
-    /// is one.
+    /// The same for the last tuning: the tried changes, and the trace on screen if it has the same model. Requires a
+    /// tuning result.
     void saveTuneReport(const std::filesystem::path& path);
 
     // measured changes
     /// The kept changes that are in the configuration and were measured with the training on screen.
     [[nodiscard]] const Journal& journal() const;
-    /// A result of another training than the one on screen, or of another machine.
+    /// A result of another training or machine than that of the trace on screen.
     struct ElsewhereResult {
         QString title; ///< of the finding
         Origin origin; ///< what it was measured with
         advisor::ExperimentResult result;
-        bool kept = false; ///< it is in the journal of that training
+        bool kept = false; ///< kept in the journal of that training
     };
-    /// Oldest first, those that were kept before the others.
+    /// Oldest first, kept ones before the others.
     [[nodiscard]] std::vector<ElsewhereResult> measuredElsewhere() const;
-    /// Takes a measured change into the configuration and the journal, as one undoable step.
+    /// Adds a measured change to the configuration and the journal as one undoable step.
     void keepChange(const advisor::RuleAdvice& advice);
-    /// Takes a kept change back; a measured one that was not kept is forgotten.
+    /// Undoes a kept change; discards a measured change that was not kept.
     void undoChange(const QString& ruleId);
 
 signals:
     void configurationChanged();
     void descriptionChanged();
     void runStateChanged(app::RunState state);
-    void runFinished(); ///< the training is over and its trace is read to the end, or there is none
-    /// isBusy(), canStop() or what makes them so.
+    void runFinished(); ///< the training has ended and its trace, if any, is completely read
+    /// isBusy(), canStop() or the activity changed.
     void busyChanged();
-    /// Something is about to be started: what is typed and not entered yet is to be entered now; see veto().
+    /// An activity is about to start: pending edits must be committed now; see veto().
     void commitPendingEdits();
     void progressed(const config::protocol::Progress& progress);
-    /// An error or notice for the user: a strip over the timeline.
+    /// An error or notice for the user, shown in a strip above the timeline.
     void noticed(const QString& what, const QString& detail, bool isError);
-    /// A run was not started because of this knob's value, as its field then says; without `why` the value is usable.
+    /// A run was not started because of the value of this knob, which its field then shows. An empty `why` means that
+    /// the value is valid.
     void knobProblem(const QString& key, const QString& why);
-    /// The user began something that noticed() may answer: what was told before is done with.
+    /// The user started an action that may emit noticed(); earlier notices are obsolete.
     void noticeOutdated();
-    /// May this file be run? Nothing is started until answerCode().
+    /// Asks whether this file may be run. Nothing starts until answerCode().
     void codeAsked(const app::CodeFile& file);
-    /// Here a program cannot be kept from the user's files by a private view of them. May it run in a copy of its
-    /// working directory? Nothing is started until answerCopy(). @param why  a sentence
+    /// This machine cannot give the program a private view of the user's files. Asks whether to run it in a copy of its
+    /// working directory. Nothing starts until answerCopy().
+    /// @param why  reason, one sentence
     void copyAsked(const QString& folder, const QString& why);
     void traceChanged();  ///< also for each new snapshot of a live trace
-    void traceReplaced(); ///< another trace altogether: reset zoom and selection
-    void traceOpened();   ///< a file is read to its end
+    void traceReplaced(); ///< a different trace: reset zoom and selection
+    void traceOpened();   ///< a file has been read completely
     void analysedChanged();
     void adviceChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     void runsChanged();
     void comparisonWanted(const app::RunRecord& run);
     void journalChanged();
-    /// Files of the recorded program were changed by a patch, or are as they were before it.
+    /// A patch was applied to files of the recorded program, or reverted.
     void programFilesChanged();
     void experimentStarted(const QString& ruleId);
     void experimentProgressed(const QString& ruleId, const advisor::ExperimentProgress& progress);
@@ -266,7 +272,7 @@ signals:
     void experimentFailed(const QString& ruleId, const QString& message);
     void tuningStarted();
     void tuningProgressed(const advisor::TuneProgress& progress);
-    void tuningEnded(); ///< tuning() has the result, or why there is none
+    void tuningEnded(); ///< tuning() has the result, or the reason why there is none
 
     void levelCostsChanged();
     void levelCostsProgressed(const QString& level, double share); ///< share 1: ended

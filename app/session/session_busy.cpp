@@ -1,7 +1,7 @@
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 
-// What keeps what from being started, and how all of it is stopped.
+// Mutual exclusion of activities, and stopping them.
 namespace app {
 
 void Session::connectBusy()
@@ -32,7 +32,7 @@ QString Session::whyBusy() const
     return tuningRunning() ? tr("Tuning is in progress.") : QString();
 }
 
-/// Tells why when not.
+/// Reports the reason if it may not.
 bool Session::mayStart()
 {
     const QString why = whyBusy();

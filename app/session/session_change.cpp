@@ -7,7 +7,7 @@ namespace app {
 
 namespace {
 
-// Clicking a spin box up five times, or dragging, is one thought.
+// Quick successive edits, such as clicking a spin box five times, are one undo step.
 constexpr qint64 kQuickMs = 1500;
 constexpr int kByHandId = 1;
 

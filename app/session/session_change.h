@@ -11,21 +11,21 @@
 
 namespace app {
 
-/// One step of undo: knobs from one text to another, and what comes into the journal or leaves it with them. A value,
-/// so that it can be kept over a restart.
+/// One undo step: knobs with old and new values, and journal entries that are added or removed with them. A value type,
+/// so that it can be saved across a restart.
 struct SessionChange {
-    QString text;                          ///< for people: "Workers = 2"
-    std::vector<config::Difference> knobs; ///< a before, b after; both are valid
-    std::vector<KeptChange> kept;          ///< come into the journal …
-    bool leaves = false;                   ///< … or leave it
-    std::size_t place = 0;                 ///< of the first of them in the journal; the others follow it
-    bool byHand = false;                   ///< one knob, set by the user: quick edits of it are one step
+    QString text;                          ///< display text: "Workers = 2"
+    std::vector<config::Difference> knobs; ///< a: before, b: after; both are valid
+    std::vector<KeptChange> kept;          ///< added to the journal
+    bool leaves = false;                   ///< removed from the journal
+    std::size_t place = 0;                 ///< journal index of the first entry; the others follow it
+    bool byHand = false;                   ///< one knob, set by the user: quick edits of it are merged into one step
 
     /// One knob, set by the user.
     static SessionChange ofKnob(std::string key, std::string from, std::string to);
 };
 
-/// A change that is applied forth and back by whoever owns the state.
+/// An undo command that its owner applies and reverts.
 class ChangeCommand : public QUndoCommand {
 public:
     using Apply = std::function<void(const SessionChange& change, bool forth)>;

@@ -2,7 +2,7 @@
 #include "app/session/session.h"
 #include "app/session/session_state.h"
 
-// What recording costs on this machine: kept when a run has told it, measured when the user asks.
+// The recording overhead on this machine: stored when a run has measured it, or measured on request.
 namespace app {
 
 void Session::connectLevelCosts()
@@ -32,7 +32,7 @@ void Session::connectLevelCosts()
 
 void Session::measureLevelCosts()
 {
-    // A training beside it would share the processor with it.
+    // A training at the same time would share the CPU with it.
     if (!mayStart() || !takeEdits())
         return;
     passGate([this] {

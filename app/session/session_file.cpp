@@ -43,10 +43,10 @@ std::optional<KeptChange> changeFrom(const QJsonObject& json)
     auto result = resultFromJson(json["result"].toObject());
     advisor::Toggle toggle = toggleFromJson(json["toggle"].toObject());
     const auto isKnown = [](const advisor::Toggle& change) { return config::findKnob(change.key) != nullptr; };
-    // All of them are asked for when the change is taken back.
+    // All of them are needed to undo the change.
     if (!result || !isKnown(toggle) || !std::ranges::all_of(result->plan.changes, isKnown))
         return std::nullopt;
-    const QJsonObject program = json["program"].toObject(); // none in files of earlier versions
+    const QJsonObject program = json["program"].toObject(); // missing in files of earlier versions
     return KeptChange{json["rule"].toString(),
                       json["title"].toString(),
                       std::move(toggle),
@@ -96,13 +96,13 @@ std::optional<MeasuredPrediction> predictionFrom(const QJsonObject& json)
                                   {},
                                   json["held"].toBool(),
                                   json["program"].toString(),
-                                  machineFromJson(json["machine"].toObject())}; // none in files of earlier versions
+                                  machineFromJson(json["machine"].toObject())}; // missing in files of earlier versions
     for (const QJsonValue toggle : json["changes"].toArray())
         prediction.changes.push_back(toggleFromJson(toggle.toObject()));
     return prediction;
 }
 
-/// Nullopt for a knob or value that this version does not have.
+/// Nullopt for a knob or value that is unknown to this version.
 std::optional<SessionChange> stepFrom(const QJsonObject& json)
 {
     SessionChange change;
@@ -117,7 +117,7 @@ std::optional<SessionChange> stepFrom(const QJsonObject& json)
         change.knobs.push_back(std::move(one));
     }
     if (json.contains("kept")) {
-        // A session of an older version has one, without a list around it.
+        // Sessions of an older version have a single entry without a list.
         const QJsonValue kept = json["kept"];
         for (const QJsonValue one : kept.isArray() ? kept.toArray() : QJsonArray{kept}) {
             auto read = changeFrom(one.toObject());
@@ -160,11 +160,11 @@ profiler::Result<std::optional<KeptSession>> parse(const QByteArray& text, const
             return tl::unexpected(unreadable(path, "a kept change has unknown settings"));
         session.journal.changes.push_back(std::move(*kept));
     }
-    // A prediction that cannot be read counts for nothing.
+    // Unreadable predictions are ignored.
     for (const QJsonValue one : json["measured_predictions"].toArray())
         if (auto prediction = predictionFrom(one.toObject()))
             session.journal.predictions.push_back(std::move(*prediction));
-    // Files of earlier versions count them without saying what they were measured with; what was kept says it.
+    // Files of earlier versions store only their number, without their origin; the kept changes contain it.
     if (!json.contains("measured_predictions"))
         for (const KeptChange& change : session.journal.changes)
             if (auto prediction = measuredPrediction(change.result))

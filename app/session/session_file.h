@@ -9,19 +9,19 @@
 
 namespace app {
 
-/// What of a session outlives the app: the configuration, the journal, and how it came to be.
+/// The saved part of a session: the configuration, the journal, and the undo history.
 struct KeptSession {
     config::TrainingConfig configuration;
     Journal journal;
     std::vector<SessionChange> undo; ///< oldest first
-    int undone = 0;                  ///< so many of the last ones are taken back
+    int undone = 0;                  ///< number of the last steps that are undone
 };
 
-/// Where the app keeps it: the user's application data.
+/// Path of the session file, in the user's application data.
 std::filesystem::path sessionFile();
-/// Writes it whole or not at all.
+/// Writes it completely or not at all.
 profiler::Result<void> saveSession(const KeptSession& session, const std::filesystem::path& path);
-/// @return nullopt when there is none yet; an error for a file that this version cannot read
+/// @return nullopt if there is none yet; an error for a file that this version cannot read
 profiler::Result<std::optional<KeptSession>> loadSession(const std::filesystem::path& path);
 
 } // namespace app

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// Measured changes: kept and taken back.
+// Measured changes: keeping and undoing them.
 namespace app {
 
 namespace {
@@ -55,7 +55,7 @@ bool Session::isMachineOnScreen(const advisor::Machine& machine) const
     return machine.processor.empty() || here.empty() || machine.processor == here;
 }
 
-/// Which results are of the training on screen. True when other changes are in the journal than before.
+/// Updates which results belong to the training on screen. True if the journal has different changes than before.
 bool Session::refreshJournal()
 {
     const config::TrainingConfig* onScreen = trainingOnScreen();
@@ -79,7 +79,7 @@ bool Session::refreshJournal()
     return !same;
 }
 
-/// Another trace is on screen, or there is another result.
+/// A different trace is on screen, or there is a new result.
 void Session::settleResults()
 {
     if (refreshJournal())
@@ -117,7 +117,7 @@ std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
 
 bool Session::State::addPredictions(std::span<const advisor::ExperimentResult> measured, const Origin& program)
 {
-    constexpr std::size_t kMost = 500; // the file stays small
+    constexpr std::size_t kMost = 500; // keeps the file small
     const std::size_t before = kept.predictions.size();
     for (const advisor::ExperimentResult& result : measured)
         if (auto prediction = measuredPrediction(result, program))
@@ -164,14 +164,14 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
         return;
     }
     KeptChange kept{m->kept.freeName(id), asQString(advice.advice.title), {}, *result};
-    // What comes with the toggle follows from the configuration as it is now, not as it was when it was measured.
+    // The companion settings of the toggle are computed from the current configuration, not from the measured one.
     kept.result.plan.changes = advisor::changesOf(result->plan.changes.front(), m->configuration);
     SessionChange change;
     change.place = m->kept.changes.size();
     change.text = tr("keep %1").arg(valuesText(kept.result.plan.changes));
     for (const advisor::Toggle& changed : kept.result.plan.changes)
         change.knobs.push_back({changed.key, changed.from, changed.to});
-    // One that was set by hand meanwhile is taken back to what it was measured against.
+    // A setting that the user has changed since then is reset to the value of the measured baseline.
     kept.toggle = kept.result.plan.changes.front();
     if (kept.toggle.from == kept.toggle.to)
         kept.toggle.from = kept.result.plan.changes.front().from = result->plan.changes.front().from;
@@ -182,7 +182,7 @@ void Session::keepChange(const advisor::RuleAdvice& advice)
 void Session::undoChange(const QString& ruleId)
 {
     const KeptChange* kept = m->kept.find(ruleId);
-    // A change of that name that was kept for another program, for a configuration or on another machine stays.
+    // A change with the same name that was kept for another program, for a configuration or on another machine stays.
     if (kept && (!(kept->program == programOnScreen()) || !isMachineOnScreen(kept->result.machine)))
         kept = nullptr;
     if (!kept) {
@@ -200,7 +200,7 @@ void Session::undoChange(const QString& ruleId)
         return;
     }
     std::vector<advisor::Toggle> back = {kept->toggle};
-    // What came with it and was changed since is the user's.
+    // Companion settings that the user has changed since then stay.
     for (const advisor::Toggle& with : kept->result.plan.changes)
         if (with.key != kept->toggle.key && m->configuration.text(with.key) == with.to)
             back.push_back(with);

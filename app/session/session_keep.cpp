@@ -7,7 +7,7 @@
 #include <system_error>
 #include <utility>
 
-// What the session changes, and how that outlives the app.
+// Undoable changes of the session and saving them.
 namespace app {
 
 namespace {

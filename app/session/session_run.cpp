@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-// The session's run: what the trainer tells and what it writes are joined here.
+// The session's run: combines the trainer's messages with the trace that it writes.
 namespace app {
 
 namespace protocol = config::protocol;
@@ -129,14 +129,14 @@ void Session::answerCode(const CodeFile& file, CodeGate::Answer answer)
 void Session::passGate(std::function<void()> go)
 {
     m->gate.pass(codeOf(m->configuration), [this, go = std::move(go)](const QString& sha256) {
-        // The trainer runs no file but the one with this hash; the run's record tells which it was.
+        // The trainer runs only the file with this hash; the run's record contains it.
         if (!sha256.isEmpty())
             static_cast<void>(setKnob(config::key::trustedSha256.name, sha256));
         passPackage(go);
     });
 }
 
-// A compiled model for validation is code as well, and is asked about like a model file.
+// A compiled model for validation is code, too, and needs permission like a model file.
 void Session::passPackage(const std::function<void()>& go)
 {
     config::TrainingConfig package = m->configuration;
@@ -172,9 +172,9 @@ void Session::start()
                      asQString(problem->value.empty() ? problem->allowed : problem->value + ": " + problem->allowed),
                      true);
     };
-    if (m->configuration[config::key::datasetPath].empty()) // nothing on a disk to look at
+    if (m->configuration[config::key::datasetPath].empty()) // no files to check
         return goOn(config::datasetProblem(m->configuration));
-    // A folder on a network share may take seconds to answer, or never do.
+    // A folder on a network share may take seconds to respond, or never respond.
     m->datasetCheck.start(
         [goOn, configuration = m->configuration](const std::stop_token&, const Background::Post& post) {
             post([goOn, problem = config::datasetProblem(configuration)] { goOn(problem); });
@@ -198,7 +198,7 @@ void Session::startRun()
         m->isPart = true;
     emit loading({}, 1);
     if (const auto started = m->run.start(m->configuration, run->trace()); !started) {
-        static_cast<void>(removeRun(*run)); // an empty folder of a run that never was
+        static_cast<void>(removeRun(*run)); // the empty folder of a run that did not start
         settlePart();
         emit noticed(tr("Training not started."), asQString(started.error().message()), true);
         return;
@@ -274,13 +274,13 @@ void Session::connectRuns()
     connect(&m->store, &RunStore::removalFailed, this, [this](const RunRecord&, const profiler::Error& error) {
         emit noticed(tr("Could not delete the run: %1.").arg(asQString(error.what.text)),
                      lines({asQString(error.where), asQString(error.hint)}), true);
-        reloadRuns(); // its trace may be gone though its folder is not
+        reloadRuns(); // its trace may be missing although its folder exists
     });
 }
 
 void Session::takeRuns(std::vector<RunRecord> runs)
 {
-    // A training that was started in the meantime has its newest state here.
+    // A training that was started in the meantime has newer state here.
     if (m->running) {
         std::erase_if(runs, [&](const RunRecord& run) { return run.folder == m->running->folder; });
         runs.insert(runs.begin(), *m->running);

@@ -25,31 +25,31 @@
 
 namespace app {
 
-/// What a session owns. The parts know nothing of each other; the session joins them.
+/// Members of a session. They do not know each other; the session connects them.
 struct Session::State {
     explicit State(QObject* session) : datasetCheck(session) {}
 
     config::TrainingConfig configuration;
     QUndoStack undo;                              ///< of ChangeCommands
-    QTimer keepSoon;                              ///< several changes of one moment are written once
-    std::unique_ptr<profiler::os::LockFile> lock; ///< this session is the one that is kept; null: it is not kept
-    bool restoring = false;                       ///< commands come back that were done before
+    QTimer keepSoon;                              ///< several simultaneous changes are written once
+    std::unique_ptr<profiler::os::LockFile> lock; ///< held if this session is saved; null: it is not saved
+    bool restoring = false;                       ///< commands are being restored that were already executed
     TrainerDescription description;
-    Background datasetCheck; ///< of the training that is to start
+    Background datasetCheck; ///< of the training about to start
     CodeGate gate;
-    std::function<void()> afterCopyAsked; ///< what copyAsked() is about
+    std::function<void()> afterCopyAsked; ///< the request behind copyAsked()
 
     RunController run;
     std::optional<RunRecord> running;                ///< the run in progress
-    std::unique_ptr<profiler::os::LockFile> runLock; ///< other windows see by it that it is
-    bool following = false;                          ///< its trace is being written, or read to the end
-    bool recording = false;                          ///< a program, by somebody else
-    QString heldBack;                                ///< why nothing is started, from within commitPendingEdits()
+    std::unique_ptr<profiler::os::LockFile> runLock; ///< shows other windows that the run is in progress
+    bool following = false;                          ///< its trace is still being written or read
+    bool recording = false;                          ///< a program is being recorded by another object
+    QString heldBack;                                ///< veto reason, set during commitPendingEdits()
     std::vector<RunRecord> runs;
     RunStore store;
     std::optional<config::protocol::Hello> hello;
     std::vector<config::protocol::StepProgress> steps;
-    std::optional<double> lastLoss; ///< of the newest step that read it
+    std::optional<double> lastLoss; ///< of the newest step that has a loss value
     std::vector<config::protocol::EpochProgress> epochs;
 
     std::shared_ptr<const profiler::Trace> trace;
@@ -58,16 +58,16 @@ struct Session::State {
     std::optional<config::TrainingConfig> traceConfiguration;
     QString title;
     std::filesystem::path path;
-    std::map<std::string, std::string> along; ///< of a copy's metadata, see keepWithTrace()
+    std::map<std::string, std::string> along; ///< metadata of exported copies, see keepWithTrace()
     TraceFollower follower;
     RecordingFollower recordingFollower;
-    QString recordingTitle;        ///< of the program that is recorded
-    bool showingRecording = false; ///< what is on screen is a part of it so far
+    QString recordingTitle;        ///< of the recorded program
+    bool showingRecording = false; ///< the trace on screen is a preview of the recording
     TraceLoader loader;
     TraceSaver saver;
-    bool ownRun = false;     ///< the trace on screen is of a training that this session ran to its end
-    bool previewing = false; ///< the trace on screen is a part of the file that is being read
-    bool isPart = false;     ///< it is a part, and no more is going to be read
+    bool ownRun = false;     ///< the trace on screen is from a training that this session ran to its end
+    bool previewing = false; ///< the trace on screen is a preview of the file being read
+    bool isPart = false;     ///< only part of the file was read, and reading has ended
     QString whyNotAnalysed;
     Analyser analyser;
 
@@ -75,13 +75,14 @@ struct Session::State {
     LevelCostMeasurer levelCosts;
     TuneController tuning;
     ReportSaver reports;
-    Journal kept;    ///< whatever was kept and predicted, of all trainings
-    Journal journal; ///< of `kept`, what is in the configuration and was measured with the training on screen
-    /// Adds what was predicted of experiments that have ended. False: nothing was.
+    Journal kept;    ///< all kept changes and predictions, of all trainings
+    Journal journal; ///< the changes of `kept` that are in the configuration and were measured with the training on
+                     ///< screen
+    /// Adds the predictions of finished experiments. False if there are none.
     bool addPredictions(std::span<const advisor::ExperimentResult> measured, const Origin& program = {});
 };
 
-/// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": a run named by how far it is from the oldest kept run
+/// "resnet18", "resnet18 · Workers = 2", "resnet18 · 3 changes": names a run by its difference from the oldest kept run
 /// of the same model.
 QString runTitle(const config::TrainingConfig& configuration, const std::vector<RunRecord>& runs);
 

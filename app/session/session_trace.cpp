@@ -8,12 +8,12 @@
 #include <algorithm>
 #include <utility>
 
-// The session's trace: opened, followed, shown, exported.
+// The session's trace: opening, following, showing and exporting it.
 namespace app {
 
 namespace {
 
-// What is not at its end is not shown as whole: formatShare() rounds to a tenth of a percent.
+// Unfinished work must not read 100 %: formatShare() rounds to a tenth of a percent.
 constexpr double kMostWhileReading = 0.99;
 
 QString asQString(const std::string& text)
@@ -26,7 +26,7 @@ QString fileName(const std::filesystem::path& path)
     return asQString(path.filename().string());
 }
 
-/// Where it was and how to mend it, a line each; beside a sentence that says what.
+/// The location and the hint, one per line, as details of a one-sentence message.
 QString detailOf(const profiler::Error& error)
 {
     QStringList lines;
@@ -36,7 +36,7 @@ QString detailOf(const profiler::Error& error)
     return lines.join('\n');
 }
 
-/// What a run of the app wrote about itself; none for a trace from elsewhere.
+/// The outcome of a run of the app; none for other traces.
 std::optional<config::TrainingConfig> configurationOf(const profiler::Trace& trace)
 {
     const auto found = trace.metadata().find("config");
@@ -93,7 +93,7 @@ void Session::connectTrace()
         emit runFinished();
     });
     connect(&m->follower, &TraceFollower::failed, this, [this](const profiler::Error& error) {
-        // A training that records nothing, or died before it wrote anything, has no trace to show.
+        // A training without recording, or one that died before it wrote anything, has no trace.
         if (m->traceConfiguration && (*m->traceConfiguration)[config::key::captureEnabled])
             emit noticed(tr("This run has no trace."), asQString(error.message()), false);
         m->following = false;
@@ -122,7 +122,7 @@ void Session::connectTrace()
     connect(&m->loader, &TraceLoader::failed, this,
             [this](const std::filesystem::path& path, const profiler::Error& error) {
                 emit loading({}, 1);
-                // What is on screen may be a part, of this file or of the one before.
+                // The trace on screen may be a preview of this file or of the previous one.
                 if (std::exchange(m->previewing, false))
                     m->isPart = true;
                 if (m->isPart && !m->analysed)
@@ -133,7 +133,7 @@ void Session::connectTrace()
                 emit noticed(tr("%1 cannot be opened: %2").arg(fileName(path), asQString(error.what.text)), detail,
                              true);
             });
-    // Of two that go on, the one that is waited for is told of.
+    // If both are running, reports the one that the user waits for.
     const auto tellExport = [this](double share) {
         if (!m->loader.isRunning())
             emit loading(tr("Exporting the trace"), share);
@@ -223,7 +223,7 @@ void Session::cancelLoading()
     settlePart();
 }
 
-/// Only a part of a file is on screen, and no more of it comes.
+/// Only part of a file is on screen, and no more will be read.
 void Session::settlePart()
 {
     if (m->isPart && !m->analysed) {
@@ -289,14 +289,14 @@ QString Session::titleOf(const std::filesystem::path& path) const
 
 void Session::leaveRun(const profiler::Trace& trace)
 {
-    m->recordingFollower.leave(); // the user wants to see another trace while it goes on
+    m->recordingFollower.leave(); // the user opened another trace in the meantime
     m->showingRecording = false;
     leaveOwnRun(trace);
 }
 
 void Session::leaveOwnRun(const profiler::Trace& trace)
 {
-    // The last of a run's trace would replace the one that was opened after its end.
+    // The final trace of a run would replace the trace that was opened after its end.
     m->follower.leave();
     if (std::exchange(m->following, false))
         emit runFinished();
@@ -317,7 +317,7 @@ void Session::followRecording(const std::filesystem::path& trace, std::int64_t r
 void Session::showRecording(const std::shared_ptr<const profiler::Trace>& part)
 {
     if (m->loader.isRunning() || isRunOpen())
-        return; // the user has gone to another trace
+        return; // the user has opened another trace
     if (!std::exchange(m->showingRecording, true)) {
         leaveOwnRun(*part);
         replaceTrace(part, tr("%1 · recording").arg(m->recordingTitle), {});
@@ -328,7 +328,7 @@ void Session::showRecording(const std::shared_ptr<const profiler::Trace>& part)
     m->analyser.request(part, std::nullopt);
 }
 
-/// The recording has ended. Its trace replaces the part that is on screen, where there is one.
+/// The recording has ended. Its trace replaces its preview, if any.
 void Session::leaveRecording()
 {
     m->recordingFollower.leave();
@@ -342,17 +342,17 @@ void Session::showLoaded(const std::filesystem::path& path, std::shared_ptr<cons
     leaveRun(*trace);
     const QString title = titleOf(path);
     if (std::exchange(m->previewing, false)) {
-        // The view stays where the user went while it loaded.
+        // The view keeps the position that the user chose during loading.
         m->trace = std::move(trace);
         m->title = title;
         emit traceChanged();
-        settleResults(); // the whole file says what was trained, its first part may not
+        settleResults(); // the complete file contains the configuration; its preview may not
     } else {
         replaceTrace(std::move(trace), title, path);
     }
     m->analyser.request(m->trace, m->traceConfiguration);
-    // What the advisor says is about this run: its configuration is what a change is measured against. A trace from
-    // elsewhere has none, and the user's stays.
+    // Advice is about this run, so changes are measured against its configuration. Traces of other tools have none; the
+    // user's configuration stays.
     if (m->traceConfiguration)
         setConfiguration(*m->traceConfiguration, tr("configuration of %1").arg(title));
     const bool ownRun =

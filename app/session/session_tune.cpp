@@ -6,7 +6,7 @@
 #include <QSaveFile>
 #include <algorithm>
 
-// The session's tuning, and the report of everything that is known.
+// The session's tuning and reports.
 namespace app {
 
 namespace {
@@ -16,7 +16,7 @@ QString asQString(const std::string& text)
     return QString::fromStdString(text);
 }
 
-/// A journal holds this change already, whatever rule it came from.
+/// The journal already contains this change, from any rule.
 bool holds(const Journal& journal, const advisor::Toggle& toggle)
 {
     return std::any_of(journal.changes.begin(), journal.changes.end(),
@@ -112,7 +112,7 @@ void Session::applyTuning()
             change.knobs.push_back({found.key, now, found.b});
     if (change.knobs.empty())
         return;
-    // Applied once more, what the journal has of it comes back by itself.
+    // When the result is applied again, changes already in the journal are restored with it.
     config::TrainingConfig applied = m->configuration;
     for (const config::Difference& knob : change.knobs)
         static_cast<void>(applied.set(knob.key, knob.b));
@@ -161,11 +161,12 @@ ReportContents Session::contentsOfTrace() const
     return contents;
 }
 
-/// Measured changes of a training. @param of  that they were measured with
+/// Measured changes of a training.
+/// @param of  the training they were measured with
 void Session::addMeasured(ReportContents& to, const config::TrainingConfig& of) const
 {
     if (!programOnScreen().id.isEmpty())
-        return; // what is on screen was measured with a program
+        return; // the trace on screen was recorded from a program
     const auto add = [&](const advisor::ExperimentResult& result) {
         if (m->kept.isResultOf(of, result.plan.baseline, result.plan.changes))
             to.experiments.push_back(result);

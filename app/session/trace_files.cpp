@@ -63,7 +63,7 @@ QList<TraceFileKind> writableTraceKinds()
 bool looksLikeConfiguration(const std::filesystem::path& path)
 {
     QFile file(QString::fromStdString(path.string()));
-    // Opening a FIFO that nobody writes to would block.
+    // Opening a FIFO without a writer would block.
     if (!QFileInfo(file).isFile() || !file.fileName().endsWith(".json", Qt::CaseInsensitive) ||
         file.size() > kLargestConfiguration || !file.open(QIODevice::ReadOnly))
         return false;

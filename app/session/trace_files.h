@@ -6,21 +6,21 @@
 
 namespace app {
 
-/// Filters for a dialog that opens traces: all that can be read first, then each format, then any file.
+/// Filters for an open dialog: all readable traces, then each format, then any file.
 QString openTraceFilter();
 
-/// A kind of file that traces can be written as.
+/// A file format for exporting traces.
 struct TraceFileKind {
     QString filter;    ///< "Perfetto (*.pftrace)"
     QString extension; ///< ".pftrace"
 };
 QList<TraceFileKind> writableTraceKinds();
 
-/// A small JSON file that holds no trace: what remains is a training configuration. Reads the file: not for the GUI
-/// thread.
+/// True for a small JSON file that is not a trace and so can only be a training configuration. Reads the file: do not
+/// call on the GUI thread.
 bool looksLikeConfiguration(const std::filesystem::path& path);
 
-/// Traces from elsewhere that were opened lately, newest first; kept in the user's settings.
+/// Recently opened trace files, newest first; stored in the user's settings.
 QStringList recentTraces();
 void addRecentTrace(const QString& path);
 void forgetRecentTraces();

@@ -15,9 +15,9 @@ struct TraceFollower::Shared {
     std::mutex mutex; ///< guards `writerGone`
     std::condition_variable changed;
     bool writerGone = false;
-    std::atomic<bool> unseen = false; ///< a snapshot waits for the GUI thread: no use in making another
+    std::atomic<bool> unseen = false; ///< a snapshot is waiting for the GUI thread, so do not make another
 
-    /// Sleeps until the next look at the file; true when the writer is gone.
+    /// Sleeps until the next check of the file; true if the writer has exited.
     bool waitForTurn(const std::stop_token& stop)
     {
         std::unique_lock lock(mutex);
@@ -28,7 +28,7 @@ struct TraceFollower::Shared {
 
 namespace {
 
-/// Opens the file once the trainer made it.
+/// Opens the file when the trainer has created it.
 profiler::Result<std::unique_ptr<TailingReader>>
 openWhenThere(const std::filesystem::path& path, const std::function<bool()>& waitForTurn, const std::stop_token& stop)
 {
@@ -76,7 +76,8 @@ void TraceFollower::follow(const std::filesystem::path& path)
                 }
                 gone = shared->waitForTurn(stop);
             }
-            // The end is told once the process is gone, so that nobody asks what a still living trainer does.
+            // The end is reported only when the process has exited, so that nobody queries a trainer that is still
+            // running.
             while (!stop.stop_requested() && !shared->waitForTurn(stop)) {
             }
             if (stop.stop_requested())

@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// Reads the trace of a running training about ten times a second, on a thread of its own.
+/// Reads the trace of a running training about ten times per second on a separate thread.
 class TraceFollower : public QObject {
     Q_OBJECT
 public:
@@ -20,14 +20,14 @@ public:
 
     /// The file need not exist yet.
     void follow(const std::filesystem::path& path);
-    /// The writer is gone: reads the rest, closes a trace without an end as cut, and emits finished().
+    /// The writer has exited: reads the rest, marks a trace without an end as truncated, and emits finished().
     void finish();
-    /// Nothing is told of the file any more.
+    /// No signals about the file are emitted after this call.
     void leave();
 
 signals:
     void snapshot(std::shared_ptr<const profiler::Trace> trace);
-    /// The last word on the file.
+    /// The final signal for the file.
     void finished(std::shared_ptr<const profiler::Trace> trace);
     void failed(const profiler::Error& error);
 

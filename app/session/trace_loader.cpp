@@ -14,9 +14,9 @@ namespace app {
 
 namespace {
 
-/// After a part was handed over it is laid out and painted within this time, or as soon as the GUI thread can.
+/// Time for the GUI thread to lay out and paint a preview.
 constexpr std::chrono::milliseconds kPainting{20};
-constexpr int kMostTurns = 20; ///< of 10 ms: so long the reading waits for that, at most
+constexpr int kMostTurns = 20; ///< in units of 10 ms: maximum time that reading waits for this
 
 } // namespace
 
@@ -40,7 +40,7 @@ void TraceLoader::load(const std::filesystem::path& path, Expect expect)
                 return;
             }
             double told = 0;
-            const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview waits for the GUI thread
+            const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview is waiting for the GUI thread
             profiler::formats::ReadOptions options;
             options.stop = stop;
             options.previewAfter = previewAfter;
@@ -60,7 +60,7 @@ void TraceLoader::load(const std::filesystem::path& path, Expect expect)
                     if (first)
                         QTimer::singleShot(kPainting, this, [painted] { painted->release(); });
                 });
-                // The reading, which keeps all cores busy, leaves them to the first picture.
+                // Reading uses all cores; it pauses so that the first picture can be painted.
                 if (!std::exchange(first, false))
                     return;
                 for (int turn = 0; turn < kMostTurns && !stop.stop_requested(); ++turn)

@@ -12,17 +12,17 @@
 
 namespace app {
 
-/// Opens a file in the background: a trace of any format, or a training configuration. A newer load supersedes one that
-/// is under way.
+/// Opens a file in the background: a trace of any format, or a training configuration. A newer load supersedes a
+/// running one.
 class TraceLoader : public QObject {
     Q_OBJECT
 public:
-    /// Setting: how many ms a reading may take before a part of the file is shown; 250 without it.
+    /// Setting: time in ms after which a preview of the file is shown; default 250.
     static constexpr const char* kPreviewAfter = "loading/previewAfterMs";
 
     explicit TraceLoader(QObject* parent = nullptr) : QObject(parent), m_thread(this) {}
 
-    /// What a file may be taken for.
+    /// The accepted kinds of files.
     enum class Expect { Trace, TraceOrConfiguration };
     void load(const std::filesystem::path& path, Expect expect = Expect::Trace);
     [[nodiscard]] bool isRunning() const { return m_running; }
@@ -31,12 +31,12 @@ public:
 
 signals:
     void progressed(double share);
-    /// What was read so far; slices have other ids in what comes later.
+    /// A preview of the part read so far; slice ids change with later signals.
     void previewed(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     void loaded(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
-    /// The file holds no trace but a configuration …
+    /// The file is a configuration.
     void configurationRead(const std::filesystem::path& path, const config::TrainingConfig& configuration);
-    /// … or something that was meant to be one.
+    /// The file is an invalid configuration.
     void configurationRefused(const std::filesystem::path& path, const QString& why);
     void failed(const std::filesystem::path& path, const profiler::Error& error);
 

@@ -6,7 +6,7 @@ namespace app {
 
 TraceSaver::~TraceSaver()
 {
-    m_thread.cancelAndWait(); // the signals of what it posts are this object's
+    m_thread.cancelAndWait(); // signals of the posted results come from this object
 }
 
 void TraceSaver::save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path,

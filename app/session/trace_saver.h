@@ -12,7 +12,7 @@
 
 namespace app {
 
-/// Writes a trace to a file in the background, in the format that the file's extension names.
+/// Writes a trace to a file in the background, in the format of its extension.
 class TraceSaver : public QObject {
     Q_OBJECT
 public:
@@ -20,11 +20,11 @@ public:
     ~TraceSaver() override;
 
     [[nodiscard]] bool isRunning() const { return m_running; }
-    /// A newer one replaces one that is under way.
-    /// @param metadata  as profiler::formats::WriteOptions has it
+    /// A newer export replaces a running one.
+    /// @param metadata  see profiler::formats::WriteOptions
     void save(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& path,
               std::map<std::string, std::string> metadata);
-    /// Nothing is left of the file, and no signal comes any more.
+    /// Removes the partial file; no signals are emitted after this call.
     void cancel();
 
 signals:

@@ -12,7 +12,7 @@ namespace app {
 
 namespace {
 
-/// A trainer that was built anew may do more: its time of change is part of the name.
+/// A rebuilt trainer may have new features, so its modification time is part of the name.
 QString cacheFile(const std::filesystem::path& program)
 {
     const QFileInfo info(QString::fromStdString(program.string()));
@@ -28,7 +28,7 @@ void remember(const QString& file, const config::protocol::Description& descript
 {
     QDir().mkpath(QFileInfo(file).path());
     QSaveFile out(file);
-    // A cache that cannot be written costs a moment at the next start, nothing else.
+    // A cache that cannot be written only delays the next start slightly.
     if (out.open(QIODevice::WriteOnly)) {
         out.write(QByteArray::fromStdString(config::protocol::toJson(description)));
         out.commit();

@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// What the trainer says that it can do: from a cache at once, from the trainer itself a little later.
+/// The trainer's capabilities: first from a cache, then from the trainer itself.
 class TrainerDescription : public QObject {
     Q_OBJECT
 public:
@@ -17,14 +17,14 @@ public:
     ~TrainerDescription() override;
 
     [[nodiscard]] const config::protocol::Description& get() const { return m_description; }
-    /// True once an answer is there, be it a remembered one.
+    /// True if an answer is available, possibly from the cache.
     [[nodiscard]] bool isKnown() const { return m_known; }
-    /// Takes what the cache has for this very trainer, then asks the trainer.
+    /// Reads the cache entry for this trainer binary, then queries the trainer.
     void refresh();
 
 signals:
     void changed();
-    /// There is no trainer, or it does not answer.
+    /// The trainer is missing or does not respond.
     void failed(const profiler::Error& error);
 
 private:

@@ -42,7 +42,7 @@ profiler::Result<std::shared_ptr<const profiler::Trace>> recordVariant(const adv
     return profiler::formats::openTrace(file);
 }
 
-/// Blocks until the program is tuned. What it prints is kept only where the tuning fails.
+/// Blocks until the program is tuned. Its output is kept only if tuning fails.
 profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTemporaryDir& folder,
                                                                     const ProgramMeasurement& what,
                                                                     std::chrono::seconds budget, const Tell& tell,
@@ -77,7 +77,7 @@ profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTempo
     return std::make_shared<const ProgramTuned>(ProgramTuned{what, std::move(*result)});
 }
 
-/// The plan and the folder that its recordings lie in.
+/// The plan and the folder of its recordings.
 profiler::Result<advisor::TuneResult> tuneIn(const QTemporaryDir& folder, advisor::TunePlan plan, const Tell& tell,
                                              const std::stop_token& stop)
 {
@@ -199,7 +199,7 @@ void TuneController::endProgram(const profiler::Result<std::shared_ptr<const Pro
     endWith(result ? nullptr : &result.error());
 }
 
-/// @param error  null: there is a result
+/// @param error  null on success
 void TuneController::endWith(const profiler::Error* error)
 {
     m_running = m_stopping = false;

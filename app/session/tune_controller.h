@@ -13,13 +13,13 @@
 
 namespace app {
 
-/// A program that was tuned, and what came of it.
+/// A tuned program with the result.
 struct ProgramTuned {
     ProgramMeasurement what;
     advisor::ProgramTuneResult result;
 };
 
-/// Tunes a configuration or a recorded program off the GUI thread; the result of the last tuning stays. GUI thread.
+/// Tunes a configuration or a recorded program off the GUI thread and keeps the last result. GUI thread.
 class TuneController : public QObject {
     Q_OBJECT
 public:
@@ -31,26 +31,26 @@ public:
     [[nodiscard]] const config::TrainingConfig& startConfiguration() const
     {
         return m_start;
-    }                                                                      ///< what the last tuning began with
+    }                                                                      ///< the initial state of the last tuning
     [[nodiscard]] std::chrono::seconds budget() const { return m_budget; } ///< of the last tuning
-    /// What was told last of the tuning that runs.
+    /// Latest progress of the running tuning.
     [[nodiscard]] const std::optional<advisor::TuneProgress>& progress() const { return m_progress; }
-    /// Of the last tuning, where it was of a configuration.
+    /// Result of the last tuning, if it tuned a configuration.
     [[nodiscard]] const std::optional<advisor::TuneResult>& result() const { return m_result; }
-    /// Of the last tuning, where it was of a program; else null.
+    /// Result of the last tuning, if it tuned a program; otherwise null.
     [[nodiscard]] const std::shared_ptr<const ProgramTuned>& programResult() const { return m_programResult; }
-    /// What either of them came to; null: nothing.
+    /// Outcome of either of them; null: none.
     [[nodiscard]] const advisor::TuneOutcome* outcome() const;
-    /// What the last tuning is or was of.
+    /// Origin of the running or last tuning.
     [[nodiscard]] Origin origin() const;
     [[nodiscard]] bool isOfProgram() const { return m_program.has_value(); }
-    /// Why the last tuning has no result; empty when it has one, or the user stopped it before anything was tried.
+    /// Why the last tuning has no result; empty if it has one, or if the user stopped it before anything was tried.
     [[nodiscard]] const QString& trouble() const { return m_trouble; }
 
-    /// Forgets the result of the one before.
+    /// Starts a tuning and discards the previous result.
     void start(const config::TrainingConfig& configuration, std::chrono::seconds budget);
-    /// The same with a recorded program. No file of the user's changes.
-    /// @param what  its kept changes and rules are not used: tuning begins with the recorded program
+    /// The same with a recorded program. The user's files are not changed.
+    /// @param what  its kept changes and rules are ignored: tuning starts with the recorded program
     void startProgram(ProgramMeasurement what, std::chrono::seconds budget);
     void stop(); ///< ended() follows once the trainers are gone
 
@@ -70,7 +70,7 @@ private:
     std::chrono::seconds m_budget{0};
     std::optional<advisor::TuneProgress> m_progress;
     std::optional<advisor::TuneResult> m_result;
-    std::optional<ProgramMeasurement> m_program; ///< none: the last tuning was of a configuration
+    std::optional<ProgramMeasurement> m_program; ///< none if the last tuning was of a configuration
     std::shared_ptr<const ProgramTuned> m_programResult;
     QString m_trouble;
     Background m_thread;

@@ -6,7 +6,7 @@
 namespace app {
 
 namespace {
-constexpr std::size_t kReserve = std::size_t{4} << 20; ///< bytes: enough to lay out and paint a strip of text
+constexpr std::size_t kReserve = std::size_t{4} << 20; ///< bytes: enough to lay out and paint a notice strip
 } // namespace
 
 Application::Application(int& argc, char** argv) : QApplication(argc, argv)
@@ -20,7 +20,7 @@ void Application::keepReserve()
 {
     m_reserve.reset(new (std::nothrow) std::byte[kReserve]);
     if (m_reserve)
-        std::memset(m_reserve.get(), 1, kReserve); // pages that were never written are not there when they are needed
+        std::memset(m_reserve.get(), 1, kReserve); // touch the pages, because unwritten pages are not allocated
 }
 
 bool Application::notify(QObject* receiver, QEvent* event)

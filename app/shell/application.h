@@ -6,8 +6,7 @@
 
 namespace app {
 
-/// The application object. Where memory runs out while an event is handled, the event is given up and the app stays
-/// alive.
+/// The application object. If memory runs out while an event is handled, the event is dropped and the app stays alive.
 class Application : public QApplication {
     Q_OBJECT
 public:
@@ -17,13 +16,14 @@ public:
     bool notify(QObject* receiver, QEvent* event) override;
 
 signals:
-    /// An event was given up. Emitted from the event loop, when what the event had allocated is free again.
+    /// An event was dropped. Emitted from the event loop after its allocations were freed.
     void outOfMemory();
 
 private:
     void keepReserve();
 
-    std::unique_ptr<std::byte[]> m_reserve; ///< freed when memory runs out, so that the user can be told
+    std::unique_ptr<std::byte[]> m_reserve; ///< memory reserve, freed when memory runs out so that the user can be
+                                            ///< informed
 };
 
 } // namespace app

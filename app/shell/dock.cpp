@@ -14,7 +14,7 @@ namespace app {
 
 namespace {
 
-/// No pixel high while the dock is docked; else a line to drag it by.
+/// Has no height while the dock is docked; otherwise a title bar to drag it by.
 class DockTitle : public QWidget {
 public:
     explicit DockTitle(QDockWidget* dock);
@@ -34,7 +34,7 @@ DockTitle::DockTitle(QDockWidget* dock) : QWidget(dock), m_dock(dock)
 {
     auto* layout = new QHBoxLayout(this);
     layout->setSpacing(0);
-    layout->addStretch(1); // the title is painted there
+    layout->addStretch(1); // the title is painted here
     addButton("dockPanel", "undock", Dock::tr("Dock %1"), [dock] { dock->setFloating(false); });
     addButton("closePanel", "close", Dock::tr("Close %1"), [dock] { dock->close(); });
     connect(dock, &QDockWidget::topLevelChanged, this, &DockTitle::follow);
@@ -56,7 +56,7 @@ void DockTitle::addButton(const QString& name, const QString& iconStem, const QS
 
 void DockTitle::follow(bool floating)
 {
-    // With nothing in it and no margins it is no pixel high.
+    // Without content and margins, its height is 0.
     for (auto* button : findChildren<QToolButton*>())
         button->setVisible(floating);
     const int margin = floating ? style()->pixelMetric(QStyle::PM_DockWidgetTitleMargin, nullptr, m_dock) : 0;
@@ -84,7 +84,7 @@ void Dock::leaveTitleToTab()
 void Dock::paintEvent(QPaintEvent* event)
 {
     QDockWidget::paintEvent(event);
-    if (!isFloating() || !titleBarWidget()) // with a title of Qt's own it is drawn already
+    if (!isFloating() || !titleBarWidget()) // Qt's own title bar already draws it
         return;
     QStyleOptionFrame option;
     option.initFrom(this);

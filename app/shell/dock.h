@@ -4,13 +4,13 @@
 
 namespace app {
 
-/// A panel of the window. Floating it has an edge of its own.
+/// A panel of the window. A floating panel draws its own border.
 class Dock : public QDockWidget {
     Q_OBJECT
 public:
     Dock(const QString& title, QWidget* parent);
 
-    /// For one behind a tab, which says the title: no line for it but while it floats, with buttons that put it back
+    /// Title bar of a tabbed dock, whose tab shows the title: visible only while the dock floats, with buttons to dock
     /// and close it.
     void leaveTitleToTab();
 

@@ -23,14 +23,14 @@ T* nearest(QWidget* widget)
     return nullptr;
 }
 
-/// It is not behind another's tab.
+/// True if the dock is not behind another tab.
 bool isSeen(const QDockWidget* dock)
 {
     return dock->isVisible() && (dock->isFloating() || !dock->visibleRegion().isEmpty());
 }
 
-/// To its view; a view that has nothing to show yet, and so nothing that takes keys, leaves it to the first of its
-/// buttons, or to the dock itself.
+/// Focuses the view of the dock. An empty view without focusable content passes the focus to its first button or to the
+/// dock.
 void focusInside(QDockWidget* dock, Qt::FocusReason reason)
 {
     const auto hasIt = [dock] {
@@ -49,7 +49,7 @@ void focusInside(QDockWidget* dock, Qt::FocusReason reason)
     dock->setFocus(reason);
 }
 
-/// Over the middle of the window, with room to read: where it was docked it would look as if nothing had happened.
+/// Centred over the window and large enough to read; at its docked position, floating would be hard to notice.
 void placeFloating(QDockWidget* dock, const QRect& window)
 {
     QRect place(QPoint(), dock->size().expandedTo({window.width() / 2, window.height() / 2}));
@@ -102,7 +102,7 @@ void DockHands::reveal(QDockWidget* dock)
 
 void DockHands::follow(QWidget* focus)
 {
-    // What is chosen in a menu or pressed in the tool bar is about the panel that had the focus before.
+    // Actions in menus and the tool bar apply to the previously focused panel.
     if (!focus || nearest<QMenuBar>(focus) || nearest<QMenu>(focus) || nearest<QToolBar>(focus))
         return;
     auto* dock = nearest<QDockWidget>(focus);
@@ -132,7 +132,7 @@ void DockHands::toggleFloating()
     dock->setFloating(!dock->isFloating());
     if (!dock->isFloating())
         m_window->activateWindow();
-    else if (dock->geometry().topLeft() == docked.topLeft()) // else it floated before, and is back there
+    else if (dock->geometry().topLeft() == docked.topLeft()) // otherwise it was floating and is docked again
         placeFloating(dock, m_window->geometry());
     reveal(dock);
     if (had && dock->isAncestorOf(had) && had->isVisible())
@@ -146,7 +146,7 @@ void DockHands::closeCurrent()
     QDockWidget* dock = std::exchange(m_current, nullptr);
     const QList<QDockWidget*> beside = dock->isFloating() ? QList<QDockWidget*>() : m_window->tabifiedDockWidgets(dock);
     dock->close();
-    // The one whose tab is in front now takes its place: the layout has settled when the events are through.
+    // The dock whose tab is now in front takes the focus, after pending layout events.
     m_window->activateWindow();
     QMetaObject::invokeMethod(
         this,

@@ -13,18 +13,17 @@ class QWidget;
 
 namespace app {
 
-/// What the keyboard does with the docks of a window: each is shown and hidden, and the one that has the focus is
-/// floated, put back and closed. The focus is never left in what is not seen. GUI thread.
+/// Keyboard control of the docks: show and hide each dock, and float, dock and close the focused one. The focus never
+/// stays in a hidden widget. GUI thread.
 class DockHands : public QObject {
     Q_OBJECT
 public:
-    /// @param elsewhere  gives the focus to what is seen in the middle of the window, where no dock takes it
+    /// @param elsewhere  focuses the visible widget in the centre of the window if no dock takes the focus
     DockHands(QMainWindow* window, std::function<void()> elsewhere);
 
-    /// Its actions for the View menu: all docks that can be shown, in their order, then what is done with the one that
-    /// has the focus.
+    /// Actions for the View menu: one per dock in order, then those for the focused dock.
     void addTo(QMenu* menu, const std::vector<QDockWidget*>& docks);
-    /// Shows it in front of those behind its tabs, and gives it the focus.
+    /// Shows the dock in front of its tabs and focuses it.
     static void reveal(QDockWidget* dock);
 
 private:
@@ -36,7 +35,7 @@ private:
     QMainWindow* m_window;
     std::function<void()> m_elsewhere;
     QAction *m_float, *m_close;
-    QPointer<QDockWidget> m_current; ///< it has the focus, or had it before a menu took it
+    QPointer<QDockWidget> m_current; ///< it has the focus, or had it before a menu was opened
 };
 
 } // namespace app

@@ -28,7 +28,7 @@ LoadingBar::LoadingBar(QWidget* parent) : QWidget(parent), m_what(new QLabel(thi
 
 void LoadingBar::show(const QString& what, double share)
 {
-    // Rounded down: what is not at its end does not read as if it were.
+    // Rounded down, so that unfinished work never reads 100 %.
     m_what->setText(QString("%1 · %2").arg(what, formatShare(std::floor(100 * share) / 100)));
     m_bar->setValue(static_cast<int>(1000 * share));
     setVisible(share < 1);

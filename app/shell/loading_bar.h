@@ -7,7 +7,7 @@ class QProgressBar;
 
 namespace app {
 
-/// Long work: what is being done, how far it is, and Cancel.
+/// Progress of a long operation: description, share done, and Cancel.
 class LoadingBar : public QWidget {
     Q_OBJECT
 public:

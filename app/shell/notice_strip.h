@@ -9,8 +9,8 @@ class QToolButton;
 
 namespace app {
 
-/// What went wrong, over the timeline: one sentence, details that fold out and copy, and a way to close it. A newer
-/// notice takes the place of an older one, but a mere notice does not hide an error.
+/// A notice above the timeline: one sentence, details that can be expanded and copied, and a close button. A newer
+/// notice replaces an older one, but information does not hide an error.
 class NoticeStrip : public QFrame {
     Q_OBJECT
 public:

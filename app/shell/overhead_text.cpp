@@ -17,7 +17,7 @@ struct OverheadWords {
     Q_DECLARE_TR_FUNCTIONS(Overhead)
 };
 
-/// The level that the trace on screen was recorded at; empty: not known.
+/// The recording level of the trace on screen; empty: unknown.
 QString levelOf(const Session& session)
 {
     if (const auto& configuration = session.traceConfiguration())
@@ -27,7 +27,7 @@ QString levelOf(const Session& session)
     return found == metadata.end() ? QString() : QString::fromStdString(found->second);
 }
 
-/// What to choose instead: "Level standard adds 0.8 % to a step with operators. Level always records no operators …"
+/// Alternatives: "Level standard adds 0.8 % to a step with operators. Level always records no operators …"
 QString alternatives(const Session& session, const QString& level)
 {
     QStringList lines;
@@ -56,7 +56,7 @@ OverheadText overheadText(const Session& session)
                     OverheadWords::tr("%1 Measured in this run.").arg(recordingCostSentence(*cost, context)) + '\n' +
                         alternatives(session, level)};
         }
-    // The first steps of a run do not tell it yet; an earlier run may have.
+    // The first steps of a run are not enough to measure it; an earlier run may have measured it.
     const auto& configuration = session.traceConfiguration();
     const bool records = configuration && (*configuration)[config::key::captureEnabled] && session.isRunOpen();
     if (const auto known = records ? levelCost(*configuration) : std::nullopt) {

@@ -6,13 +6,14 @@ namespace app {
 
 class Session;
 
-/// What recording costs the run on screen, as it measured itself, or while it starts as it was measured on this machine
-/// before.
+/// The recording overhead of the trace on screen, measured by the run itself; at its start, from an earlier measurement
+/// on this machine.
 struct OverheadText {
-    QString text; ///< "Recording at level full adds 3.1 % to a step with operators, 0.3 % to the run"; empty: not known
-    QString how;  ///< where the figure is from, how certain it is, and which level to choose instead
+    QString text; ///< "Recording at level full adds 3.1 % to a step with operators and 0.3 % to the run"; empty:
+                  ///< unknown
+    QString how;  ///< source of the figure, its uncertainty, and alternative levels
 };
-/// Looks at every step of the analysis: not for each frame.
+/// Iterates over all steps: do not call per frame.
 OverheadText overheadText(const Session& session);
 
 } // namespace app

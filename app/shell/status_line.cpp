@@ -33,7 +33,7 @@ QString stateText(const Session& session)
     return {};
 }
 
-/// The steps of the last run are not those of what runs now.
+/// The steps of the last run do not belong to the current activity.
 bool runsSomethingElse(const Session& session)
 {
     return session.runState() == RunState::Idle && (session.tuningRunning() || session.measuringLevelCosts() ||
@@ -138,7 +138,7 @@ void StatusLine::showState()
     if (state == RunState::Idle || state == RunState::Running)
         m_preparing.clear();
     m_words->setText(statusText(*m_session, m_preparing, m_overhead));
-    // Before the first step nothing is known of how far the training is.
+    // Before the first step there is no progress to show.
     const bool training = (state == RunState::Running || state == RunState::Paused || state == RunState::Stopping) &&
                           m_session->hello() && m_session->hello()->totalSteps > 0 && !m_session->stepHistory().empty();
     if (training) {

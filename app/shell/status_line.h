@@ -10,7 +10,7 @@ class QProgressBar;
 
 namespace app {
 
-/// The window's last line: what the training does, how far it is, how fast, its loss, and what the recording lost.
+/// The status line of the window: activity, progress, throughput, loss, and lost events.
 class StatusLine : public QStatusBar {
     Q_OBJECT
 public:
@@ -32,7 +32,7 @@ private:
 
 /// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · Recording at level full adds 3.1 %
 /// …".
-/// @param overhead  what recording costs; empty: not known
+/// @param overhead  recording overhead; empty: unknown
 QString statusText(const Session& session, const QString& preparing, const QString& overhead = {});
 
 } // namespace app

@@ -38,7 +38,7 @@ QLabel* makeFact(const QString& name, const QString& text, QWidget* parent)
     return label;
 }
 
-/// A line has no place to break at: a path and a hash are broken every so many characters.
+/// Paths and hashes have no natural break points, so they are broken after a fixed number of characters.
 QString breakable(const QString& text)
 {
     QString broken;

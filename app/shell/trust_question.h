@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// Asks whether a model file or a program of the user's may be run: what it is, where, its SHA-256, and why that
-/// matters. Cancel is what happens when nothing is chosen.
+/// Asks whether a model file or a program of the user may run: what and where it is, its SHA-256, and why this matters.
+/// Closing the dialog cancels.
 class TrustQuestion : public QDialog {
     Q_OBJECT
 public:
@@ -16,7 +16,7 @@ public:
     [[nodiscard]] const CodeFile& file() const { return m_file; }
 
 signals:
-    /// Once, before the dialog goes.
+    /// Emitted once, before the dialog is deleted.
     void answered(app::CodeGate::Answer answer);
 
 private:

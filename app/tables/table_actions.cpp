@@ -13,17 +13,17 @@
 #include <QMenu>
 #include <numeric>
 
-// What the hands do with a table.
+// User actions of a table.
 namespace app {
 
 namespace {
 
-// A clipboard holds all of it in memory, several times over.
+// A clipboard keeps several copies of the text in memory.
 constexpr std::size_t kMostCopied = 1'000'000;
-// More rows make a text for longer than a click may take.
+// Formatting more rows takes too long for a click.
 constexpr std::size_t kMostAtOnce = 5'000;
 
-/// Where one kind of name is listed by itself.
+/// Only in tables that list the slices of one name.
 TableSubject onlyKind(const TableSubject& subject, profiler::ActivityKind kind)
 {
     TableSubject only = subject;
@@ -43,7 +43,7 @@ void TablePanel::makeActions()
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         action->setToolTip(QString("%1 (%2)").arg(QString(text).remove('&'), key.toString(QKeySequence::NativeText)));
         connect(action, &QAction::triggered, this, slot);
-        m_view->addAction(action); // not the panel's: those become a menu of the window
+        m_view->addAction(action); // not added to the panel, because its actions become a menu of the window
         return action;
     };
     m_actions.show = make("tableShow", "show", tr("&Show on the timeline"), Qt::CTRL | Qt::Key_Return, [this] {
@@ -139,7 +139,7 @@ void TablePanel::stepFrom(const TableRows& occurrences, int direction)
         return;
     const auto now = m_selection->slice();
     const auto at = now && holds(*m_trace, *now) ? occurrences.find(m_trace->slice(*now)) : std::nullopt;
-    // From elsewhere: the first, or the last. At the ends it goes round.
+    // If no occurrence is selected: the first or last one. Wraps around at the ends.
     const std::int64_t next =
         at ? (static_cast<std::int64_t>(*at) + direction + size) % size : (direction > 0 ? 0 : size - 1);
     showSlice(occurrences.slice(static_cast<std::size_t>(next)));
@@ -227,7 +227,7 @@ void TablePanel::save()
     });
 }
 
-/// Whether nothing is being written; says so otherwise.
+/// True if nothing is being written; otherwise reports it.
 bool TablePanel::mayWrite()
 {
     if (m_writing == Writing::Nothing)
@@ -263,7 +263,7 @@ void TablePanel::write(Writing what, const TableWork& work)
 
 void TablePanel::cancelWriting()
 {
-    m_saving.cancelAndWait(); // nothing is left of the file
+    m_saving.cancelAndWait(); // the partial file is removed
     m_writing = Writing::Nothing;
 }
 

@@ -17,7 +17,7 @@
 namespace app {
 
 namespace {
-constexpr int kTypingMs = 150; ///< a word typed is one query, not five
+constexpr int kTypingMs = 150; ///< wait for a typing pause, so that a word is one query
 } // namespace
 
 TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
@@ -36,7 +36,8 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     m_text->setMaximumWidth(260);
     m_grouped->setChecked(hasNames);
     m_problem->setObjectName("tableProblem");
-    m_problem->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the window widened
+    m_problem->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // long text is elided instead of widening
+                                                                            // the window
     m_problem->hide();
     m_count->setObjectName("tableCount");
     m_count->setForegroundRole(QPalette::PlaceholderText);
@@ -54,7 +55,7 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     line->setSpacing(4);
     for (QWidget* widget : std::initializer_list<QWidget*>{m_text, m_pattern, m_inRange, m_grouped})
         line->addWidget(widget);
-    line->addWidget(m_problem, 1000); // all that the stretch beside it would have
+    line->addWidget(m_problem, 1000); // takes all space from the stretch next to it
     line->addStretch(1);
     for (QWidget* widget : std::initializer_list<QWidget*>{m_progress, m_cancel, m_count})
         line->addWidget(widget);

@@ -13,30 +13,30 @@ class QToolButton;
 
 namespace app {
 
-/// The line above a table: filter, grouping, steps from occurrence to occurrence, how many rows, how far the work is.
+/// The bar above a table: filter, grouping, occurrence navigation, number of rows, progress.
 class TableBar : public QWidget {
     Q_OBJECT
 public:
-    /// @param title     what the table is about, for screen readers
-    /// @param hasNames  rows have names, so that they can be filtered by them and grouped
+    /// @param title     subject of the table, for screen readers
+    /// @param hasNames  rows have names, so they can be filtered and grouped by name
     TableBar(const QString& title, bool hasNames, QWidget* parent);
 
-    /// As the user set it; a pattern that is none shows its problem here and filters nothing.
+    /// The filter set by the user; an invalid pattern shows its error here and filters nothing.
     [[nodiscard]] TableFilter filter() const;
     [[nodiscard]] bool grouped() const;
     void setGrouped(bool grouped);
     void setFilterText(const QString& text, bool pattern);
     void focusFilter();
-    /// The range that the user may narrow the rows to; it stays until there is another.
+    /// The selected range that the user can restrict the rows to; kept until there is another.
     void setRange(profiler::TimeRange range);
-    /// Another trace: no rows are filtered out by what was typed or selected for the one before.
+    /// Clears the filters for a new trace.
     void forgetFilter();
 
     /// "41 names", "3 of 8,772".
     void setCount(const QString& text);
-    /// Below 1: shows the bar and Cancel.
+    /// Values below 1 show the progress bar and Cancel.
     void setProgress(double share);
-    /// Buttons and menus that belong to the table, at the line's end.
+    /// Adds a button or menu of the table at the end of the bar.
     void addMenu(const QString& accessibleName, const QString& iconStem, const QList<QAction*>& actions);
     void addActionButtons(const QList<QAction*>& actions);
 

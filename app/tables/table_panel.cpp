@@ -17,8 +17,8 @@ using profiler::Trace;
 
 namespace {
 
-constexpr qint64 kPatienceMs = 150; ///< shorter work shows no progress
-constexpr double kSurroundings = 3; ///< of a slice's duration, shown on each side of it
+constexpr qint64 kPatienceMs = 150; ///< shorter work shows no progress bar
+constexpr double kSurroundings = 3; ///< multiple of the slice's duration shown on each side
 
 std::shared_ptr<const Steps> noSteps()
 {
@@ -61,7 +61,7 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
     });
     connect(m_bar, &TableBar::filterChanged, this, &TablePanel::request);
     connect(m_bar, &TableBar::groupedChanged, this, [this] {
-        // Columns of groups are not those of slices.
+        // Grouped tables have different columns.
         m_order = {};
         request();
     });
@@ -90,7 +90,7 @@ void TablePanel::replaceTrace(std::shared_ptr<const Trace> trace)
     m_bar->setProgress(1);
     m_steps = noSteps();
     m_occurrences.reset();
-    m_view->setRows(nullptr); // they hold the trace before
+    m_view->setRows(nullptr); // they keep the previous trace alive
     m_bar->forgetFilter();
     m_cancelled = false;
     m_sinceEnd.invalidate();
@@ -113,9 +113,8 @@ void TablePanel::setSteps(std::shared_ptr<const Steps> steps)
         follow();
 }
 
-/// As request(), of what has grown rather than of what the user asks for. A query over a trace that grows, or over a
-/// file that is being read, may last longer than the trace stays as it is: the newest of what came meanwhile is looked
-/// through when it has ended, or no rows would ever come.
+/// Like request(), but for a trace that has grown. A query may take longer than the interval between snapshots; the
+/// newest snapshot is queried only when the running query has ended, because otherwise no query would ever finish.
 void TablePanel::follow()
 {
     m_dirty = true;
@@ -125,7 +124,7 @@ void TablePanel::follow()
     const bool live = m_trace->captureStats().live;
     if (live && m_later.isActive())
         return;
-    // A growing trace comes anew several times a second: a tenth of one core is enough.
+    // A growing trace is updated several times per second; queries are limited to a tenth of one core.
     qint64 wait = 0;
     if (live && m_sinceEnd.isValid())
         wait = std::max<qint64>(0, std::max<qint64>(1000, 10 * m_lastMs) - m_sinceEnd.elapsed());
@@ -137,7 +136,7 @@ void TablePanel::request()
     m_dirty = true;
     m_occurrences.reset();
     if (m_front.isInFront() && m_trace)
-        m_later.start(0); // several wishes of one moment are one query
+        m_later.start(0); // several simultaneous requests become one query
 }
 
 void TablePanel::setOrder(TableOrder order)
@@ -193,7 +192,7 @@ void TablePanel::take(std::shared_ptr<const TableRows> rows, qint64 tookMs)
         follow();
 }
 
-/// No rows came; the user may ask for them again.
+/// There is no result; the user may try again.
 void TablePanel::fail(const profiler::Error& error)
 {
     m_busy = false;
@@ -245,7 +244,7 @@ void TablePanel::takeSelection()
 void TablePanel::choose(std::size_t row)
 {
     m_occurrences.reset();
-    // The next part of a file that is being read numbers its slices in its own way; its rows come in a moment.
+    // Slice ids change with the next preview of a file; its rows will follow shortly.
     if (&m_view->table()->rows()->trace() != m_trace.get() && !m_trace->captureStats().live)
         return;
     showSlice(m_view->table()->rows()->slice(row));

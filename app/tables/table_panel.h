@@ -22,15 +22,15 @@ namespace app {
 class TableBar;
 class TableView;
 
-/// A table of one subject over the trace on screen, tied to the selection of all views: a row selects its slice and
-/// shows it on the timeline, a slice selected elsewhere moves the table to its row. Works only while it can be seen:
-/// not behind another's tab.
+/// A table of one subject for the trace on screen, linked to the shared selection: a row selects its slice and shows it
+/// on the timeline, and a slice selected in another view selects its row. It is updated only while visible, not behind
+/// another tab.
 class TablePanel : public QWidget {
     Q_OBJECT
 public:
     TablePanel(TableSubject subject, Selection* selection, QWidget* parent);
 
-    /// Another trace altogether: rows and filters of the one before are let go.
+    /// Shows a different trace and clears the rows and filters.
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace);
     /// A later snapshot of the same one.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
@@ -39,19 +39,19 @@ public:
     [[nodiscard]] const TableSubject& subject() const { return m_subject; }
     [[nodiscard]] TableView* view() const { return m_view; }
     [[nodiscard]] TableBar* bar() const { return m_bar; }
-    /// Rows are as the filter, the order and the trace want them.
+    /// The rows match the filter, the order and the trace.
     [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
-    /// A file is being written, which would be lost with the panel.
+    /// A file is being written that would be lost if the panel were destroyed.
     [[nodiscard]] bool isSaving() const { return m_writing == Writing::File; }
 
 signals:
-    /// Something for the user to know.
+    /// A notice for the user.
     void noticed(const QString& what, const QString& detail, bool isError);
 
 private:
-    /// What is made of all rows in the background, one at a time.
+    /// Background work on all rows, one task at a time.
     enum class Writing { Nothing, File, Clipboard };
-    /// Runs beside the GUI thread; what it returns runs on it.
+    /// Runs on a background thread; the function that it returns runs on the GUI thread.
     using TableWork =
         std::function<std::function<void()>(const std::function<void(double)>& progress, const std::stop_token& stop)>;
 
@@ -104,7 +104,7 @@ private:
     QElapsedTimer m_sinceEnd;
     QTimer m_later;
     VisibilityWatcher m_front{this};
-    std::shared_ptr<const TableRows> m_occurrences; ///< slices of the current group by begin, once asked for
+    std::shared_ptr<const TableRows> m_occurrences; ///< slices of the current group by start
     Background m_query{this}, m_walk{this}, m_saving{this};
 };
 

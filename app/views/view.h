@@ -10,7 +10,7 @@ namespace app {
 class Session;
 class Selection;
 
-/// What a view is given; never another view.
+/// The services available to a view; never another view.
 struct ViewContext {
     Session* session = nullptr;
     Selection* selection = nullptr;
@@ -21,10 +21,10 @@ enum class ViewArea {
     Center,
     Bottom,
     Right,
-    Start, ///< shown in place of the centre while there is no trace
+    Start, ///< shown instead of the central views while there is no trace
 };
 
-/// A dock or page. A folder app/views/<stem>/ with <stem>.cpp defines `View <stem>()`.
+/// A dock or page. Each folder app/views/<stem>/ contains <stem>.cpp, which defines `View <stem>()`.
 struct View {
     QString title;
     ViewArea area = ViewArea::Center;

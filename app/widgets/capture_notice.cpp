@@ -19,7 +19,7 @@
 namespace app {
 
 namespace {
-constexpr int kMostLines = 8; ///< of notes shown at once; the rest scrolls
+constexpr int kMostLines = 8; ///< lines of notes shown at once; the rest scrolls
 } // namespace
 
 Writer writerOf(const profiler::Trace& trace)

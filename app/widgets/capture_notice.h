@@ -11,16 +11,16 @@ class QToolButton;
 
 namespace app {
 
-/// Who wrote a trace, which tells how something of it may be lost: our own recording, or another program, whose file
-/// may also be a part of what it wrote.
+/// The writer of a trace, which determines how data may be missing: our own recorder, or another program whose file may
+/// be incomplete.
 enum class Writer { Stepscope, Other };
 Writer writerOf(const profiler::Trace& trace);
 
-/// What was lost, in words of the user's task, a sentence a line; empty when nothing was.
+/// Describes missing data in terms of the user's task, one sentence per line; empty if nothing is missing.
 QString captureNotice(const profiler::CaptureStats& stats, Writer writer);
 
-/// A strip over the timeline that says what a trace lacks: the first of it, the rest folds out and all of it can be
-/// copied. Hidden while it lacks nothing.
+/// A strip above the timeline with notes on missing data: the first note, and the rest in an expandable list that can
+/// be copied. Hidden if nothing is missing.
 class CaptureNotice : public QFrame {
     Q_OBJECT
 public:
@@ -38,7 +38,7 @@ private:
     QToolButton *m_close, *m_more, *m_copy;
     QPlainTextEdit* m_rest;
     QString m_all;
-    QString m_hidden; ///< the text that the user has closed: it comes back when it changes
+    QString m_hidden; ///< the text that the user has closed; shown again if it changes
 };
 
 } // namespace app

@@ -11,10 +11,10 @@ namespace app {
 
 namespace {
 
-constexpr double kLineSpacing = 26;   ///< pixels between two horizontal lines, at least
-constexpr double kNumberSpacing = 70; ///< … between two steps' numbers
+constexpr double kLineSpacing = 26;   ///< minimum pixels between two horizontal lines
+constexpr double kNumberSpacing = 70; ///< minimum pixels between two step numbers
 
-/// Ticks of one axis share a unit and its decimals.
+/// All ticks of an axis have the same unit and number of decimals.
 QString tickLabel(double us, double stepUs, double topUs)
 {
     const double unit = topUs >= 2e6 ? 1e6 : topUs >= 2e3 ? 1e3 : 1;

@@ -8,7 +8,7 @@ namespace app {
 
 namespace {
 
-constexpr std::size_t kBlock = 8; ///< of a level in one of the level above
+constexpr std::size_t kBlock = 8; ///< entries of a level per entry of the next level
 
 void widen(CounterSeries::Extent& extent, const CounterSeries::Extent& by)
 {
@@ -42,7 +42,7 @@ void CounterSeries::read(const profiler::Trace& trace, profiler::TrackId counter
     renewBlocks(static_cast<std::size_t>(changed - m_samples.begin()));
 }
 
-/// After samples from this one on have changed; none has gone.
+/// Updates the levels after samples from this one on have changed; no sample was removed.
 void CounterSeries::renewBlocks(std::size_t from)
 {
     if (from == 0)
@@ -76,7 +76,8 @@ CounterSeries::Extent CounterSeries::extent(std::size_t from, std::size_t to) co
         widen(extent, {m_samples[from].value, m_samples[from].value});
     for (; from < to && to % kBlock != 0; --to)
         widen(extent, {m_samples[to - 1].value, m_samples[to - 1].value});
-    // What is left begins and ends with blocks: level by level only those beside whole ones of the level above.
+    // The remaining part starts and ends with partial blocks; from level to level only the blocks next to whole blocks
+    // of the next level are read.
     for (std::size_t level = 0; from < to; ++level) {
         from /= kBlock;
         to /= kBlock;

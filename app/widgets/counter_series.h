@@ -7,35 +7,35 @@
 
 namespace app {
 
-/// What there is to show of a trace: its slices; where none of them lasts, its instants and counters, a microsecond at
-/// least. Empty where there is nothing.
+/// The displayed time range of a trace: its slices; if none has a duration, its instants and counters, at least one
+/// microsecond. Empty if there are none.
 profiler::TimeRange shownRange(const profiler::Trace& trace);
 
-/// The samples of a counter by time, and the extent of any stretch of them without looking at each. Grows with its
-/// trace.
+/// The samples of a counter by time, with minimum and maximum queries for any interval that do not read each sample.
+/// Grows with its trace.
 class CounterSeries {
 public:
     struct Extent {
         double least = 0, most = 0;
     };
 
-    /// Takes over what `counter` of a trace has more than at the last call; that was of this trace or of an earlier
-    /// snapshot of it. A sample that came late goes to where its time puts it, behind others of that time.
+    /// Adds new samples of `counter` since the last call, which was for this trace or an earlier snapshot of it. Late
+    /// samples are inserted by time, after others with the same time.
     void read(const profiler::Trace& trace, profiler::TrackId counter);
 
     [[nodiscard]] const std::vector<profiler::CounterSample>& samples() const { return m_samples; }
-    /// Of all samples; zero without any.
+    /// Extent of all samples; zero if there are none.
     [[nodiscard]] Extent extent() const { return m_all; }
-    /// Of samples [from, to), which are not none.
+    /// Extent of samples [from, to); must not be empty.
     [[nodiscard]] Extent extent(std::size_t from, std::size_t to) const;
 
 private:
     void renewBlocks(std::size_t from);
 
-    std::size_t m_parts = 0;  ///< taken of what the trace has on disk: they come first
-    std::size_t m_logged = 0; ///< taken of what it has in memory
+    std::size_t m_parts = 0;  ///< samples added from the trace's part on disk, which come first
+    std::size_t m_logged = 0; ///< samples added from its part in memory
     std::vector<profiler::CounterSample> m_samples;
-    std::vector<std::vector<Extent>> m_levels; ///< of every 8 samples, of every 64 and so on
+    std::vector<std::vector<Extent>> m_levels; ///< extents of every 8 samples, every 64 and so on
     Extent m_all;
 };
 

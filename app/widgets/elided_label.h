@@ -4,8 +4,8 @@
 
 namespace app {
 
-/// Plain text on one line that gives way: where there is no room for it, its middle is left out. Screen readers
-/// have all of it.
+/// A one-line plain text label that is elided in the middle if there is not enough space. Screen readers get the whole
+/// text.
 class ElidedLabel : public QLabel {
     Q_OBJECT
 public:

@@ -19,7 +19,7 @@ EvidenceTable::EvidenceTable(std::vector<EvidenceModel::Column> columns, const Q
     m_model->setDark(TimelineTheme::from(palette()).dark);
     setModel(m_sorted);
     setSortingEnabled(true);
-    m_sorted->sort(-1); // as given, until a heading is clicked
+    m_sorted->sort(-1); // unsorted until a heading is clicked
     horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
     horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
     horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);

@@ -8,7 +8,7 @@ class QSortFilterProxyModel;
 
 namespace app {
 
-/// A table of an EvidenceModel: sorted by a click on a heading; a click on a row, or Return, leads to its evidence.
+/// A table of an EvidenceModel. A click on a heading sorts it; a click on a row, or Return, shows its evidence.
 class EvidenceTable : public QTableView {
     Q_OBJECT
 public:
@@ -17,7 +17,7 @@ public:
 
     [[nodiscard]] EvidenceModel* evidence() const { return m_model; }
     void setRows(std::vector<EvidenceRow> rows);
-    /// As high as its rows: for tables inside a page that scrolls.
+    /// Makes the table as high as its rows, for tables inside a scrolling page.
     void setFitsRows(bool fits);
 
     [[nodiscard]] QSize sizeHint() const override;

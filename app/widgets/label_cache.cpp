@@ -11,8 +11,8 @@ namespace app {
 namespace {
 
 constexpr qsizetype kMostLabels = 4096;
-constexpr qsizetype kLongestText = 96;       ///< letters; a kernel's mangled name may have thousands
-constexpr std::ptrdiff_t kFewestLetters = 3; ///< before "…": fewer say nothing
+constexpr qsizetype kLongestText = 96;       ///< letters; kernel names may have thousands
+constexpr std::ptrdiff_t kFewestLetters = 3; ///< minimum letters before "…"
 const QString kEllipsis = QStringLiteral("…");
 
 } // namespace
@@ -57,7 +57,7 @@ double LabelCache::draw(QPainter& painter, double x, double top, double width, c
     const auto fits = std::upper_bound(whole.ends.begin(), whole.ends.end(), width - m_ellipsisWidth);
     if (fits - whole.ends.begin() < kFewestLetters)
         return 0;
-    const double cut = std::ceil(*(fits - 1)); // whole pixels copy fastest
+    const double cut = std::ceil(*(fits - 1)); // copying is fastest at whole pixels
     painter.drawImage(QRectF(x, top, cut, m_height), whole.image, QRectF(0, 0, cut * m_ratio, m_height * m_ratio));
     const Label& dots = label(kEllipsis, color);
     painter.drawImage(QPointF(x + cut, top), dots.image);
@@ -75,7 +75,8 @@ const LabelCache::Label& LabelCache::label(const QString& text, const QColor& co
     const auto key = std::pair{text, color.rgb()};
     if (const auto known = m_labels.constFind(key); known != m_labels.constEnd())
         return known.value();
-    if (m_labels.size() >= kMostLabels / 2) // those in use stay: to draw them all anew takes longer than a frame may
+    if (m_labels.size() >= kMostLabels / 2) // labels in use are kept, because drawing all of them again takes longer
+                                            // than a frame
         m_older = std::exchange(m_labels, {});
     const auto older = m_older.constFind(key);
     return m_labels.insert(key, older != m_older.constEnd() ? older.value() : render(text, color)).value();

@@ -10,19 +10,19 @@
 
 namespace app {
 
-/// Texts drawn once and copied afterwards: drawing hundreds of labels each frame costs more than everything else
-/// together. One font at one device pixel ratio; GUI thread.
+/// Caches rendered texts, because drawing hundreds of labels per frame costs more than everything else together. One
+/// font at one device pixel ratio; GUI thread.
 class LabelCache {
 public:
     void setFont(const QFont& font, double devicePixelRatio);
-    /// Texts are drawn as such, not as pictures of them: for what is made of vectors.
+    /// Draws texts as text instead of cached images, for vector output.
     void setVector(bool vector) { m_vector = vector; }
 
-    /// Draws `text`, shortened with "…" where it is wider than `width`; nothing when not even three letters fit.
+    /// Draws `text`, shortened with "…" if it is wider than `width`; draws nothing if fewer than three letters fit.
     /// @param x, baseTop  top left corner in logical pixels
     /// @return width drawn, in logical pixels
     double draw(QPainter& painter, double x, double top, double width, const QString& text, const QColor& color);
-    /// Width of a whole text, in logical pixels.
+    /// Width of the whole text, in logical pixels.
     double width(const QString& text, const QColor& color);
     /// Height of a text, in logical pixels.
     [[nodiscard]] int height() const { return m_height; }
@@ -43,7 +43,7 @@ private:
     int m_height = 0;
     double m_ellipsisWidth = 0;
     QHash<std::pair<QString, QRgb>, Label> m_labels;
-    QHash<std::pair<QString, QRgb>, Label> m_older; ///< those before, of which what is drawn again is taken over
+    QHash<std::pair<QString, QRgb>, Label> m_older; ///< the previous generation, from which reused labels are taken
 };
 
 } // namespace app

@@ -17,13 +17,16 @@ using profiler::TrackId;
 
 namespace {
 
-constexpr std::size_t kFewSlices = 1500; ///< in view of one track: cheaper one by one than by pixel
-constexpr int kSeparated = 3;            ///< device pixels from which on a slice shows its left edge
-constexpr int kBoxed = 8;                ///< … and from which on it may carry a label
-constexpr int kSingleRun = 5;            ///< a run of pixels this long with one slice each is looked up
-constexpr double kIdleShare = 0.35;      ///< of its colour under an idle stretch's hatch
+constexpr std::size_t kFewSlices = 1500; ///< visible slices of a track up to which drawing slice by slice is cheaper
+                                         ///< than by pixel
+constexpr int kSeparated = 3;            ///< minimum width in device pixels of a slice with a visible left edge
+constexpr int kBoxed = 8;                ///< minimum width of a slice with a label
+constexpr int kSingleRun = 5;            ///< run of pixels with one slice each from which on slices are looked up
+                                         ///< individually
+constexpr double kIdleShare = 0.35;      ///< share of its colour below the hatch of an idle interval
 
-/// A colour whose parts lie so far apart that all are multiplied at once: red and blue below, green above.
+/// A colour whose components are spread out so that one multiplication scales all of them: red and blue in the low
+/// half, green in the high half.
 constexpr std::uint64_t kParts = 0x000000ff00ff00ff;
 
 constexpr std::uint64_t apart(QRgb color)
@@ -89,13 +92,13 @@ void LaneBuilder::buildExact(TrackId track, int firstDepth)
             m_wide.emplace_back(lane, slice);
         return true;
     });
-    // A slice as wide as a pixel has the pixels that it is rounded to for itself.
+    // A slice at least one pixel wide owns the pixels that it is rounded to.
     mixThin();
     for (const auto& [lane, slice] : m_wide)
         addSlice(m_lanes[static_cast<std::size_t>(lane)], slice);
 }
 
-/// A slice thinner than a pixel: its share of the pixels that it lies in, two at most.
+/// A slice thinner than a pixel contributes its share to at most two pixels.
 void LaneBuilder::addThin(int lane, const Slice& slice)
 {
     const double from = m_axis.xOf(slice.begin) * m_ratio, to = m_axis.xOf(slice.end()) * m_ratio;
@@ -121,7 +124,7 @@ void LaneBuilder::mixThin()
         auto last = first;
         for (; last != m_thin.end() && last->lane == first->lane && last->pixel == first->pixel; ++last) {
             const QColor& fill = last->style->fill;
-            const double weight = std::max(last->share, 1e-9); // a slice that takes no time has a colour, too
+            const double weight = std::max(last->share, 1e-9); // a slice without duration has a colour, too
             sum.add({static_cast<float>(fill.red()), static_cast<float>(fill.green()), static_cast<float>(fill.blue())},
                     weight);
             share += weight;
@@ -263,7 +266,7 @@ void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb co
 void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane, double ratio)
 {
     const int scale = static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(1L, std::lround(ratio)))));
-    const int period = 8 * scale; // of hatches, in both directions; a power of two
+    const int period = 8 * scale; // period of hatches in both directions; a power of two
     top = std::max(top, 0);
     bottom = std::min(bottom, image.height());
     const int width = std::min(static_cast<int>(lane.pixels.size()), image.width() - left);
@@ -277,7 +280,7 @@ void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lan
         std::memcpy(first + row * stride, lane.pixels.data(), bytes);
     for (const LaneStrip::Hatched& hatch : lane.hatches) {
         const int thickness = (hatch.sparse ? 2 : 3) * scale;
-        // The slice's own left edge stays whole.
+        // The left edge of the slice stays visible.
         for (int x = hatch.left + (hatch.right - hatch.left > 2); x < std::min(hatch.right, width); ++x)
             for (int stripe = 0; stripe < thickness; ++stripe)
                 if (const int row = (stripe - x - top) & (period - 1); row < own)

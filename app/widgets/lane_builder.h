@@ -16,7 +16,7 @@
 
 namespace app {
 
-/// One lane as a row of pixels, and what has to be drawn over it. x in device pixels.
+/// One lane (nesting depth of a track) as a row of pixels, plus the elements to draw over it. x in device pixels.
 struct LaneStrip {
     struct Box {
         int left = 0, right = 0; ///< of the slice, clipped to the lane; half-open
@@ -33,36 +33,38 @@ struct LaneStrip {
     };
     std::vector<QRgb> pixels;
     std::vector<Hatched> hatches;
-    std::vector<Span> hits; ///< what the search found, in order, touching ones joined
+    std::vector<Span> hits; ///< search matches in order, with adjacent ones joined
     std::vector<Box> boxes; ///< slices wide enough for a label or an outline
 };
 
-/// Turns slices into lanes. A slice as wide as a pixel or wider is drawn in its own colour; thinner ones share a pixel,
-/// which shows their mix, and that of the ground for the time between them, by shares of time. The cost of a lane is
-/// that of its pixels, however many slices lie under them: a track with few slices in view is drawn slice by slice, any
-/// other from the level-of-detail index, with single slices looked up where a run of pixels shows one.
+/// Turns slices into lanes. A slice at least one pixel wide is drawn in its own colour. Thinner slices share a pixel,
+/// which shows the mix of their colours and the background by share of time. The cost of a lane depends on its pixels,
+/// not on its slices: a track with few visible slices is drawn slice by slice, and any other from the level-of-detail
+/// index, with individual lookups where a run of pixels shows one slice.
 class LaneBuilder {
 public:
     LaneBuilder(const profiler::Trace& trace, const SliceColors& colors, const TimelineTheme& theme,
                 const TimeAxis& axis, double devicePixelRatio);
 
-    /// What the frame before had read is used, and what is read now kept. @param memory  outlives the builder; begun
-    /// for its trace and axis
+    /// Uses the buckets read for the previous frame, and keeps those read now.
+    /// @param memory  outlives the builder; prepared for its trace and axis
     void setMemory(LodCache* memory) { m_memory = memory; }
-    /// What a search found is marked from here on. @param hits  outlives the builder; null: none
+    /// Marks search matches from now on.
+    /// @param hits  outlives the builder; null: none
     void setHits(const FindHits* hits) { m_hits = hits; }
 
-    /// What the lanes are drawn over. @param gridColumns  device pixels of the axis' lines
+    /// Background of the lanes.
+    /// @param gridColumns  device pixels of the grid lines
     void setBackground(const QColor& color, const QColor& gridColor, const std::vector<int>& gridColumns);
-    /// Of a lane, in device pixels.
+    /// Width of a lane in device pixels.
     [[nodiscard]] int width() const { return m_width; }
     /// A lane without slices.
     [[nodiscard]] const LaneStrip& blank() const { return m_blank; }
-    /// So many lanes of a track from nesting depth `firstDepth` on. Valid until the next call.
+    /// The given number of lanes of a track from nesting depth `firstDepth` on. Valid until the next call.
     std::vector<LaneStrip>& build(profiler::TrackId track, int firstDepth, int lanes);
 
-    /// Hatches a stretch in which nothing happens; thinner than three device pixels it shows nothing.
-    /// @return the stretch in device pixels, clipped to the lane
+    /// Hatches an idle interval; nothing is drawn below a width of three device pixels.
+    /// @return the interval in device pixels, clipped to the lane
     LaneStrip::Span addIdle(LaneStrip& lane, profiler::TimeRange range) const;
 
 private:
@@ -73,7 +75,7 @@ private:
     void addThin(int lane, const profiler::Slice& slice);
     void mixThin();
     void addDense(LaneStrip& lane, int left, const profiler::ColoredBucket& bucket);
-    /// A style as pixels are written.
+    /// A style in pixel format.
     struct Ink {
         profiler::StringId name;
         profiler::ActivityKind kind{};
@@ -93,25 +95,26 @@ private:
     const TimeAxis& m_axis;
     double m_ratio;
     int m_width;
-    std::uint64_t m_background = 0; ///< its parts apart
+    std::uint64_t m_background = 0; ///< its components spread out
     LaneStrip m_blank;
     std::vector<LaneStrip> m_lanes;
-    /// What a slice thinner than a pixel has of one.
+    /// The contribution of a thin slice to one pixel.
     struct Thin {
         int lane = 0, pixel = 0;
-        double share = 0; ///< of the pixel
+        double share = 0; ///< share of the pixel
         const ClassStyle* style = nullptr;
     };
-    std::vector<Thin> m_thin;                            ///< of the lanes that are built
-    std::vector<std::pair<int, profiler::Slice>> m_wide; ///< the other slices, and their lanes
-    std::array<Ink, 64> m_inks;                          ///< of a few names: a dense lane asks for each pixel's
-    std::vector<profiler::ColoredBucket> m_buckets;      ///< of one lane, without a memory
+    std::vector<Thin> m_thin;                            ///< of the lanes being built
+    std::vector<std::pair<int, profiler::Slice>> m_wide; ///< the other slices and their lanes
+    std::array<Ink, 64> m_inks;                          ///< cache of a few names, because a dense lane looks up one
+                                                         ///< per pixel
+    std::vector<profiler::ColoredBucket> m_buckets;      ///< of one lane, without a cache
 };
 
-/// Writes a lane into rows [top, bottom) of `image`, at column `left`; hatches follow x and y.
-/// @param ratio  device pixels a logical one: hatches are as coarse as the legend's
+/// Writes a lane into rows [top, bottom) of `image`, starting at column `left`; hatches are aligned to x and y.
+/// @param ratio  device pixels per logical pixel: hatches are as coarse as in the legend
 void drawLane(QImage& image, int left, int top, int bottom, const LaneStrip& lane, double ratio = 1);
-/// Marks what a search found in rows [top, bottom) of `image`.
+/// Marks search matches in rows [top, bottom) of `image`.
 void drawHits(QImage& image, int top, int bottom, const LaneStrip& lane, QRgb color);
 
 } // namespace app

@@ -9,17 +9,17 @@ namespace app {
 
 namespace {
 
-constexpr double kWhole = 0.02;         ///< of a pixel: nearer to a whole one nobody sees the difference
-constexpr std::size_t kMostLanes = 500; ///< of a scrolled-through trace: about 30 MB
-/// Scales within this of each other share buckets while zooming: two notches of a wheel.
+constexpr double kWhole = 0.02;         ///< offset in pixels from a whole pixel that is not visible
+constexpr std::size_t kMostLanes = 500; ///< cached lanes of a scrolled trace: about 30 MB
+/// Scales within this factor share buckets while zooming: two notches of a wheel.
 constexpr double kMostStretch = 1.45;
-/// … where the frame has no time left to read.
+/// the same if the frame has no time left to read
 constexpr double kFarthest = 4;
 
 } // namespace
 
 void LodCache::begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio,
-                       int width, profiler::LodEdges edges, std::shared_ptr<const profiler::SlicePalette> palette)
+                     int width, profiler::LodEdges edges, std::shared_ptr<const profiler::SlicePalette> palette)
 {
     const bool same = trace == m_trace && palette == m_palette && devicePixelRatio == m_ratio && width == m_width;
     if (!same || m_lanes.size() >= kMostLanes)
@@ -59,12 +59,13 @@ void LodCache::readAll(profiler::TrackId track, int depth, Lane& lane)
     m_spent += std::chrono::steady_clock::now() - begin;
 }
 
-/// Moves what is known by whole pixels and reads the rest. @return false: nothing is of use
+/// Shifts the known buckets by whole pixels and reads the rest.
+/// @return false if nothing can be reused
 bool LodCache::pan(profiler::TrackId track, int depth, Lane& lane) const
 {
     if (lane.axis.nsPerPixel() != m_axis.nsPerPixel() || lane.edges != m_edges)
         return false;
-    // From where all was read, so that the rests of many pans do not add up.
+    // Measured from the last complete read, so that the rounding errors of many pans do not add up.
     const profiler::TraceTime anchor = lane.axis.visible().begin;
     const double panned = (lane.axis.xOf(anchor) - m_axis.xOf(anchor)) * m_ratio;
     const double by = std::round(panned) - static_cast<double>(lane.panned);
@@ -82,16 +83,16 @@ bool LodCache::pan(profiler::TrackId track, int depth, Lane& lane) const
     return true;
 }
 
-/// Spreads what is known over the pixels of another scale and reads what is beside it. @return false: it is too far off
+/// Resamples the known buckets to another scale and reads the missing ones.
+/// @return false if the scales differ too much
 bool LodCache::stretch(profiler::TrackId track, int depth, Lane& lane, double most) const
 {
-    const double step = m_axis.nsPerPixel() / lane.axis.nsPerPixel(); // known buckets a pixel
+    const double step = m_axis.nsPerPixel() / lane.axis.nsPerPixel(); // known buckets per pixel
     if (step > most || step < 1 / most)
         return false;
     const profiler::TraceTime anchor = lane.axis.visible().begin;
     const double first = (lane.axis.xOf(anchor) - m_axis.xOf(anchor) * step) * m_ratio -
-                         static_cast<double>(lane.panned) +
-                         step / 2; // bucket of pixel 0, as all that are bucket numbers
+                         static_cast<double>(lane.panned) + step / 2; // bucket of pixel 0, like all bucket numbers
     const auto pixelOf = [&](double bucket) {
         return static_cast<int>(std::clamp(std::ceil((bucket - first) / step), 0.0, static_cast<double>(m_width)));
     };
@@ -106,8 +107,8 @@ bool LodCache::stretch(profiler::TrackId track, int depth, Lane& lane, double mo
     return true;
 }
 
-void LodCache::read(profiler::TrackId track, int depth, std::vector<profiler::ColoredBucket>& buckets, int from,
-                      int to, profiler::LodEdges edges) const
+void LodCache::read(profiler::TrackId track, int depth, std::vector<profiler::ColoredBucket>& buckets, int from, int to,
+                    profiler::LodEdges edges) const
 {
     if (from >= to)
         return;

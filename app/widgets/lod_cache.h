@@ -12,32 +12,32 @@
 
 namespace app {
 
-/// What was read for the lanes of the last frames, so that a pan by whole pixels reads only what came into view, and a
-/// zoom that goes on reads every few frames. A frame reads for a limited time only: lanes that are left over are shown
-/// from what is known of another scale, or from coarser sums, and read in the next frames.
+/// Caches the buckets of the lanes of the last frames, so that a pan by whole pixels reads only the new part, and
+/// continuous zooming reads only every few frames. A frame reads for a limited time only: the remaining lanes are shown
+/// from another scale or from coarser sums, and read in the next frames.
 class LodCache {
 public:
-    /// @param time  that a frame may read lanes anew; the first of them is read in any case
+    /// @param time  time limit per frame for reading lanes; the first lane is always read
     void setReadingTime(std::chrono::nanoseconds time) { m_time = time; }
-    /// A frame begins; what it cannot use of those before is forgotten.
+    /// Starts a frame and drops unusable entries.
     /// @param width  device pixels of a lane
-    /// @param edges  Coarse: the scale changes from frame to frame, and buckets of nearly the same will do
-    /// @param palette  of the trace, for the buckets' colours; not null
+    /// @param edges  Coarse: the scale changes from frame to frame, and buckets of nearly the same scale can be used
+    /// @param palette  of the trace, for the colours of the buckets; not null
     void begin(std::shared_ptr<const profiler::Trace> trace, const TimeAxis& axis, double devicePixelRatio, int width,
                profiler::LodEdges edges, std::shared_ptr<const profiler::SlicePalette> palette);
-    /// No lane of this frame was left for later.
+    /// No lane of this frame was deferred.
     [[nodiscard]] bool isSettled() const { return m_settled; }
 
-    /// The level-of-detail buckets of a lane, one a device pixel. Valid until begin().
+    /// The level-of-detail buckets of a lane, one per device pixel. Valid until begin().
     const std::vector<profiler::ColoredBucket>& buckets(profiler::TrackId track, int depth);
 
 private:
     struct Lane {
-        TimeAxis axis; ///< when all of it was read
+        TimeAxis axis; ///< origin at the last complete read
         profiler::LodEdges edges{};
-        std::int64_t panned = 0; ///< device pixels since then
+        std::int64_t panned = 0; ///< shift since then in device pixels
         std::vector<profiler::ColoredBucket> buckets;
-        std::vector<profiler::ColoredBucket> stretched; ///< to this frame's scale
+        std::vector<profiler::ColoredBucket> stretched; ///< ratio to this frame's scale
     };
     void readAll(profiler::TrackId track, int depth, Lane& lane);
     void read(profiler::TrackId track, int depth, std::vector<profiler::ColoredBucket>& buckets, int from, int to,
@@ -52,7 +52,7 @@ private:
     int m_width = 0;
     profiler::LodEdges m_edges{};
     std::chrono::nanoseconds m_time = std::chrono::nanoseconds::max();
-    std::chrono::nanoseconds m_spent{0}; ///< of this frame's time
+    std::chrono::nanoseconds m_spent{0}; ///< remaining time of this frame
     bool m_settled = true;
     std::map<std::pair<profiler::TrackId, int>, Lane> m_lanes;
 };

@@ -9,14 +9,13 @@
 
 namespace app {
 
-/// Finds the long ones among very many gaps of a device without a look at each: of every block of them the longest is
-/// known.
+/// Finds the long gaps among very many gaps of a device without reading each: stores the longest gap of every block.
 class LongGaps {
 public:
-    /// @param all  by begin; outlives this
+    /// @param all  sorted by start; outlives this
     explicit LongGaps(std::span<const DeviceGaps::Gap> all);
 
-    /// Calls back with those of `window`, a part of all, that last so long or longer, by begin.
+    /// Calls back with the gaps in `window` (a part of all gaps) of at least this duration, sorted by start.
     template <class Visit>
     void forEach(std::span<const DeviceGaps::Gap> window, profiler::Nanoseconds atLeast, const Visit& visit) const
     {
@@ -35,7 +34,7 @@ public:
 private:
     static constexpr std::size_t kBlock = 128;
     std::span<const DeviceGaps::Gap> m_all;
-    std::vector<profiler::Nanoseconds> m_longest; ///< of each kBlock gaps
+    std::vector<profiler::Nanoseconds> m_longest; ///< longest of each kBlock gaps
 };
 
 } // namespace app

@@ -7,14 +7,14 @@
 
 namespace app {
 
-/// One bar from left to right: the parts of a whole, each with its colour, its word and its share where there is room.
+/// A horizontal bar of the parts of a whole, each with its colour, and with its label and share if there is space.
 class PartsBar : public QWidget {
     Q_OBJECT
 public:
     struct Part {
         SliceClass which = SliceClass::Other;
         QString name;
-        double share = 0; ///< of the whole, [0, 1]
+        double share = 0; ///< share of the whole, [0, 1]
         QString tip;
     };
     explicit PartsBar(QWidget* parent = nullptr);

@@ -10,8 +10,8 @@ namespace app {
 
 namespace {
 
-// https://docs.python.org/3/reference/lexical_analysis.html#keywords, with the soft keywords left out: they are names
-// almost everywhere.
+// https://docs.python.org/3/reference/lexical_analysis.html#keywords, without the soft keywords, which are usually
+// names.
 const QSet<QString>& keywords()
 {
     static const QSet<QString> all = {"False",  "None",   "True",    "and",      "as",       "assert", "async",
@@ -27,7 +27,7 @@ bool isName(QChar letter)
     return letter.isLetterOrNumber() || letter == '_';
 }
 
-/// Reads the lines one after another; between them it knows which string with three quotes is open.
+/// Reads the lines in sequence and keeps the state of an open triple-quoted string between them.
 class Reader {
 public:
     std::vector<CodePart> read(const QString& line)
@@ -93,7 +93,7 @@ private:
         readString(start);
     }
 
-    /// To its end, or to the line's.
+    /// Reads to the end of the string or line.
     void readString(qsizetype start)
     {
         while (m_at < m_line->size()) {
@@ -108,13 +108,13 @@ private:
             }
         }
         if (m_open.size() == 1)
-            m_open.clear(); // it ends with its line
+            m_open.clear(); // the string ends with its line
         add(start, CodeKind::String);
     }
 
     const QString* m_line = nullptr;
     qsizetype m_at = 0;
-    QString m_open; ///< quotes that end the string; empty: outside of one
+    QString m_open; ///< quotes that end the string; empty: not in a string
     std::vector<CodePart> m_parts;
 };
 
@@ -122,7 +122,7 @@ private:
 
 CodeColors codeColors(const QPalette& palette)
 {
-    // Each at least 4.5 : 1 against the base of the theme, plain and as a selected line.
+    // Each has a contrast of at least 4.5 : 1 with the theme's background, on plain and selected lines.
     return isDark(palette) ? CodeColors{QColor(0xc5, 0xa5, 0xf5), QColor(0x8f, 0xd1, 0x9e), QColor(0x98, 0xa2, 0xae),
                                         QColor(0xf0, 0xb2, 0x7a)}
                            : CodeColors{QColor(0x7a, 0x2e, 0xb8), QColor(0x14, 0x69, 0x3a), QColor(0x5c, 0x66, 0x72),

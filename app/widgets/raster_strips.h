@@ -10,10 +10,9 @@
 
 namespace app {
 
-/// Calls `draw()` with the painter clipped to one strip of `area` after the other. Qt's raster engine hands a
-/// shape of 96 spans of pixels and more whose colour lets through what lies below it to the threads of a pool and waits
-/// for them: on a busy machine a frame stands in line for each such shape. Fewer spans, and opaque colours, it draws
-/// itself. Other engines (SVG) get the area in one piece.
+/// Calls `draw()` with the painter clipped to one strip of `area` after another. Qt's raster engine passes a
+/// translucent shape of 96 or more spans of pixels to a thread pool and waits for it, so that on a busy machine a frame
+/// waits for each such shape. It draws smaller and opaque shapes itself. Other engines (SVG) get the whole area.
 template <class Draw>
 void drawInStrips(QPainter& painter, const QRectF& area, Draw&& draw)
 {
@@ -23,7 +22,7 @@ void drawInStrips(QPainter& painter, const QRectF& area, Draw&& draw)
         return;
     }
     const double ratio = painter.device()->devicePixelRatio();
-    // Strips end between rows of pixels, so that none is drawn twice.
+    // Strips end between pixel rows, so that no row is drawn twice.
     for (double row = std::floor(area.top() * ratio), end = std::ceil(area.bottom() * ratio); row < end; row += kRows) {
         painter.save();
         painter.setClipRect(QRectF(area.left(), row / ratio, area.width(), std::min(kRows, end - row) / ratio),
@@ -33,7 +32,7 @@ void drawInStrips(QPainter& painter, const QRectF& area, Draw&& draw)
     }
 }
 
-/// Fills a rectangle with a colour that lets through what lies below it.
+/// Fills a rectangle with a translucent colour.
 inline void fillInStrips(QPainter& painter, const QRectF& area, const QColor& color)
 {
     drawInStrips(painter, area, [&] { painter.fillRect(area, color); });

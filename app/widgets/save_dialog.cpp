@@ -44,7 +44,7 @@ QString askWhereToSave(QWidget* parent, const QString& title, const QString& sug
         const QString file = QFileDialog::getSaveFileName(parent, title, start, filters.join(";;"), &chosen);
         if (file.isEmpty())
             return {};
-        // The dialog has asked about the name as it was typed.
+        // The dialog has asked about the typed name without the extension.
         const QString whole = withExtension(file, chosen, kinds);
         if (whole == file || !QFileInfo::exists(whole) || mayReplace(parent, title, whole))
             return whole;

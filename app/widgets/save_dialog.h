@@ -7,15 +7,15 @@ class QWidget;
 
 namespace app {
 
-/// A kind of file that something can be saved as.
+/// A file format to save as.
 struct FileKind {
-    QString filter;    ///< of a file dialog: "Perfetto (*.pftrace)"
+    QString filter;    ///< file dialog filter: "Perfetto (*.pftrace)"
     QString extension; ///< ".pftrace"
 };
 
-/// Asks where something is to be saved. A name without an extension of one of the kinds gets that of the chosen kind;
-/// no file is replaced that was not asked about by its whole name.
-/// @param kinds  not empty; the first is suggested
+/// Asks for a file name to save to. A name without a known extension gets that of the chosen format. Asks before it
+/// replaces an existing file.
+/// @param kinds  not empty; the first is the default
 /// @return empty: cancelled
 QString askWhereToSave(QWidget* parent, const QString& title, const QString& suggested, const QList<FileKind>& kinds);
 

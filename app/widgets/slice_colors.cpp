@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint8_t kUnknown = 255;
 
-// Paul Tol's "muted" scheme (technical note SRON/EPS/TN/09-002, 3.2), which stays apart under protanopia, deuteranopia
-// and tritanopia; its darkest hues are raised for a dark ground.
+// Paul Tol's "muted" scheme (technical note SRON/EPS/TN/09-002, 3.2), which is distinguishable with protanopia,
+// deuteranopia and tritanopia. Its darkest hues are lightened for dark backgrounds.
 struct Hue {
     QRgb light, dark;
 };
@@ -26,12 +26,12 @@ constexpr Hue kHues[kNameColors] = {{0xff332288, 0xff5a49b8}, {0xff88ccee, 0xff8
                                     {0xffcc6677, 0xffcc6677}, {0xff882255, 0xffa63a70}, {0xffaa4499, 0xffb95aaa},
                                     {0xffb9bcc2, 0xff747b87}};
 
-/// Words that many names share and that say nothing of the operation.
+/// Words that occur in many names and do not identify the operation.
 constexpr std::string_view kNoise[] = {"native",     "cudnn",    "miopen", "mkldnn",   "aten",  "at",
                                        "c10",        "kernel",   "cuda",   "autograd", "torch", "void",
                                        "vectorized", "unrolled", "thnn",   "sm80",     "sm90"};
 
-/// Operations whose kernels, operators and backward nodes go by many names. The first that is found counts.
+/// Operations whose kernels, operators and backward nodes have many names. The first match counts.
 struct Family {
     std::string_view part, name;
 };
@@ -96,7 +96,7 @@ std::array<ClassStyle, kNameColors> makeStyles(bool dark)
     return styles;
 }
 
-/// What keeps its colour whatever colours mean: it is no work.
+/// Classes that keep their colour in every scheme because they are not work.
 bool keepsItsOwn(SliceClass which)
 {
     return which == SliceClass::Step || which == SliceClass::DataWait || which == SliceClass::Idle ||
@@ -122,7 +122,7 @@ std::uint64_t stableHash(std::string_view text)
 
 std::string opFamily(std::string_view name)
 {
-    std::string low(name.substr(0, 400)); // a kernel's name may have thousands of letters of template arguments
+    std::string low(name.substr(0, 400)); // kernel names may have thousands of letters of template arguments
     std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return std::tolower(c); });
     for (const Family& family : kFamilies)
         if (low.find(family.part) != low.npos)
@@ -143,7 +143,7 @@ std::string opFamily(std::string_view name)
     return kept.empty() ? low : kept;
 }
 
-/// Number of the style of each name of a trace: a SliceClass, or from kSliceClasses on a name's colour.
+/// Style index of each name of a trace: a SliceClass, or from kSliceClasses on a name colour.
 class SliceColors::Table {
 public:
     Table(std::shared_ptr<const Trace> trace, ColorBy by) : m_trace(std::move(trace)), m_by(by) {}
@@ -171,7 +171,7 @@ private:
 
     std::shared_ptr<const Trace> m_trace;
     ColorBy m_by;
-    std::vector<std::uint8_t> m_known; ///< by string and kind; 255: not looked up
+    std::vector<std::uint8_t> m_known; ///< by name and kind; 255: not looked up
 };
 
 namespace {
@@ -220,7 +220,7 @@ const ClassStyle& SliceColors::operator()(ActivityKind kind, StringId name, bool
 
 double shownShare(double busy)
 {
-    constexpr double kFaintest = 0.12; // chosen: below that a pixel is hard to tell from an empty one
+    constexpr double kFaintest = 0.12; // minimum share at which a pixel is clearly not empty
     return std::clamp(busy, kFaintest, 1.0);
 }
 

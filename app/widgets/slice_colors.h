@@ -11,36 +11,37 @@
 
 namespace app {
 
-/// What the timeline's colours tell apart.
+/// What the colours of the timeline represent.
 enum class ColorBy : std::uint8_t {
-    Kind, ///< what an activity is for, as everywhere else in the app
-    Name, ///< each name has its own
-    Op,   ///< each operation: an operator, its backward and its kernels' family share one
+    Kind, ///< the kind of activity, as in all other views
+    Name, ///< one colour per name
+    Op,   ///< one colour per operation: an operator, its backward and its kernels share it
 };
 
-/// Colours of names: so many, told apart with any of the common kinds of colour blindness.
+/// Number of name colours that are distinguishable with the common kinds of colour blindness.
 inline constexpr int kNameColors = 10;
 const ClassStyle& nameStyle(int index, bool dark);
 
-/// What a name is about, without what varies between its calls: "aten::conv2d", "ConvolutionBackward0" and
+/// The operation of a name, without details that vary between its variants: "aten::conv2d", "ConvolutionBackward0" and
 /// "cudnn::…::convolve_sgemm<…>" are all "conv".
 std::string opFamily(std::string_view name);
-/// The same for the same text in every run and on every machine. Source: FNV-1a, 64 bits.
+/// A hash of the text that is equal in every run and on every machine. Source: FNV-1a, 64 bits.
 std::uint64_t stableHash(std::string_view text);
 
-/// Styles of the slices of one trace in one scheme, looked up once a name. Waits, idleness and steps keep their own in
-/// every scheme. Made for a trace, which it keeps: ids of names mean nothing in another one. Copies share what was
-/// looked up. GUI thread.
+/// Styles of the slices of one trace in one colour scheme; each name is looked up once. Waits, idle time and steps keep
+/// their colours in every scheme. Holds its trace, because name ids are valid only there. Copies share the cache. GUI
+/// thread.
 class SliceColors {
 public:
     SliceColors() = default;
     SliceColors(std::shared_ptr<const profiler::Trace> trace, ColorBy by);
     [[nodiscard]] ColorBy scheme() const { return m_by; }
 
-    /// Of a slice of the trace; there must be one.
+    /// Style of a slice; requires a trace.
     const ClassStyle& operator()(profiler::ActivityKind kind, profiler::StringId name, bool dark) const;
-    /// The same as colours to mix: sRGB values, 0 to 255. Mixing these, rather than light, makes a share of half look
-    /// like half on a light ground as well as on a dark one: sRGB is nearly even to the eye. Null without a trace.
+    /// The same as colours for mixing: sRGB values, 0 to 255. Mixing sRGB values, rather than linear light, makes a
+    /// half share look like half on light and dark backgrounds, because sRGB is nearly uniform perceptually. Null
+    /// without a trace.
     [[nodiscard]] std::shared_ptr<const profiler::SlicePalette> palette(bool dark) const
     {
         return dark ? m_dark : m_light;
@@ -55,10 +56,10 @@ private:
     std::shared_ptr<const profiler::SlicePalette> m_light, m_dark;
 };
 
-/// A colour of a mix as a pixel.
+/// A mixed colour as a pixel.
 QRgb mixedPixel(const profiler::MixedColor& color);
-/// Share of a pixel that is drawn in its slices' colour, the rest being ground: the share of time that they take, but
-/// so much at least that a pixel that holds anything never looks empty.
+/// Share of a pixel drawn in the colours of its slices, the rest being background: the share of time of the slices, but
+/// with a minimum so that a pixel with content never looks empty.
 double shownShare(double busy);
 
 } // namespace app

@@ -17,9 +17,9 @@ using profiler::TrackId;
 namespace {
 
 constexpr int kBuckets = 16;
-constexpr Nanoseconds kNarrow{8 * kBuckets}; ///< a window that can hold few slices of one depth
+constexpr Nanoseconds kNarrow{8 * kBuckets}; ///< a window with few slices of one depth
 
-/// First (or last) slice at `depth` that lies in `window`, by narrowing the window with the level-of-detail index.
+/// First (or last) slice at `depth` in `window`, found by narrowing the window with the level-of-detail index.
 std::optional<Slice> edgeSlice(const Trace& trace, TrackId track, int depth, TimeRange window, bool last)
 {
     while (window.duration() > kNarrow) {
@@ -34,7 +34,7 @@ std::optional<Slice> edgeSlice(const Trace& trace, TrackId track, int depth, Tim
         if (edge < 0)
             return std::nullopt;
         const std::int64_t span = window.duration().count();
-        // One bucket more on either side: rounding of the buckets' edges is the index's own affair.
+        // One extra bucket on either side, because the index rounds bucket edges.
         window = TimeRange{window.begin + Nanoseconds{span / kBuckets * std::max(0, edge - 1)},
                            window.begin + Nanoseconds{span / kBuckets * (edge + 2) + kBuckets}}
                      .clippedTo(window);
@@ -53,7 +53,7 @@ std::optional<Slice> edgeSlice(const Trace& trace, TrackId track, int depth, Tim
 
 std::optional<Slice> nextSlice(const Trace& trace, const Slice& from)
 {
-    // An empty slice ends where it begins; it must not find itself again.
+    // An empty slice ends at its start and must not find itself again.
     const TraceTime after = std::max(from.end(), from.begin + Nanoseconds{1});
     return edgeSlice(trace, from.id.track, from.depth, {after, trace.range().end + Nanoseconds{1}}, false);
 }

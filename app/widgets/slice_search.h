@@ -6,13 +6,13 @@
 
 namespace app {
 
-/// Searches that cost by what they look at, never by how many slices a trace has.
+/// Searches whose cost does not depend on the number of slices in the trace.
 
 /// The next slice of the same track and depth.
 std::optional<profiler::Slice> nextSlice(const profiler::Trace& trace, const profiler::Slice& from);
-/// The slice before it, of the same track and depth.
+/// The previous slice of the same track and depth.
 std::optional<profiler::Slice> previousSlice(const profiler::Trace& trace, const profiler::Slice& from);
-/// The slice at a place, or else the one nearest to it within `reach` on either side.
+/// The slice at a position, or the nearest one within `reach` on either side.
 std::optional<profiler::Slice> nearestSlice(const profiler::Trace& trace, profiler::TrackId track, int depth,
                                             profiler::TraceTime time, profiler::Nanoseconds reach);
 

@@ -20,7 +20,7 @@ constexpr int kAxisWidth = 62;
 constexpr int kRight = 12;
 constexpr double kNarrowestBar = 2;
 constexpr double kWidestBar = 26;
-constexpr double kOutlier = 1.25; ///< a bar this much above every steady one is cut
+constexpr double kOutlier = 1.25; ///< a bar this much higher than every steady one is cut
 
 double usOf(profiler::Nanoseconds time)
 {
@@ -76,7 +76,7 @@ void StepBars::layOut()
     const int count = static_cast<int>(m_steps.size());
     m_frame = {plot, 1, count};
     m_perBar = std::max(1, static_cast<int>(std::ceil(count * kNarrowestBar / plot.width())));
-    // Few steps do not become slabs: the plot is laid out as if there were more of them.
+    // With few steps, the bars stay narrow: the plot is laid out as if there were more.
     m_frame.plot.setWidth(std::min(plot.width(), std::max(1, count) * kWidestBar));
     m_bars.assign(static_cast<std::size_t>((count + m_perBar - 1) / m_perBar), {});
     double steady = 0, all = 0;
@@ -138,7 +138,7 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
 {
     const double slot = m_frame.plot.width() / std::max<std::size_t>(1, m_bars.size());
     const double gap = slot >= 4 ? 1 : 0;
-    double labelled = 0; // figures of bars that are cut end here: the next one must not lie on them
+    double labelled = 0; // right end of the last cut bar's label, which the next one must not overlap
     for (std::size_t i = 0; i < m_bars.size(); ++i) {
         const double left = std::round(m_frame.xOf(static_cast<double>(i) * m_perBar));
         const double right =
@@ -153,7 +153,7 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
                 fillAs(painter, QRectF(left, top, right - left, bottom - top), kStepParts[part].which, theme.dark);
             bottom = std::min(bottom, top);
         }
-        if (m_bars[i].total > m_frame.topUs) { // cut: a gap and the whole figure
+        if (m_bars[i].total > m_frame.topUs) { // a cut bar has a gap and its full value
             painter.fillRect(QRectF(left, m_frame.plot.top() + 4, right - left, 2), theme.background);
             if (right + 4 < labelled)
                 continue;
@@ -202,7 +202,7 @@ void StepBars::paintLegend(QPainter& painter, const TimelineTheme& theme) const
     QStringList notes{m_statistics};
     if (m_perBar > 1)
         notes << tr("%1 steps per bar").arg(m_perBar);
-    // What does not fit beside the legend is in the summary too.
+    // Text that does not fit next to the legend is also in the summary.
     for (; !notes.isEmpty(); notes.removeFirst()) {
         const QString note = notes.join(QStringLiteral("  ·  "));
         const double left = width() - kRight - metrics.horizontalAdvance(note);

@@ -11,8 +11,9 @@
 
 namespace app {
 
-/// One stacked bar a step: where its time went. More steps than pixels are averaged, so many a bar. A click or the
-/// arrow keys choose a step. Bars far above the steady ones (warm-up) are cut and say so.
+/// One stacked bar per step that shows where its time went. If there are more steps than pixels, a bar is the mean of
+/// several steps. A click or the arrow keys select a step. Bars far above the steady ones (warm-up) are cut and
+/// labelled.
 class StepBars : public QWidget {
     Q_OBJECT
 public:
@@ -20,10 +21,10 @@ public:
 
     void setSteps(std::vector<profiler::analysis::Step> steps);
     [[nodiscard]] const std::vector<profiler::analysis::Step>& steps() const { return m_steps; }
-    /// Highlights a step by its place in steps(); none otherwise.
+    /// Highlights a step by its index in steps(); otherwise none.
     void setChosen(std::optional<int> step);
     [[nodiscard]] std::optional<int> chosen() const { return m_chosen; }
-    /// Steps that one bar stands for; 1 unless there are more steps than pixels.
+    /// Steps per bar; 1 unless there are more steps than pixels.
     [[nodiscard]] int stepsPerBar() const { return m_perBar; }
     [[nodiscard]] const ChartFrame& frame() const { return m_frame; }
 
@@ -55,7 +56,7 @@ private:
     std::vector<profiler::analysis::Step> m_steps;
     std::vector<Bar> m_bars;
     ChartFrame m_frame;
-    QString m_statistics; ///< of all steps, in a line
+    QString m_statistics; ///< summary of all steps, one line
     int m_perBar = 1;
     std::optional<int> m_chosen, m_hovered;
 };

@@ -16,7 +16,7 @@ using profiler::analysis::Step;
 namespace {
 constexpr int kAxisWidth = 62;
 constexpr int kRight = 12;
-constexpr double kRoomyStep = 5; ///< pixels a step from which on each has a dot
+constexpr double kRoomyStep = 5; ///< pixels per step from which on each step has a dot
 constexpr double kOutlier = 1.5;
 } // namespace
 

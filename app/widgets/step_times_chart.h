@@ -10,7 +10,7 @@
 namespace app {
 
 /// Step times over the run, with the median of the steady steps; warm-up steps are hollow. Steps that share a pixel
-/// become an upright line from their least to their greatest. A click chooses the nearest step.
+/// become a vertical line from the minimum to the maximum. A click selects the nearest step.
 class StepTimesChart : public QWidget {
     Q_OBJECT
 public:

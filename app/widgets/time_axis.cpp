@@ -84,7 +84,7 @@ void TimeAxis::setBegin(std::int64_t base, double offsetNs)
     const double whole = std::floor(offsetNs);
     m_beginNs = base + static_cast<std::int64_t>(whole);
     m_fraction = offsetNs - whole;
-    if (m_fraction >= 1) { // offsetNs was a tiny negative number
+    if (m_fraction >= 1) { // offsetNs was a very small negative number
         m_fraction = 0;
         ++m_beginNs;
     }
@@ -98,7 +98,8 @@ void TimeAxis::clampScale()
         m_bounds.empty() ? std::max(m_nsPerPixel, kMinNsPerPixel) : std::clamp(m_nsPerPixel, kMinNsPerPixel, furthest);
 }
 
-/// The middle of the screen stays inside the trace; a trace that fits is kept whole in view by its scale's limit.
+/// The centre of the view stays inside the trace; a trace that fits stays completely visible because of the scale
+/// limit.
 void TimeAxis::clampPlace()
 {
     if (m_bounds.empty())
@@ -127,10 +128,10 @@ std::int64_t niceStep(double value)
 
 namespace {
 
-constexpr double kWidestDigit = 7; ///< logical pixels of a label's character, on average
-constexpr double kLabelGap = 16;   ///< … between two labels
+constexpr double kWidestDigit = 7; ///< average width of a label character in logical pixels
+constexpr double kLabelGap = 16;   ///< minimum space between two labels
 
-/// Decimals of a second that tell multiples of `step` apart; whole groups of three from the fourth on.
+/// Number of decimals of a second that distinguish multiples of `step`; multiples of three from the fourth on.
 int decimalsFor(std::int64_t step)
 {
     int decimals = 0;

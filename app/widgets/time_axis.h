@@ -7,38 +7,38 @@
 
 namespace app {
 
-/// The maths between trace time and pixels: which part of a trace is on screen and how large. A value without a widget.
-/// Time is int64 ns plus a fraction, so that panning by a pixel is exact at every scale.
+/// Conversion between trace time and pixels: which part of a trace is visible at which scale. A value type without a
+/// widget. Time is int64 ns plus a fraction, so that panning by a pixel is exact at every scale.
 class TimeAxis {
 public:
-    /// Deepest zoom: fifty pixels a nanosecond.
+    /// Maximum zoom: fifty pixels per nanosecond.
     static constexpr double kMinNsPerPixel = 0.02;
-    /// Furthest zoom: the trace fills this share of the width.
+    /// Minimum zoom: the trace fills this share of the width.
     static constexpr double kFitShare = 0.96;
 
-    /// The whole trace. What is shown stays, clamped; the first bounds that are not empty are fitted.
+    /// Sets the range of the whole trace. The visible range stays, clamped; the first non-empty bounds are fitted.
     void setBounds(profiler::TimeRange bounds);
-    /// Width in pixels, at least one. The shown range stays.
+    /// Sets the width in pixels, at least one. The visible range stays.
     void setWidth(double pixels);
 
     [[nodiscard]] profiler::TimeRange bounds() const { return m_bounds; }
     [[nodiscard]] double width() const { return m_width; }
     [[nodiscard]] double nsPerPixel() const { return m_nsPerPixel; }
-    /// What is on screen, rounded outwards to whole ns.
+    /// The visible range, rounded outwards to whole ns.
     [[nodiscard]] profiler::TimeRange visible() const;
 
     /// Pixel of a time, unclamped; 0 is the left edge.
     [[nodiscard]] double xOf(profiler::TraceTime time) const;
-    /// The nanosecond that holds a pixel (floor).
+    /// The nanosecond that contains a pixel (floor).
     [[nodiscard]] profiler::TraceTime timeAt(double x) const;
 
     /// Shows `range` over `share` of the width, centred.
     void show(profiler::TimeRange range, double share = kFitShare);
     /// Shows the whole trace.
     void fit() { show(m_bounds); }
-    /// Scales by `factor` (2: half as much time on screen); the time under pixel `x` stays there.
+    /// Scales by `factor` (2: half as much time is visible); the time at pixel `x` stays there.
     void zoomAt(double x, double factor);
-    /// Moves the contents by `pixels` to the left: later times come into view.
+    /// Moves the content by `pixels` to the left, so that later times become visible.
     void panBy(double pixels);
     /// Keeps the scale; puts `time` at pixel `x`.
     void place(profiler::TraceTime time, double x);
@@ -52,12 +52,12 @@ private:
 
     profiler::TimeRange m_bounds;
     double m_width = 1;
-    std::int64_t m_beginNs = 0; ///< whole ns at the left edge …
-    double m_fraction = 0;      ///< … and the rest, in [0, 1)
+    std::int64_t m_beginNs = 0; ///< whole ns at the left edge
+    double m_fraction = 0;      ///< fraction of a ns, in [0, 1)
     double m_nsPerPixel = 1;
 };
 
-/// A line across the axis and its label: the position of the line, with as many digits as the step between lines needs.
+/// A grid line and its label: its position, with as many digits as the distance between lines needs.
 struct AxisTick {
     profiler::TraceTime time{};
     QString label;
@@ -66,9 +66,8 @@ struct AxisTick {
 /// Smallest 1, 2 or 5 × 10^k that is at least `value` (≥ 1).
 std::int64_t niceStep(double value);
 
-/// Ticks over the visible range, at 1-2-5 steps, at least `minSpacing` pixels apart and so far apart that their labels
-/// have room. Labels are positions from the start of the trace and all different: "12.345 678 901 s" where a step is a
-/// few nanoseconds.
+/// Ticks of the visible range in 1-2-5 steps, at least `minSpacing` pixels apart and far enough for their labels.
+/// Labels are distinct positions from the start of the trace: "12.345 678 901 s" if a step is a few nanoseconds.
 std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing = 90);
 
 /// Ticks of a value axis from 0 to `top`: at most `count` steps of 1-2-5.

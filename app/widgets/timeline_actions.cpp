@@ -185,7 +185,7 @@ void addTimelineActions(TimelineCanvas& canvas)
             for (const QKeyCombination key : entry.keys)
                 keys.append(QKeySequence(key));
             action->setShortcuts(keys);
-            // Letters must not be taken from text fields elsewhere in the window.
+            // Single-letter shortcuts must not take keys from text fields elsewhere in the window.
             action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
             QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
             canvas.addAction(action);

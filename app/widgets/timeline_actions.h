@@ -11,19 +11,19 @@ namespace app {
 
 class TimelineCanvas;
 
-/// Gives the canvas its actions: names, texts and keys, active while it has the focus.
+/// Adds the actions to the canvas: names, texts and shortcuts, active while it has the focus.
 void addTimelineActions(TimelineCanvas& canvas);
-/// One of them by its object name, as "zoomIn"; never null for a name that exists.
+/// An action by its object name, such as "zoomIn"; never null for an existing name.
 QAction* timelineAction(const TimelineCanvas& canvas, const char* name);
-/// All of them as menus by topic, each owned by `parent`.
+/// All actions as menus by topic, owned by `parent`.
 QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent);
 
-/// A topic of the sheet of keys: what to press, and what it does.
+/// A topic of the shortcuts page: keys and what they do.
 struct KeyTopic {
     QString title;
     QList<std::pair<QString, QString>> keys;
 };
-/// All keys and what the mouse does, made of the actions themselves.
+/// All shortcuts and mouse gestures, generated from the actions.
 QList<KeyTopic> timelineKeys(const TimelineCanvas& canvas);
 
 } // namespace app

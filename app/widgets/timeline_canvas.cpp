@@ -20,10 +20,10 @@ using profiler::TrackId;
 namespace {
 
 constexpr int kBarSteps = 100'000;               ///< resolution of the horizontal scroll bar
-constexpr double kShowShare = 0.6;               ///< of the width that shown evidence fills
-constexpr Nanoseconds kLiveSpan{10'000'000'000}; ///< of a growing trace that is shown while following
-constexpr double kEndShare = 0.97;               ///< where the end stands while following
-constexpr Nanoseconds kReadingTime{3'000'000};   ///< of a frame's 16 ms; the rest is for drawing
+constexpr double kShowShare = 0.6;               ///< share of the width for shown evidence
+constexpr Nanoseconds kLiveSpan{10'000'000'000}; ///< visible time of a growing trace while following
+constexpr double kEndShare = 0.97;               ///< position of the end while following
+constexpr Nanoseconds kReadingTime{3'000'000};   ///< part of a frame's 16 ms; the rest is for drawing
 
 } // namespace
 
@@ -58,7 +58,7 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.hovered.reset();
     m_scene.currentRow = -1;
     if (m_drag == Drag::Row || m_drag == Drag::RowSize)
-        m_drag = Drag::None; // its row is another one now, or none
+        m_drag = Drag::None; // its row has a different index now, or none
     m_pressedRow = m_scene.draggedRow = -1;
     m_scene.dropLine.reset();
     m_scene.trace = nullptr;
@@ -71,11 +71,11 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
 
 void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
 {
-    if (isEmpty()) // the first slices of a run: nobody can have moved yet
+    if (isEmpty()) // first slices of a run: the user cannot have moved yet
         setFollow(trace && trace->captureStats().live);
     const bool wasWhole = m_scene.axis.visible().duration() >= m_scene.axis.bounds().duration();
     const auto isLive = [](const auto& snapshot) { return snapshot && snapshot->captureStats().live; };
-    // A live trace only grows; the parts of a file that is being read may each have other counters.
+    // A live trace only grows, but each preview of a file may have other counters.
     if (!isLive(m_scene.trace) || !isLive(trace))
         m_scene.counters.clear();
     m_scene.trace = std::move(trace);
@@ -210,7 +210,7 @@ void TimelineCanvas::setFollow(bool follow)
     emit followingChanged(follow);
 }
 
-/// What is shown has changed: scroll bars and picture follow.
+/// Updates the scroll bars and the picture after a change of the visible range.
 void TimelineCanvas::moved()
 {
     syncScrollBars();
@@ -266,7 +266,7 @@ void TimelineCanvas::scrollContentsBy(int dx, int)
 void TimelineCanvas::layOut()
 {
     m_scene.size = viewport()->size();
-    // A canvas that is not on screen yet has a size that means nothing: it must not narrow the column for good.
+    // A canvas that is not visible yet has an arbitrary size, which must not narrow the column permanently.
     if (isVisible())
         m_scene.headerWidth = std::clamp(m_scene.headerWidth, 60, std::max(60, m_scene.size.width() * 2 / 3));
     m_scene.axis.setWidth(std::max(1, m_scene.lanesRect().width()));
@@ -324,7 +324,7 @@ TimelineCanvas::Words TimelineCanvas::wordsWhileEmpty() const
                 tr("The training is starting. Its threads appear here when they start to work.")};
     if (!m_coming.isEmpty())
         return {tr("The training is starting"), m_coming};
-    const bool file = m_scene.trace && !m_scene.trace->format().empty(); // one that was read to its end
+    const bool file = m_scene.trace && !m_scene.trace->format().empty(); // a complete file
     return {file ? tr("This trace has no events") : tr("Nothing recorded yet"),
             tr("Press Start to run the training and watch it here, or open a trace. You can also drop a trace file "
                "anywhere in the window.")};

@@ -12,62 +12,62 @@ class QMenu;
 
 namespace app {
 
-/// The timeline: tracks of a trace over time, under the hands that ui.md describes. Work on the GUI thread is bounded
-/// by pixels, however many slices the trace has. Knows nothing of the session: a view connects it.
+/// The timeline: tracks of a trace over time, with the controls described in ui.md. Work on the GUI thread is bounded
+/// by pixels, not by the number of slices. Independent of the session: a view connects them.
 class TimelineCanvas : public QAbstractScrollArea {
     Q_OBJECT
 public:
     explicit TimelineCanvas(QWidget* parent = nullptr);
 
-    /// Another trace: shows all of it, forgets selection and marks. Null or empty: the empty state.
+    /// Sets a different trace: shows all of it, clears selection and marks. Null or empty: the empty state.
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
-    /// A later snapshot of the same trace; keeps what is shown, or follows the end while nobody moved.
+    /// Sets a later snapshot of the same trace; keeps the visible range, or follows the end if the user has not moved.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
 
     void setSelectedSlice(std::optional<profiler::SliceId> slice);
     void setSelectedRange(std::optional<profiler::TimeRange> range);
     /// Moves and zooms so that `range` fills most of the width; opens and scrolls to `track`.
     void bringIntoView(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
-    /// Shows exactly this part of the trace: what a hand on the overview asks for.
+    /// Shows exactly this range, as requested in the overview.
     void showRange(profiler::TimeRange range);
 
-    /// How the user arranged the rows; outlives the trace. Emits nothing.
+    /// The user's arrangement of the rows; outlives the trace. Emits nothing.
     void setRowLayout(RowLayout layout);
-    /// Marks what a search found; null: nothing.
+    /// Marks search matches; null: none.
     void setHits(std::shared_ptr<const FindHits> hits);
-    /// Hatches when devices were idle; null: not known.
+    /// Hatches idle intervals of devices; null: unknown.
     void setGaps(std::shared_ptr<const DeviceGaps> gaps);
-    /// Steps for the ruler, by begin, not overlapping; those of an earlier snapshot too. Null: not known.
+    /// Steps for the ruler, sorted by start, not overlapping; may be from an earlier snapshot. Null: unknown.
     void setSteps(std::shared_ptr<const Steps> steps);
-    /// A training was started whose events are to come, and what it does until then; empty: none was.
+    /// The current activity of a training that has not recorded events yet; empty: none.
     void setComing(const QString& what);
     struct Words {
         QString title, below;
     };
-    /// What stands in the place of a trace that shows nothing.
+    /// The text shown instead of an empty trace.
     [[nodiscard]] Words wordsWhileEmpty() const;
     void setColorBy(ColorBy by);
     void colorByKind() { setColorBy(ColorBy::Kind); }
     void colorByName() { setColorBy(ColorBy::Name); }
     void colorByOp() { setColorBy(ColorBy::Op); }
-    /// What is on screen as an image with so many device pixels a logical one, without what follows the pointer.
+    /// The visible part as an image with the given device pixel ratio, without elements that follow the pointer.
     [[nodiscard]] QImage picture(double ratio) const;
     /// The same as SVG: slices are rectangles, names are text.
     [[nodiscard]] QByteArray svg() const;
-    /// Selects a slice and brings it into view; tells by sliceSelected().
+    /// Selects a slice and brings it into view; emits sliceSelected().
     void selectAndShow(const profiler::Slice& slice);
     void goToTime(profiler::TraceTime time);
-    /// Adds a bookmark or changes the note of the one at that time.
+    /// Adds a bookmark, or changes the note of an existing one at that time.
     void setBookmark(profiler::TraceTime time, const QString& note);
     void setBookmarks(const std::vector<TimelineMark>& bookmarks);
     [[nodiscard]] const RowLayout& rowLayout() const { return m_scene.rows.layout(); }
 
     [[nodiscard]] const TimelineScene& scene() const { return m_scene; }
-    /// The last frame was as exact as the trace is: no zoom goes on, and no lane was left for the next frame.
+    /// The last frame was exact: no zoom is in progress, and no lane was deferred to the next frame.
     [[nodiscard]] bool isExact() const { return !m_scene.zooming && m_painter.isSettled(); }
     [[nodiscard]] bool following() const { return m_follow; }
 
-    // What the hands do; each is a QAction of actions() with its key.
+    // User commands; each is a QAction of actions() with its shortcut.
     void zoomIn();
     void zoomOut();
     void panLeft();
@@ -75,25 +75,25 @@ public:
     void scrollUp();
     void scrollDown();
     void fitAll();
-    void fit(); ///< the selection, or all without one or when the selection fills the screen already
+    void fit(); ///< the selection, or all if nothing is selected or the selection already fills the view
     void goToBegin();
     void followEnd();
-    void toggleMark();   ///< at the pointer; lets an existing one go
-    void letGo();        ///< of the marks, then of the selection
+    void toggleMark();   ///< at the pointer; removes an existing one
+    void letGo();        ///< first the marks, then the selection
     void editBookmark(); ///< the one at the pointer, or a new one
     void removeBookmark();
     void nextBookmark();
     void previousBookmark();
-    void followFlow(); ///< selects what the selected slice led to
+    void followFlow(); ///< selects the target of the selected slice's flow
     void followFlowBack();
     void goToOtherPass(); ///< from forward to backward or back
     void toggleAllFlows();
     void zoomToSelected();
     void selectNext();
     void selectPrevious();
-    void selectOuter(); ///< what the selected slice lies in
-    void selectInner(); ///< the first slice within the selected one
-    void selectView();  ///< the range of time in view
+    void selectOuter(); ///< the parent of the selected slice
+    void selectInner(); ///< the first child of the selected slice
+    void selectView();  ///< the visible time range
     void rowUp();
     void rowDown();
     void toggleRow();
@@ -111,11 +111,11 @@ signals:
     void rangeSelected(profiler::TimeRange range);
     void selectionCleared();
     void followingChanged(bool following);
-    /// Another part of the trace is on screen, or the header has another width.
+    /// The visible range or the width of the header changed.
     void viewChanged();
-    /// A hand has folded, moved, hidden, pinned or resized rows.
+    /// The user collapsed, moved, hid, pinned or resized rows.
     void rowLayoutChanged();
-    /// Somebody wants a bookmark: ask for its note, then setBookmark().
+    /// The user wants a bookmark: ask for its note, then call setBookmark().
     void bookmarkWanted(profiler::TraceTime time, const QString& note);
     void bookmarksChanged();
     void findWanted();
@@ -175,15 +175,15 @@ private:
     void paintEmpty(QPainter& painter) const;
 
     TimelineScene m_scene;
-    KnownSteps m_steps; ///< the scene shows them
+    KnownSteps m_steps; ///< shown in the scene
     TimelinePainter m_painter;
-    QBasicTimer m_rest; ///< runs out when no more zooming follows
-    QString m_coming;   ///< what a training does that has recorded nothing yet; empty: there is none
+    QBasicTimer m_rest; ///< runs out when zooming has stopped
+    QString m_coming;   ///< activity of a training that has not recorded anything yet; empty: none
     bool m_follow = false;
-    bool m_syncing = false; ///< scroll bars are being set from the scene
+    bool m_syncing = false; ///< scroll bars are being updated from the scene
     Drag m_drag = Drag::None;
     QPointF m_pressed, m_last;
-    int m_pressedRow = -1; ///< whose header is dragged
+    int m_pressedRow = -1; ///< row whose header is being dragged
 };
 
 } // namespace app

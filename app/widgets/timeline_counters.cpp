@@ -13,18 +13,18 @@ namespace {
 constexpr int kMargin = 4;     ///< logical pixels above and below the curve
 constexpr int kAreaShare = 51; ///< 256ths of the curve's colour under it
 
-/// What a column of pixels shows of a counter: its values' extent, as y.
+/// The extent of the values of a counter in a pixel column, as y.
 struct Column {
-    static constexpr int kUnknown = std::numeric_limits<int>::min(); ///< above all that is on screen
-    int top = kUnknown, bottom = kUnknown;                           ///< of the line
+    static constexpr int kUnknown = std::numeric_limits<int>::min(); ///< above the visible area
+    int top = kUnknown, bottom = kUnknown;                           ///< width of the line
     [[nodiscard]] bool known() const { return top != kUnknown; }
 };
 
-/// The first sample after `time`, of those from `at` on. It is near `guess`: looked for in growing steps.
+/// The first sample after `time`, from `at` on. It is near `guess`, so it is searched in growing steps.
 std::size_t firstAfter(const std::vector<CounterSample>& samples, std::size_t at, std::size_t guess,
                        profiler::TraceTime time)
 {
-    std::size_t low = at; // none before it is later
+    std::size_t low = at; // no earlier one is later than `time`
     std::size_t high = samples.size();
     guess = std::clamp(guess, low, high);
     std::size_t step = 1;
@@ -55,7 +55,8 @@ std::size_t firstAfter(const std::vector<CounterSample>& samples, std::size_t at
     return low;
 }
 
-/// A value holds until the next sample. Samples of one column become one upright line, and a jump joins its two values.
+/// A value holds until the next sample. The samples of one column become a vertical line, and a jump connects its two
+/// values.
 std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis, double ratio, int width, int top,
                               int bottom)
 {
@@ -64,18 +65,18 @@ std::vector<Column> columnsOf(const CounterSeries& series, const TimeAxis& axis,
     const double scale = span > 0 ? (bottom - top) / span : 0, base = span > 0 ? bottom : (bottom + top) / 2.0;
     const auto yOf = [&](double value) {
         const double y = base - (value - least) * scale + 0.5;
-        return y > top && y < bottom ? static_cast<int>(y) : y <= top ? top : bottom; // also where it is no number
+        return y > top && y < bottom ? static_cast<int>(y) : y <= top ? top : bottom; // also for NaN
     };
     std::vector<Column> columns(static_cast<std::size_t>(width));
     auto begin = axis.timeAt(0);
     std::size_t at = firstAfter(samples, 0, samples.size() / 2, begin);
-    std::size_t before = 0; // samples in the column before
+    std::size_t before = 0; // samples in the previous column
     const auto end = axis.bounds().end;
     for (int x = 0; x < width && begin < end; ++x) {
         begin = axis.timeAt((x + 1) / ratio);
         const std::size_t next = firstAfter(samples, at, at + before, begin);
         Column& column = columns[static_cast<std::size_t>(x)];
-        if (at != 0) // the value that held until here
+        if (at != 0) // the value up to here
             column.top = column.bottom = yOf(samples[at - 1].value);
         if (at != next) {
             const auto extent = series.extent(at, next);
@@ -99,7 +100,7 @@ void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis&
     const auto columns = columnsOf(series, axis, 1, static_cast<int>(axis.width()), top + kMargin, floor - 1);
     QColor area = color;
     area.setAlpha(kAreaShare);
-    // A run of columns with the same extent is one rectangle.
+    // Consecutive columns with the same extent are one rectangle.
     for (std::size_t x = 0; x < columns.size();) {
         std::size_t end = x + 1;
         while (end < columns.size() && columns[end].top == columns[x].top && columns[end].bottom == columns[x].bottom)
@@ -128,7 +129,8 @@ void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axi
     };
     const auto columns = columnsOf(series, axis, ratio, image.width(), top + margin, floor - thickness);
     const int width = image.width(), end = std::min(floor, image.height());
-    // Column by column: the few lines of a lane stay in the cache, and nothing is asked of a pixel above the curve.
+    // Draws column by column: the few image rows of a track stay in the cache, and pixels above the curve are not
+    // touched.
     const int top0 = std::max(0, top);
     const auto stride = static_cast<std::ptrdiff_t>(image.bytesPerLine() / static_cast<qsizetype>(sizeof(QRgb)));
     auto* const pixels = reinterpret_cast<QRgb*>(image.bits());
@@ -136,7 +138,7 @@ void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axi
         const Column& column = columns[static_cast<std::size_t>(x)];
         if (!column.known())
             continue;
-        const QRgb tinted = tint(pixels[top0 * stride + x]); // what lies under it is the same in every row of the lane
+        const QRgb tinted = tint(pixels[top0 * stride + x]); // the background is the same in every row
         int y = std::max(column.top, top0);
         QRgb* at = pixels + y * stride + x;
         for (; y < std::min(column.bottom + thickness, end); ++y, at += stride)

@@ -8,12 +8,13 @@
 
 namespace app {
 
-/// What a search found in a trace. Immutable, made in the background.
+/// The matches of a search in a trace. Immutable, created in the background.
 struct FindHits {
     std::shared_ptr<const profiler::NameSearch> search; ///< never null
     std::uint64_t count = 0;
-    profiler::TimeRange range;        ///< that `marks` cover
-    std::vector<std::uint32_t> marks; ///< hits that begin in each of so many equal spans of `range`, over all tracks
+    profiler::TimeRange range;        ///< range covered by `marks`
+    std::vector<std::uint32_t> marks; ///< number of matches that start in each of equally many spans of `range`, over
+                                      ///< all tracks
 
     [[nodiscard]] bool matches(profiler::StringId name) const { return search->matches(name); }
 };

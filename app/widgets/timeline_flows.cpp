@@ -15,10 +15,10 @@ using profiler::Trace;
 
 namespace {
 
-constexpr std::size_t kMostVisited = 20'000; ///< slices below one operator
-constexpr std::size_t kMostLooked = 6'000;   ///< slices in view
-constexpr std::size_t kMostInView = 400;     ///< arrows in view
-constexpr std::size_t kMostKept = 50'000;    ///< slices whose arrows are kept
+constexpr std::size_t kMostVisited = 20'000; ///< maximum slices below one operator
+constexpr std::size_t kMostLooked = 6'000;   ///< maximum slices in view
+constexpr std::size_t kMostInView = 400;     ///< maximum arrows in view
+constexpr std::size_t kMostKept = 50'000;    ///< slices whose arrows are cached
 
 bool isCall(const Slice& slice)
 {
@@ -32,7 +32,7 @@ FlowArrow::Kind kindOf(FlowKind kind)
                                                : FlowArrow::Kind::Async;
 }
 
-/// The operator around a slice of the same thread.
+/// The enclosing operator of a slice on the same thread.
 std::optional<Slice> operatorAround(const Trace& trace, const Slice& slice)
 {
     for (int depth = slice.depth - 1; depth >= 0; --depth)
@@ -56,12 +56,12 @@ std::vector<Slice> callsWithin(const Trace& trace, const Slice& op, std::size_t 
     return calls;
 }
 
-/// Collects arrows, each once.
+/// Collects arrows without duplicates.
 class Walk {
 public:
     Walk(const Trace& trace, std::size_t most) : m_trace(trace), m_most(most) {}
 
-    /// Everything that leads to `slice`.
+    /// All predecessors of `slice`.
     void up(const Slice& slice)
     {
         for (const Flow& flow : m_trace.flowsOf(slice.id))
@@ -73,7 +73,7 @@ public:
             up(*op);
     }
 
-    /// Everything that `slice` leads to.
+    /// All successors of `slice`.
     void down(const Slice& slice)
     {
         if (slice.kind == ActivityKind::CpuOp)
@@ -135,7 +135,7 @@ std::optional<Slice> alongFlow(const Trace& trace, const Slice& slice, bool forw
 
 std::optional<Slice> otherPass(const Trace& trace, const Slice& slice)
 {
-    // The operator that the slice belongs to, and those around it: autograd numbers only some of them.
+    // The operator of the slice and its enclosing operators: autograd assigns sequence numbers only to some of them.
     std::optional<Slice> op = slice;
     if (!isCall(slice) && slice.kind != ActivityKind::CpuOp) {
         const auto call = alongFlow(trace, slice, false);
@@ -166,8 +166,8 @@ const std::vector<FlowArrow>& FlowMemory::beginningAt(const std::shared_ptr<cons
 FlowsInView flowsInView(const std::shared_ptr<const Trace>& trace, std::span<const profiler::TrackId> tracks,
                         profiler::TimeRange window, FlowMemory& memory)
 {
-    const bool anyMayStart = !trace->explicitFlows().empty(); // the file may let an arrow begin at any slice
-    const auto mayStart = [&](profiler::TrackId track) {   // else arrows end there
+    const bool anyMayStart = !trace->explicitFlows().empty(); // a flow in the file may start at any slice
+    const auto mayStart = [&](profiler::TrackId track) {      // otherwise arrows end there
         return anyMayStart || trace->track(track).kind != profiler::TrackKind::Stream;
     };
     std::size_t begin = 0;
@@ -175,7 +175,7 @@ FlowsInView flowsInView(const std::shared_ptr<const Trace>& trace, std::span<con
         if (mayStart(track))
             begin += trace->beginIn(track, window, kMostLooked + 1);
     FlowsInView found;
-    found.tooMany = begin > kMostLooked; // none is looked at: that would be for nothing
+    found.tooMany = begin > kMostLooked; // skipped, because the result would not be used
     std::size_t looked = 0;
     for (const profiler::TrackId track : tracks) {
         if (found.tooMany)

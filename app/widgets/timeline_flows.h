@@ -15,7 +15,7 @@ namespace app {
 /// An arrow of the timeline.
 struct FlowArrow {
     enum class Kind {
-        Call, ///< an operator to a runtime call that it makes: nesting, not a flow of the trace
+        Call, ///< from an operator to a runtime call inside it: nesting, not a flow of the trace
         Launch,
         ForwardBackward,
         Async,
@@ -24,27 +24,27 @@ struct FlowArrow {
     profiler::Slice from, to;
 };
 
-/// What leads to a slice and what it leads to, as far as it goes: operator → runtime call → device work, forward →
-/// backward. Costs by the arrows that it finds, which are at most `most`.
+/// All predecessors and successors of a slice: operator → runtime call → device work, forward → backward. The cost is
+/// proportional to the number of arrows, which is at most `most`.
 std::vector<FlowArrow> flowsAround(const profiler::Trace& trace, const profiler::Slice& slice, std::size_t most = 200);
 
-/// The next slice along the arrows (or the one before): operator, first runtime call, device work; without a call the
-/// operator's backward.
+/// The next (or previous) slice along the flow: operator, first runtime call, device work; without a runtime call, the
+/// backward of the operator.
 std::optional<profiler::Slice> alongFlow(const profiler::Trace& trace, const profiler::Slice& slice, bool forward);
-/// From an operator or anything that it launched to the other pass: forward to backward or back.
+/// From an operator, or any work that it launched, to the other pass: from forward to backward or vice versa.
 std::optional<profiler::Slice> otherPass(const profiler::Trace& trace, const profiler::Slice& slice);
 
-/// Arrows that begin in a part of the trace.
+/// Arrows that start in a part of the trace.
 struct FlowsInView {
     std::vector<FlowArrow> arrows;
-    bool tooMany = false; ///< more than a picture can tell apart: none is given
+    bool tooMany = false; ///< too many to distinguish, so none are returned
 };
 
-/// Arrows by the slice that they begin at: from frame to frame most slices stay in view, and to find the other end of
-/// an arrow means to look through the whole trace.
+/// Caches arrows by their start slice: most slices stay in view from frame to frame, and finding the other end of an
+/// arrow requires a search of the whole trace.
 class FlowMemory {
 public:
-    /// Those that begin at `slice`. Valid until the next call.
+    /// Arrows that start at `slice`. Valid until the next call.
     const std::vector<FlowArrow>& beginningAt(const std::shared_ptr<const profiler::Trace>& trace,
                                               const profiler::Slice& slice);
 

@@ -4,7 +4,7 @@
 #include <QPainterPath>
 #include <algorithm>
 
-// Arrows from what caused to what was caused.
+// Arrows from cause to effect.
 namespace app {
 
 namespace {
@@ -13,7 +13,7 @@ constexpr double kFar = 16000; ///< pixels beyond which the raster engine loses 
 
 struct Ends {
     QPointF from, to;
-    bool upright = false; ///< from a lane to one below it, at the same place
+    bool upright = false; ///< from a lane to one below it at the same x
 };
 
 std::optional<Ends> endsOf(const TimelineScene& scene, const FlowArrow& arrow)
@@ -53,8 +53,8 @@ void paintHead(QPainter& painter, const Ends& ends, const QColor& color)
         painter.drawPolygon(QPolygonF{ends.to, ends.to + QPointF(-7, -4), ends.to + QPointF(-7, 4)});
 }
 
-/// One of the selected slice: it stands out from every fill. Its colours let nothing through: what does and is as high
-/// as an arrow Qt would give to the threads of a pool, see raster_strips.h.
+/// An arrow of the selected slice, visible on every fill. Its colours are opaque, because Qt would pass a translucent
+/// shape of this height to a thread pool, see raster_strips.h.
 void paintArrow(QPainter& painter, const TimelineScene& scene, const Ends& ends)
 {
     constexpr double kWidth = 1.75, kHalo = 4;
@@ -67,7 +67,7 @@ void paintArrow(QPainter& painter, const TimelineScene& scene, const Ends& ends)
     paintHead(painter, ends, scene.theme.accent);
 }
 
-/// One of hundreds: a line of one pixel of the screen, which costs a tenth of a wider one.
+/// One of hundreds of arrows: a line one device pixel wide, which costs a tenth of a wider one.
 void paintFaintArrow(QPainter& painter, const Ends& ends, const QColor& color)
 {
     QPen pen(color, 1);
@@ -78,7 +78,7 @@ void paintFaintArrow(QPainter& painter, const Ends& ends, const QColor& color)
     paintHead(painter, ends, color);
 }
 
-/// Says why there are no arrows.
+/// Shows why there are no arrows.
 void paintTooMany(QPainter& painter, TimelineScene& scene)
 {
     const QString text = QCoreApplication::translate("Timeline", "Too many flows: zoom in to see them");

@@ -17,7 +17,7 @@ using profiler::TrackKind;
 namespace {
 
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-constexpr std::size_t kManyThreads = 4; ///< more other threads than this start folded
+constexpr std::size_t kManyThreads = 4; ///< more other threads than this are initially collapsed
 
 QString text(const char* source)
 {
@@ -29,7 +29,7 @@ QString fromText(std::string_view view)
     return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
-/// Groups within a process, top to bottom. Their numbers are part of keys that settings keep: new ones go to the end.
+/// Groups within a process, top to bottom. Their numbers are part of saved keys, so append new ones at the end.
 enum Rank { Workers = 0, Main = 1, Threads = 2, Device = 3, Counters = 4, Nvtx = 5, kRanks };
 constexpr Rank kDisplayOrder[] = {Workers, Main, Threads, Nvtx, Device, Counters};
 
@@ -91,7 +91,7 @@ public:
         for (auto& [pid, groups] : found)
             if (pid != 0)
                 top.push_back(process(pid, groups));
-        // What carries no process (streams and counters of some recorders) comes last, or is all there is.
+        // Tracks without a process (streams and counters of some recorders) come last, or are the only ones.
         if (const auto rest = found.find(0); rest != found.end())
             for (RowNode& node : nodesOf(rest->second, {}))
                 top.push_back(std::move(node));
@@ -108,8 +108,9 @@ private:
         return track.kind == TrackKind::Counter && (!several() || processOf(track) == 0);
     }
 
-    /// Where the file wants the process or the device of a node; counters that stand beside them stay last. A group of
-    /// several ("Other threads" has PyTorch's own spans, of a process without a wish) stands with its last one.
+    /// The sort index of the process or device of a node in the file; counters next to them stay last. A group of
+    /// several processes ("Other threads" contains PyTorch's own spans, of a process without a sort index) is placed
+    /// with its last one.
     [[nodiscard]] std::int64_t wishOf(const RowNode& node) const
     {
         if (node.kind != RowNode::Kind::Group) {
@@ -125,7 +126,7 @@ private:
 
     [[nodiscard]] bool several() const { return m_processes.size() > 1; }
 
-    /// PyTorch's profiler gives each GPU a process of its own, whose number is the device's: there is no such process.
+    /// PyTorch's profiler assigns each GPU a process whose number is the device's; this is not a real process.
     [[nodiscard]] std::int64_t processOf(const Track& track) const
     {
         const bool made =
@@ -199,18 +200,18 @@ private:
                                          .arg(track.device.value)
                                          .arg(node.name);
         node.key = key;
-        for (int i = 2; !m_keys.insert(node.key).second; ++i) // threads of one name
+        for (int i = 2; !m_keys.insert(node.key).second; ++i) // threads with the same name
             node.key = key + '#' + QString::number(i);
         if (track.kind == TrackKind::Counter)
             node.detail = fromText(track.unit);
-        else if (track.tid != 0 && !node.name.contains(QString::number(track.tid))) // not twice
+        else if (track.tid != 0 && !node.name.contains(QString::number(track.tid))) // do not show it twice
             node.detail = text("thread %1").arg(track.tid);
         return node;
     }
 
     const Trace& m_trace;
     QCollator m_byNumber{QLocale::English};
-    std::vector<std::int64_t> m_processes; ///< in the order in which they appeared
+    std::vector<std::int64_t> m_processes; ///< in order of first appearance
     std::set<std::int64_t> m_hosts;        ///< processes with threads or counters
     std::set<QString> m_keys;
 };

@@ -7,23 +7,23 @@
 
 namespace app {
 
-/// A node of the tree that a trace's tracks form: process → loader workers, threads, NVTX domains, devices → streams
-/// and annotations, counters.
+/// A node of the track tree of a trace: process → loader workers, threads, NVTX domains, devices → streams and
+/// annotations, counters.
 struct RowNode {
     enum class Kind { Group, Track, Counter };
 
     Kind kind = Kind::Group;
-    QString key; ///< without ids of processes and threads: the same in every snapshot, and in the next run
+    QString key; ///< without process and thread ids: the same in every snapshot and in the next run
     QString name;
-    QString detail;            ///< small print: "thread 4711", "NVIDIA H100", a counter's unit
+    QString detail;            ///< secondary text: "thread 4711", "NVIDIA H100", the unit of a counter
     profiler::TrackId track;   ///< Track, Counter
-    bool startsFolded = false; ///< a group of many of little interest
+    bool startsFolded = false; ///< a large, less important group
     std::vector<RowNode> children;
 };
 
-/// The tree in its natural order. Tracks without any slice are left out, and a group that would hold one row only.
-/// With a single process its level is left out too. Processes and devices stand as the trace's file wishes
-/// (Track::processSortIndex), those without a wish by their numbers, devices last.
+/// The tree in default order. Tracks without slices are left out, and so are groups with a single row. With a single
+/// process, its level is left out, too. Processes and devices are sorted by the file's sort index
+/// (Track::processSortIndex), those without one by number, devices last.
 std::vector<RowNode> rowTree(const profiler::Trace& trace);
 
 } // namespace app

@@ -4,7 +4,7 @@
 #include <QScrollBar>
 #include <algorithm>
 
-// What each key does; the menu's entries call the same functions.
+// Implementation of the shortcuts; the menu entries call the same functions.
 namespace app {
 
 using profiler::TimeRange;
@@ -12,8 +12,8 @@ using profiler::TimeRange;
 namespace {
 
 constexpr double kKeyZoom = 1.5;
-constexpr double kKeyPan = 0.1;  ///< of the width
-constexpr double kFilled = 0.95; ///< a selection that fills this much of the usual share is fitted already
+constexpr double kKeyPan = 0.1;  ///< share of the width
+constexpr double kFilled = 0.95; ///< a selection that fills this part of the usual share is already fitted
 constexpr double kFitSelection = 0.8;
 
 } // namespace
@@ -109,7 +109,7 @@ void TimelineCanvas::selectNext()
             selectAndShow(*next);
         return;
     }
-    // Nothing selected: the first slice in view of the current row.
+    // Nothing selected: select the first visible slice of the current row.
     const int row = std::max(0, m_scene.currentRow);
     for (std::size_t i = static_cast<std::size_t>(row); i < m_scene.rows.all().size(); ++i) {
         const TrackRow& at = m_scene.rows.all()[i];
@@ -146,7 +146,7 @@ void TimelineCanvas::selectInner()
         return;
     const profiler::Slice& of = *m_scene.selected;
     auto inner = nearestSlice(*m_scene.trace, of.id.track, of.depth + 1, of.begin, of.duration);
-    if (inner && inner->begin < of.begin) // that of the slice before is nearer
+    if (inner && inner->begin < of.begin) // the label of the previous slice is nearer
         inner = nextSlice(*m_scene.trace, *inner);
     if (inner && of.range().contains(inner->begin))
         selectAndShow(*inner);

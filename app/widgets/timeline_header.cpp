@@ -12,14 +12,14 @@ namespace {
 constexpr int kIndent = 14;
 constexpr int kArrowRoom = 18;
 constexpr int kInset = 6;
-constexpr int kScaleGap = 8; ///< between a counter's name and its least and greatest value
+constexpr int kScaleGap = 8; ///< space between the name of a counter and its minimum and maximum
 
 QString text(const char* source)
 {
     return QCoreApplication::translate("Timeline", source);
 }
 
-/// The triangle of a row that folds: right when folded, down when open.
+/// The triangle of a collapsible row: right if collapsed, down if expanded.
 void paintArrow(QPainter& painter, QPointF center, bool open, const QColor& color)
 {
     const double size = 3.5;
@@ -35,7 +35,7 @@ void paintArrow(QPainter& painter, QPointF center, bool open, const QColor& colo
     painter.drawPolygon(triangle);
 }
 
-/// A pin: this row stays.
+/// A pin icon for pinned rows.
 void paintPin(QPainter& painter, QPointF at, const QColor& color)
 {
     painter.setPen(QPen(color, 1.4));
@@ -44,7 +44,7 @@ void paintPin(QPainter& painter, QPointF at, const QColor& color)
     painter.drawLine(at + QPointF(0, 2.6), at + QPointF(0, 7));
 }
 
-/// Least and greatest value of a counter, beside its curve. Returns how wide they are.
+/// Minimum and maximum of a counter, next to its curve. Returns their width.
 double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
     const CounterSeries& series = scene.samples(row.track);
@@ -61,7 +61,7 @@ double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, 
                     drawRight(series.extent().least, top + row.height - 2 - scene.labels.height()));
 }
 
-/// A name too long for one line goes on in a second, so that counters of one kind can be told apart.
+/// A name that is too long for one line continues on a second one, so that counters of one kind can be distinguished.
 void paintCounterName(QPainter& painter, TimelineScene& scene, const TrackRow& row, QPointF at, double width)
 {
     const QColor& ink = scene.theme.text;
@@ -74,7 +74,7 @@ void paintCounterName(QPainter& painter, TimelineScene& scene, const TrackRow& r
     scene.labels.draw(painter, at.x(), at.y() + scene.labels.height(), width, row.name.mid(end + 1), ink);
 }
 
-/// The small print of a row; a track that shows fewer levels than it has says so.
+/// The secondary text of a row; shows the number of visible levels if it is smaller than the total.
 QString detailOf(const TrackRow& row)
 {
     const int more = row.depths - row.firstDepth - row.lanes;
@@ -83,7 +83,7 @@ QString detailOf(const TrackRow& row)
     return text("%1 of %2 levels").arg(row.lanes).arg(row.depths);
 }
 
-/// Name and small print: below the name where the row is high enough, else behind it where it fits whole.
+/// Name and secondary text: below the name if the row is high enough, otherwise after it if it fits.
 /// @param line  of the name; as high as the row's first line
 void paintName(QPainter& painter, TimelineScene& scene, const TrackRow& row, const QRectF& line)
 {

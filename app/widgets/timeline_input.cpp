@@ -19,11 +19,11 @@ using profiler::TimeRange;
 
 namespace {
 
-constexpr double kWheelZoom = 1.2; ///< a notch
-constexpr double kKeyPan = 0.1;    ///< of the width
-constexpr double kReach = 3;       ///< pixels beside a slice that still mean it
-constexpr int kRest = 120;         ///< ms without a zoom after which the picture is drawn exactly
-constexpr int kHeaderEdge = 4;     ///< pixels around the header's edge that resize it
+constexpr double kWheelZoom = 1.2; ///< wheel units per notch
+constexpr double kKeyPan = 0.1;    ///< share of the width
+constexpr double kReach = 3;       ///< tolerance in pixels around a slice
+constexpr int kRest = 120;         ///< ms without zooming after which the picture is drawn exactly
+constexpr int kHeaderEdge = 4;     ///< tolerance in pixels around the header's edge for resizing
 
 } // namespace
 
@@ -168,7 +168,8 @@ void TimelineCanvas::click(QPointF at)
     std::optional<Slice> slice = sliceAt(at);
     if (y < 0 && y >= -TimelineScene::kStepsHeight && m_scene.hasSteps())
         if (const auto* step = stepAt(*m_scene.steps, m_scene.timeAt(at.x()))) {
-            if (step->found || !holds(*m_scene.trace, step->slice)) { // its slice is only what it begins with
+            if (step->found || !holds(*m_scene.trace, step->slice)) { // the slice of an inferred step is only the first
+                                                                      // one in it
                 setSelectedSlice({});
                 setSelectedRange(step->range);
                 emit rangeSelected(step->range);
@@ -236,7 +237,7 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event)
     event->accept();
     if (isEmpty())
         return;
-    // Pixel deltas of a mouse are not to be trusted (X11); those of a gesture are.
+    // Pixel deltas of a mouse are unreliable on X11; those of a touch pad gesture are reliable.
     const bool pad = !event->pixelDelta().isNull() && (event->phase() != Qt::NoScrollPhase ||
                                                        event->device()->type() == QInputDevice::DeviceType::TouchPad);
     const bool zooming = event->modifiers().testFlag(Qt::ControlModifier);

@@ -8,15 +8,15 @@
 
 namespace app {
 
-/// How somebody arranged the rows of the timeline, by the rows' keys, so that it fits every trace of the same kind.
-/// A value; rows that it does not name stand as they come.
+/// The user's arrangement of the timeline rows, by row key, so that it applies to every trace of the same kind. A value
+/// type; other rows keep the default order.
 struct RowLayout {
-    std::map<QString, bool> open; ///< folded and unfolded by hand
+    std::map<QString, bool> open; ///< collapsed and expanded by the user
     std::set<QString> hidden, pinned;
-    std::map<QString, int> sizes;         ///< a counter's height in logical pixels, a track's number of lanes
-    std::map<QString, QStringList> order; ///< keys of a group's children; the top level has the empty key
+    std::map<QString, int> sizes;         ///< height of a counter in logical pixels, or number of lanes of a track
+    std::map<QString, QStringList> order; ///< keys of the children of a group; the top level has the empty key
 
-    /// As text for settings. Reading takes what is well formed and ignores the rest.
+    /// Text format for settings. Reading ignores malformed parts.
     [[nodiscard]] QByteArray toJson() const;
     static RowLayout fromJson(const QByteArray& text);
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-// Marks and bookmarks under the user's hands.
+// User actions on marks and bookmarks.
 namespace app {
 
 using profiler::Nanoseconds;
@@ -10,11 +10,12 @@ using profiler::TraceTime;
 
 namespace {
 
-constexpr double kMarkReach = 5; ///< pixels beside a mark that still mean it
+constexpr double kMarkReach = 5; ///< tolerance in pixels around a mark
 
 } // namespace
 
-/// The place that a key means: under the pointer, else the selected slice's begin, else the middle.
+/// The position for keyboard actions: under the pointer, otherwise the start of the selected slice, otherwise the
+/// centre.
 TraceTime TimelineCanvas::placeMeant() const
 {
     if (m_scene.pointerInside)
@@ -87,7 +88,7 @@ void TimelineCanvas::nextBookmark()
     if (isEmpty())
         return;
     const TraceTime middle = m_scene.axis.timeAt(m_scene.axis.width() / 2);
-    // The one in the middle is where the last jump led.
+    // The bookmark in the centre is the target of the last jump.
     const Nanoseconds pixel{static_cast<std::int64_t>(std::ceil(m_scene.axis.nsPerPixel()))};
     const TimelineMark* mark = m_scene.marks.nextBookmark(middle + pixel);
     if (!mark)

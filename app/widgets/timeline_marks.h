@@ -8,15 +8,15 @@
 
 namespace app {
 
-/// A place in time that somebody marked.
+/// A marked position in time.
 struct TimelineMark {
     profiler::TraceTime time;
-    bool bookmark = false; ///< kept with the trace; others go with the next one
-    QString note;          ///< of a bookmark
+    bool bookmark = false; ///< saved with the trace; other marks are cleared with the next trace
+    QString note;          ///< note of a bookmark
     friend bool operator==(const TimelineMark&, const TimelineMark&) = default;
 };
 
-/// Marks by time, one at a time. Values.
+/// Marks sorted by time, at most one per time. A value type.
 class TimelineMarks {
 public:
     [[nodiscard]] const std::vector<TimelineMark>& all() const { return m_marks; }
@@ -25,15 +25,15 @@ public:
     void setBookmarks(const std::vector<TimelineMark>& bookmarks);
     /// The mark nearest to a time, within `reach` on either side.
     [[nodiscard]] const TimelineMark* near(profiler::TraceTime time, profiler::Nanoseconds reach) const;
-    /// The one that was set last and is no bookmark: the pointer is measured from it.
+    /// The last set mark that is not a bookmark: distances are measured from it.
     [[nodiscard]] std::optional<profiler::TraceTime> origin() const { return m_origin; }
     [[nodiscard]] const TimelineMark* nextBookmark(profiler::TraceTime after) const;
     [[nodiscard]] const TimelineMark* previousBookmark(profiler::TraceTime before) const;
 
-    /// Sets a mark, in place of one at the same time.
+    /// Sets a mark, replacing one at the same time.
     void set(const TimelineMark& mark);
     void remove(profiler::TraceTime time);
-    /// Takes away what is no bookmark; false when there was nothing.
+    /// Removes all marks that are not bookmarks; false if there were none.
     bool clearPlain();
     void clear();
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-// Marks, bookmarks, and what the pointer measures from them.
+// Marks, bookmarks, and distances from them to the pointer.
 namespace app {
 
 namespace {
@@ -15,7 +15,7 @@ QColor markColor(const TimelineScene& scene)
     return classStyle(SliceClass::Communication, scene.theme.dark).fill;
 }
 
-/// A label over a ground of its own, centred on x and kept on screen.
+/// A label on its own background, centred on x and kept on screen.
 void paintPlate(QPainter& painter, TimelineScene& scene, double x, double y, const QString& text)
 {
     const double width = scene.labels.width(text, scene.theme.text) + 8;
@@ -35,7 +35,7 @@ void paintMarks(QPainter& painter, TimelineScene& scene)
     for (const TimelineMark& mark : scene.marks.all()) {
         const double x = scene.xOf(mark.time);
         painter.fillRect(QRectF(x, top, mark.bookmark ? 1 : 1.5, height), color);
-        // Between two marks stands how far they are apart.
+        // The distance is shown between two marks.
         if (before && !mark.bookmark && !before->bookmark) {
             const double y = scene.size.height() - 34.0, from = scene.xOf(before->time);
             painter.fillRect(QRectF(from, y + 8, x - from, 1), color);

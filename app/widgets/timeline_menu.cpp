@@ -4,7 +4,7 @@
 #include <QContextMenuEvent>
 #include <QMenu>
 
-// The menu of what is under the pointer.
+// The context menu of the item under the pointer.
 namespace app {
 
 void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
@@ -24,7 +24,7 @@ void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
     menu.exec(event->globalPos());
 }
 
-/// What can be done to one row.
+/// Actions for one row.
 void TimelineCanvas::addRowEntries(QMenu& menu, int index)
 {
     const TrackRow& row = m_scene.rows.at(index);

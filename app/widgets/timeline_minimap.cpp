@@ -19,10 +19,10 @@ using profiler::TrackKind;
 
 namespace {
 
-constexpr double kEdge = 5;           ///< pixels around the frame's edges that resize it
-constexpr double kNarrowest = 10;     ///< pixels of a frame that can still be held
+constexpr double kEdge = 5;           ///< tolerance in pixels around the frame's edges for resizing
+constexpr double kNarrowest = 10;     ///< minimum frame width in pixels that can be grabbed
 constexpr int kInset = 3;             ///< pixels above and below the activity
-constexpr double kOutsideShade = 0.5; ///< of what is not shown
+constexpr double kOutsideShade = 0.5; ///< opacity of the part that is not visible
 constexpr double kWheelZoom = 1.2;
 
 Nanoseconds scaled(Nanoseconds span, double by)
@@ -152,7 +152,7 @@ void TimelineMinimap::mouseMoveEvent(QMouseEvent* event)
     else if (m_hand == Hand::Right)
         want(m_visible.begin, std::max(timeAt(at.x()), m_visible.begin + Nanoseconds{1}));
     else {
-        // At either end the frame stops; it does not shrink.
+        // The frame stops at either end; it does not shrink.
         const TimeRange& all = m_range;
         const Nanoseconds least = std::min(all.begin - m_visible.begin, Nanoseconds{0}),
                           most = std::max(all.end - m_visible.end, Nanoseconds{0});
@@ -197,7 +197,7 @@ void TimelineMinimap::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
 }
 
-/// The main thread's phases above, the devices' work below; the busiest thread where there is neither.
+/// The phases of the main thread above, GPU work below; if there is neither, the busiest thread.
 void TimelineMinimap::drawActivity()
 {
     const double ratio = devicePixelRatioF();

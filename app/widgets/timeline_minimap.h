@@ -12,8 +12,8 @@
 
 namespace app {
 
-/// A strip of the whole trace: what the training and the device do, where the timeline looks, what a search found and
-/// where bookmarks are. The frame is dragged and resized; a press beside it brings it there.
+/// An overview strip of the whole trace: activity of the training and the device, the visible range of the timeline,
+/// search matches and bookmarks. The frame can be dragged and resized; a press outside moves it there.
 class TimelineMinimap : public QWidget {
     Q_OBJECT
 public:
@@ -22,15 +22,16 @@ public:
     explicit TimelineMinimap(QWidget* parent = nullptr);
 
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
-    /// What the timeline shows. @param left  where its lanes begin: the strip begins there too
+    /// Sets the visible range of the timeline.
+    /// @param left  left edge of its tracks, where the strip starts, too
     void setView(profiler::TimeRange visible, int left);
     void setHits(std::shared_ptr<const FindHits> hits);
     void setBookmarks(std::vector<profiler::TraceTime> times);
 
-    /// Place of a time, in pixels of the widget.
+    /// Position of a time in pixels of the widget.
     [[nodiscard]] double xOf(profiler::TraceTime time) const;
     [[nodiscard]] profiler::TraceTime timeAt(double x) const;
-    /// The frame around what is shown; at least so wide that a hand can hold it.
+    /// The frame around the visible range, wide enough to be grabbed.
     [[nodiscard]] QRectF frame() const;
 
 signals:
@@ -59,13 +60,13 @@ private:
     void paintMarks(QPainter& painter) const;
 
     std::shared_ptr<const profiler::Trace> m_trace;
-    profiler::TimeRange m_range; ///< all that there is to show
+    profiler::TimeRange m_range; ///< range of the whole trace
     std::shared_ptr<const FindHits> m_hits;
     std::vector<profiler::TraceTime> m_bookmarks;
     profiler::TimeRange m_visible;
     SliceColors m_colors;
     TimelineTheme m_theme;
-    QImage m_activity; ///< null: to be drawn
+    QImage m_activity; ///< null: must be drawn
     int m_left = 0;
     Hand m_hand = Hand::None;
     QPointF m_last;

@@ -21,7 +21,7 @@ QColor withAlpha(QColor color, int alpha)
     return color;
 }
 
-/// Keeps a rectangle within what the raster engine handles well.
+/// Clamps a rectangle to the range that the raster engine handles well.
 QRectF clipped(const TimelineScene& scene, const QRectF& rect)
 {
     return rect.intersected(QRectF(scene.lanesRect()).adjusted(-8, -8, 8, 8));
@@ -38,7 +38,7 @@ void paintOutline(QPainter& painter, const TimelineScene& scene, const profiler:
         painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5));
         return;
     }
-    // Two tones, so that it stands out from every fill.
+    // Two colours, so that it is visible on every fill.
     painter.setPen(QPen(scene.theme.background, 4));
     painter.drawRect(rect);
     painter.setPen(QPen(scene.theme.text, 2));

@@ -12,20 +12,20 @@ namespace {
 
 constexpr double kLabelInset = 4;
 constexpr double kLabelGap = 7;
-constexpr double kNarrowestLabel = 16; ///< logical pixels of a slice that may carry one
-constexpr int kThinnestStripe = 2;     ///< of a folded group's tracks
+constexpr double kNarrowestLabel = 16; ///< minimum width in logical pixels of a slice with a label
+constexpr int kThinnestStripe = 2;     ///< tracks of a collapsed group
 constexpr int kOverviewInset = 4;
-constexpr std::size_t kMostGaps = 4000; ///< in view of one stream: of more, those thinner than pixels are left out
+constexpr std::size_t kMostGaps = 4000; ///< maximum visible gaps of a stream; if there are more, thin ones are left out
 constexpr double kThinGap = 2;          ///< logical pixels
-constexpr double kHitHeight = 3;        ///< logical pixels at a lane's foot that mark what was found
+constexpr double kHitHeight = 3;        ///< logical pixels at the bottom of a lane for marking matches
 
-/// Row of the lanes' image of a place within all rows that belongs to `row`.
+/// Image row for a y within all rows that belongs to `row`.
 int deviceY(const TimelineScene& scene, const TrackRow& row, int rowsY)
 {
     return static_cast<int>(std::lround((scene.yOf(row, rowsY) - TimelineScene::kRulerHeight) * scene.ratio));
 }
 
-/// Tracks with a row on screen.
+/// Tracks with a visible row.
 std::vector<profiler::TrackId> shownTracks(const TimelineScene& scene)
 {
     std::vector<profiler::TrackId> tracks;
@@ -63,7 +63,7 @@ void TimelinePainter::drawLanes(QPainter& painter, const TimelineScene& scene) c
 {
     QRectF ground = scene.lanesRect();
     const QRectF filled(0, 0, m_lanes.width(), m_filled); // in its own pixels
-    if (!filled.isEmpty())                                // to QPainter that is the whole image
+    if (!filled.isEmpty())                                // for QPainter this is the whole image
         painter.drawImage(QRectF(ground.topLeft(), filled.size() / scene.ratio), m_lanes, filled);
     ground.setTop(ground.top() + m_filled / scene.ratio);
     painter.fillRect(ground, scene.theme.background);
@@ -111,13 +111,13 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     m_ratio = scene.ratio;
     m_boxes.clear();
     m_gapLabels.clear();
-    if (!scene.allFlows) // neither a trace nor what was found in it is kept for nothing
+    if (!scene.allFlows) // release the trace and the search matches when they are no longer used
         m_flowMemory = {};
     m_flows = scene.allFlows ? flowsInView(scene.trace, shownTracks(scene), scene.axis.visible(), m_flowMemory)
                              : FlowsInView{};
     LaneBuilder builder(*scene.trace, scene.colors, scene.theme, scene.axis, scene.ratio);
     builder.setHits(scene.hits.get());
-    if (!m_vector) { // a picture for a file is of another scale
+    if (!m_vector) { // an image for a file has another scale
         m_memory.begin(scene.trace, scene.axis, scene.ratio, builder.width(),
                        scene.zooming ? profiler::LodEdges::Coarse : profiler::LodEdges::Fine,
                        scene.colors.palette(scene.theme.dark));
@@ -127,7 +127,7 @@ void TimelinePainter::paintLanes(TimelineScene& scene, const std::vector<AxisTic
     for (const AxisTick& tick : ticks)
         grid.push_back(static_cast<int>(std::lround(scene.axis.xOf(tick.time) * scene.ratio)));
     m_filled = 0;
-    // Pinned rows last: they lie over those that scroll below them.
+    // Pinned rows last, because they cover the rows that scroll below them.
     for (const bool pinned : {false, true}) {
         bool banded = false;
         for (const TrackRow& row : scene.rows.all()) {
@@ -171,7 +171,7 @@ void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, con
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
         const int bottom = device(top + TrackRows::kLaneHeight - 1);
-        if (!m_vector) // the ground shows between lanes only
+        if (!m_vector) // the background is visible only between lanes
             putLane(filled, device(top), builder.blank(), {});
         putLane(device(top), bottom, strip, builder.blank());
         filled = bottom;
@@ -185,7 +185,7 @@ void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, con
         putLane(filled, device(row.bottom()), builder.blank(), {});
 }
 
-/// Idle stretches of the device, hatched, their cause named where there is room.
+/// Idle intervals of the device, hatched, with their cause if there is space.
 void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane)
 {
     const profiler::DeviceId device = scene.trace->track(row.track).device;
@@ -206,7 +206,7 @@ void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, cons
     known.forEach(gaps, profiler::Nanoseconds{static_cast<std::int64_t>(kThinGap * scene.axis.nsPerPixel())}, put);
 }
 
-/// A folded group still shows what its tracks do: a stripe each.
+/// A collapsed group still shows one stripe per track.
 void TimelinePainter::paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row)
 {
     const int room = row.height - 2 * kOverviewInset;
@@ -231,7 +231,7 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
         const QString word = gapWord(gap.cause);
         const double whole = scene.labels.width(word, scene.theme.text);
         const double width = std::min(whole, gap.rect.width() - 2 * kLabelInset);
-        // A plate that no letter fits on would look like a slice.
+        // A label background too narrow for a letter would look like a slice.
         if (width < std::min(whole, scene.labels.width(word.left(4) + QStringLiteral("…"), scene.theme.text)))
             continue;
         const QRectF plate(std::round(gap.rect.center().x() - width / 2) - 2, gap.rect.top() + 2, width + 4,

@@ -13,21 +13,21 @@
 
 namespace app {
 
-/// Draws a scene, stage by stage: lanes into an image, then what lies over them with a painter. Keeps buffers from
-/// frame to frame.
+/// Draws a scene in stages: lanes into an image, then overlays with a painter. Keeps buffers from frame to frame.
 class TimelinePainter {
 public:
-    /// As LodCache's: without a limit unless one is set.
+    /// Time limit as in LodCache; unlimited by default.
     void setReadingTime(std::chrono::nanoseconds time) { m_memory.setReadingTime(time); }
-    /// False: the next frame of the same scene shows more exactly what the last one left for later.
+    /// False: the next frame of the same scene refines the deferred parts.
     [[nodiscard]] bool isSettled() const { return m_memory.isSettled(); }
-    /// One frame. @param painter  of the canvas, in logical pixels
+    /// Paints one frame.
+    /// @param painter  of the canvas, in logical pixels
     void paint(QPainter& painter, TimelineScene& scene);
-    /// The same made of rectangles and texts only, at one device pixel a logical one.
+    /// The same with rectangles and texts only, at one device pixel per logical pixel.
     void paintVector(QPainter& painter, TimelineScene& scene);
 
 private:
-    struct Box { ///< a wide slice and the lane it lies in; logical pixels of the canvas
+    struct Box { ///< a wide slice and its lane; logical pixels of the canvas
         QRectF rect;
         LaneStrip::Box what;
         bool pinned = false;
@@ -44,7 +44,7 @@ private:
     void paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane);
     void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const;
 
-    /// What the lanes' image depends on: while it stays, hovering redraws only what lies over them.
+    /// The state that the lanes' image depends on: while it is unchanged, hovering redraws only the overlays.
     struct Key {
         std::shared_ptr<const profiler::Trace> trace;
         TimeAxis axis;
@@ -61,10 +61,10 @@ private:
 
     Key m_key;
     QImage m_lanes;
-    double m_ratio = 1; ///< device pixels of m_lanes a logical one
-    int m_filled = 0;   ///< rows of pixels of m_lanes that hold something: below them is nothing but ground
+    double m_ratio = 1; ///< device pixels of m_lanes per logical pixel
+    int m_filled = 0;   ///< used pixel rows of m_lanes; below them is only background
     LodCache m_memory;
-    QPainter* m_vector = nullptr; ///< lanes go there instead of into the image; its origin is theirs
+    QPainter* m_vector = nullptr; ///< target of lanes instead of the image, with the same origin
     std::vector<Box> m_boxes;
     struct GapLabel {
         QRectF rect;
@@ -73,28 +73,28 @@ private:
     };
     std::vector<GapLabel> m_gapLabels;
     std::shared_ptr<const DeviceGaps> m_longGapsOf;
-    std::map<profiler::DeviceId, LongGaps> m_longGaps; ///< of devices of which more were in view than can be drawn
+    std::map<profiler::DeviceId, LongGaps> m_longGaps; ///< gaps of devices with more visible gaps than can be drawn
     FlowsInView m_flows;
     FlowMemory m_flowMemory;
 };
 
 void paintRuler(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks);
 void paintHeader(QPainter& painter, TimelineScene& scene);
-/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its least to its greatest
-/// value.
+/// A counter as a step line over a tinted area, in rows [top, bottom) of `image`, scaled from its minimum to its
+/// maximum.
 void drawCounter(QPainter& painter, const CounterSeries& series, const TimeAxis& axis, int top, int bottom,
                  const QColor& color);
 void drawCounter(QImage& image, const CounterSeries& series, const TimeAxis& axis, double ratio, int top, int bottom,
                  const QColor& color);
-/// Selection, flows, range, marks and the pointer's line.
+/// Selection, flows, range, marks and the pointer line.
 void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
-/// Arrows of the selected slice, and fainter those in view.
+/// Arrows of the selected slice, and fainter all visible ones.
 void paintFlows(QPainter& painter, TimelineScene& scene, const FlowsInView& inView);
-/// Lines of marks across the lanes, what lies between two of them, and from the last one to the pointer.
+/// Vertical lines of marks, the distance between two of them, and from the last one to the pointer.
 void paintMarks(QPainter& painter, TimelineScene& scene);
 /// Marks on the ruler, bookmarks with their notes.
 void paintMarkFlags(QPainter& painter, TimelineScene& scene);
-/// What the pointer is over, in a card beside it.
+/// Tooltip card of the item under the pointer.
 void paintHoverCard(QPainter& painter, TimelineScene& scene);
 
 } // namespace app

@@ -3,12 +3,12 @@
 #include <QBuffer>
 #include <QSvgGenerator>
 
-// What is on screen as pixels and as vectors.
+// The visible part as pixels and as vectors.
 namespace app {
 
 namespace {
 
-/// The scene without what follows the pointer.
+/// The scene without elements that follow the pointer.
 TimelineScene still(const TimelineScene& scene, const QFont& font, double ratio)
 {
     TimelineScene copy = scene;
@@ -55,7 +55,7 @@ QByteArray TimelineCanvas::svg() const
     return buffer.data();
 }
 
-/// A lane as rectangles; what is the same as `under`, which is drawn already, is left out.
+/// A lane as rectangles; parts equal to `under`, which is already drawn, are left out.
 static void drawLaneVector(QPainter& painter, int top, int bottom, const LaneStrip& lane, const LaneStrip& under)
 {
     const auto width = static_cast<int>(lane.pixels.size());
@@ -74,7 +74,7 @@ static void drawLaneVector(QPainter& painter, int top, int bottom, const LaneStr
     const double height = bottom - top;
     for (const LaneStrip::Hatched& hatch : lane.hatches) {
         painter.setPen(QPen(QColor(hatch.color), hatch.sparse ? 1.4 : 2.1, Qt::SolidLine, Qt::FlatCap));
-        // Stripes run down to the left, cut at either end of the hatch.
+        // Stripes go down to the left and are cut at either end of the hatch.
         for (int x = hatch.left / kPeriod * kPeriod; x < hatch.right + height; x += kPeriod) {
             const double from = std::clamp<double>(x, hatch.left, hatch.right),
                          to = std::clamp<double>(x - height, hatch.left, hatch.right);

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-// What hands do to rows: go from one to the next, fold, move, hide, pin, resize.
+// User actions on rows: navigate, collapse, move, hide, pin, resize.
 namespace app {
 
 namespace {
 
-constexpr int kRowEdge = 3; ///< pixels above a row's lower edge that resize it
+constexpr int kRowEdge = 3; ///< tolerance in pixels above the lower edge of a row for resizing
 
 } // namespace
 
@@ -18,7 +18,7 @@ int TimelineCanvas::rowAt(double y) const
     return y < TimelineScene::kRulerHeight ? -1 : m_scene.rows.rowAt(m_scene.rowsYAt(y));
 }
 
-/// The row whose lower edge is in the header at a place, where dragging it changes something; −1: none.
+/// The resizable row whose lower edge is at a position in the header; −1: none.
 int TimelineCanvas::rowWithEdgeAt(QPointF at) const
 {
     if (isEmpty() || at.x() >= m_scene.headerWidth)
@@ -29,7 +29,7 @@ int TimelineCanvas::rowWithEdgeAt(QPointF at) const
     return m_scene.rows.at(row).bottom() - m_scene.rowsYAt(at.y()) <= kRowEdge ? row : -1;
 }
 
-/// The current row stays the current one wherever it comes to stand.
+/// The current row stays current at its new position.
 template <class Edit>
 void TimelineCanvas::editRows(Edit&& edit)
 {
@@ -133,7 +133,7 @@ void TimelineCanvas::resetRows()
     editRows([this] { m_scene.rows.setLayout({}); });
 }
 
-/// A header is being dragged, by its lower edge or as a whole.
+/// Handles dragging a header, by its lower edge or as a whole.
 void TimelineCanvas::dragRow(QPointF to)
 {
     if (m_pressedRow < 0 || m_pressedRow >= m_scene.rows.count())

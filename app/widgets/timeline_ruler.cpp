@@ -10,9 +10,9 @@ namespace app {
 namespace {
 
 constexpr int kTickLength = 5;
-constexpr double kNarrowest = 3;      ///< … of a step that is drawn as such
-constexpr double kNumberSpacing = 64; ///< least logical pixels between two steps' numbers
-constexpr double kWholeLabel = 110;   ///< … of a step that carries its duration too
+constexpr double kNarrowest = 3;      ///< minimum width of a step that is drawn individually
+constexpr double kNumberSpacing = 64; ///< minimum logical pixels between two step numbers
+constexpr double kWholeLabel = 110;   ///< minimum width of a step with its duration
 
 void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTick>& ticks)
 {
@@ -21,13 +21,13 @@ void paintAxis(QPainter& painter, TimelineScene& scene, const std::vector<AxisTi
     for (const AxisTick& tick : ticks) {
         const double x = scene.xOf(tick.time);
         painter.fillRect(QRectF(x, TimelineScene::kAxisHeight - kTickLength, 1, kTickLength), theme.border);
-        if (x + 4 < scene.headerWidth) // "160 ms" cut to "0 ms" would be another time
+        if (x + 4 < scene.headerWidth) // "160 ms" cut to "0 ms" would be wrong
             continue;
         scene.labels.draw(painter, x + 4, inset, 200, tick.label, theme.text);
     }
 }
 
-/// Steps thinner than pixels: their time is shaded as a whole.
+/// Steps thinner than pixels are shaded as a whole.
 void paintDenseSteps(QPainter& painter, const TimelineScene& scene, const QRectF& strip,
                      std::span<const profiler::analysis::Step> steps, const QColor& color)
 {
@@ -36,14 +36,14 @@ void paintDenseSteps(QPainter& painter, const TimelineScene& scene, const QRectF
         const double left = std::max(done, std::floor(scene.xOf(step->range.begin)));
         done = std::max(left, std::floor(scene.xOf(step->range.end))) + 1;
         painter.fillRect(QRectF(left, strip.top() + 3, done - left, strip.height() - 6), color);
-        // Those that end within the pixel would paint it again.
+        // Skips steps that end within the same pixel.
         const auto seen = scene.timeAt(done);
         step = std::partition_point(std::next(step), steps.end(),
                                     [&](const auto& later) { return later.range.end <= seen; });
     }
 }
 
-/// The steps: their numbers where there is room, alternating shades where there is not, grey where they are dense.
+/// Steps: numbers if there is space, alternating shades if not, grey if dense.
 void paintSteps(QPainter& painter, TimelineScene& scene)
 {
     if (!scene.hasSteps())
@@ -62,7 +62,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
         return;
     }
     std::vector<std::pair<double, QString>> numbers;
-    // Every so many steps have a number, at round ones, so that the numbers stand regularly.
+    // Numbers are shown at regular intervals, at round step numbers.
     const std::int64_t every = niceStep(kNumberSpacing / spacing);
     const double y = strip.top() + (strip.height() - scene.labels.height()) / 2.0;
     for (const profiler::analysis::Step& step : steps) {
@@ -71,7 +71,7 @@ void paintSteps(QPainter& painter, TimelineScene& scene)
         const QRectF rect(left, strip.top() + 2, std::max(1.0, right - left - 1), strip.height() - 4);
         painter.fillRect(rect, step.index % 2 == 0 ? fill : second);
         if (rect.width() > kWholeLabel) {
-            // A step that is cut off at the left has its number only where it does not run into the next one's title.
+            // A step that is cut off on the left has its number only if it does not overlap the title of the next one.
             while (!numbers.empty() &&
                    numbers.back().first + scene.labels.width(numbers.back().second, theme.text) > rect.left())
                 numbers.pop_back();

@@ -6,7 +6,8 @@ namespace app {
 
 namespace {
 
-constexpr double kMostPinned = 0.7; ///< of the lanes' height; pinned rows that need more scroll like others
+constexpr double kMostPinned = 0.7; ///< maximum share of the height for pinned rows; if they need more, they scroll
+                                    ///< like others
 
 } // namespace
 

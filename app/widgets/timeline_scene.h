@@ -23,36 +23,36 @@
 
 namespace app {
 
-/// All that a frame of the timeline shows: what is drawn, not how events change it.
+/// The state of a timeline frame: what is drawn, not how events change it.
 struct TimelineScene {
     static constexpr int kAxisHeight = 22;
     static constexpr int kStepsHeight = 20;
     static constexpr int kRulerHeight = kAxisHeight + kStepsHeight;
 
     std::shared_ptr<const profiler::Trace> trace;
-    TimeAxis axis; ///< its pixel 0 is the left edge of the lanes
+    TimeAxis axis; ///< pixel 0 is the left edge of the tracks
     TrackRows rows;
     TimelineTheme theme;
     SliceColors colors; ///< of `trace`
     LabelCache labels;
-    std::map<profiler::TrackId, CounterSeries> counters; ///< of those shown before; samples() reads what is new
+    std::map<profiler::TrackId, CounterSeries> counters; ///< of counters shown before; samples() reads new ones
 
-    QSize size;       ///< of the whole canvas, logical pixels
-    double ratio = 1; ///< device pixels a logical one
+    QSize size;       ///< size of the whole canvas in logical pixels
+    double ratio = 1; ///< device pixels per logical pixel
     int headerWidth = 190;
     int scrollY = 0;
     bool focused = false;
-    bool zooming = false; ///< the scale has just changed and may again: lanes are drawn from coarser sums
+    bool zooming = false; ///< zooming is in progress: lanes are drawn from coarser sums
     int currentRow = -1;
-    int draggedRow = -1;         ///< by its header
-    std::optional<int> dropLine; ///< where it would come to stand, within all rows
+    int draggedRow = -1;         ///< row being dragged by its header
+    std::optional<int> dropLine; ///< drop position, within all rows
 
-    std::shared_ptr<const FindHits> hits; ///< of the search; null while there is none
+    std::shared_ptr<const FindHits> hits; ///< search matches; null: no search
     std::optional<profiler::Slice> selected;
-    std::vector<FlowArrow> flows;           ///< of the selected slice
-    bool allFlows = false;                  ///< those of all slices in view too
-    std::shared_ptr<const DeviceGaps> gaps; ///< null until an analysis gave them
-    std::shared_ptr<const Steps> steps;     ///< null while they are not known
+    std::vector<FlowArrow> flows;           ///< arrows of the selected slice
+    bool allFlows = false;                  ///< also those of all visible slices
+    std::shared_ptr<const DeviceGaps> gaps; ///< null until analysed
+    std::shared_ptr<const Steps> steps;     ///< null while unknown
     std::optional<profiler::TimeRange> range;
     std::optional<profiler::Slice> hovered;
     QPointF pointer;
@@ -63,29 +63,29 @@ struct TimelineScene {
     {
         return {headerWidth, kRulerHeight, size.width() - headerWidth, size.height() - kRulerHeight};
     }
-    /// Height of the pinned rows that stay; 0 where they would leave no room for others and scroll with them.
+    /// Height of the pinned rows; 0 if they would leave no space for others and therefore scroll with them.
     [[nodiscard]] int pinnedHeight() const;
-    /// The part of the lanes (and of their headers) that scrolls.
+    /// The scrolling part of the tracks (and of their headers).
     [[nodiscard]] QRect scrolledRect() const { return fullWidth().adjusted(0, pinnedHeight(), 0, 0); }
-    /// The part that stays.
+    /// The pinned part.
     [[nodiscard]] QRect pinnedRect() const;
-    /// y in the canvas of a place within all rows that belongs to `row`.
+    /// y in the canvas for a y within all rows that belongs to `row`.
     [[nodiscard]] int yOf(const TrackRow& row, int rowsY) const
     {
         return rowsY + kRulerHeight - (row.pinned && pinnedHeight() > 0 ? 0 : scrollY);
     }
     [[nodiscard]] int topOf(const TrackRow& row) const { return yOf(row, row.top); }
-    /// Place within all rows of a y in the canvas, below the ruler.
+    /// y within all rows for a y in the canvas, below the ruler.
     [[nodiscard]] int rowsYAt(double y) const;
-    /// Any part of the row is on screen.
+    /// True if any part of the row is visible.
     [[nodiscard]] bool inView(const TrackRow& row) const;
     [[nodiscard]] double xOf(profiler::TraceTime time) const { return headerWidth + axis.xOf(time); }
     [[nodiscard]] profiler::TraceTime timeAt(double x) const { return axis.timeAt(x - headerWidth); }
-    /// Where a slice is drawn, in the canvas' coordinates, unclipped; its row's heading where it is folded away. Empty
-    /// when no row shows its track.
+    /// Rectangle of a slice in canvas coordinates, unclipped; the heading of its row if it is collapsed. Empty if no
+    /// row shows its track.
     [[nodiscard]] QRectF rectOf(const profiler::Slice& slice) const;
     [[nodiscard]] bool hasSteps() const { return steps && !steps->empty(); }
-    /// Samples of a counter, read once a snapshot.
+    /// Samples of a counter, read once per snapshot.
     const CounterSeries& samples(profiler::TrackId counter);
 
 private:

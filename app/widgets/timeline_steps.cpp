@@ -19,14 +19,14 @@ using profiler::analysis::Step;
 
 namespace {
 
-constexpr int kMostLooked = 500; ///< slices at once: the next snapshot goes on
+constexpr int kMostLooked = 500; ///< maximum slices per call; the next snapshot continues
 
 QString text(const char* source)
 {
     return QCoreApplication::translate("Timeline", source);
 }
 
-/// The step that a time lies in, or the last one before it; null before the first.
+/// The step at a time, or the last one before it; null before the first.
 const Step* stepBefore(const Steps& steps, TraceTime time)
 {
     const auto after = std::upper_bound(steps.begin(), steps.end(), time,
@@ -34,8 +34,8 @@ const Step* stepBefore(const Steps& steps, TraceTime time)
     return after == steps.begin() ? nullptr : &*std::prev(after);
 }
 
-/// How many steps are before a time, with a fraction inside one. Not by their numbers: those may begin anew each epoch,
-/// and name every tenth only.
+/// Number of steps before a time, with a fraction inside a step. Does not use step numbers, which may restart each
+/// epoch or have gaps.
 std::optional<double> position(const Steps& steps, TraceTime time)
 {
     const Step* step = stepBefore(steps, time);
@@ -56,7 +56,7 @@ Step stepOf(const Slice& mark)
     return step;
 }
 
-/// A place before all slices of the main thread, from which the next one is its first.
+/// A position before all slices of the main thread, so that the next slice is its first.
 std::optional<Slice> beforeFirst(const Trace& trace)
 {
     for (const profiler::Track& track : trace.tracks()) {

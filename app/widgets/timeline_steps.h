@@ -10,34 +10,33 @@
 
 namespace app {
 
-/// Those that overlap a window, of steps by begin that do not overlap.
+/// The steps that overlap a window; `steps` must be sorted by start and must not overlap.
 std::span<const profiler::analysis::Step> stepsIn(const Steps& steps, profiler::TimeRange window);
 /// "step 12".
 QString stepTitle(const profiler::analysis::Step& step);
-/// Where a time is among the steps: "step 12 + 3.10 ms", after the last one that began before it; empty before the
-/// first.
+/// Position of a time relative to the last step that started before it: "step 12 + 3.10 ms"; empty before the first.
 QString stepPlace(const Steps& steps, profiler::TraceTime time);
-/// A range in steps, "0.42 steps"; empty where it begins before the first.
+/// A range in steps, "0.42 steps"; empty if it starts before the first.
 QString stepSpan(const Steps& steps, profiler::TimeRange range);
 
-/// The steps of a trace that may grow: what an analysis of an earlier snapshot found, and the marks that were made
-/// since, so that the newest steps stand on the ruler although an analysis is under way. Of the added ones only range,
-/// index and slice are known.
+/// The steps of a growing trace: those of the analysis of an earlier snapshot, plus newer step marks, so that the
+/// newest steps are on the ruler while an analysis is running. For the added steps only range, index and slice are
+/// known.
 class KnownSteps {
 public:
-    /// Null while nothing is known. Good until the next call of this class.
+    /// Null while unknown. Valid until the next call of this class.
     [[nodiscard]] const std::shared_ptr<const Steps>& steps() const { return m_steps; }
     void clear();
-    /// What an analysis of `trace` or of an earlier snapshot found. One that found none of a live trace came before the
-    /// first step: what is known stays.
+    /// Sets the steps of an analysis of `trace` or of an earlier snapshot. An analysis of a live trace without steps
+    /// came before the first step and is ignored.
     void take(const profiler::Trace& trace, std::shared_ptr<const Steps> found);
-    /// Adds what `trace` has more, a few hundred at once, unless it is whole or its steps are told by something else
-    /// than marks. Costs by how many were added, and once after each take() by all of them.
+    /// Adds new steps of `trace`, a few hundred per call, unless it is complete or its steps do not come from marks.
+    /// The cost is proportional to the added steps, and once after each take() to all of them.
     void follow(const profiler::Trace& trace);
 
 private:
     std::shared_ptr<const Steps> m_steps;
-    std::shared_ptr<Steps> m_own; ///< the same, where some were added; else null
+    std::shared_ptr<Steps> m_own; ///< the same including added steps; otherwise null
 };
 
 } // namespace app

@@ -171,7 +171,7 @@ void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
     row.height = 2 * kPadding + row.lanes * kLaneHeight;
 }
 
-/// A node's row and those below it; false when nothing of it is to be seen.
+/// Adds the row of a node and those below it; false if none of them is visible.
 bool TrackRows::add(const RowNode& node, const Place& place)
 {
     if (m_layout.hidden.contains(node.key) || (!place.pinned && m_layout.pinned.contains(node.key)))
@@ -208,7 +208,7 @@ bool TrackRows::add(const RowNode& node, const Place& place)
                  : !m_layout.hidden.contains(child.key) && (place.pinned || !m_layout.pinned.contains(child.key));
         any = any || shown;
     }
-    if (!any) // its rows are all hidden, or stand at the top
+    if (!any) // its rows are all hidden or pinned
         m_rows.resize(mine);
     return any;
 }

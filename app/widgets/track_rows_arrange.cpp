@@ -6,12 +6,12 @@
 #include <iterator>
 #include <list>
 
-// What a user's hands do to rows: order, hiding, pins, sizes.
+// User changes to rows: order, hiding, pins, sizes.
 namespace app {
 
 namespace {
 
-/// Names of hidden nodes; what lies below a hidden group counts with it.
+/// Names of hidden nodes; the children of a hidden group are included in it.
 void collectHidden(const std::vector<RowNode>& nodes, const RowLayout& layout,
                    std::vector<std::pair<QString, QString>>& found)
 {
@@ -24,7 +24,7 @@ void collectHidden(const std::vector<RowNode>& nodes, const RowLayout& layout,
 
 } // namespace
 
-/// Puts siblings into the user's order. One that the order does not name follows the one that it follows by nature.
+/// Sorts siblings in the user's order. A sibling without a position follows its default predecessor.
 void TrackRows::arrange(std::vector<RowNode>& nodes, const QString& parent)
 {
     if (const auto order = m_layout.order.find(parent); order != m_layout.order.end()) {
@@ -103,7 +103,7 @@ void TrackRows::setPinned(int row, bool pinned)
     rebuild();
 }
 
-/// Rows that stand beside a row, itself included, in order.
+/// Siblings of a row including itself, in order.
 std::vector<int> TrackRows::siblings(int row) const
 {
     const TrackRow& which = at(row);
@@ -161,7 +161,7 @@ void TrackRows::drop(int row, const Drop& where)
 void TrackRows::place(int row, const QString& before)
 {
     const QString key = at(row).key, parent = at(row).parent;
-    // The siblings' whole order, hidden and pinned ones included.
+    // The complete order of the siblings, including hidden and pinned ones.
     const std::vector<RowNode>* nodes = &m_tree;
     std::vector<const std::vector<RowNode>*> open{&m_tree};
     while (!parent.isEmpty() && !open.empty()) {

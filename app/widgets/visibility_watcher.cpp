@@ -7,7 +7,7 @@ namespace app {
 VisibilityWatcher::VisibilityWatcher(QWidget* widget) : QObject(widget), m_widget(widget)
 {
     widget->installEventFilter(this);
-    // While docks are made and arranged, each is in front for a moment.
+    // While docks are created and arranged, each is in front briefly.
     m_tell.setSingleShot(true);
     m_tell.setInterval(0);
     connect(&m_tell, &QTimer::timeout, this, [this] {
@@ -38,10 +38,11 @@ void VisibilityWatcher::findDock()
     m_dockInFront = true;
     if (!dock)
         return;
-    // Behind a tab, it lies left of the window and above it.
+    // A dock behind a tab is positioned above and to the left of the window.
     m_dockInFront = dock->isFloating() || (dock->geometry().right() >= 0 && dock->geometry().bottom() >= 0);
     connect(dock, &QDockWidget::visibilityChanged, this, [this](bool inFront) {
-        m_dockInFront = inFront || m_dock->isFloating(); // on a screen left of the first, Qt takes it for hidden
+        m_dockInFront = inFront || m_dock->isFloating(); // on a screen to the left of the primary one, Qt considers it
+                                                         // hidden
         if (m_dockInFront)
             m_tell.start();
     });

@@ -7,9 +7,9 @@
 
 namespace app {
 
-/// Whether a widget can be seen: it is shown, and the dock that it lies in, if any, is not behind another's tab. Qt
-/// keeps the docks behind a tab visible and moves them out of the window, so that isVisible() alone does not tell. GUI
-/// thread; lives with the widget.
+/// Tells whether a widget is visible to the user: it is shown, and its dock, if any, is not behind another tab. Qt
+/// keeps docks behind a tab visible and moves them out of the window, so isVisible() is not enough. GUI thread; owned
+/// by the widget.
 class VisibilityWatcher : public QObject {
     Q_OBJECT
 public:
@@ -18,7 +18,7 @@ public:
     [[nodiscard]] bool isInFront() const { return m_widget->isVisible() && m_dockInFront; }
 
 signals:
-    /// It can be seen now, and could not before or was shown anew. Comes from the event loop, once docks have settled.
+    /// The widget became visible or was shown again. Emitted from the event loop after the docks have settled.
     void cameToFront();
 
 protected:

@@ -81,7 +81,8 @@ void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
     const RecordingCost quiet{1.031, 1.02, 1.042, 40, 360, 0.03};
     QCOMPARE(app::recordingCostFigure(quiet, {"full", 0.1, {}}),
              QString("Recording at level full adds 3.10 % to a step with operators and 0.31 % to the run"));
-    QCOMPARE(app::recordingCostFigure(quiet, {"full", 1, {}}), QString("Recording at level full adds 3.10 % to a step"));
+    QCOMPARE(app::recordingCostFigure(quiet, {"full", 1, {}}),
+             QString("Recording at level full adds 3.10 % to a step"));
     QVERIFY(!app::recordingCostSentence(quiet, {"full", 0.1, 0.05}).contains("noisy"));
     // Both sources of noise: the spread of the steps, and what other processes used.
     RecordingCost wide = quiet;

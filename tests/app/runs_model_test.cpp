@@ -99,8 +99,7 @@ void RunsModelTest::aRunWithoutAResultSaysWhy()
     QCOMPARE(said(), QString("running")); // in this window or another
     const auto refused = app::removeRun(*made);
     QVERIFY(!refused);
-    QVERIFY2(refused.error().message().find("stop it first") != std::string::npos,
-             refused.error().message().c_str());
+    QVERIFY2(refused.error().message().find("stop it first") != std::string::npos, refused.error().message().c_str());
     QVERIFY(std::filesystem::exists(made->folder / "config.json"));
     lock.reset(); // the app is gone, and has written nothing
     QCOMPARE(said(), QString("interrupted"));

@@ -280,8 +280,8 @@ void SessionTest::aTraceThatCannotBeReadIsToldAndTheOldOneStays()
     session.setConfiguration(shortTraining(), "short");
     runToEnd(session);
     // The whole trace has taken the place of the live one.
-    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace()
-                                 && !session.trace()->captureStats().live,
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace() &&
+                                 !session.trace()->captureStats().live,
                              20000);
     const auto before = session.trace();
     QSignalSpy told(&session, &Session::noticed);
@@ -314,8 +314,8 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     Session session;
     session.setConfiguration(shortTraining(60), "short");
     runToEnd(session);
-    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace()
-                                 && !session.advice()->rules.empty() && !session.trace()->captureStats().live,
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace() &&
+                                 !session.advice()->rules.empty() && !session.trace()->captureStats().live,
                              20000);
     const advisor::RuleAdvice advice = session.advice()->rules.front();
     QCOMPARE(advice.id, "loader.workers");

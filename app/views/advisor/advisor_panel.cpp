@@ -203,7 +203,7 @@ void AdvisorPanel::showEmptyState()
     m_empty->show();
 }
 
-/// What is said of a measurement, and asked for after a training, was about the trace before.
+/// Messages about measurements, and a measurement queued until the training ends, belong to the previous trace.
 void AdvisorPanel::leaveTrace()
 {
     m_trouble->hide();

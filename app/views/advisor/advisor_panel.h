@@ -16,17 +16,16 @@ class FindingCard;
 class FoldedList;
 class JournalList;
 
-/// Which steps advice on a trace that still grows stands on; empty where it has ended.
+/// The steps that the advice on a live trace is based on; empty if the trace is complete.
 QString basisText(const Advised& advice);
 
-/// What the advisor says about the trace on screen: cards for what it found, folded lists for the rest, and the
-/// journal.
+/// The advice for the trace on screen: cards for findings, collapsed lists for the rest, and the journal.
 class AdvisorPanel : public QScrollArea {
     Q_OBJECT
 public:
     AdvisorPanel(const ViewContext& context, QWidget* parent);
 
-    /// Null: nothing was analysed yet.
+    /// Null: not analysed yet.
     void show(const Advised* advice);
 
 protected:
@@ -47,13 +46,13 @@ private:
     ViewContext m_context;
     QLabel* m_trouble = nullptr;
     QLabel* m_empty = nullptr;
-    QLabel* m_basis = nullptr; ///< which steps the advice on a live trace is of
+    QLabel* m_basis = nullptr; ///< steps that the live advice is based on
     QVBoxLayout* m_cardLayout = nullptr;
     std::map<std::string, FindingCard*> m_cards; ///< by rule
     FoldedList *m_notFound = nullptr, *m_cannotTell = nullptr;
     FoldedList* m_elsewhere = nullptr; ///< results of other trainings
     JournalList* m_journal = nullptr;
-    std::optional<advisor::RuleAdvice> m_afterRun; ///< to be measured when the training has stopped
+    std::optional<advisor::RuleAdvice> m_afterRun; ///< rule to measure when the training has stopped
 };
 
 } // namespace app

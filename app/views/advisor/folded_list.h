@@ -10,7 +10,7 @@ class QToolButton;
 
 namespace app {
 
-/// A heading with a count; expanded, each entry with a title and a text.
+/// A heading with a count; when expanded, a list of entries with a title and a text.
 class FoldedList : public QWidget {
     Q_OBJECT
 public:
@@ -19,7 +19,7 @@ public:
     struct Entry {
         QString title, text;
     };
-    /// @param note  above them; may be empty
+    /// @param note  text above the entries; may be empty
     void show(const QString& title, const std::vector<Entry>& entries, const QString& note = {});
     /// Rules with their reasons.
     void show(const QString& title, const std::vector<advisor::RuleAdvice>& rules);

@@ -15,7 +15,7 @@ namespace app {
 
 namespace {
 
-/// A bar as long as the run is fast, with its factor in figures.
+/// A bar proportional to the speedup, with its value.
 class FactorBar : public QWidget {
 public:
     FactorBar(double factor, double most, QWidget* parent) : QWidget(parent), m_factor(factor), m_most(most)
@@ -28,7 +28,7 @@ protected:
     {
         QPainter painter(this);
         painter.setRenderHint(QPainter::Antialiasing);
-        // The largest factor decides for all bars, so that none begins on a figure.
+        // All bars are scaled to the largest factor, and all start after the widest value.
         const double figures =
             std::max(fontMetrics().horizontalAdvance("00.00 ×"), fontMetrics().horizontalAdvance(formatRatio(m_most))) +
             8;
@@ -77,13 +77,13 @@ void JournalList::showChanges()
 {
     const Journal& journal = m_session->journal();
     setVisible(!journal.changes.empty() || !journal.predictions.empty());
-    // Later: the change may come from a button of a card that is being clicked.
+    // Deferred: the change may come from a button of a card that is handling a click.
     QWidget* old = m_rows;
     m_rows = new QWidget(this);
     m_layout = new QVBoxLayout(m_rows);
     m_layout->setContentsMargins(0, 0, 0, 0);
     m_layout->setSpacing(2);
-    delete layout()->replaceWidget(old, m_rows); // the old widget's item is the caller's
+    delete layout()->replaceWidget(old, m_rows); // the caller owns the item of the old widget
     old->hide();
     old->deleteLater();
 

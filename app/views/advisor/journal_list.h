@@ -8,8 +8,7 @@ class QVBoxLayout;
 
 namespace app {
 
-/// The changes that were kept, from the naive run to now: what each was predicted to save, what it was measured to, and
-/// a way to take it back.
+/// The kept changes from the first run to now: the predicted and the measured saving of each, and a button to undo it.
 class JournalList : public QWidget {
     Q_OBJECT
 public:

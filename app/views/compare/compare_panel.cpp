@@ -56,7 +56,7 @@ EvidenceRow rowOf(const Comparison::Moved& moved)
     return row;
 }
 
-/// The trace on screen is no part of a file that is being read: those are not analysed.
+/// Previews of a file that is being read are not analysed, so they are not compared.
 bool isWhole(const Session& session)
 {
     return session.analysed() && session.analysed()->trace == session.trace();
@@ -142,7 +142,7 @@ QWidget* ComparePanel::makePage()
     sides->addWidget(m_table);
     sides->setStretchFactor(0, 1);
     sides->setStretchFactor(1, 2);
-    sides->setSizes({100, 300}); // names need the room
+    sides->setSizes({100, 300}); // names need the space
     layout->addWidget(m_verdict);
     layout->addWidget(m_why);
     layout->addWidget(sides, 1);
@@ -209,7 +209,7 @@ void ComparePanel::chooseFile()
 {
     const QString file = QFileDialog::getOpenFileName(this, tr("Compare with trace"));
     if (file.isEmpty())
-        listRuns(); // shows what is chosen
+        listRuns(); // shows the chosen run
     else
         compareWith(file.toStdString(), QFileInfo(file).fileName());
 }
@@ -261,7 +261,7 @@ void ComparePanel::start()
             }
             if (stop.stop_requested())
                 return;
-            // The steps of both are told by the same, and are those that all else on screen is of.
+            // Both traces use the same kind of steps: those of all other views.
             const auto steps = stepsOf(*a, analysed->source).steps;
             if (stop.stop_requested())
                 return;

@@ -18,15 +18,15 @@ namespace app {
 class DistributionChart;
 class EvidenceTable;
 
-/// The trace on screen beside another, a kept run's or any file's: first whether they can be compared, then their step
-/// times with the interval of the difference, then what moved.
+/// Compares the trace on screen with another one, from a kept run or any file: whether they can be compared, their step
+/// times with the interval of the difference, and what changed.
 class ComparePanel : public QWidget {
     Q_OBJECT
 public:
     ComparePanel(Session* session, QWidget* parent);
 
-    /// Compares with the trace of this file, whenever a trace is on screen.
-    /// @param name  for people
+    /// Compares with this trace file, now and when another trace is on screen.
+    /// @param name  display name
     void compareWith(const std::filesystem::path& file, const QString& name);
 
 protected:
@@ -54,8 +54,8 @@ private:
     VisibilityWatcher m_front{this};
     std::filesystem::path m_file; ///< of the other trace; empty: none chosen
     QString m_name;
-    std::shared_ptr<const profiler::Trace> m_other; ///< of m_file, once it was read
-    bool m_dirty = false;                           ///< to be compared when it is seen
+    std::shared_ptr<const profiler::Trace> m_other; ///< trace of m_file, when it has been read
+    bool m_dirty = false;                           ///< comparison pending until the panel is visible
     bool m_busy = false;
     advisor::Difference::Verdict m_shown = advisor::Difference::Verdict::NotShown;
     QComboBox* m_choice = nullptr;

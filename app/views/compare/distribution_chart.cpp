@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kMargin = 10;
 constexpr double kBinWidth = 5; ///< pixels
-// One step that took ten times as long would leave all others a pixel.
+// The axis is cut at a high percentile, because one step that takes ten times as long would squeeze all others.
 constexpr double kFarthest = 0.98;
 
 } // namespace

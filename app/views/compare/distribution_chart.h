@@ -6,7 +6,7 @@
 
 namespace app {
 
-/// Step times of two runs on one axis, a histogram each, with the median marked.
+/// Step times of two runs on one axis: one histogram each, with the median marked.
 class DistributionChart : public QWidget {
     Q_OBJECT
 public:
@@ -37,7 +37,8 @@ private:
     double m_leastUs = 0, m_mostUs = 1; ///< of the axis
 };
 
-/// How many of `us` lie in each of `bins` equal parts of [least, most]; what lies outside counts at the ends.
+/// Number of values of `us` in each of `bins` equal parts of [least, most]; values outside count in the first or last
+/// bin.
 std::vector<int> histogram(const std::vector<double>& us, double least, double most, int bins);
 
 } // namespace app

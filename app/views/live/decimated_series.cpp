@@ -5,7 +5,7 @@ namespace app {
 void DecimatedSeries::add(double value)
 {
     if (m_means.empty() || m_last == m_each) {
-        if (m_means.size() == kMost) { // full, all of them: pairs become one
+        if (m_means.size() == kMost) { // all of them are full: merge pairs
             for (std::size_t i = 0; i < kMost / 2; ++i)
                 m_means[i] = (m_means[2 * i] + m_means[2 * i + 1]) / 2;
             m_means.resize(kMost / 2);

@@ -13,7 +13,7 @@ namespace app::views {
 
 namespace {
 
-/// Throughput, step time and loss of the run, as it goes.
+/// Live throughput, step time and loss of the run.
 class LiveFigures : public QWidget {
 public:
     LiveFigures(Session* session, QWidget* parent)
@@ -27,7 +27,7 @@ public:
             layout->addWidget(figure, 1);
         setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
         setFixedHeight(m_rate->sizeHint().height());
-        // Progress comes up to twenty times a second; nobody reads numbers faster than this.
+        // Progress arrives up to twenty times per second, too fast to read, so updates are throttled.
         m_redraw.setSingleShot(true);
         m_redraw.setInterval(150);
         connect(&m_redraw, &QTimer::timeout, this, &LiveFigures::refresh);
@@ -46,7 +46,7 @@ protected:
     void showEvent(QShowEvent* event) override
     {
         QWidget::showEvent(event);
-        readSteps(); // those that came while nobody could see them
+        readSteps(); // steps that arrived while the view was hidden
     }
 
 private:
@@ -64,7 +64,7 @@ private:
         m_read = 0;
     }
 
-    /// Takes over the steps that are new, and shows them.
+    /// Adds and shows new steps.
     void readSteps()
     {
         const auto& steps = m_session->stepHistory();
@@ -87,7 +87,7 @@ private:
     QTimer m_redraw;
     DecimatedSeries m_rates, m_times, m_losses;
     std::optional<double> m_lastLoss;
-    std::size_t m_read = 0; ///< of the session's history, which begins anew with another trace
+    std::size_t m_read = 0; ///< position in the session's history, which restarts with another trace
 };
 
 QWidget* create(const ViewContext& context, QWidget* parent)

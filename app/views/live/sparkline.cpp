@@ -10,7 +10,7 @@
 namespace app {
 
 namespace {
-constexpr int kTextWidth = 132; ///< at least: so the curves of several figures begin alike
+constexpr int kTextWidth = 132; ///< minimum width, so that several curves start at the same x
 constexpr int kPadding = 8;
 
 QFont fontOfLatest(QFont font)

@@ -6,13 +6,13 @@
 
 namespace app {
 
-/// One figure of a running training: its name, its latest value, and its course so far as a small curve.
+/// One value of a running training: its name, its latest value, and its history as a small curve.
 class Sparkline : public QWidget {
     Q_OBJECT
 public:
     Sparkline(const QString& title, QWidget* parent);
 
-    /// @param latest  the value in words, with its unit
+    /// @param latest  the value as text with its unit
     void show(const QString& latest, std::vector<double> course);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -21,13 +21,13 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    [[nodiscard]] int textWidth() const; ///< where the curve may begin
+    [[nodiscard]] int textWidth() const; ///< leftmost x of the curve
 
     QString m_title, m_latest;
     std::vector<double> m_course;
 };
 
-/// Mean of each of at most `columns` equal parts: what a curve of that many pixels can show.
+/// Means over at most `columns` equal parts, one per pixel of the curve.
 std::vector<double> thinned(const std::vector<double>& values, std::size_t columns);
 
 } // namespace app

@@ -105,7 +105,7 @@ QString valueText(const advisor::ProgramSetting& setting, const std::vector<advi
     return setting.given ? value : ProgramPanel::tr("%1 (default)").arg(value);
 }
 
-/// The settings that the program passes itself, as Python writes them.
+/// The settings that the program passes explicitly, in Python syntax.
 QString givenText(const advisor::ProgramObject& object)
 {
     QStringList parts;

@@ -16,18 +16,18 @@ class Trace;
 
 namespace app {
 
-/// What a recorded Python program consists of: its loaders, models, optimizers and calls, with which settings, and
-/// where in the user's files each of them is set. Enter or a double click opens the place in the user's editor.
+/// The parts of a recorded Python program: its loaders, models, optimizers and calls, their settings, and where each is
+/// set in the user's files. Enter or a double click opens the line in the user's editor.
 class ProgramPanel : public QWidget {
     Q_OBJECT
 public:
     explicit ProgramPanel(QWidget* parent = nullptr);
 
-    /// Shows the program of this trace. Cheap while the trace grows and says nothing new about it.
+    /// Shows the program of this trace. Cheap if a growing trace has nothing new about it.
     void setTrace(const std::shared_ptr<const profiler::Trace>& trace);
 
 signals:
-    /// The user wants to see this line.
+    /// The user wants to open this line.
     void lineActivated(const QString& file, int line);
 
 private:

@@ -191,7 +191,7 @@ void ConfigurationForm::addGroup(const QString& title, QVBoxLayout* layout)
     m_groups.push_back(std::move(group));
 }
 
-/// What is typed and not entered yet counts; what is refused holds back what is to be started.
+/// Commits pending edits; a rejected value prevents the start.
 void ConfigurationForm::takeEdits()
 {
     for (Group& group : m_groups)
@@ -260,7 +260,7 @@ void ConfigurationForm::filter()
     for (Group& group : m_groups) {
         bool anyHere = false;
         for (KnobRow* row : group.rows) {
-            // A value that was changed is never hidden: it explains the run.
+            // Changed values are never hidden, because they explain the run.
             const bool usual =
                 (!row->knob().advanced && row->hasEffect()) || m_advanced->isChecked() || row->isChanged();
             const bool visible = onlyChanged ? row->isChanged() : words.isEmpty() ? usual : row->matches(words);

@@ -14,8 +14,9 @@ namespace app {
 
 class KnobRow;
 
-/// The form of the training configuration: a field for every knob, made from the table of knobs. What is seldom needed,
-/// or does nothing with the other choices as they are, is folded away until it is changed, searched for, or All is on.
+/// The form of the training configuration, with a field for every knob, generated from the knob table. Rarely needed
+/// knobs, and knobs without effect under the current choices, are hidden unless they are changed, searched for, or All
+/// is on.
 class ConfigurationForm : public QWidget {
     Q_OBJECT
 public:
@@ -44,9 +45,9 @@ private:
     Session* m_session;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_advanced = nullptr;
-    QWidget* m_changedLine = nullptr; ///< how many differ from their defaults; hidden for none
+    QWidget* m_changedLine = nullptr; ///< number of changed knobs; hidden if there are none
     QToolButton* m_onlyChanged = nullptr;
-    QWidget* m_nothing = nullptr; ///< said when the search finds nothing
+    QWidget* m_nothing = nullptr; ///< shown if the search has no results
     std::vector<Group> m_groups;
     QString m_costLevel; ///< being measured
     double m_costShare = 0;

@@ -63,7 +63,7 @@ private:
     NumberEdit* m_edit;
 };
 
-/// Scrolling through a form must not change what the pointer happens to pass.
+/// Scrolling through the form must not change values under the pointer.
 class QuietComboBox : public QComboBox {
 public:
     explicit QuietComboBox(QWidget* parent) : QComboBox(parent) { setFocusPolicy(Qt::StrongFocus); }
@@ -114,7 +114,7 @@ public:
         auto* layout = rowOf(this);
         layout->addWidget(m_edit);
         setFocusProxy(m_edit);
-        // Enter and leaving the field both end the editing; an unchanged field must not count as an edit.
+        // Both Enter and focus loss end editing; an unchanged field must not count as an edit.
         connect(m_edit, &QLineEdit::editingFinished, this, &TextEditor::enter);
         if (knob.type == config::KnobType::Path)
             addBrowse(layout, knob);

@@ -7,21 +7,20 @@
 
 namespace app {
 
-/// The field of one knob, by its type. It never refuses by itself: what was typed is handed out as text, and the
-/// session says what is wrong with it.
+/// The field of one knob, chosen by its type. It accepts any text; the session validates it and reports errors.
 class KnobEditor : public QWidget {
     Q_OBJECT
 public:
     using QWidget::QWidget;
 
-    /// Shows a value, as config::toText has it; emits nothing.
+    /// Shows a value in the format of config::toText; emits nothing.
     virtual void setText(const QString& text) = 0;
     [[nodiscard]] virtual QString text() const = 0;
-    /// Tells by edited() what is typed and not told yet.
+    /// Emits edited() for pending input.
     virtual void enter();
-    /// Titles and descriptions of choices, once the trainer was asked.
+    /// Titles and descriptions of choices, available when the trainer has been queried.
     virtual void setChoices(const std::vector<config::protocol::Choice>& choices);
-    /// Marks the field as holding what was refused.
+    /// Marks the value of the field as rejected.
     void setRefused(bool refused);
 
 signals:
@@ -29,7 +28,7 @@ signals:
     void edited(const QString& text);
 
 protected:
-    /// The widget that shows a refusal by its border.
+    /// The widget whose border shows a rejected value.
     QWidget* m_field = nullptr;
 };
 

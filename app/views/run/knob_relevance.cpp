@@ -13,7 +13,7 @@ QString asQString(std::string_view text)
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-/// "a", "a or b", "a, b or c"; flags as a user sees them.
+/// "a", "a or b", "a, b or c"; flags as displayed.
 QString listed(const std::vector<std::string_view>& values)
 {
     QStringList words;

@@ -78,7 +78,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     grid->setHorizontalSpacing(6);
     grid->setVerticalSpacing(1);
     grid->addWidget(m_label, 0, 0);
-    grid->addWidget(m_editor, 0, 1, 1, hasUnit ? 1 : 2); // names of choices and files need the room
+    grid->addWidget(m_editor, 0, 1, 1, hasUnit ? 1 : 2); // names of choices and files need the space
     if (hasUnit)
         grid->addWidget(m_unit, 0, 2);
     grid->addWidget(m_reset, 0, 3);
@@ -181,7 +181,7 @@ void KnobRow::showWhyGrey()
 {
     const QString notHere = whyNotHere(m_knob, machine());
     const QString why = notHere.isEmpty() ? whyNoEffect(m_knob.key, m_session->configuration()) : notHere;
-    // What only waits for another choice may be set before it.
+    // A knob that depends on another choice may be set first.
     m_editor->setEnabled(notHere.isEmpty());
     m_label->setEnabled(why.isEmpty());
     m_why->setText(why);
@@ -204,7 +204,7 @@ void KnobRow::take(const QString& text)
         checkDataset();
 }
 
-// A folder on a network share may take seconds to answer, or never do.
+// A folder on a network share may take seconds to respond, or never respond.
 void KnobRow::checkDataset()
 {
     m_datasetCheck.start(

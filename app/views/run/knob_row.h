@@ -11,28 +11,28 @@ namespace app {
 
 class KnobEditor;
 
-/// One line of the form: label, field, unit, a way back to the default, and underneath why it is grey or what is wrong
-/// with a refused value.
+/// One row of the form: label, field, unit and reset button, and below them why the knob is disabled or why its value
+/// was rejected.
 class KnobRow : public QWidget {
     Q_OBJECT
 public:
     KnobRow(const config::Knob& knob, Session* session, QWidget* parent);
 
     [[nodiscard]] const config::Knob& knob() const { return m_knob; }
-    /// Shows the session's value, and whether it does anything; what was refused before is forgotten.
+    /// Shows the session's value and whether the knob has an effect; clears earlier errors.
     void showValue();
     void showDescription();
-    /// Takes what is typed and not entered yet.
+    /// Commits pending input.
     void enter();
-    /// Why what stands in the field was not taken; empty: it was.
+    /// Why the text in the field was rejected; empty if it was accepted.
     [[nodiscard]] QString refusal() const;
-    /// A sentence below the value, of what is known of it in the run on screen; empty: none.
+    /// A note below the value with information from the trace on screen; empty: none.
     void setNote(const QString& text);
-    /// A button beside the note; empty: none.
+    /// A button next to the note; empty: none.
     void setAction(const QString& text, const QString& toolTip, bool enabled);
     [[nodiscard]] bool matches(const QString& words) const;
     [[nodiscard]] bool isChanged() const; ///< differs from the default
-    /// It does something with the other choices as they are.
+    /// It has an effect under the current choices.
     [[nodiscard]] bool hasEffect() const;
 
 signals:
@@ -43,15 +43,15 @@ protected:
 
 private:
     void take(const QString& text);
-    /// Marks the field and says below it what is wrong with its value; empty: nothing is.
+    /// Marks the field and shows its error below it; empty: no error.
     void showProblem(const QString& why);
     void checkDataset();
     void showDefaultMark();
     void showWhyGrey();
-    [[nodiscard]] const config::protocol::Description* machine() const; ///< null: not known yet
+    [[nodiscard]] const config::protocol::Description* machine() const; ///< null: unknown
     [[nodiscard]] QString toolTipText() const;
 
-    bool m_isRefused = false; ///< the field holds a text that the configuration did not take
+    bool m_isRefused = false; ///< the configuration rejected the text in the field
     const config::Knob& m_knob;
     Session* m_session;
     QLabel* m_label;

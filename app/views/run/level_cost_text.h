@@ -6,8 +6,8 @@
 
 namespace app {
 
-/// What each level of recording costs, beside the choice of the level: as it was measured on this machine with this
-/// workload and device, and when; or that it was not.
+/// The overhead of each recording level, shown next to the choice of the level: the last measurement on this machine
+/// with this workload and device, and its date; or that there is none.
 QString levelCostText(const config::TrainingConfig& configuration);
 
 } // namespace app

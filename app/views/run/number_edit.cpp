@@ -14,7 +14,7 @@ double steppedValue(double value, bool up, bool isWhole)
         return value + (up ? 1 : -1);
     if (value == 0)
         return up ? 0.001 : 0;
-    // One down from 0.1 is 0.09, not 0: the digit below the leading one takes over.
+    // One step down from 0.1 is 0.09, not 0: the step is taken from the next lower digit.
     double exponent = std::floor(std::log10(std::abs(value)) + 1e-9);
     if (!up && std::abs(value / std::pow(10, exponent) - 1) < 1e-9)
         --exponent;
@@ -32,7 +32,7 @@ NumberEdit::NumberEdit(const config::Knob& knob, QWidget* parent)
 
 void NumberEdit::enter()
 {
-    // Leaving a field that holds what was shown last is no edit.
+    // Leaving an unchanged field is not an edit.
     if (text() != m_shown)
         emit entered(m_shown = text());
 }

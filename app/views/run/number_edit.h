@@ -6,15 +6,14 @@
 
 namespace app {
 
-/// A number with step buttons that takes any text: a refusal is for whoever checks the value to explain, where a
-/// QSpinBox would silently clamp it. A whole number steps by one, a real one by its leading digit (0.05 → 0.06, 0.1 →
-/// 0.2).
+/// A number field with step buttons that accepts any text. The validator explains invalid values, where a QSpinBox
+/// would silently clamp them. Integers step by one, real numbers by their leading digit (0.05 → 0.06, 0.1 → 0.2).
 class NumberEdit : public QAbstractSpinBox {
     Q_OBJECT
 public:
     NumberEdit(const config::Knob& knob, QWidget* parent);
 
-    /// Tells by entered() what is typed and not told yet.
+    /// Emits entered() for pending input.
     void enter();
     void setValueText(const QString& text);
     void stepBy(int steps) override;
@@ -28,12 +27,13 @@ protected:
     void wheelEvent(QWheelEvent* event) override;
 
 private:
-    QString m_shown; ///< what was last set or entered
+    QString m_shown; ///< last value set or entered
     bool m_isWhole;
     double m_min, m_max;
 };
 
-/// The next value in the direction of `up`, by the rule above. @param isWhole  counts in ones
+/// The next value in the given direction, by the rule above.
+/// @param isWhole  step by one
 double steppedValue(double value, bool up, bool isWhole);
 
 } // namespace app

@@ -19,7 +19,8 @@ namespace app {
 
 namespace {
 constexpr auto kBaselineKey = "runs/baseline";
-// What columns are as wide as: Qt's own thousand, asked for each column whenever the list changes, takes long.
+// Sample of rows that determines the column widths: Qt measures a thousand rows per column on every change, which is
+// slow.
 constexpr int kMeasuredRows = 50;
 } // namespace
 
@@ -51,7 +52,7 @@ void RunsList::showRuns()
 
 bool RunsList::event(QEvent* event)
 {
-    // What another window trained may have ended meanwhile.
+    // A run of another window may have ended in the meantime.
     const auto& runs = m_session->runs();
     if (event->type() == QEvent::WindowActivate && m_session->runState() == RunState::Idle &&
         std::any_of(runs.begin(), runs.end(), [](const RunRecord& run) { return run.isRunning(); }))
@@ -62,7 +63,7 @@ bool RunsList::event(QEvent* event)
 void RunsList::keyPressEvent(QKeyEvent* event)
 {
     if (event->matches(QKeySequence::Delete) && currentIndex().isValid())
-        remove(RunRecord(m_model->run(currentIndex().row()))); // the list may change while it asks
+        remove(RunRecord(m_model->run(currentIndex().row()))); // the list may change while the question is open
     else
         QTreeView::keyPressEvent(event);
 }

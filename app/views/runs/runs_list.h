@@ -8,7 +8,7 @@ namespace app {
 
 class RunsModel;
 
-/// The runs that were kept: double click or Enter opens one, Del deletes it; the rest is in its context menu.
+/// The kept runs: double click or Enter opens a run, Del deletes it; other actions are in its context menu.
 class RunsList : public QTreeView {
     Q_OBJECT
 public:

@@ -50,10 +50,10 @@ void RunsModel::setBaseline(const QString& name)
 
 void RunsModel::findBaselines()
 {
-    // By workload: rates of two models are no ratio.
+    // Per workload, because rates of different models are not comparable.
     std::map<std::string, std::size_t, std::less<>> found;
     for (std::size_t i = 0; i < m_runs.size(); ++i)
-        found[m_runs[i].configuration.text("workload")] = i; // they are sorted newest first: the last is the oldest
+        found[m_runs[i].configuration.text("workload")] = i; // sorted newest first, so the last is the oldest
     for (std::size_t i = m_runs.size(); i-- > 0;)
         if (m_runs[i].name == m_baseline)
             found[m_runs[i].configuration.text("workload")] = i;
@@ -92,7 +92,7 @@ QVariant RunsModel::data(const QModelIndex& index, int role) const
     }
 }
 
-/// The rate; where there is none, how it went.
+/// The rate; if there is none, the state of the run.
 QString RunsModel::rateText(const RunOutcome& outcome)
 {
     if (outcome.state == "failed")

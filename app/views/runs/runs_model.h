@@ -9,7 +9,7 @@
 
 namespace app {
 
-/// The kept runs, newest first, each against a baseline.
+/// The kept runs, newest first, each compared with a baseline.
 class RunsModel : public QAbstractTableModel {
     Q_OBJECT
 public:
@@ -18,8 +18,8 @@ public:
     using QAbstractTableModel::QAbstractTableModel;
 
     void setRuns(std::vector<RunRecord> runs);
-    /// The run that the others of its model are compared with, by name; empty, gone or of another model: the oldest of
-    /// the same model.
+    /// Name of the baseline run for its model; if it is empty, missing or of another model, the oldest run of the same
+    /// model is used.
     void setBaseline(const QString& name);
     [[nodiscard]] const RunRecord& run(int row) const { return m_runs[static_cast<std::size_t>(row)]; }
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -38,11 +38,12 @@ private:
     [[nodiscard]] QString toolTip(const RunRecord& run) const;
 
     std::vector<RunRecord> m_runs;
-    std::vector<std::size_t> m_baselines; ///< of each run, the place in m_runs; its own when there is no other
+    std::vector<std::size_t> m_baselines; ///< index of each run's baseline in m_runs; its own index if there is no
+                                          ///< other
     QString m_baseline;
 };
 
-/// "workers = 2, amp = bf16": what `run` has different from `baseline`, by the knobs' labels.
+/// "workers = 2, amp = bf16": the differences of `run` from `baseline`, with the labels of the knobs.
 QString changesText(const config::TrainingConfig& baseline, const config::TrainingConfig& run);
 
 } // namespace app

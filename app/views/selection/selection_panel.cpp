@@ -23,10 +23,10 @@ using profiler::TimeRange;
 
 namespace {
 
-constexpr profiler::Nanoseconds kLate{1'000'000'000}; ///< events of a live trace may come this much later than others
+constexpr profiler::Nanoseconds kLate{1'000'000'000}; ///< maximum delay of late events in a live trace
 
 constexpr int kNarrowestText = 48;    ///< pixels
-constexpr int kNarrowestColumn = 270; ///< pixels: what needs more columns than there is room for stands below another
+constexpr int kNarrowestColumn = 270; ///< pixels: if the columns do not fit, they are stacked
 constexpr int kTitleLines = 2;
 
 QLabel* plainLabel(const QString& text, QWidget* parent)
@@ -35,13 +35,13 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
     label->setTextFormat(Qt::PlainText); // names come from the trace
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     label->setWordWrap(true);
-    label->setMinimumWidth(kNarrowestText); // a name without a space would push the columns beside it out of sight
+    label->setMinimumWidth(kNarrowestText); // an unbreakable name would push the other columns out of view
     return label;
 }
 
 const auto kLinkStyle = QStringLiteral("text-align: left; padding: 1px 0px;");
 
-constexpr int kAfterDuration = 2; ///< where the own time stands among the facts
+constexpr int kAfterDuration = 2; ///< row of the self time
 
 QString ownLabel()
 {
@@ -55,8 +55,8 @@ std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
     return found == facts.end() ? std::nullopt : std::optional(*found);
 }
 
-/// A field of Chrome's events that the facts beside it tell in better words. One that is there twice is an argument of
-/// the user's as well; which of them is which, the order of the file does not tell.
+/// A field of Chrome's events that the details already show better. If it occurs twice, one is a user argument; the
+/// order in the file does not tell which.
 bool isTold(const profiler::SliceDetails& all, std::string_view name, std::string_view value, std::string_view title)
 {
     constexpr std::array<std::string_view, 5> kFields = {"ph", "ts", "dur", "pid", "tid"};
@@ -118,7 +118,7 @@ QWidget* SelectionPanel::makeSlicePage()
     m_title = plainLabel({}, page);
     m_title->setFont(titleFont(font()));
     m_title->setObjectName("sliceTitle");
-    // A kernel's name may fill the panel: its begin is enough, the tool tip has all of it.
+    // A kernel name may fill the panel, so it is shortened; the tooltip has the full name.
     m_title->setMaximumHeight(kTitleLines * QFontMetrics(m_title->font()).lineSpacing() + 2);
     m_title->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     column->addWidget(m_title);
@@ -156,8 +156,8 @@ QWidget* SelectionPanel::makeRangePage()
 
 void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
 {
-    // A later snapshot of a live trace changes the sums of a range only where the range reaches its end. The parts of a
-    // file that is being read lie anywhere in time, and only the whole knows what was recorded with a slice.
+    // A later snapshot of a live trace changes the sums of a range only if the range reaches its end. Previews of a
+    // file may gain events at any time, and only the complete file has the recorded arguments of a slice.
     if (!m_trace || (m_summed && m_trace->range().end < m_summed->end + kLate))
         m_summed.reset();
     if (!trace->captureStats().live) {
@@ -209,7 +209,8 @@ void SelectionPanel::showSlice(SliceId id)
         page.links.push_back(std::move(*source));
     for (SliceDetail& link : sliceLinks(*m_trace, slice))
         page.links.push_back(std::move(link));
-    // A growing trace comes with a snapshot several times a second: what was read of the same slice still holds.
+    // A growing trace is updated several times per second; the arguments already read for the same slice are still
+    // valid.
     const bool same = m_readFor && m_readFor->id == slice.id && m_readFor->begin == slice.begin &&
                       m_readFor->duration == slice.duration && m_readFor->name == slice.name;
     if (same) {
@@ -227,7 +228,7 @@ void SelectionPanel::showSlice(SliceId id)
         readMore(slice);
 }
 
-/// Only of files that the Source view has.
+/// Only for files that the Source view can show.
 std::optional<SliceDetail> SelectionPanel::sourceOf(const Slice& slice) const
 {
     if (!m_advised || !m_advised->times)
@@ -267,13 +268,13 @@ void SelectionPanel::readMore(const Slice& slice)
 
 void SelectionPanel::showPage()
 {
-    // Focus and marked text stay where nothing is new.
+    // Keep focus and text selection if nothing has changed.
     const int room = std::clamp(width() / kNarrowestColumn, 1, 3);
     if (m_page == m_shown && m_details->widget() && room == m_columns)
         return;
     m_shown = m_page;
     m_columns = room;
-    m_details->setWidget(makePage(m_page)); // deletes the one before
+    m_details->setWidget(makePage(m_page)); // deletes the previous one
 }
 
 QWidget* SelectionPanel::makePage(const SlicePage& page)
@@ -291,7 +292,7 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
             static_cast<QFormLayout*>(recorded->layout())->addRow(plainLabel(page.problem, recorded));
         parts.push_back(recorded);
     }
-    // Where there is less room, the last ones have a column each and those before share the first.
+    // If space is limited, the last groups get a column each and the others share the first.
     const std::size_t together = parts.size() - std::min(parts.size(), static_cast<std::size_t>(m_columns)) + 1;
     auto* first = new QVBoxLayout;
     first->setSpacing(12);
@@ -330,7 +331,8 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         button->setStyleSheet(kLinkStyle);
         button->setAccessibleName(detail.label + u' ' + detail.value);
         button->setToolTip(detail.source ? QString::fromStdString(detail.source->file) : detail.value);
-        button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // a long name of a kernel is cut, not the page
+        button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // long kernel names are elided instead of
+                                                                         // widening the page
         // Queued: following the link replaces this very button.
         connect(
             button, &QPushButton::clicked, this,
@@ -358,7 +360,7 @@ void SelectionPanel::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
     if (event->type() != QEvent::PaletteChange)
         return;
-    // A style sheet keeps the colours that it was made with.
+    // A style sheet keeps the colours of its creation.
     for (auto* link : findChildren<QPushButton*>("link")) {
         link->setStyleSheet({});
         link->setStyleSheet(kLinkStyle);

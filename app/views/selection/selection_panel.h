@@ -17,24 +17,24 @@ namespace app {
 
 struct Advised;
 
-/// What is known of a slice, in three columns.
+/// The details of a slice, in three columns.
 struct SlicePage {
     std::vector<SliceDetail> facts, links;
-    std::vector<SliceDetail> recorded; ///< all arguments as the file has them, in its own words
+    std::vector<SliceDetail> recorded; ///< all arguments as written in the file
     QString problem;                   ///< why they cannot be read
     friend bool operator==(const SlicePage&, const SlicePage&) = default;
 };
 
-/// What is selected: all that is known of a slice with the slices that belong to it, or what happened within a range.
+/// The current selection: the details of a slice with its related slices, or a summary of a time range.
 class SelectionPanel : public QWidget {
     Q_OBJECT
 public:
     explicit SelectionPanel(Selection* selection, QWidget* parent = nullptr);
 
     void setTrace(std::shared_ptr<const profiler::Trace> trace);
-    /// Steps of the trace on screen, for saying in which one a slice is; null: none known.
+    /// Steps of the trace on screen, to name the step of a slice; null: unknown.
     void setSteps(std::shared_ptr<const std::vector<profiler::analysis::Step>> steps);
-    /// Knows the lines of the program at which slices began; null: nothing was analysed yet.
+    /// Provides the source lines at which slices started; null: not analysed yet.
     void setAdvice(std::shared_ptr<const Advised> advised);
 
 protected:
@@ -60,15 +60,15 @@ private:
     std::shared_ptr<const profiler::Trace> m_trace;
     QStackedWidget* m_pages;
     QLabel* m_title;
-    SlicePage m_page, m_shown;                ///< what there is to show, and what is shown
-    std::optional<profiler::Slice> m_readFor; ///< the slice of which more was asked for
+    SlicePage m_page, m_shown;                ///< current input and what is displayed
+    std::optional<profiler::Slice> m_readFor; ///< the slice whose details were requested
     std::shared_ptr<const std::vector<profiler::analysis::Step>> m_steps;
     std::shared_ptr<const Advised> m_advised;
     QScrollArea* m_details;
-    int m_columns = 3; ///< that its page was made with
+    int m_columns = 3; ///< state for which its page was created
     QLabel* m_rangeTitle;
     EvidenceTable *m_byClass, *m_byName;
-    std::optional<profiler::TimeRange> m_summed; ///< what the tables show or will show
+    std::optional<profiler::TimeRange> m_summed; ///< input of the tables
     Background m_summing{this}, m_reading{this};
 };
 

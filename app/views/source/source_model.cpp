@@ -41,7 +41,7 @@ void SourceModel::show(const RecordedFile* file, const advisor::SourceLines& lin
     };
     for (const advisor::SourceLine& line : lines.lines)
         if (Row* row = line.file == path ? rowAt(line.line) : nullptr) {
-            // A line in several functions, of a comprehension for example, has several entries.
+            // A line in several functions, for example with a comprehension, has several entries.
             row->time.samples += line.samples;
             row->time.selfUs += line.selfUs;
             row->time.totalUs = std::max(row->time.totalUs, line.totalUs);

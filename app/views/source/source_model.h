@@ -11,28 +11,27 @@
 
 namespace app {
 
-/// The lines of one file of a recorded program, with the time that the training spent in each and the findings that
-/// concern it.
+/// The source lines of one file of a recorded program, with the training time in each line and the findings on it.
 class SourceModel : public QAbstractTableModel {
     Q_OBJECT
 public:
     enum Column { Finding, Line, Host, Self, Wait, Device, Code, kColumns };
-    /// Of the cells of Code: the parts that are coloured, as std::vector<CodePart>*. Of all cells: the line's share of
-    /// the sampled time that is spent in it and not in what it calls, from 0 to 1.
+    /// For Code cells: the coloured parts, as std::vector<CodePart>*. For all cells: the share of the sampled time
+    /// spent in the line itself, from 0 to 1.
     enum Role { PartsRole = Qt::UserRole, HeatRole };
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// @param file  null: nothing is shown. Without text, only lines with time or findings have a row.
+    /// @param file  null: show nothing. If it has no text, only lines with time or findings have a row.
     void show(const RecordedFile* file, const advisor::SourceLines& lines,
               const std::vector<advisor::RuleAdvice>& findings);
     [[nodiscard]] bool hasDevice() const { return m_hasDevice; }
     [[nodiscard]] int lineOf(int row) const;
-    /// -1: there is no row for it.
+    /// -1 if there is no row for it.
     [[nodiscard]] int rowOf(int line) const;
-    /// Indices into the advice that was shown.
+    /// Indices into the displayed advice.
     [[nodiscard]] const std::vector<std::size_t>& findingsOf(int row) const;
-    /// The row with the most time of its own; -1: none has any.
+    /// The row with the most self time; -1 if no row has any.
     [[nodiscard]] int hottestRow() const;
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -45,7 +44,7 @@ private:
         int line = 0;
         QString code;
         std::vector<CodePart> parts;
-        advisor::SourceLine time; ///< zeros: it was not sampled
+        advisor::SourceLine time; ///< zeros: not sampled
         std::vector<std::size_t> findings;
         QString titles; ///< of the findings
     };

@@ -36,14 +36,14 @@ namespace {
 
 constexpr int kTabWidth = 4; ///< letters
 
-/// A line in which the training spends a thirtieth of its time or more is seen at a glance; the shade grows with the
-/// root of the share, so that lines of a tenth and of a half differ from each other and from none.
+/// Lines with a thirtieth of the time or more are visibly shaded. The shade grows with the square root of the share, so
+/// that a tenth, a half and no time are distinguishable.
 QColor heatColor(const QPalette& palette, double share)
 {
     return blend(palette.color(QPalette::Base), shades(palette).warning, 0.28 * std::sqrt(std::clamp(share, 0.0, 1.0)));
 }
 
-/// Draws shades of hot lines, and source in its colours.
+/// Draws the shading of hot lines and the syntax colours.
 class LineDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -104,7 +104,7 @@ QToolButton* makeButton(const char* name, const char* iconName, const QString& t
     return button;
 }
 
-/// Room around a range, so that one sees where it is.
+/// Margin around a range, so that its surroundings stay visible.
 profiler::TimeRange withSurroundings(profiler::TimeRange range)
 {
     const auto room = range.duration() * 3 / 4;
@@ -200,7 +200,7 @@ QWidget* SourcePanel::makeTable()
     m_table->setWordWrap(false);
     m_table->verticalHeader()->hide();
     m_table->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->verticalHeader()->setMinimumSectionSize(1); // the style's own is for text with room around it
+    m_table->verticalHeader()->setMinimumSectionSize(1); // the style's minimum height is too large here
     m_table->verticalHeader()->setDefaultSectionSize(m_table->fontMetrics().lineSpacing() + 4);
     QHeaderView* header = m_table->horizontalHeader();
     header->setHighlightSections(false);
@@ -302,7 +302,7 @@ void SourcePanel::showFile()
     center(m_model->hottestRow());
 }
 
-/// A table that was never shown has no height in which a row could be centred: the row waits for it.
+/// A table that was never shown has no height, so the row cannot be centred yet; it is scrolled to later.
 void SourcePanel::center(int row)
 {
     m_toCenter = row;
@@ -344,7 +344,7 @@ void SourcePanel::goTo(const QString& file, int line)
         selectRow(row);
 }
 
-/// Without a change of what is selected on the timeline.
+/// Does not change the selection on the timeline.
 void SourcePanel::selectRow(int row)
 {
     m_isFollowing = true;

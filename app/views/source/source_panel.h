@@ -23,17 +23,16 @@ class FindingCard;
 class SourceModel;
 struct Advised;
 
-/// The user's files of a recorded Python program, with the time that the training spent in each line. Selecting a line
-/// shows on the timeline when the training was there, and the findings that concern it; selecting a slice shows its
-/// line.
+/// The user's source files of a recorded Python program with the training time of each line. Selecting a line shows its
+/// occurrences on the timeline and its findings; selecting a slice shows its line.
 class SourcePanel : public QWidget {
     Q_OBJECT
 public:
     SourcePanel(const ViewContext& context, QWidget* parent);
 
-    /// Null: nothing was analysed yet.
+    /// Null: not analysed yet.
     void showAdvice(std::shared_ptr<const Advised> advised);
-    /// Selects a line of one of the program's files, and brings the view to the front.
+    /// Selects a line in a file of the program and brings the view to the front.
     void goTo(const QString& file, int line);
 
 protected:
@@ -66,11 +65,11 @@ private:
     QSplitter* m_split = nullptr;
     QScrollArea* m_cardArea = nullptr;
     QVBoxLayout* m_cardLayout = nullptr;
-    std::vector<FindingCard*> m_cards;         ///< of the line that is selected
-    std::vector<profiler::TimeRange> m_ranges; ///< when the training was at the line that is selected
-    std::size_t m_range = 0;                   ///< of these, the one that is shown
-    int m_toCenter = -1;                       ///< row to scroll to once the table has its size; -1: none
-    bool m_isFollowing = false;                ///< the row follows the selection: it does not change it
+    std::vector<FindingCard*> m_cards;         ///< of the selected line
+    std::vector<profiler::TimeRange> m_ranges; ///< occurrences of the selected line
+    std::size_t m_range = 0;                   ///< index of the displayed occurrence
+    int m_toCenter = -1;                       ///< row to scroll to when the table has its size; -1: none
+    bool m_isFollowing = false;                ///< the row is following the selection and must not change it
 };
 
 } // namespace app

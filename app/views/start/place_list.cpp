@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kBetween = "  ·  ";
 
-/// A button whose name gives way to its facts.
+/// A button that elides its name in favour of its details.
 class PlaceButton : public QToolButton {
 public:
     PlaceButton(const Place& place, QWidget* parent) : QToolButton(parent), m_place(place)
@@ -71,7 +71,7 @@ PlaceList::PlaceList(const QString& objectName, const QString& title, QWidget* p
 void PlaceList::setPlaces(std::vector<Place> places)
 {
     while (QLayoutItem* item = m_rows->takeAt(0)) {
-        // Later: the list may change while one of its buttons is being clicked.
+        // Deferred: the list may change while one of its buttons handles a click.
         if (item->widget()) {
             item->widget()->hide();
             item->widget()->deleteLater();

@@ -10,15 +10,15 @@ class QVBoxLayout;
 
 namespace app {
 
-/// Something that can be opened from the start page.
+/// An item that can be opened from the start page.
 struct Place {
-    QString name;               ///< its middle gives way when it is too long
-    QString facts;              ///< beside the name, always whole
-    QString tip;                ///< what there is to know, a path for one
-    std::function<void()> open; ///< none: it is not there any more
+    QString name;               ///< elided in the middle if too long
+    QString facts;              ///< after the name, never elided
+    QString tip;                ///< tooltip, for example the path
+    std::function<void()> open; ///< none: the item no longer exists
 };
 
-/// A heading and a short list of places, each a button on one line; hidden while it is empty.
+/// A heading and a short list of items, one button per line; hidden while empty.
 class PlaceList : public QWidget {
     Q_OBJECT
 public:

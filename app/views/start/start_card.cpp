@@ -29,7 +29,8 @@ private:
 
 } // namespace
 
-StartCard::StartCard(const QString& iconStem, const QString& title, const QString& text, const QString& action, QWidget* parent)
+StartCard::StartCard(const QString& iconStem, const QString& title, const QString& text, const QString& action,
+                     QWidget* parent)
     : QFrame(parent), m_button(new QPushButton(action, this))
 {
     auto* heading = new QLabel(title, this);

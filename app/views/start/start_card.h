@@ -7,11 +7,12 @@ class QPushButton;
 
 namespace app {
 
-/// A way into the app: a picture, what happens, and the button that does it.
+/// A card of the start page: an icon, a description, and a button.
 class StartCard : public QFrame {
     Q_OBJECT
 public:
-    StartCard(const QString& iconStem, const QString& title, const QString& text, const QString& action, QWidget* parent);
+    StartCard(const QString& iconStem, const QString& title, const QString& text, const QString& action,
+              QWidget* parent);
 
     [[nodiscard]] QPushButton* button() const { return m_button; }
 

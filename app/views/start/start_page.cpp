@@ -4,8 +4,8 @@
 #include "app/session/presets.h"
 #include "app/session/samples.h"
 #include "app/session/trace_files.h"
-#include "app/views/start/start_card.h"
 #include "app/views/start/place_list.h"
+#include "app/views/start/start_card.h"
 
 #include <QAction>
 #include <QFileDialog>
@@ -40,7 +40,7 @@ QString when(const QDateTime& time)
     return QLocale().toString(time, "d MMM, HH:mm");
 }
 
-/// How a run went, in a word or its rate.
+/// The state of a run, or its rate.
 QString outcomeText(const RunOutcome& outcome)
 {
     if (outcome.samplesPerSecond > 0)
@@ -56,21 +56,21 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     setBackgroundRole(QPalette::Base);
     auto* tryIt =
         new StartCard("start", tr("Try it"),
-                 tr("Train a small image classifier on real JPEG files with naive settings. Watch it run, and see "
-                    "what the advisor finds."),
-                 tr("Start training"), this);
+                      tr("Train a small image classifier on real JPEG files with naive settings. Watch it run, and see "
+                         "what the advisor finds."),
+                      tr("Start training"), this);
     tryIt->button()->setObjectName("tryIt");
     tryIt->button()->setProperty("primary", true);
     auto* open =
         new StartCard("open", tr("Open a trace"),
-                 tr("Open a PyTorch profiler trace (.json, .json.gz), an Nsight Systems export (.sqlite) or a "
-                    "Stepscope trace. You can also drop the file anywhere on this window."),
-                 tr("Choose a file…"), this);
+                      tr("Open a PyTorch profiler trace (.json, .json.gz), an Nsight Systems export (.sqlite) or a "
+                         "Stepscope trace. You can also drop the file anywhere on this window."),
+                      tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
     auto* record = new StartCard("record", tr("Record a program"),
-                            tr("Run your own command (a Python training script or any program that uses CUDA or "
-                               "NVTX) and see what it does. The program needs no changes."),
-                            tr("Enter a command…"), this);
+                                 tr("Run your own command (a Python training script or any program that uses CUDA or "
+                                    "NVTX) and see what it does. The program needs no changes."),
+                                 tr("Enter a command…"), this);
     record->button()->setObjectName("recordCard");
     connect(record->button(), &QPushButton::clicked, this, &StartPage::recordProgram);
     connect(tryIt->button(), &QPushButton::clicked, this, &StartPage::tryIt);
@@ -94,8 +94,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     auto* column = new QVBoxLayout;
     column->addStretch(2);
     column->addWidget(makeHeading(tr("Where does the time of a training step go?"), 1.6, this));
-    auto* subtitle =
-        new QLabel(tr("Train, watch every step, see what to change, and measure whether it pays."), this);
+    auto* subtitle = new QLabel(tr("Train, watch every step, see what to change, and measure whether it pays."), this);
     subtitle->setForegroundRole(QPalette::PlaceholderText);
     column->addWidget(subtitle);
     column->addSpacing(16);
@@ -117,7 +116,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
 void StartPage::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
-    showTraces(); // files come and go
+    showTraces(); // files may be added or removed
 }
 
 void StartPage::keyPressEvent(QKeyEvent* event)
@@ -128,7 +127,7 @@ void StartPage::keyPressEvent(QKeyEvent* event)
         QWidget::keyPressEvent(event);
 }
 
-/// Back to the trace on screen, by the window's own action: whoever shows this page has it.
+/// Returns to the trace on screen, by the action of the window that shows this page.
 void StartPage::leave()
 {
     if (auto* action = window()->findChild<QAction*>("goTo:timeline"))
@@ -145,7 +144,7 @@ void StartPage::showBusy()
 
 void StartPage::tryIt()
 {
-    if (m_session->isBusy()) // what is set is what runs: it stays
+    if (m_session->isBusy()) // the current configuration runs, so keep it
         return;
     const Preset preset = firstRun();
     m_session->setConfiguration(preset.configuration, preset.title);
@@ -161,14 +160,14 @@ void StartPage::chooseTrace()
 
 void StartPage::recordProgram()
 {
-    // The window's own action: whoever shows this page has it.
+    // The action of the window that shows this page.
     if (auto* action = window()->findChild<QAction*>("recordProgram"))
         action->trigger();
 }
 
 void StartPage::open(const std::filesystem::path& trace)
 {
-    // The trace of a training that goes on is on screen already; any other may have changed since it was read.
+    // The trace of a running training is already on screen; any other trace may have changed since it was read.
     if (trace == m_session->tracePath() && m_session->isRunOpen())
         leave();
     else

@@ -11,8 +11,8 @@ namespace app {
 
 class PlaceList;
 
-/// What a window without a trace shows: a ready training, opening a trace, recording a program; the runs that were
-/// kept, the traces that were opened lately, and samples. Esc goes back to the trace on screen.
+/// The page without a trace: try an example, open a trace, record a program; recent runs, recent traces, and samples.
+/// Esc returns to the trace on screen.
 class StartPage : public QWidget {
     Q_OBJECT
 public:

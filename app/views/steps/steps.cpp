@@ -15,7 +15,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     const auto showAnalysed = [=] {
         const auto analysed = session->analysed();
         view->showSteps(analysed ? analysed->facts.steps : std::vector<profiler::analysis::Step>());
-        // A trace that has none leaves the room to the timeline; of one that is looked at, nobody knows yet.
+        // A trace without steps leaves the space to the timeline; during the analysis, the steps are unknown.
         const bool mayCome = session->isRunOpen() || session->traceTitle().isEmpty();
         if (analysed || mayCome)
             view->setVisible(mayCome || !analysed->facts.steps.empty());

@@ -7,15 +7,15 @@
 
 namespace app {
 
-/// The bars of all steps, tied to the selection: a bar shows its step, a selected slice marks the bar that holds it.
+/// Bars of all steps, linked to the selection: a bar shows its step, and a selected slice marks the bar of its step.
 class StepsView : public StepBars {
     Q_OBJECT
 public:
     explicit StepsView(Selection* selection, QWidget* parent = nullptr);
 
-    /// Steps of the trace on screen; keeps the mark.
+    /// Sets the steps of the trace on screen; keeps the mark.
     void showSteps(std::vector<profiler::analysis::Step> steps);
-    /// For finding the time of a selected slice.
+    /// Needed to find the time of a selected slice.
     void setTrace(std::shared_ptr<const profiler::Trace> trace) { m_trace = std::move(trace); }
 
 private:

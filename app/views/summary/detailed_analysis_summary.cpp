@@ -34,7 +34,9 @@ EvidenceRow rowOf(const advisor::LookTable::Row& row)
 
 DetailedAnalysisSummary::DetailedAnalysisSummary(QWidget* parent)
     : QWidget(parent), m_column(new QVBoxLayout(this)), m_waiting(words(tr("Running the detailed "
-                                                                           "analysis…"), this)), m_thread(this)
+                                                                           "analysis…"),
+                                                                        this)),
+      m_thread(this)
 {
     m_column->setContentsMargins(0, 0, 0, 0);
     m_waiting->setForegroundRole(QPalette::PlaceholderText);
@@ -44,7 +46,7 @@ DetailedAnalysisSummary::DetailedAnalysisSummary(QWidget* parent)
 }
 
 void DetailedAnalysisSummary::show(std::shared_ptr<const profiler::Trace> trace,
-                             std::shared_ptr<const profiler::analysis::Facts> facts)
+                                   std::shared_ptr<const profiler::analysis::Facts> facts)
 {
     if (trace == m_trace && facts == m_facts)
         return;

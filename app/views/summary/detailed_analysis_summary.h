@@ -17,15 +17,15 @@ struct LookTable;
 
 namespace app {
 
-/// What a closer look at a whole trace tells: launches and the queue, the critical path, copies, who sets memory and
-/// who waits, workers, stragglers, and what the trace does not tell. It is taken when this is first seen, on another
-/// thread; never of a trace that grows. A row leads to what shows it.
+/// The detailed analysis of a whole trace: launches and the queue, the critical path, copies, memsets, waits, workers,
+/// stragglers, and missing data. It runs on another thread when the page is first visible, and never for a growing
+/// trace. A row links to its evidence.
 class DetailedAnalysisSummary : public QWidget {
     Q_OBJECT
 public:
     explicit DetailedAnalysisSummary(QWidget* parent);
 
-    /// @param trace  null, or one that grows: nothing is shown
+    /// @param trace  null or growing: shows nothing
     void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts);
 
 signals:
@@ -41,10 +41,10 @@ private:
 
     std::shared_ptr<const profiler::Trace> m_trace;
     std::shared_ptr<const profiler::analysis::Facts> m_facts;
-    bool m_wanted = false; ///< not looked yet
+    bool m_wanted = false; ///< not analysed yet
     QVBoxLayout* m_column;
     QLabel* m_waiting;
-    QWidget* m_content = nullptr; ///< made anew for each trace
+    QWidget* m_content = nullptr; ///< recreated for each trace
     Background m_thread;
 };
 

@@ -76,7 +76,7 @@ void DeviceSummary::show(const TraceSummary& summary)
     showBreakdown(summary.breakdown);
     showDevices(summary);
     showKernels(summary.kernels.get());
-    // A trace of the host alone says all of this by its phases already.
+    // A CPU-only trace already shows all of this in its phases.
     setVisible(!summary.devices.empty());
 }
 

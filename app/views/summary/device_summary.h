@@ -12,8 +12,8 @@ namespace app {
 
 class PartsBar;
 
-/// What the devices did and why they did nothing: the breakdown of the steps, how busy each device was, causes of
-/// idleness, kernels that cost most. Hidden where the trace tells of no device.
+/// GPU activity and idle causes: the breakdown of the step time, the utilization of each GPU, idle causes, and the top
+/// kernels. Hidden if the trace has no GPU.
 class DeviceSummary : public QWidget {
     Q_OBJECT
 public:

@@ -11,8 +11,8 @@ class QVBoxLayout;
 
 namespace app {
 
-/// What held the memory of each device when most of it was in use, and when it ran out. Hidden where the trace keeps
-/// none of that. A row leads to its step.
+/// The memory use of each device at its peak and when it ran out, by allocating operator. Hidden if the trace has no
+/// memory events. A row links to its step.
 class MemorySummary : public QWidget {
     Q_OBJECT
 public:
@@ -28,7 +28,7 @@ private:
     void addMoment(const profiler::analysis::MemoryMoment& moment, const std::vector<profiler::analysis::Step>& steps);
 
     QVBoxLayout* m_column;
-    QWidget* m_content = nullptr; ///< made anew when there is something else to show
+    QWidget* m_content = nullptr; ///< recreated when the content changes
     std::vector<profiler::analysis::MemoryMoment> m_shown;
 };
 

@@ -14,7 +14,7 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     Session* session = context.session;
     const auto showAnalysed = [=] {
         const auto analysed = session->analysed();
-        if (analysed) // shares the analysis, no copy
+        if (analysed) // shares the analysis without copying it
             panel->show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
         else
             panel->show(nullptr, nullptr, nullptr);

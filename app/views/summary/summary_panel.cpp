@@ -91,7 +91,7 @@ QWidget* SummaryPanel::makePage()
     columns->addWidget(makeCostColumn(content), 1);
     page->addLayout(columns);
     page->addWidget(m_look = new DetailedAnalysisSummary(content));
-    page->addStretch(1); // a tall window does not pull them apart
+    page->addStretch(1); // a tall window must not spread them
     connect(m_look, &DetailedAnalysisSummary::evidenceChosen, this, &SummaryPanel::follow);
     scroll->setWidget(content);
     return scroll;
@@ -215,7 +215,7 @@ void SummaryPanel::showChoice()
     const bool found = steps > 0 && m_facts->steps.front().found;
     const QString range = any && m_summary ? m_summary->stepRange : QString();
     m_choice->setVisible(any && (live ? steps > 0 : found || !range.isEmpty() || steps == 0));
-    if (live) // a long one is looked at as a whole now and then
+    if (live) // long runs are analysed as a whole only occasionally
         m_choice->setText(tr("Based on the first %1; updated for the whole run when it "
                              "ends.")
                               .arg(formatCounted(steps, tr("step"), tr("steps"))));
@@ -256,7 +256,7 @@ void SummaryPanel::changeEvent(QEvent* event)
     QWidget::changeEvent(event);
     if (event->type() != QEvent::PaletteChange || !m_choice)
         return;
-    m_choice->clear(); // a link keeps the colour that it was set with
+    m_choice->clear(); // a link keeps its original colour
     showChoice();
 }
 
@@ -290,7 +290,7 @@ void SummaryPanel::showStatistics()
     m_statistics->setText(text);
 }
 
-/// The page is about one rank; this compares it with the others.
+/// The page shows one rank; this table compares it with the others.
 void SummaryPanel::showRanks()
 {
     std::vector<EvidenceRow> rows;
@@ -353,7 +353,8 @@ void SummaryPanel::showLoader()
                             : tr("%1 loader workers, busy %2 of the time").arg(input.workers).arg(busy);
     const QString waits =
         tr("a steady step waits %1 for data (%2)").arg(formatUs(input.waitUsPerStep), formatShare(input.waitShare));
-    // Without recorded stages nothing says what a batch costs, nor who loads it; without a wait not even that it loads.
+    // Without recorded loader stages, the cost of a batch and the loading thread are unknown; without waits, it is
+    // unknown whether data is loaded at all.
     if (input.loadUsPerBatch > 0)
         m_loaderText->setText(tr("%1. Loading a batch takes %2; %3.").arg(who, formatUs(input.loadUsPerBatch), waits));
     else if (input.waitUsPerStep > 0)

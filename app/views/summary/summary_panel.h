@@ -21,24 +21,24 @@ class MemorySummary;
 class PartsBar;
 class StepTimesChart;
 
-/// Where a steady step's time goes, how long steps take over the run, what the loader does, which operators cost most.
-/// Every row leads to its place on the timeline.
+/// Where the time of a steady step goes, step times over the run, the data loader, and the top operators. Every row
+/// links to the timeline.
 class SummaryPanel : public QWidget {
     Q_OBJECT
 public:
     explicit SummaryPanel(Selection* selection, QWidget* parent = nullptr);
 
-    /// What is said while there are no facts: that they are on their way, or what brings them.
-    /// @param whyNot  why there will be none; empty: nothing is wrong
+    /// The text while there is no analysis: that it is running, or what to do.
+    /// @param whyNot  why there will be none; empty: no error
     void setAnalysing(bool analysing, const QString& whyNot = {});
-    /// The analysis of a trace; null facts: nothing known yet. All are kept.
-    /// @param summary  what the devices did; null: nothing known of them
+    /// Sets the analysis of a trace; null: not available yet. All pointers are kept.
+    /// @param summary  overview of the devices; null: not available
     void show(std::shared_ptr<const profiler::Trace> trace, std::shared_ptr<const profiler::analysis::Facts> facts,
               std::shared_ptr<const TraceSummary> summary = nullptr);
 
 signals:
-    void stepsByRepetitionWanted(bool on);     ///< steps are to be found, or no more
-    void stepRangeWanted(const QString& name); ///< the ranges of this name are to be the steps
+    void stepsByRepetitionWanted(bool on);     ///< steps must be inferred, or no longer
+    void stepRangeWanted(const QString& name); ///< ranges of this name must be used as steps
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -64,7 +64,7 @@ private:
     std::shared_ptr<const TraceSummary> m_summary;
     QStackedWidget* m_pages = nullptr;
     QLabel* m_empty = nullptr;
-    QWidget* m_stepParts = nullptr; ///< what only a trace with steps has
+    QWidget* m_stepParts = nullptr; ///< widgets that need steps
     QLabel* m_chartHead = nullptr;
     DeviceSummary* m_devices = nullptr;
     MemorySummary* m_memory = nullptr;
@@ -74,7 +74,7 @@ private:
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;
     EvidenceTable *m_ranks = nullptr, *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
-    std::vector<std::size_t> m_barParts; ///< kStepParts that the bar's parts stand for
+    std::vector<std::size_t> m_barParts; ///< indices of kStepParts for the parts of the bar
 };
 
 } // namespace app

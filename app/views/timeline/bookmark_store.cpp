@@ -40,7 +40,7 @@ QString BookmarkStore::fileFor(const std::filesystem::path& trace) const
 QByteArray BookmarkStore::toText(const std::vector<TimelineMark>& bookmarks)
 {
     QJsonArray list;
-    // A time is text: JSON's numbers do not hold 64 bits.
+    // Times are stored as text because JSON numbers cannot represent 64 bits.
     for (const TimelineMark& mark : bookmarks)
         list.append(QJsonObject{{"ns", QString::number(profiler::toNs(mark.time))}, {"note", mark.note}});
     return list.isEmpty() ? QByteArray() : QJsonDocument(list).toJson(QJsonDocument::Compact);

@@ -11,25 +11,25 @@
 
 namespace app {
 
-/// Bookmarks of trace files, kept in a folder of the app, never beside the user's trace. A file is known by its path,
-/// size and time of change: another recording at the same place has none of the old one's. A copy that the app exports
-/// in its own format takes them along in its metadata, and a file that brings some has these until they are changed.
+/// Bookmarks of trace files, stored in a folder of the app and never next to the user's trace. A file is identified by
+/// its path, size and modification time, so a new recording at the same path does not inherit bookmarks. A copy
+/// exported in the app's own format contains them in its metadata, and they are used until the user changes them.
 class BookmarkStore {
 public:
-    /// @param folder  made when first written
+    /// @param folder  created on the first write
     explicit BookmarkStore(QString folder) : m_folder(std::move(folder)) {}
     /// In the app's data folder.
     static BookmarkStore standard();
 
-    /// As text, JSON; empty where there are none.
+    /// JSON text; empty if there are none.
     [[nodiscard]] static QByteArray toText(const std::vector<TimelineMark>& bookmarks);
-    /// What cannot be read is left out.
+    /// Ignores unreadable entries.
     [[nodiscard]] static std::vector<TimelineMark> fromText(const QByteArray& text);
 
-    /// None for a file that is not there or of which nothing is kept.
+    /// None if the file does not exist or has no stored bookmarks.
     [[nodiscard]] std::optional<std::vector<TimelineMark>> load(const std::filesystem::path& trace) const;
-    /// Replaces all of a file's. Fails when the trace's file is gone, or the folder cannot be written.
-    /// @param evenNone  that it has none is kept, too: the file brings some of its own
+    /// Replaces all bookmarks of a file. Fails if the trace file does not exist or the folder is not writable.
+    /// @param evenNone  also store an empty list, because the file contains its own bookmarks
     profiler::Result<void> save(const std::filesystem::path& trace, const std::vector<TimelineMark>& bookmarks,
                                 bool evenNone = false) const;
 

@@ -109,7 +109,7 @@ void FindBar::showHits(const std::shared_ptr<const FindHits>& hits)
     m_count = hits ? hits->count : 0;
     for (QToolButton* button : {m_previous, m_next})
         button->setEnabled(m_count > 0);
-    // What a growing trace brings comes after what it had: places stay.
+    // New events of a growing trace come after the existing ones, so positions stay valid.
     if (hits && hits->search->trace()->captureStats().live && m_number > 0 && m_number <= m_count)
         return showPlace(m_number);
     m_number = 0;
@@ -132,7 +132,7 @@ void FindBar::showError(const QString& message)
 bool FindBar::eventFilter(QObject* watched, QEvent* event)
 {
     if (watched == m_text && event->type() == QEvent::ShortcutOverride) {
-        // The timeline has actions of these keys, and the bar lies within its view.
+        // The timeline has actions with these keys, and the bar is inside its view.
         const int pressed = static_cast<QKeyEvent*>(event)->key();
         if (pressed == Qt::Key_Return || pressed == Qt::Key_Enter || pressed == Qt::Key_Escape) {
             event->accept();

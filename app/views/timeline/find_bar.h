@@ -12,14 +12,14 @@ class QToolButton;
 
 namespace app {
 
-/// The strip over the timeline that finds names: a text or a regular expression, how many there are, and the way from
-/// one to the next.
+/// The search bar above the timeline: a text or regular expression, the number of matches, and buttons to go from one
+/// to the next.
 class FindBar : public QWidget {
     Q_OBJECT
 public:
     explicit FindBar(QWidget* parent = nullptr);
 
-    /// Takes the focus, with the text selected.
+    /// Takes the focus and selects the text.
     void open();
     [[nodiscard]] profiler::NamePattern pattern() const;
     void setText(const QString& text);
@@ -47,9 +47,9 @@ private:
     QLineEdit* m_text;
     QToolButton *m_case, *m_regex, *m_previous, *m_next;
     QLabel* m_place;
-    bool m_isError = false; ///< what m_place says
+    bool m_isError = false; ///< content of m_place
     quint64 m_count = 0;
-    quint64 m_number = 0; ///< place of the match that was gone to; 0: none
+    quint64 m_number = 0; ///< number of the current match; 0: none
 };
 
 } // namespace app

@@ -10,7 +10,7 @@ using profiler::Nanoseconds;
 
 namespace {
 
-constexpr double kFarthest = 9e18; ///< ns that fit 64 bits
+constexpr double kFarthest = 9e18; ///< ns that fit into 64 bits
 
 std::optional<Nanoseconds> nanoseconds(double value, double unit)
 {
@@ -25,7 +25,7 @@ std::optional<Nanoseconds> nanoseconds(double value, double unit)
 std::optional<Destination> parseDestination(const QString& text)
 {
     QString trimmed = text.trimmed().toLower();
-    // A position as the app shows it: "1,234.567 890 123 s".
+    // A position in the app's format: "1,234.567 890 123 s".
     static const QRegularExpression betweenDigits(QStringLiteral("(?<=\\d)\\s+(?=\\d)"));
     trimmed.remove(betweenDigits);
     if (trimmed.contains(u'.'))

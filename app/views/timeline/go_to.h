@@ -9,13 +9,13 @@
 
 namespace app {
 
-/// What somebody typed to go somewhere: a step's number, or a time since the trace's begin.
+/// A parsed target: a step number, or a time since the start of the trace.
 using Destination = std::variant<std::int64_t, profiler::Nanoseconds>;
 
-/// "step 12", "#12"; "1.25 s", "340 ms", "12us", "1:23.5" (minutes). Nothing for what is none of these.
+/// "step 12", "#12"; "1.25 s", "340 ms", "12us", "1:23.5" (minutes). Empty for other text.
 std::optional<Destination> parseDestination(const QString& text);
 
-/// The first step of that number; null where there is no such.
+/// The first step with that number; null if there is none.
 const profiler::analysis::Step* findStep(const Steps& steps, std::int64_t number);
 
 } // namespace app

@@ -6,7 +6,7 @@ namespace app {
 
 class TimelineCanvas;
 
-/// All keys of the timeline, by topic, as its actions have them.
+/// All keyboard shortcuts of the timeline by topic, generated from its actions.
 class KeySheet : public QDialog {
     Q_OBJECT
 public:

@@ -22,11 +22,11 @@ QWidget* create(const ViewContext& context, QWidget* parent)
     });
     QObject::connect(view, &TimelineView::noticed, session, &Session::noticed);
     const auto showAnalysed = [=] {
-        // An analysis of an earlier snapshot still tells the truth of its part; one of another trace never comes here.
+        // An analysis of an earlier snapshot is still valid for its part; one of another trace never arrives here.
         const auto analysed = session->analysed();
         if (!analysed)
             return;
-        // But a run that has ended may show more steps by now than the look at it while it ran found.
+        // A finished run may have more steps than its last analysis while it ran.
         if (!analysed->trace->captureStats().live || session->trace()->captureStats().live)
             view->showSteps({analysed, &analysed->facts.steps});
         view->showGaps(analysed->summary.gaps);

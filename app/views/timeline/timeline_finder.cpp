@@ -12,7 +12,7 @@ using profiler::TrackId;
 
 namespace {
 
-constexpr std::size_t kMarks = 4096; ///< more than an overview has pixels
+constexpr std::size_t kMarks = 4096; ///< more spans than the overview has pixels
 constexpr int kSearchAgainMs = 1000;
 
 std::vector<TrackId> searched(const Trace& trace)
@@ -24,13 +24,13 @@ std::vector<TrackId> searched(const Trace& trace)
     return tracks;
 }
 
-/// Counts and marks, track by track so that it can be given up. Null when it was.
+/// Counts and marks the matches track by track, so that it can be stopped. Null if stopped.
 std::shared_ptr<const FindHits> collect(NameSearch search, const std::stop_token& stop)
 {
     auto hits = std::make_shared<FindHits>();
     hits->search = std::make_shared<const NameSearch>(std::move(search));
     const Trace& trace = *hits->search->trace();
-    // The end belongs to the last mark: a slice may begin there.
+    // The end belongs to the last span because a slice may start there.
     hits->range = {trace.range().begin, trace.range().end + profiler::Nanoseconds{1}};
     hits->marks.assign(kMarks, 0);
     if (hits->search->nameCount() == 0)
@@ -68,7 +68,7 @@ void TimelineFinder::updateTrace(std::shared_ptr<const Trace> trace)
 {
     m_trace = std::move(trace);
     const bool sought = !m_pattern.text.empty();
-    // The slices of a file that is being read have other ids in the next part of it.
+    // Slice ids change with the next preview of a file.
     if (m_trace && m_trace->captureStats().live)
         m_behind = sought;
     else
@@ -151,7 +151,7 @@ void TimelineFinder::startStep(const Step& step)
                 slice = step.forward ? search.next(tracks, *step.from) : search.previous(tracks, *step.from);
             else
                 slice = step.forward ? search.next(tracks, step.time) : search.previous(tracks, step.time);
-            if (!slice) // around the end
+            if (!slice) // wraps around at the end
                 slice =
                     step.forward ? search.next(tracks, hits->range.begin) : search.previous(tracks, hits->range.end);
             const std::uint64_t number = slice ? search.rank(tracks, *slice) + 1 : 0;

@@ -88,12 +88,12 @@ void TimelineView::connectFind()
         if (holds(*m_canvas->scene().trace, slice.id))
             m_canvas->selectAndShow(slice);
     });
-    // The keys work in the bar, too.
+    // The shortcuts also work in the search bar.
     for (const char* name : {"find", "findNext", "findPrevious", "goTo"})
         m_findBar->addAction(timelineAction(*m_canvas, name));
 }
 
-/// A disk may go away while its trace is on screen: what is missing then is told, too.
+/// A disk may be removed while its trace is on screen; missing data is reported then, too.
 void TimelineView::watchReading()
 {
     auto* look = new QTimer(this);
@@ -107,7 +107,7 @@ void TimelineView::watchReading()
 
 void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
-    m_selection->clear(); // its ids mean nothing in another trace
+    m_selection->clear(); // its ids are invalid in another trace
     m_notice->setStats(trace->losses(), writerOf(*trace));
     m_file = file;
     takeRowLayout(*trace);
@@ -122,9 +122,9 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     m_notice->setStats(trace->losses(), writerOf(*trace));
     m_minimap->setTrace(trace);
     m_canvas->updateTrace(trace);
-    if (m_selection->slice()) // the canvas may have dropped one that the trace before did not hold yet
+    if (m_selection->slice()) // the canvas may have dropped a bookmark beyond the end of the earlier snapshot
         m_canvas->setSelectedSlice(m_selection->slice());
-    // The file that was being written has another size now: what was noted meanwhile goes with the whole one.
+    // The file has its final size now, so the bookmarks set while it was written are stored for the complete file.
     if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
         keepBookmarks();
     m_finder->updateTrace(std::move(trace));
@@ -140,7 +140,7 @@ void TimelineView::showGaps(std::shared_ptr<const DeviceGaps> gaps)
     m_canvas->setGaps(std::move(gaps));
 }
 
-/// Traces of one format have rows of the same kinds: they stand as the user left the last one's.
+/// Traces of one format have the same kinds of rows, so the user's layout of the last one is restored.
 void TimelineView::takeRowLayout(const profiler::Trace& trace)
 {
     const QString format = traceText(trace.format());

@@ -20,35 +20,36 @@ class TimelineCanvas;
 class TimelineFinder;
 class TimelineMinimap;
 
-/// The timeline with what its trace lacks above it, the whole trace as a strip, and the bar that finds names; tied to
-/// the selection of all views.
+/// The timeline with a notice about missing data, the overview strip of the whole trace, and the search bar; linked to
+/// the shared selection.
 class TimelineView : public QWidget {
     Q_OBJECT
 public:
     explicit TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent = nullptr);
 
-    /// Another trace altogether. @param file  that it comes from; empty for none
+    /// Shows a different trace.
+    /// @param file  its file; empty: none
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file = {});
     /// A later snapshot of the same one.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
-    /// The steps that an analysis of the trace on screen has found; null: not known.
+    /// The analysed steps of the trace on screen; null: unknown.
     void showSteps(std::shared_ptr<const Steps> steps);
-    /// When and why devices were idle, as an analysis of the trace on screen has told it; null: not known.
+    /// The analysed idle intervals of the devices; null: unknown.
     void showGaps(std::shared_ptr<const DeviceGaps> gaps);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
 
-    /// Key of a trace's metadata for the bookmarks that it brings, as BookmarkStore::toText() has them.
+    /// Metadata key of bookmarks in a trace file, in the format of BookmarkStore::toText().
     static constexpr const char* kBookmarksKey = "timeline.bookmarks";
 
-    /// Opens the bar that finds names.
+    /// Opens the search bar.
     void openFind();
-    /// Goes to what somebody typed: "1.25 s", "340 ms", "step 12". An error in words otherwise.
+    /// Goes to typed text: "1.25 s", "340 ms", "step 12". Otherwise returns an error message.
     QString goTo(const QString& text);
 
 signals:
-    /// @param text  those of the trace on screen, as BookmarkStore::toText() has them
+    /// @param text  bookmarks of the trace on screen, in the format of BookmarkStore::toText()
     void bookmarksChanged(const QByteArray& text);
-    /// Something for the user to know.
+    /// A notice for the user.
     void noticed(const QString& what, const QString& detail, bool isError);
 
 private:
@@ -79,8 +80,8 @@ private:
     TimelineMinimap* m_minimap;
     TimelineCanvas* m_canvas;
     QMenu* m_bookmarkMenu = nullptr;
-    bool m_loading = false; ///< bookmarks come from the store: they need not go back there
-    QString m_rowsKey;      ///< of the settings that keep how the rows of this kind of trace stand
+    bool m_loading = false; ///< bookmarks are being loaded from the store and must not be saved again
+    QString m_rowsKey;      ///< settings key for the row layout of this kind of trace
 };
 
 } // namespace app

@@ -16,12 +16,12 @@
 #include <QSaveFile>
 #include <algorithm>
 
-// What the view asks the user: notes of bookmarks, places to go to, files for pictures.
+// Dialogs of the view: notes of bookmarks, positions to go to, image files.
 namespace app {
 
 namespace {
 
-constexpr double kPictureRatio = 2; ///< device pixels a logical one: sharp in a document
+constexpr double kPictureRatio = 2; ///< device pixels per logical pixel: sharp in a document
 constexpr qsizetype kLongestNote = 500;
 
 } // namespace
@@ -44,7 +44,7 @@ void TimelineView::connectMarks()
     });
 }
 
-/// What the user did to them here counts; without that, what the file brings.
+/// The user's own bookmarks have priority over those in the file.
 void TimelineView::takeBookmarks(const profiler::Trace& trace)
 {
     const auto& metadata = trace.metadata();
@@ -64,7 +64,7 @@ void TimelineView::keepBookmarks()
     const profiler::Trace& trace = *m_canvas->scene().trace;
     const auto saved =
         m_bookmarks.save(m_file, m_canvas->scene().marks.bookmarks(), trace.metadata().contains(kBookmarksKey));
-    // Those of a trace that is being written are kept at its end again.
+    // Bookmarks of a trace that is being written are stored again at its end.
     if (!saved && !trace.captureStats().live)
         emit noticed(tr("Could not save the bookmarks: %1.").arg(QString::fromStdString(saved.error().what.text)),
                      QString::fromStdString(saved.error().message()), true);
@@ -113,7 +113,7 @@ QString TimelineView::goTo(const QString& text)
             return tr("This trace has no step %1.").arg(*number);
         if (!step->found && holds(trace, step->slice)) {
             m_canvas->selectAndShow(trace.slice(step->slice));
-        } else { // its slice is only what it begins with
+        } else { // the slice of an inferred step is only the first one in it
             m_selection->selectRange(step->range);
             m_canvas->bringIntoView(step->range);
         }

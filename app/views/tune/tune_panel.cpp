@@ -28,7 +28,7 @@ namespace {
 constexpr auto kMinutesKey = "tune/minutes";
 constexpr int kUsualMinutes = 10;
 constexpr int kMostMinutes = 24 * 60;
-constexpr int kFewestRows = 4;  ///< in sight at once, the header among them
+constexpr int kFewestRows = 4;  ///< visible rows, including the header
 constexpr int kRowPadding = 10; ///< pixels around the text of a row
 
 QPushButton* makeButton(const QString& name, const QString& iconStem, const QString& text, QWidget* parent)
@@ -118,7 +118,7 @@ QWidget* TunePanel::makePage()
     layout->addWidget(m_result);
     layout->addWidget(m_table, 1);
     layout->addWidget(m_detail);
-    // A low dock shows part of the page, not a squeezed table between cut sentences.
+    // A low dock scrolls the page instead of squeezing its table.
     m_table->setMinimumHeight(kFewestRows * (m_table->fontMetrics().height() + kRowPadding));
     auto* scroll = new QScrollArea(m_pages);
     scroll->setObjectName("tuneScroll");
@@ -255,7 +255,7 @@ void TunePanel::showClock()
     const double since = static_cast<double>(QDateTime::currentMSecsSinceEpoch() - m_wordAt) / 1000;
     const double spent = std::min(all, m_spentAtWord + since);
     m_spent->setRange(0, static_cast<int>(all));
-    // It may take a little longer than it was given: what goes on is not shown as complete.
+    // Tuning may exceed its time budget slightly; it must not be shown as complete while it runs.
     m_spent->setValue(static_cast<int>(std::min(spent, 0.99 * all)));
     m_spent->setFormat(tr("%1 of %2 min").arg(clockText(spent), clockText(all)));
 }

@@ -17,8 +17,8 @@ namespace app {
 class EvidenceTable;
 class TuneResultBar;
 
-/// Tunes the configuration by one button: what it is at, what was tried and what came of it, *Stop*, which keeps the
-/// best, and at the end the ways to take what was found along.
+/// Tunes the configuration with one button: current activity, tried changes with their results, *Stop*, which keeps the
+/// best result, and ways to apply or save the result.
 class TunePanel : public QWidget {
     Q_OBJECT
 public:
@@ -41,8 +41,8 @@ private:
 
     Session* m_session;
     VisibilityWatcher m_watch;
-    QString m_title; ///< of the dock, while it has the mark of a result that nobody saw
-    QTimer m_clock;  ///< moves the bar between two words of the tuner
+    QString m_title; ///< title of the dock while it has the mark of an unseen result
+    QTimer m_clock;  ///< updates the progress bar between two messages of the tuner
     double m_spentAtWord = 0;
     qint64 m_wordAt = 0; ///< ms of the steady clock
     QPushButton *m_start = nullptr, *m_stop = nullptr;

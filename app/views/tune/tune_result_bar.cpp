@@ -64,7 +64,7 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
         buttons->addWidget(widget);
     buttons->addStretch(1);
     layout->addLayout(buttons);
-    // Those of a program take the place of others: the bar is never wider than it has to be.
+    // Buttons for a program replace those for a configuration, so that the bar stays narrow.
     m_showDiff->hide();
     m_savePatch->hide();
     m_saveConfiguration->setToolTip(tr("Save the tuned configuration"));
@@ -105,7 +105,7 @@ bool TuneResultBar::isApplied() const
     });
 }
 
-/// Something was kept.
+/// True if changes were kept.
 bool TuneResultBar::isBetter() const
 {
     const TuneController& tuning = m_session->tuning();
@@ -139,7 +139,7 @@ void TuneResultBar::showResult()
     m_copy->setEnabled(!advisor::codeToPaste(result).empty());
 }
 
-/// The diff of what was kept of a program, and what goes with it.
+/// The diff of the kept changes of a program, and its buttons.
 void TuneResultBar::showProgramResult()
 {
     const std::shared_ptr<const ProgramTuned> tuned = m_session->tuning().programResult();

@@ -12,14 +12,14 @@ namespace app {
 
 class PatchBox;
 
-/// What tuning made of the training or of the program, in a sentence, and the ways to take it along: into the
-/// configuration or the user's files, as files, as code to paste. Shown once there is a result.
+/// The result of tuning a training or program in one sentence, and ways to use it: apply it to the configuration or the
+/// user's files, save files, copy code. Shown when there is a result.
 class TuneResultBar : public QWidget {
     Q_OBJECT
 public:
     TuneResultBar(Session* session, QWidget* parent);
 
-    /// Of the session's last tuning.
+    /// Shows the session's last tuning.
     void showResult();
 
 protected:
@@ -41,8 +41,8 @@ private:
     QLabel* m_summary;
     QPushButton *m_apply, *m_saveConfiguration, *m_saveReport, *m_showDiff, *m_savePatch;
     QToolButton* m_copy;
-    std::shared_ptr<const ProgramTuned> m_shown; ///< that `m_patch` is of
-    PatchBox* m_patch = nullptr;                 ///< null: nothing was kept of a program, or none was tuned
+    std::shared_ptr<const ProgramTuned> m_shown; ///< the result shown by `m_patch`
+    PatchBox* m_patch = nullptr;                 ///< null if no change of a program was kept
 };
 
 } // namespace app

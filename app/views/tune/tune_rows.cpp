@@ -35,7 +35,7 @@ EvidenceRow rowOf(const advisor::Toggle& change)
     return row;
 }
 
-/// "1.43 × (1.40–1.46)"; a dash where nothing was measured, or too little for an interval.
+/// "1.43 × (1.40–1.46)"; a dash if nothing was measured, or too little for an interval.
 void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
 {
     if (!ratio || !ratio->isKnown())
@@ -47,7 +47,7 @@ void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
              ratio->value});
 }
 
-/// By memory: what the peak fell by; else what a step lost.
+/// For the memory objective, the reduction of the peak; otherwise the reduction of the step time.
 QString savedText(const advisor::ExperimentResult& result)
 {
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
@@ -123,7 +123,7 @@ QString trialText(const TuneTrial& trial)
     QString text = toggleText(trial.change);
     if (!trial.title.empty())
         text += QString(" (%1)").arg(asQString(trial.title));
-    // Nothing was measured where the time ended before the first pairs.
+    // Nothing was measured if the time budget ran out before the first pairs.
     if (const QString measured = trial.result ? predictedBesideMeasured(*trial.result) : QString(); !measured.isEmpty())
         text += ": " + measured;
     return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.whyText()));

@@ -8,13 +8,13 @@
 
 namespace app {
 
-/// The columns of the table of what was tried.
+/// The columns of the table of tried changes.
 std::vector<EvidenceModel::Column> tuneColumns();
-/// A change that was tried; its key is its number, from 0.
+/// A tried change; its key is its index.
 EvidenceRow tuneRow(const advisor::TuneTrial& trial, std::size_t number);
-/// What is being tried, under those that ended.
+/// The change being tried, below the finished ones.
 EvidenceRow tuneRow(const advisor::TuneProgress& progress);
-/// Why a trial ended as it did, in a sentence or two: its title, predicted beside measured, why.
+/// Explains the outcome of a trial in one or two sentences: its title, predicted and measured saving, and the reason.
 QString trialText(const advisor::TuneTrial& trial);
 
 } // namespace app
