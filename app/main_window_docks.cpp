@@ -114,7 +114,7 @@ void MainWindow::arrangeDocks()
         if (view.area == ViewArea::Left)
             left << dock;
         if (view.area == ViewArea::Right)
-            resizeDocks({dock}, {std::clamp(width() / 4, 280, 360)}, Qt::Horizontal); // a laptop has less room
+            resizeDocks({dock}, {std::clamp(width() / 4, 280, 360)}, Qt::Horizontal); // laptops have less space
         if (view.area != ViewArea::Bottom)
             continue;
         if (!firstBottom)

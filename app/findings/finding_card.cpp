@@ -54,7 +54,7 @@ profiler::TimeRange withSurroundings(profiler::TimeRange range)
     return {range.begin - room, range.end + room};
 }
 
-/// The user's lines, as links that carry their index.
+/// The user's source lines as links with their index as target.
 QString sourceText(const std::vector<advisor::SourcePlace>& source)
 {
     QStringList lines;

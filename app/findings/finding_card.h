@@ -68,8 +68,8 @@ private:
     QToolButton* m_why = nullptr;
     QWidget* m_buttons = nullptr;
     MeasurementBox* m_measurement = nullptr;
-    TipBox* m_tip = nullptr;     ///< made when it is first unfolded
-    PatchBox* m_patch = nullptr; ///< made when the diff is first shown
+    TipBox* m_tip = nullptr;     ///< created when it is first expanded
+    PatchBox* m_patch = nullptr; ///< created when the diff is first shown
 };
 
 } // namespace app

@@ -14,7 +14,7 @@ namespace app {
 namespace {
 
 constexpr int kAround = 2;    ///< lines before and after
-constexpr int kMostLines = 9; ///< of a call that goes over many
+constexpr int kMostLines = 9; ///< maximum lines of a multi-line call
 constexpr int kRoom = 6;      ///< pixels at each edge
 
 /// The common indentation of all lines, which is not shown.

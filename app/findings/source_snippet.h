@@ -18,7 +18,7 @@ public:
     /// Shows lines `line` to `endLine` of the file with some context. Hides the widget if the file has no text.
     void showLines(const RecordedFile* file, int line, int endLine);
     [[nodiscard]] QStringList lines() const { return m_lines; } ///< on screen
-    [[nodiscard]] int firstLine() const { return m_first; }     ///< number of the first of them
+    [[nodiscard]] int firstLine() const { return m_first; }     ///< number of the first line
 
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
@@ -35,7 +35,7 @@ private:
     [[nodiscard]] int lineHeight() const;
 
     QStringList m_lines;
-    std::vector<std::vector<CodePart>> m_parts; ///< of each line
+    std::vector<std::vector<CodePart>> m_parts; ///< coloured parts of each line
     int m_first = 1, m_begin = 0, m_end = 0;    ///< the finding's lines are m_begin to m_end
 };
 

@@ -19,7 +19,8 @@ public:
 
     [[nodiscard]] Theme theme() const { return m_theme; }
     void setTheme(Theme theme); ///< is remembered
-    /// Asks the desktop, and listens to it from now on. Not done by the constructor, so that the window paints first.
+    /// Queries the desktop's theme and follows its changes from now on. The constructor does not do this, so that the
+    /// window paints first.
     void followDesktop();
 
 signals:

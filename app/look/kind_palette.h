@@ -15,7 +15,7 @@ enum class SliceClass : std::uint8_t {
     Other,
     Step,
     DataWait, ///< the training waits for its input
-    Idle,     ///< a loader worker that waits
+    Idle,     ///< a loader worker waits
     Sync,     ///< a host thread waits for the device
     CopyToDevice,
     CopyToHost, ///< and reading values back
@@ -46,8 +46,8 @@ enum class FillPattern : std::uint8_t { Solid, Hatch, SparseHatch };
 /// How a class is drawn. The palette of Okabe and Ito, extended by shades of its green for compute.
 struct ClassStyle {
     QColor fill;
-    QColor second; ///< the hatch's other colour; the fill where solid
-    QColor text;   ///< black or white, whichever reads better on the fill; at least 4.5 : 1
+    QColor second; ///< second colour of the hatch; the fill colour if solid
+    QColor text;   ///< black or white, whichever has more contrast with the fill; at least 4.5 : 1
     QColor edge;   ///< outline; at least 1.4 : 1 against the fill
     FillPattern pattern = FillPattern::Solid;
 };

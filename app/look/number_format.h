@@ -7,7 +7,7 @@
 
 namespace app {
 
-/// Numbers for the app's texts: the product's one formatter (profiler/model/number_text.h) with Qt's strings.
+/// Number formatting for the app: the product's common formatter (profiler/model/number_text.h) with Qt strings.
 
 using profiler::kPlainCounts;
 

@@ -110,7 +110,7 @@ QString traceText(std::string_view view)
 QString sliceTitle(const Trace& trace, const Slice& slice)
 {
     const QString name = traceText(trace.name(slice));
-    // "ProfilerStep#5" has its number already.
+    // "ProfilerStep#5" already contains its number.
     if (slice.kind == ActivityKind::Step && !name.endsWith(u'#' + QString::number(slice.args.value)))
         return name + u' ' + formatCount(slice.args.value);
     return name.isEmpty() ? text("(no name)") : name;

@@ -19,7 +19,7 @@ struct StepPart {
     profiler::Nanoseconds profiler::analysis::StepParts::*time;
 };
 
-/// In the order of a step.
+/// In their order within a step.
 inline constexpr std::array<StepPart, 8> kStepParts = {{
     {SliceClass::DataWait, QT_TRANSLATE_NOOP("StepParts", "data wait"), profiler::phase::kDataWait,
      &profiler::analysis::StepParts::dataWait},

@@ -19,7 +19,7 @@ QString text(const char* source)
     return QCoreApplication::translate("StepRows", source);
 }
 
-/// Ids of columns; the parts of a step follow Remark in their order.
+/// Column ids; the parts of a step follow after Remark.
 enum StepColumn : int { Index, Begin, Duration, Remark, FirstPart };
 
 class StepRows : public TableRows {

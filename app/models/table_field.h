@@ -51,8 +51,8 @@ bool isFigure(Field field);
 /// "ns", "bytes", "bytes/s" or "": the unit of exact values, for column headings in files.
 QString exactUnit(Field field);
 
-using Steps = std::vector<profiler::analysis::Step>; ///< by begin, not overlapping
-/// The step in which a moment lies; null outside of steps.
+using Steps = std::vector<profiler::analysis::Step>; ///< sorted by start, not overlapping
+/// The step that contains a time; null outside of steps.
 const profiler::analysis::Step* stepAt(const Steps& steps, profiler::TraceTime time);
 
 /// A cell in a table of slices; group fields do not apply.

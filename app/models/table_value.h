@@ -14,10 +14,10 @@ struct TableValue {
         None,     ///< does not apply: an empty cell
         Text,     ///< `text`
         Count,    ///< `whole`
-        Time,     ///< `whole`, ns: how long something takes
+        Time,     ///< `whole`, ns: duration
         Bytes,    ///< `whole`
-        Rate,     ///< `real`, bytes a second
-        Share,    ///< `real`, of one
+        Rate,     ///< `real`, bytes per second
+        Share,    ///< `real`, share
         Position, ///< `whole`, ns from the start of the trace
     };
     Unit unit = Unit::None;

@@ -19,14 +19,15 @@ namespace app {
 
 /// Overview of a trace of any format, in addition to its steps.
 struct TraceSummary {
-    profiler::analysis::Breakdown breakdown; ///< of the steps; total 0 without any
+    profiler::analysis::Breakdown breakdown; ///< breakdown of the step time; total 0 if there are no steps
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::IdleCause> idle; ///< between each device's first and last operation
-    std::shared_ptr<const DeviceGaps> gaps;          ///< the same, stretch by stretch; null: no device did anything
+    std::shared_ptr<const DeviceGaps> gaps;          ///< the individual idle intervals; null: there is no device
+                                                     ///< activity
     std::shared_ptr<const TableRows> kernels;        ///< by name, most time first; null: none
-    QStringList ranges;        ///< of a trace without steps: those that may be steps, most time first
-    bool stepsRemoved = false; ///< the user removed steps that had been inferred
-    QString stepRange; ///< the name of the ranges that were taken as steps; empty: they are told by something else
+    QStringList ranges;                              ///< for a trace without steps: candidate ranges, most time first
+    bool stepsRemoved = false;                       ///< the user removed inferred steps
+    QString stepRange;                               ///< name of the ranges used as steps; empty: other step source
 };
 
 /// Makes several passes over the trace; do not call on the GUI thread.

@@ -20,9 +20,9 @@ namespace {
 const QColor kLine(0xc4, 0xc9, 0xd0), kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66);
 constexpr double kSide = 4.5, kAbove = 2.5; // points around a text
 constexpr double kBelow = 6;                // points below a table
-constexpr double kLeastPoints = 6.5;        // smaller is not read
-constexpr double kWidestWord = 0.4;         // of the page, where not all words have room
-constexpr double kSlack = 1.02;             // widths of a whole line are not the sum of its letters'
+constexpr double kLeastPoints = 6.5;        // minimum readable size
+constexpr double kWidestWord = 0.4;         // share of the page for a column if not all words fit
+constexpr double kSlack = 1.02;             // the width of a line is not exactly the sum of its letters
 
 struct Cell {
     QString text;

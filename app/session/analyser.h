@@ -104,7 +104,7 @@ private:
     std::optional<Request> m_next;
     bool m_busy = false;
     StepSource m_source;
-    std::shared_ptr<const Advised> m_said; ///< null: nothing was analysed yet
+    std::shared_ptr<const Advised> m_said; ///< null: not analysed yet
     Cost m_cost;
     QElapsedTimer m_sinceEnd, m_sinceWhole;
     QTimer m_later;

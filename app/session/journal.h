@@ -68,7 +68,7 @@ struct Journal {
     [[nodiscard]] Journal measuredOn(const std::function<bool(const advisor::Machine&)>& isOnScreen) const;
     /// A free id for another change of a rule, since changes of one rule may be kept one after another: "rule", "rule
     /// #2" …
-    /// @param beside  ids that are also taken
+    /// @param beside  other ids in use
     [[nodiscard]] QString freeName(const QString& rule, const std::vector<KeptChange>& beside = {}) const;
 };
 

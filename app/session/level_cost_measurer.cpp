@@ -20,7 +20,7 @@ using profiler::analysis::RecordingCost;
 // Operators are recorded in half of the steps, in short alternating windows, because the load of the machine changes
 // every second.
 constexpr int kEvery = 10, kWindow = 5;
-// With one-second steps, a minute gives thirty pairs, which is enough; nobody would wait longer.
+// With one-second steps, a minute gives thirty pairs, which is enough, and a longer wait is not acceptable.
 constexpr std::chrono::seconds kLongest{60};
 constexpr std::chrono::seconds kUntilFirstStep{300}; ///< time to scan the data and build the model before training
 constexpr std::chrono::seconds kUntilEnd{10};        ///< time limit after a stop request, the same as for a run

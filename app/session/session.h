@@ -85,7 +85,7 @@ public:
     void start();
     void pause();
     void resume();
-    void stop(); ///< asks the trainer to finish its step; kills it after ten seconds
+    void stop(); ///< asks the trainer to stop after its current step; kills it after ten seconds
     /// True while a training runs or the end of its trace is still being read: runFinished() follows.
     [[nodiscard]] bool isRunOpen() const;
     [[nodiscard]] const std::vector<config::protocol::StepProgress>& stepHistory() const;

@@ -204,7 +204,7 @@ void Session::load(const std::filesystem::path& path, TraceLoader::Expect expect
         return;
     }
     if (std::exchange(m->previewing, false))
-        m->isPart = true; // stays on screen if the file cannot be opened
+        m->isPart = true; // kept on screen if the file cannot be opened
     m->loader.load(path, expect);
     emit loading(tr("Opening the trace"), 0);
 }

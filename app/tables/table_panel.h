@@ -32,7 +32,7 @@ public:
 
     /// Shows a different trace and clears the rows and filters.
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace);
-    /// A later snapshot of the same one.
+    /// Sets a later snapshot of the same trace.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
     void setSteps(std::shared_ptr<const Steps> steps);
 
@@ -108,7 +108,7 @@ private:
     Background m_query{this}, m_walk{this}, m_saving{this};
 };
 
-/// Ties a panel to the session that its trace comes from.
+/// Connects a panel to the session that provides its trace.
 class Session;
 TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* selection, QWidget* parent);
 

@@ -23,7 +23,7 @@ TableView::TableView(const QString& accessibleName, QWidget* parent) : QTableVie
     heads->setSectionsClickable(true);
     heads->setSectionsMovable(true);
     heads->setHighlightSections(false);
-    heads->setResizeContentsPrecision(0); // what is visible: there may be millions of rows
+    heads->setResizeContentsPrecision(0); // visible rows only, because there may be millions
     heads->setSortIndicator(-1, Qt::AscendingOrder);
     verticalHeader()->hide();
     verticalHeader()->setMinimumSectionSize(4);
@@ -34,7 +34,7 @@ TableView::TableView(const QString& accessibleName, QWidget* parent) : QTableVie
     setEditTriggers(NoEditTriggers);
     setShowGrid(false);
     setWordWrap(false);
-    setTextElideMode(Qt::ElideMiddle); // what tells long names of kernels apart stands at both ends
+    setTextElideMode(Qt::ElideMiddle); // long kernel names differ at both ends
     setFrameShape(QFrame::NoFrame);
     setTabKeyNavigation(false);
     setHorizontalScrollMode(ScrollPerPixel);
@@ -94,7 +94,7 @@ std::optional<std::size_t> TableView::currentRow() const
 std::vector<std::size_t> TableView::selectedRows() const
 {
     std::vector<std::size_t> rows;
-    // By ranges: a list of an index a row would be long for "all of ten million".
+    // Uses ranges, because one index per row would be too many for ten million rows.
     for (const QItemSelectionRange& range : selectionModel()->selection())
         for (int row = range.top(); row <= range.bottom(); ++row)
             rows.push_back(static_cast<std::size_t>(row));
@@ -115,7 +115,7 @@ void TableView::fitColumns()
         setColumnWidth(column, std::min(wanted, kWidestOther));
         others += columnWidth(column);
     }
-    // A first column of figures needs no more than they do.
+    // A numeric first column is only as wide as its values.
     const bool name = !m_model->rows()->columns().front().figure;
     const int first = std::max(sizeHintForColumn(0), horizontalHeader()->sectionSizeHint(0)) + 12;
     setColumnWidth(0, name ? std::max(kNarrowestName, viewport()->width() - others) : first);

@@ -8,7 +8,7 @@
 
 namespace app {
 
-/// The rows: sorted by a click on a heading, chosen by mouse or keyboard, copied with Ctrl+C.
+/// The table view: sorted by a click on a heading, selected by mouse or keyboard, copied with Ctrl+C.
 class TableView : public QTableView {
     Q_OBJECT
 public:
@@ -16,12 +16,12 @@ public:
 
     [[nodiscard]] TableModel* table() const { return m_model; }
     void setRows(std::shared_ptr<const TableRows> rows);
-    /// Marks the heading of the column by which the rows are sorted.
+    /// Shows the sort indicator on a column.
     void markOrder(TableOrder order);
-    /// Moves to a row without rowChosen().
+    /// Moves to a row without emitting rowChosen().
     void showRow(std::optional<std::size_t> row);
     [[nodiscard]] std::optional<std::size_t> currentRow() const;
-    /// Positions of the selected rows, from above.
+    /// Indices of the selected rows, top to bottom.
     [[nodiscard]] std::vector<std::size_t> selectedRows() const;
 
 signals:

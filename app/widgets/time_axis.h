@@ -70,7 +70,7 @@ std::int64_t niceStep(double value);
 /// Labels are distinct positions from the start of the trace: "12.345 678 901 s" if a step is a few nanoseconds.
 std::vector<AxisTick> axisTicks(const TimeAxis& axis, double minSpacing = 90);
 
-/// Ticks of a value axis from 0 to `top`: at most `count` steps of 1-2-5.
+/// Ticks of a value axis from 0 to `top`: at most `count` steps of 1, 2 or 5 × 10^k.
 std::vector<double> valueTicks(double top, int count);
 
 } // namespace app

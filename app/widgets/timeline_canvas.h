@@ -86,7 +86,7 @@ public:
     void previousBookmark();
     void followFlow(); ///< selects the target of the selected slice's flow
     void followFlowBack();
-    void goToOtherPass(); ///< from forward to backward or back
+    void goToOtherPass(); ///< from forward to backward or vice versa
     void toggleAllFlows();
     void zoomToSelected();
     void selectNext();

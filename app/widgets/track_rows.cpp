@@ -23,7 +23,7 @@ void forEachNode(const std::vector<RowNode>& nodes, const Visit& visit)
     }
 }
 
-/// Keys of a track's node and of the groups around it; empty when it has none.
+/// Keys of the node of a track and of its parent groups; empty if it has none.
 bool pathTo(const std::vector<RowNode>& nodes, TrackId track, std::vector<QString>& path)
 {
     for (const RowNode& node : nodes) {

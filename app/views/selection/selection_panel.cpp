@@ -333,7 +333,7 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
         button->setToolTip(detail.source ? QString::fromStdString(detail.source->file) : detail.value);
         button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // long kernel names are elided instead of
                                                                          // widening the page
-        // Queued: following the link replaces this very button.
+        // Queued, because following the link deletes this button.
         connect(
             button, &QPushButton::clicked, this,
             [this, detail] {

@@ -30,7 +30,7 @@ public:
     /// Shows a different trace.
     /// @param file  its file; empty: none
     void replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file = {});
-    /// A later snapshot of the same one.
+    /// Sets a later snapshot of the same trace.
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
     /// The analysed steps of the trace on screen; null: unknown.
     void showSteps(std::shared_ptr<const Steps> steps);
