@@ -9,13 +9,13 @@ namespace app {
 
 namespace {
 
-int told = -1; ///< an eventfd: a signal handler may do little more than write
+int signalFd = -1; ///< an eventfd: a signal handler may do little more than write
 
 void tell(int)
 {
     const int error = errno;
     const std::uint64_t one = 1;
-    static_cast<void>(::write(told, &one, sizeof one) == 0);
+    static_cast<void>(::write(signalFd, &one, sizeof one) == 0);
     errno = error;
 }
 
@@ -23,13 +23,13 @@ void tell(int)
 
 EndSignals::EndSignals() : m_handled{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}}
 {
-    told = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (told < 0)
+    signalFd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (signalFd < 0)
         return; // restores the default action, which ends the process at once
-    m_heard = std::make_unique<QSocketNotifier>(told, QSocketNotifier::Read);
+    m_heard = std::make_unique<QSocketNotifier>(signalFd, QSocketNotifier::Read);
     connect(m_heard.get(), &QSocketNotifier::activated, this, [this] {
         std::uint64_t times = 0;
-        if (::read(told, &times, sizeof times) == sizeof times)
+        if (::read(signalFd, &times, sizeof times) == sizeof times)
             emit asked();
     });
     for (Handled& handled : m_handled) {
@@ -46,13 +46,13 @@ EndSignals::EndSignals() : m_handled{{{SIGINT, {}}, {SIGTERM, {}}, {SIGHUP, {}}}
 
 EndSignals::~EndSignals()
 {
-    if (told < 0)
+    if (signalFd < 0)
         return;
     for (const Handled& handled : m_handled)
         ::sigaction(handled.number, &handled.before, nullptr);
     m_heard.reset();
-    ::close(told);
-    told = -1;
+    ::close(signalFd);
+    signalFd = -1;
 }
 
 } // namespace app

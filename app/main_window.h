@@ -16,7 +16,7 @@ class QStackedWidget;
 namespace app {
 
 class Dock;
-class DockHands;
+class DockController;
 class LoadingBar;
 class NoticeStrip;
 class RecordDialog;
@@ -108,8 +108,8 @@ private:
     NoticeStrip* m_notice = nullptr;
     LoadingBar* m_loading = nullptr;
     StatusLine* m_status = nullptr;
-    DockHands* m_dockHands = nullptr; ///< created with the docks
-    RecordDialog* m_record = nullptr; ///< created on first use
+    DockController* m_dockController = nullptr; ///< created with the docks
+    RecordDialog* m_record = nullptr;           ///< created on first use
     QLabel* m_runLabel = nullptr;
     QMenu *m_viewMenu = nullptr, *m_recentMenu = nullptr;
     std::vector<std::pair<View, Dock*>> m_docks;

@@ -6,7 +6,7 @@
 #include "app/report/report_file.h"
 #include "app/session/trace_files.h"
 #include "app/shell/dock.h"
-#include "app/shell/dock_hands.h"
+#include "app/shell/dock_controller.h"
 #include "app/shell/notice_strip.h"
 #include "app/widgets/elided_label.h"
 #include "app/widgets/save_dialog.h"
@@ -151,8 +151,8 @@ void MainWindow::makeViewMenu()
     std::vector<QDockWidget*> docks;
     for (const auto& [view, dock] : m_docks)
         docks.push_back(dock);
-    m_dockHands = new DockHands(this, [this] { focusCentre(); });
-    m_dockHands->addTo(m_viewMenu, docks);
+    m_dockController = new DockController(this, [this] { focusCentre(); });
+    m_dockController->addTo(m_viewMenu, docks);
     m_viewMenu->addSeparator();
     makeGoToMenu();
     QMenu* themes = m_viewMenu->addMenu(tr("&Theme"));
@@ -178,7 +178,7 @@ void MainWindow::makeGoToMenu()
             if (m_stack->currentIndex() == 0 && !m_context.session->traceTitle().isEmpty())
                 showStartPage(false);
             if (dock)
-                DockHands::reveal(dock);
+                DockController::reveal(dock);
             else
                 widget->setFocus(Qt::ShortcutFocusReason);
         });
@@ -257,7 +257,7 @@ void MainWindow::showTune()
 {
     showStartPage(false);
     if (auto* dock = findChild<QDockWidget*>("dock:tune"))
-        DockHands::reveal(dock);
+        DockController::reveal(dock);
 }
 
 void MainWindow::fillRecentMenu()

@@ -1,6 +1,6 @@
 #include "app/main_window.h"
 #include "app/shell/dock.h"
-#include "app/shell/dock_hands.h"
+#include "app/shell/dock_controller.h"
 #include "stepscope_app_views_registry.h"
 
 #include <QChildEvent>

@@ -31,7 +31,7 @@ constexpr int kBadge = 20;
 constexpr int kMargin = 12;
 constexpr std::size_t kMostPlaces = 3; ///< source lines shown
 
-QLabel* makeWords(const QString& name, QWidget* parent)
+QLabel* makeTextLabel(const QString& name, QWidget* parent)
 {
     auto* label = new QLabel(parent);
     label->setObjectName(name);
@@ -82,12 +82,12 @@ FindingCard::FindingCard(const ViewContext& context, advisor::RuleAdvice advice,
 
 void FindingCard::build()
 {
-    m_title = makeWords("title", this);
+    m_title = makeTextLabel("title", this);
     m_title->setMinimumHeight(kBadge);
     m_title->setIndent(0);
     setBold(m_title, true);
-    m_reason = makeWords("reason", this);
-    m_source = makeWords("source", this);
+    m_reason = makeTextLabel("reason", this);
+    m_source = makeTextLabel("source", this);
     m_source->setTextFormat(Qt::RichText);
     m_source->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
     connect(m_source, &QLabel::linkActivated, this, &FindingCard::openSource);
@@ -96,8 +96,8 @@ void FindingCard::build()
         const advisor::SourcePlace& place = m_advice.advice.source.front();
         m_context.selection->showSource(QString::fromStdString(place.file), place.line);
     });
-    m_saving = makeWords("saving", this);
-    m_note = makeWords("note", this);
+    m_saving = makeTextLabel("saving", this);
+    m_note = makeTextLabel("note", this);
     m_note->setForegroundRole(QPalette::PlaceholderText);
     m_stopAndApply = new QPushButton(tr("Stop the run and measure"), this);
     m_stopAndApply->setObjectName("stopAndApply");
@@ -272,7 +272,7 @@ void FindingCard::refreshApply()
         note = tr("%1. %2 Running both would skew the results.").arg(toggleText(*a.toggle), busy);
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) +
-               (isOfProgram() ? ' ' + tr("Your files are not changed.") : QString()) + elsewhereText();
+               (isOfProgram() ? ' ' + tr("Your files are not changed.") : QString()) + otherResultNote();
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
     m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
@@ -285,7 +285,7 @@ void FindingCard::refreshApply()
 
 /// A measurement uses this machine and the current settings. Its result belongs to the trace on screen only if the
 /// trace was recorded with the same ones.
-QString FindingCard::elsewhereText() const
+QString FindingCard::otherResultNote() const
 {
     const Session& session = *m_context.session;
     if (!session.isMachineOnScreen(thisMachine()))

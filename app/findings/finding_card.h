@@ -55,7 +55,7 @@ private:
     void refreshMeasurement();
     [[nodiscard]] const KeptChange* keptChange() const;
     [[nodiscard]] QString expectedText() const;
-    [[nodiscard]] QString elsewhereText() const;
+    [[nodiscard]] QString otherResultNote() const;
     [[nodiscard]] QString ruleId() const { return QString::fromStdString(m_advice.id); }
 
     ViewContext m_context;

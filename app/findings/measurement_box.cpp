@@ -4,7 +4,7 @@
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/models/finding_text.h"
-#include "app/widgets/words.h"
+#include "app/widgets/text_label.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -34,8 +34,8 @@ QString soFar(const advisor::ExperimentProgress& progress)
 } // namespace
 
 MeasurementBox::MeasurementBox(QWidget* parent)
-    : QWidget(parent), m_headline(makeWords("verdict", this)), m_bar(new IntervalBar(this)),
-      m_detail(makeWords("measured", this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
+    : QWidget(parent), m_headline(makeTextLabel("verdict", this)), m_bar(new IntervalBar(this)),
+      m_detail(makeTextLabel("measured", this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
       m_keep(makeButton("keep", tr("Keep"), this)), m_undo(makeButton("undo", tr("Undo"), this)),
       m_again(makeButton("runAgain", tr("Run again with the change"), this))
 {
@@ -116,7 +116,7 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
     else
         m_headline->setPalette(QPalette());
     m_bar->show(advisor::isScreening(result.plan) ? result.judgedRatio : result.samplesPerSecond);
-    m_detail->setText(predictedBesideMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
+    m_detail->setText(predictedAndMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
     m_stop->hide();
     m_keep->setVisible(!isKept);
     m_keep->setToolTip(m_isProgram ? tr("Add the change to the journal. Later measurements build on it.")

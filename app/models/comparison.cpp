@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMostRows = 200;
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Comparison)
 };
 
@@ -36,7 +36,7 @@ void addPhases(Comparison& to, const std::vector<analysis::Step>& a, const std::
     if (inA.steadyCount == 0 || inB.steadyCount == 0)
         return;
     for (const StepPart& part : kStepParts)
-        to.moved.push_back({Words::tr("phase"), stepPartName(part),
+        to.moved.push_back({Texts::tr("phase"), stepPartName(part),
                             static_cast<double>((inA.steadyMeanParts.*part.time).count()) / 1000,
                             static_cast<double>((inB.steadyMeanParts.*part.time).count()) / 1000, part.which});
 }
@@ -52,7 +52,7 @@ void addOps(Comparison& to, const analysis::OpCosts& a, const analysis::OpCosts&
     for (const analysis::OpCost& op : b.ops)
         us[op.name].second += op.selfUsPerStep;
     for (const auto& [name, both] : us)
-        to.moved.push_back({Words::tr("operator"), QString::fromStdString(name), both.first, both.second,
+        to.moved.push_back({Texts::tr("operator"), QString::fromStdString(name), both.first, both.second,
                             classify(ActivityKind::CpuOp, name)});
 }
 
@@ -74,7 +74,7 @@ Comparison compareTraces(const profiler::Trace& a, const profiler::Trace& b, con
         return compared;
     addOps(compared, opsA, analysis::opCosts(b, stepsB));
     for (const advisor::Difference::Kernel& kernel : compared.difference.kernels)
-        compared.moved.push_back({Words::tr("kernel"), QString::fromStdString(kernel.name), kernel.aUs, kernel.bUs,
+        compared.moved.push_back({Texts::tr("kernel"), QString::fromStdString(kernel.name), kernel.aUs, kernel.bUs,
                                   classify(ActivityKind::Kernel, kernel.name)});
     std::erase_if(compared.moved, [](const auto& row) { return row.aUs == 0 && row.bUs == 0; });
     std::stable_sort(compared.moved.begin(), compared.moved.end(),

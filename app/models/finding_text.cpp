@@ -11,7 +11,7 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Finding)
 };
 
@@ -24,11 +24,11 @@ QString perWhat(advisor::SavingUnit unit)
 {
     switch (unit) {
     case advisor::SavingUnit::UsPerStep:
-        return Words::tr("per step");
+        return Texts::tr("per step");
     case advisor::SavingUnit::UsPerEpoch:
-        return Words::tr("per epoch");
+        return Texts::tr("per epoch");
     case advisor::SavingUnit::UsPerValidation:
-        return Words::tr("per validation");
+        return Texts::tr("per validation");
     case advisor::SavingUnit::Bytes:
         break;
     }
@@ -53,7 +53,7 @@ QString rangeText(const QString& low, const QString& high)
 {
     const auto lowUnit = low.lastIndexOf(' '), highUnit = high.lastIndexOf(' ');
     if (low.startsWith('-'))
-        return Words::tr("%1 to %2").arg(low, high).replace('-', QChar(0x2212));
+        return Texts::tr("%1 to %2").arg(low, high).replace('-', QChar(0x2212));
     const bool sameUnit = lowUnit > 0 && highUnit > 0 && low.mid(lowUnit) == high.mid(highUnit);
     return (sameUnit ? low.left(lowUnit) : low) + "–" + high;
 }
@@ -71,7 +71,7 @@ QString preparingText(const config::protocol::Preparing& preparing)
 {
     const QString what = asQString(preparing.what);
     return preparing.total > 0
-               ? Words::tr("%1 (%2 of %3)").arg(what, formatCount(preparing.done), formatCount(preparing.total))
+               ? Texts::tr("%1 (%2 of %3)").arg(what, formatCount(preparing.done), formatCount(preparing.total))
                : what;
 }
 
@@ -93,22 +93,22 @@ QString aboutText(std::chrono::seconds duration)
 {
     const auto seconds = duration.count();
     if (seconds < 90)
-        return Words::tr("about %1 s").arg(seconds < 10 ? std::max<qint64>(1, seconds) : (seconds + 2) / 5 * 5);
-    return Words::tr("about %1 min").arg((seconds + 30) / 60);
+        return Texts::tr("about %1 s").arg(seconds < 10 ? std::max<qint64>(1, seconds) : (seconds + 2) / 5 * 5);
+    return Texts::tr("about %1 min").arg((seconds + 30) / 60);
 }
 
 QString lossDifferenceText(const advisor::Interval& saved)
 {
     const bool more = saved.value < 0;
     const advisor::Interval shown = more ? advisor::Interval{-saved.value, -saved.high, -saved.low} : saved;
-    return Words::tr("%1 %2 (95 % interval %3)")
-        .arg(formatSignificant(shown.value), more ? Words::tr("higher") : Words::tr("lower"),
+    return Texts::tr("%1 %2 (95 % interval %3)")
+        .arg(formatSignificant(shown.value), more ? Texts::tr("higher") : Texts::tr("lower"),
              rangeText(formatSignificant(shown.low), formatSignificant(shown.high)));
 }
 
 QString ratioText(const advisor::Interval& ratio)
 {
-    return Words::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+    return Texts::tr("%1 (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
 }
 
 namespace {
@@ -119,51 +119,51 @@ QString memoryVerdict(const advisor::ExperimentResult& result)
     const advisor::Interval& saved = result.savedBytes;
     const bool more = saved.value < 0;
     const advisor::Interval shown = more ? advisor::Interval{-saved.value, -saved.high, -saved.low} : saved;
-    const QString bytes = Words::tr("%1 %2 in tensors at the peak (95 % interval %3)")
-                              .arg(formatBytes(shown.value), more ? Words::tr("more") : Words::tr("less"),
+    const QString bytes = Texts::tr("%1 %2 in tensors at the peak (95 % interval %3)")
+                              .arg(formatBytes(shown.value), more ? Texts::tr("more") : Texts::tr("less"),
                                    rangeText(formatBytes(shown.low), formatBytes(shown.high)));
     QString text;
     switch (result.verdict) {
     case advisor::Verdict::Pays:
-        text = Words::tr("Pays: %1");
+        text = Texts::tr("Pays: %1");
         break;
     case advisor::Verdict::DoesNotPay:
-        text = Words::tr("Does not pay: %1");
+        text = Texts::tr("Does not pay: %1");
         break;
     case advisor::Verdict::Costs:
-        text = Words::tr("Costs: %1");
+        text = Texts::tr("Costs: %1");
         break;
     case advisor::Verdict::Inconclusive:
-        text = Words::tr("No verdict: %1");
+        text = Texts::tr("No verdict: %1");
         break;
     }
-    return text.arg(bytes) + Words::tr(", %1 as fast").arg(formatRatio(result.samplesPerSecond.value));
+    return text.arg(bytes) + Texts::tr(", %1 as fast").arg(formatRatio(result.samplesPerSecond.value));
 }
 
 QString lossName(const advisor::LossAtEqualTime& losses)
 {
-    return losses.validation ? Words::tr("validation loss") : Words::tr("training loss");
+    return losses.validation ? Texts::tr("validation loss") : Texts::tr("training loss");
 }
 
 /// "Pays in screening at equal time: validation loss 0.120 lower (95 % interval 0.080–0.160) after 20 s of training".
 QString screeningVerdict(const advisor::LossAtEqualTime& losses, advisor::Verdict verdict)
 {
     if (losses.seeds.size() < 2)
-        return Words::tr("No verdict: time budget used up after too few seeds");
-    const QString difference = Words::tr("%1 %2 after %3 s of training")
+        return Texts::tr("No verdict: time budget used up after too few seeds");
+    const QString difference = Texts::tr("%1 %2 after %3 s of training")
                                    .arg(lossName(losses), lossDifferenceText(losses.saved))
                                    .arg(formatSignificant(losses.seconds));
     switch (verdict) {
     case advisor::Verdict::Pays:
-        return Words::tr("Pays in screening at equal time: %1").arg(difference);
+        return Texts::tr("Pays in screening at equal time: %1").arg(difference);
     case advisor::Verdict::DoesNotPay:
-        return Words::tr("Does not pay in screening at equal time: %1").arg(difference);
+        return Texts::tr("Does not pay in screening at equal time: %1").arg(difference);
     case advisor::Verdict::Costs:
-        return Words::tr("Costs in screening at equal time: %1").arg(difference);
+        return Texts::tr("Costs in screening at equal time: %1").arg(difference);
     case advisor::Verdict::Inconclusive:
         break;
     }
-    return Words::tr("No verdict from screening at equal time: %1").arg(difference);
+    return Texts::tr("No verdict from screening at equal time: %1").arg(difference);
 }
 
 /// "; loss not worse over 400 steps".
@@ -173,13 +173,13 @@ QString lossText(const advisor::ExperimentResult& result)
     switch (loss.kind) {
     case advisor::LossKind::NotWorse:
         return loss.at == advisor::LossCheck::At::EqualTime
-                   ? Words::tr("; loss not worse at equal time")
-                   : Words::tr("; loss not worse over %1 steps").arg(formatCount(static_cast<qint64>(loss.steps)));
+                   ? Texts::tr("; loss not worse at equal time")
+                   : Texts::tr("; loss not worse over %1 steps").arg(formatCount(static_cast<qint64>(loss.steps)));
     case advisor::LossKind::Worse:
-        return Words::tr("; but the loss is worse: %1 instead of %2")
+        return Texts::tr("; but the loss is worse: %1 instead of %2")
             .arg(formatSignificant(loss.b), formatSignificant(loss.a));
     case advisor::LossKind::NotShown:
-        return Words::tr("; could not show that the loss is not worse");
+        return Texts::tr("; could not show that the loss is not worse");
     case advisor::LossKind::NotCompared:
         break;
     }
@@ -191,15 +191,15 @@ QString timeVerdict(const advisor::ExperimentResult& result)
     const advisor::Interval& ratio = result.samplesPerSecond;
     switch (result.verdict) {
     case advisor::Verdict::Pays:
-        return Words::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        return Texts::tr("Pays: %1 faster (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
     case advisor::Verdict::DoesNotPay:
-        return Words::tr("Does not pay: %1").arg(ratioText(ratio));
+        return Texts::tr("Does not pay: %1").arg(ratioText(ratio));
     case advisor::Verdict::Costs:
-        return Words::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
+        return Texts::tr("Costs: only %1 as fast (95 % interval %2)").arg(formatRatio(ratio.value), bounds(ratio));
     case advisor::Verdict::Inconclusive:
         break;
     }
-    return Words::tr("No verdict: %1").arg(ratioText(ratio));
+    return Texts::tr("No verdict: %1").arg(ratioText(ratio));
 }
 
 } // namespace
@@ -210,16 +210,16 @@ QString verdictText(const advisor::ExperimentResult& result)
         return screeningVerdict(*result.lossAtEqualTime, result.verdict);
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     if (!(memory ? result.savedBytes : result.samplesPerSecond).isKnown())
-        return Words::tr("No verdict: time budget used up after too few measurements");
+        return Texts::tr("No verdict: time budget used up after too few measurements");
     return (memory ? memoryVerdict(result) : timeVerdict(result)) + lossText(result);
 }
 
-QString predictedBesideMeasured(const advisor::ExperimentResult& result)
+QString predictedAndMeasured(const advisor::ExperimentResult& result)
 {
     if (const auto& losses = result.lossAtEqualTime; losses && advisor::isScreening(result.plan))
         return losses->seeds.empty()
                    ? QString()
-                   : Words::tr("measured %1 %2, before %3")
+                   : Texts::tr("measured %1 %2, before %3")
                          .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
     const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
@@ -227,18 +227,18 @@ QString predictedBesideMeasured(const advisor::ExperimentResult& result)
         return {};
     const auto amount = [&](double value) { return memory ? formatBytes(value) : formatUs(value); };
     const QString measured =
-        Words::tr("measured %1 (%2) %3")
+        Texts::tr("measured %1 (%2) %3")
             .arg(amount(saved.value).replace('-', QChar(0x2212)), rangeText(amount(saved.low), amount(saved.high)),
-                 memory ? Words::tr("in tensors at the peak") : perWhat(result.plan.measure));
+                 memory ? Texts::tr("in tensors at the peak") : perWhat(result.plan.measure));
     const auto predicted = advisor::predictedHere(result);
-    return predicted ? Words::tr("predicted %1, %2").arg(amountText(*predicted), measured) : measured;
+    return predicted ? Texts::tr("predicted %1, %2").arg(amountText(*predicted), measured) : measured;
 }
 
 QString predictionsText(const Journal& journal)
 {
     const auto [held, made] = journal.score();
     return made == 0 ? QString()
-                     : Words::tr("%1 of %2 measured savings were in the predicted range").arg(held).arg(made);
+                     : Texts::tr("%1 of %2 measured savings were in the predicted range").arg(held).arg(made);
 }
 
 } // namespace app

@@ -29,6 +29,6 @@ QString preparingText(const config::protocol::Preparing& preparing);
 /// "3 of 4 measured savings were in the predicted range"; empty if nothing was predicted.
 QString predictionsText(const Journal& journal);
 /// "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) per step".
-QString predictedBesideMeasured(const advisor::ExperimentResult& result);
+QString predictedAndMeasured(const advisor::ExperimentResult& result);
 
 } // namespace app

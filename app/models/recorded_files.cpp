@@ -16,7 +16,7 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(RecordedFiles)
 };
 
@@ -63,13 +63,13 @@ RecordedFile read(const QString& path, const QString& recordedHash)
     RecordedFile file{path, {}, {}};
     auto bytes = readSource(path);
     if (!bytes) {
-        file.problem = Words::tr("%1 does not exist on this machine or cannot be read.").arg(path);
+        file.problem = Texts::tr("%1 does not exist on this machine or cannot be read.").arg(path);
         return file;
     }
     if (recordedHash.isEmpty() || hashOf(*bytes) != recordedHash)
         bytes = originalOf(path);
     if (!bytes || hashOf(*bytes) != recordedHash)
-        file.problem = Words::tr("%1 has changed since the recording. Record the program again to see its lines.")
+        file.problem = Texts::tr("%1 has changed since the recording. Record the program again to see its lines.")
                            .arg(QFileInfo(path).fileName());
     else
         file.lines = linesOf(*bytes);

@@ -189,10 +189,10 @@ std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
         if (const auto around = trace.at(slice.id.track, slice.depth - 1, slice.begin))
             links.push_back({text("Inside"), linkText(trace, *around), around->id});
     const std::vector<profiler::Flow> flows = trace.flowsOf(slice.id);
-    for (std::size_t told = 0; told < flows.size(); ++told) {
-        const profiler::Flow& flow = flows[told];
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const profiler::Flow& flow = flows[i];
         if (links.size() == kMostLinks) {
-            const auto more = static_cast<std::int64_t>(flows.size() - told);
+            const auto more = static_cast<std::int64_t>(flows.size() - i);
             links.push_back({text("More"), text("%1 others").arg(formatCount(more)), {}});
             break;
         }

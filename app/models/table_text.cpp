@@ -62,10 +62,10 @@ QString tableText(const TableRows& table, std::span<const std::size_t> rows, Tab
 {
     std::string text;
     appendHeading(text, table, kind);
-    std::size_t told = 0;
+    std::size_t reported = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (text.size() - told > kPiece) {
-            told = text.size();
+        if (text.size() - reported > kPiece) {
+            reported = text.size();
             if (stop.stop_requested())
                 break;
             if (progress)

@@ -186,19 +186,20 @@ void addAdvice(Writer& writer, const std::vector<advisor::RuleAdvice>& advice)
 {
     if (advice.empty())
         return;
-    std::vector<std::vector<std::string>> silent, untold;
+    std::vector<std::vector<std::string>> silent, cannotTell;
     bool any = false;
     writer.heading("Findings");
     for (const advisor::RuleAdvice& row : advice) {
         if (row.advice.state == advisor::State::Fires)
             writer.finding(row);
         else
-            (row.advice.state == advisor::State::Silent ? silent : untold).push_back({row.id, row.advice.reason.text});
+            (row.advice.state == advisor::State::Silent ? silent : cannotTell)
+                .push_back({row.id, row.advice.reason.text});
         any = any || row.advice.state == advisor::State::Fires;
     }
     if (!any)
         writer.plain("None.");
-    for (const auto& [heading, rows] : {std::pair("Checked, not found", &silent), {"Cannot tell", &untold}})
+    for (const auto& [heading, rows] : {std::pair("Checked, not found", &silent), {"Cannot tell", &cannotTell}})
         if (!rows->empty()) {
             writer.heading(heading);
             writer.table({}, *rows);

@@ -208,7 +208,7 @@ void ExperimentController::select(const std::function<bool(const Measured&)>& is
     }
 }
 
-std::vector<ExperimentController::Measured> ExperimentController::elsewhere() const
+std::vector<ExperimentController::Measured> ExperimentController::otherResults() const
 {
     std::vector<Measured> found;
     std::copy_if(m_all.begin(), m_all.end(), std::back_inserter(found),

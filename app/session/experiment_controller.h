@@ -36,7 +36,7 @@ profiler::Result<advisor::ProgramSetup> setupOf(const ProgramMeasurement& what);
 
 /// Measures one change at a time against the current configuration or a recorded program, and keeps the results. A
 /// result belongs to the training that it was measured with: result() and results() return those of the training on
-/// screen, elsewhere() returns the others. GUI thread.
+/// screen, otherResults() returns the others. GUI thread.
 class ExperimentController : public QObject {
     Q_OBJECT
 public:
@@ -62,7 +62,7 @@ public:
         QStringList traceback; ///< last lines of its output
         bool onScreen = true;  ///< belongs to the training on screen
     };
-    [[nodiscard]] std::vector<Measured> elsewhere() const;
+    [[nodiscard]] std::vector<Measured> otherResults() const;
     /// The newest result of a rule, for any training; null: none.
     [[nodiscard]] const Measured* newest(const QString& ruleId) const;
     /// Sets the filter for results of the training on screen.

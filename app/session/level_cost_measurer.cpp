@@ -51,18 +51,18 @@ Error cancelled()
 /// Follows the trainer until it exits and reports its steps. Asks it to stop when its time is up, and kills it if it
 /// does not.
 Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& stop,
-                    const std::function<void(double)>& tell)
+                    const std::function<void(double)>& report)
 {
     using Clock = std::chrono::steady_clock;
     auto until = Clock::now() + kUntilFirstStep;
-    bool began = false, told = false;
+    bool began = false, askedToStop = false;
     for (;;) {
         if (stop.stop_requested()) {
             trainer.kill();
             return tl::unexpected(cancelled());
         }
         if (Clock::now() > until) {
-            if (std::exchange(told, true)) {
+            if (std::exchange(askedToStop, true)) {
                 trainer.kill();
                 return profiler::fail<"trainer.does_not_end", "the trainer did not stop on request">(
                     Error::Code::Unavailable);
@@ -72,9 +72,9 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
         }
         if (const auto progress = trainer.next(kPoll)) {
             if (const auto* step = std::get_if<config::protocol::StepProgress>(&*progress)) {
-                if (!std::exchange(began, true) && !told)
+                if (!std::exchange(began, true) && !askedToStop)
                     until = Clock::now() + kLongest;
-                tell(static_cast<double>(step->step));
+                report(static_cast<double>(step->step));
             }
         } else if (const auto exit = trainer.exited()) {
             if (exit->status == 0 && exit->signal == 0)
@@ -85,7 +85,7 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
 }
 
 Result<RecordingCost> measure(const config::TrainingConfig& configuration, const std::stop_token& stop,
-                              const std::function<void(double)>& tell)
+                              const std::function<void(double)>& report)
 {
     const auto program = advisor::findTrainer();
     if (!program)
@@ -98,7 +98,7 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
     auto trainer = advisor::TrainerProcess::start(configuration, {*program, trace, false});
     if (!trainer)
         return tl::unexpected(trainer.error());
-    if (const auto followed = follow(**trainer, stop, tell); !followed)
+    if (const auto followed = follow(**trainer, stop, report); !followed)
         return tl::unexpected(followed.error());
     const auto read = profiler::wire::readTrace(trace);
     if (!read)
@@ -137,14 +137,14 @@ void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int s
             QString message;
             for (std::size_t i = 0; i < levels().size() && message.isEmpty() && !stop.stop_requested(); ++i) {
                 const config::TrainingConfig run = measuredRun(configuration, levels()[i], steps);
-                const auto tell = [&, name = QString::fromStdString(levels()[i])](double done) {
+                const auto report = [&, name = QString::fromStdString(levels()[i])](double done) {
                     const double all =
                         (static_cast<double>(i) + std::min(1.0, done / steps)) / static_cast<double>(levels().size());
                     post([this, name, all] { emit progressed(name, all); });
                 };
-                tell(0);
+                report(0);
                 const OtherLoad load;
-                if (const auto cost = measure(run, stop, tell))
+                if (const auto cost = measure(run, stop, report))
                     post([this, run, found = *cost, others = load.share()] { emit measured(run, found, others); });
                 else if (cost.error().code != Error::Code::Cancelled)
                     message = QString::fromStdString(cost.error().message());

@@ -19,7 +19,7 @@ namespace {
 
 constexpr qsizetype kMostNamed = 2; ///< listed settings; more are only counted
 
-struct OriginWords {
+struct OriginTexts {
     Q_DECLARE_TR_FUNCTIONS(Origin)
 };
 
@@ -102,11 +102,11 @@ Origin originOf(const config::TrainingConfig& configuration)
     origin.id = hashOf(QStringList{"configuration"} + identity);
     origin.name = QString::fromStdString(configuration[config::key::workload]);
     if (named.size() > kMostNamed)
-        origin.name += OriginWords::tr(" · %1 settings changed").arg(named.size());
+        origin.name += OriginTexts::tr(" · %1 settings changed").arg(named.size());
     else if (!named.isEmpty())
         origin.name += " · " + named.join(", ");
     else
-        origin.name += OriginWords::tr(" · all defaults");
+        origin.name += OriginTexts::tr(" · all defaults");
     return origin;
 }
 

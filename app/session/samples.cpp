@@ -11,7 +11,7 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Sample)
 };
 
@@ -24,10 +24,10 @@ QString folder()
 
 std::vector<Sample> allSamples()
 {
-    return {{"waits_for_data", Words::tr("A training run that waits for data"),
-             Words::tr("A small image classifier on a CPU, without loader workers")},
-            {"two_workers", Words::tr("The same with two loader workers"),
-             Words::tr("For comparison: open this trace, then choose the previous one under Compare")}};
+    return {{"waits_for_data", Texts::tr("A training run that waits for data"),
+             Texts::tr("A small image classifier on a CPU, without loader workers")},
+            {"two_workers", Texts::tr("The same with two loader workers"),
+             Texts::tr("For comparison: open this trace, then choose the previous one under Compare")}};
 }
 
 profiler::Result<std::filesystem::path> sampleFile(const Sample& sample)

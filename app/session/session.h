@@ -219,14 +219,14 @@ public:
     /// The kept changes that are in the configuration and were measured with the training on screen.
     [[nodiscard]] const Journal& journal() const;
     /// A result of another training or machine than that of the trace on screen.
-    struct ElsewhereResult {
+    struct OtherResult {
         QString title; ///< of the finding
         Origin origin; ///< what it was measured with
         advisor::ExperimentResult result;
         bool kept = false; ///< kept in the journal of that training
     };
     /// Oldest first, kept ones before the others.
-    [[nodiscard]] std::vector<ElsewhereResult> measuredElsewhere() const;
+    [[nodiscard]] std::vector<OtherResult> otherResults() const;
     /// Adds a measured change to the configuration and the journal as one undoable step.
     void keepChange(const advisor::RuleAdvice& advice);
     /// Undoes a kept change; discards a measured change that was not kept.

@@ -79,16 +79,16 @@ void Session::stopWhatRuns()
 
 void Session::veto(const QString& why)
 {
-    m->heldBack = why;
+    m->vetoReason = why;
 }
 
 bool Session::takeEdits()
 {
-    m->heldBack.clear();
+    m->vetoReason.clear();
     emit commitPendingEdits();
-    if (m->heldBack.isEmpty())
+    if (m->vetoReason.isEmpty())
         return true;
-    emit noticed(tr("Not started: invalid setting."), m->heldBack, true);
+    emit noticed(tr("Not started: invalid setting."), m->vetoReason, true);
     return false;
 }
 

@@ -86,9 +86,9 @@ void Session::settleResults()
         emit journalChanged();
 }
 
-std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
+std::vector<Session::OtherResult> Session::otherResults() const
 {
-    std::vector<ElsewhereResult> found;
+    std::vector<OtherResult> found;
     const config::TrainingConfig* onScreen = trainingOnScreen();
     const Origin program = programOnScreen();
     for (const KeptChange& kept : m->kept.changes) {
@@ -101,8 +101,8 @@ std::vector<Session::ElsewhereResult> Session::measuredElsewhere() const
                              kept.result, true});
     }
     const std::size_t keptCount = found.size();
-    for (const auto& measured : m->experiments.elsewhere()) {
-        const auto isKept = [&](const ElsewhereResult& kept) {
+    for (const auto& measured : m->experiments.otherResults()) {
+        const auto isKept = [&](const OtherResult& kept) {
             return kept.result.pairs.size() == measured.result.pairs.size() &&
                    kept.result.plan.baseline == measured.result.plan.baseline &&
                    kept.result.secondsSpent == measured.result.secondsSpent;

@@ -44,7 +44,7 @@ struct Session::State {
     std::unique_ptr<profiler::os::LockFile> runLock; ///< shows other windows that the run is in progress
     bool following = false;                          ///< its trace is still being written or read
     bool recording = false;                          ///< a program is being recorded by another object
-    QString heldBack;                                ///< veto reason, set during commitPendingEdits()
+    QString vetoReason;                              ///< veto reason, set during commitPendingEdits()
     std::vector<RunRecord> runs;
     RunStore store;
     std::optional<config::protocol::Hello> hello;

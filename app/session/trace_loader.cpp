@@ -39,15 +39,15 @@ void TraceLoader::load(const std::filesystem::path& path, Expect expect)
                 });
                 return;
             }
-            double told = 0;
+            double reported = 0;
             const auto unseen = std::make_shared<std::atomic<bool>>(false); // a preview is waiting for the GUI thread
             profiler::formats::ReadOptions options;
             options.stop = stop;
             options.previewAfter = previewAfter;
             options.progress = [&](double share) {
-                if (share - told < 0.01)
+                if (share - reported < 0.01)
                     return;
-                told = share;
+                reported = share;
                 post([this, share] { emit progressed(share); });
             };
             const auto painted = std::make_shared<std::binary_semaphore>(0);

@@ -16,14 +16,14 @@ void TraceSaver::save(std::shared_ptr<const profiler::Trace> trace, const std::f
     m_thread.start(
         [this, trace = std::move(trace), path, metadata = std::move(metadata)](const std::stop_token& stop,
                                                                                const Background::Post& post) {
-            double told = 0;
+            double reported = 0;
             profiler::formats::WriteOptions options;
             options.stop = stop;
             options.metadata = metadata;
             options.progress = [&](double share) {
-                if (share - told < 0.01)
+                if (share - reported < 0.01)
                     return;
-                told = share;
+                reported = share;
                 post([this, share] { emit progressed(share); });
             };
             const auto written = profiler::formats::saveTrace(*trace, path, options);

@@ -13,7 +13,7 @@ namespace app {
 
 namespace {
 
-struct OverheadWords {
+struct OverheadTexts {
     Q_DECLARE_TR_FUNCTIONS(Overhead)
 };
 
@@ -37,10 +37,10 @@ QString alternatives(const Session& session, const QString& level)
         lines << (standard ? recordingCostFigure(standard->cost,
                                                  {"standard", recordedShare(*configuration), standard->otherLoad}) +
                                  '.'
-                           : OverheadWords::tr("Level standard records less. Its overhead has not been measured here "
+                           : OverheadTexts::tr("Level standard records less. Its overhead has not been measured here "
                                                "yet (Configuration, Recording, Measure here)."));
     }
-    lines << OverheadWords::tr("Level always records no operators and does not have this overhead.");
+    lines << OverheadTexts::tr("Level always records no operators and does not have this overhead.");
     return lines.join('\n');
 }
 
@@ -53,7 +53,7 @@ OverheadText overheadText(const Session& session)
         if (const auto cost = profiler::analysis::recordingCost(analysed->facts.steps)) {
             const RecordingCostContext context{level, cost->recordedShare(), {}};
             return {recordingCostFigure(*cost, context),
-                    OverheadWords::tr("%1 Measured in this run.").arg(recordingCostSentence(*cost, context)) + '\n' +
+                    OverheadTexts::tr("%1 Measured in this run.").arg(recordingCostSentence(*cost, context)) + '\n' +
                         alternatives(session, level)};
         }
     // The first steps of a run are not enough to measure it; an earlier run may have measured it.
@@ -62,8 +62,8 @@ OverheadText overheadText(const Session& session)
     if (const auto known = records ? levelCost(*configuration) : std::nullopt) {
         const RecordingCostContext context{level, recordedShare(*configuration), known->otherLoad};
         const QString when = QLocale(QLocale::English).toString(known->when.date(), QStringLiteral("d MMM yyyy"));
-        return {OverheadWords::tr("%1, measured on %2").arg(recordingCostFigure(known->cost, context), when),
-                OverheadWords::tr("%1 Measured on this machine on %2, not in this run.")
+        return {OverheadTexts::tr("%1, measured on %2").arg(recordingCostFigure(known->cost, context), when),
+                OverheadTexts::tr("%1 Measured on this machine on %2, not in this run.")
                         .arg(recordingCostSentence(known->cost, context), when) +
                     '\n' + alternatives(session, level)};
     }

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kWidth = 560;
 
-QLabel* makeWords(const QString& text, QWidget* parent)
+QLabel* makeTextLabel(const QString& text, QWidget* parent)
 {
     auto* label = new QLabel(text, parent);
     label->setTextFormat(Qt::PlainText);
@@ -32,7 +32,7 @@ QLabel* makeWords(const QString& text, QWidget* parent)
 
 QLabel* makeFact(const QString& name, const QString& text, QWidget* parent)
 {
-    QLabel* label = makeWords(text, parent);
+    QLabel* label = makeTextLabel(text, parent);
     label->setObjectName(name);
     label->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     return label;
@@ -75,12 +75,12 @@ TrustQuestion::TrustQuestion(const CodeFile& file, QWidget* parent) : QDialog(pa
     setWindowTitle(file.isProgram() ? tr("Run a program?") : tr("Run code from a file?"));
     setAttribute(Qt::WA_DeleteOnClose);
     setMinimumWidth(kWidth);
-    auto* heading = makeWords(headingOf(file), this);
+    auto* heading = makeTextLabel(headingOf(file), this);
     QFont font = heading->font();
     font.setWeight(QFont::DemiBold);
     font.setPointSizeF(font.pointSizeF() * 1.25);
     heading->setFont(font);
-    auto* why = makeWords(
+    auto* why = makeTextLabel(
         (file.isProgram()                  ? tr("Stepscope starts this program to record or measure it. ")
          : file.path.extension() == ".pt2" ? tr("A compiled model is a program. ")
          : file.workload == "plugin"

@@ -161,11 +161,11 @@ void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
          sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
             QElapsedTimer timer;
             timer.start();
-            qint64 told = kPatienceMs;
+            qint64 reported = kPatienceMs;
             const auto progress = [&](double share) {
-                if (timer.elapsed() - told < 50)
+                if (timer.elapsed() - reported < 50)
                     return;
-                told = timer.elapsed();
+                reported = timer.elapsed();
                 post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
             };
             auto rows = sameRows ? reordered(sameRows, query.order) : nullptr;

@@ -10,7 +10,7 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(SaveDialog)
 };
 
@@ -28,7 +28,7 @@ bool mayReplace(QWidget* parent, const QString& title, const QString& file)
 {
     return QMessageBox::warning(
                parent, title,
-               Words::tr("%1 already exists.\nDo you want to replace it?").arg(QFileInfo(file).fileName()),
+               Texts::tr("%1 already exists.\nDo you want to replace it?").arg(QFileInfo(file).fileName()),
                QMessageBox::Yes | QMessageBox::No, QMessageBox::No) == QMessageBox::Yes;
 }
 

@@ -26,7 +26,7 @@ constexpr Hue kHues[kNameColors] = {{0xff332288, 0xff5a49b8}, {0xff88ccee, 0xff8
                                     {0xffcc6677, 0xffcc6677}, {0xff882255, 0xffa63a70}, {0xffaa4499, 0xffb95aaa},
                                     {0xffb9bcc2, 0xff747b87}};
 
-/// Words that occur in many names and do not identify the operation.
+/// Texts that occur in many names and do not identify the operation.
 constexpr std::string_view kNoise[] = {"native",     "cudnn",    "miopen", "mkldnn",   "aten",  "at",
                                        "c10",        "kernel",   "cuda",   "autograd", "torch", "void",
                                        "vectorized", "unrolled", "thnn",   "sm80",     "sm90"};

@@ -317,7 +317,7 @@ void TimelineCanvas::paintEvent(QPaintEvent*)
         viewport()->update();
 }
 
-TimelineCanvas::Words TimelineCanvas::wordsWhileEmpty() const
+TimelineCanvas::EmptyText TimelineCanvas::emptyText() const
 {
     if (m_scene.trace && m_scene.trace->captureStats().live)
         return {tr("Waiting for the first events"),
@@ -333,7 +333,7 @@ TimelineCanvas::Words TimelineCanvas::wordsWhileEmpty() const
 void TimelineCanvas::paintEmpty(QPainter& painter) const
 {
     const QRect all = viewport()->rect();
-    const auto [title, below] = wordsWhileEmpty();
+    const auto [title, below] = emptyText();
     painter.fillRect(all, m_scene.theme.background);
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.5);

@@ -41,11 +41,11 @@ public:
     void setSteps(std::shared_ptr<const Steps> steps);
     /// The current activity of a training that has not recorded events yet; empty: none.
     void setComing(const QString& what);
-    struct Words {
+    struct EmptyText {
         QString title, below;
     };
     /// The text shown instead of an empty trace.
-    [[nodiscard]] Words wordsWhileEmpty() const;
+    [[nodiscard]] EmptyText emptyText() const;
     void setColorBy(ColorBy by);
     void colorByKind() { setColorBy(ColorBy::Kind); }
     void colorByName() { setColorBy(ColorBy::Name); }

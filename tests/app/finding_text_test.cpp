@@ -88,10 +88,10 @@ TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
 TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) per step");
+    EXPECT_EQ(text(predictedAndMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) per step");
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 38'000, 45'000, 52'000};
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
-                                                     "step");
+    EXPECT_EQ(text(predictedAndMeasured(result)), "predicted 38.0–52.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
+                                                  "step");
 }
 
 TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
@@ -102,7 +102,7 @@ TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
     EXPECT_EQ(text(verdictText(result)), "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.970 × "
                                          "as fast; loss not worse over 400 steps");
     result.plan.predicted = advisor::Saving{SavingUnit::Bytes, 100e6, 125e6, 150e6};
-    EXPECT_EQ(text(predictedBesideMeasured(result)),
+    EXPECT_EQ(text(predictedAndMeasured(result)),
               "predicted 100–150 MB, measured 120 MB (110–130 MB) in tensors at the peak");
     result.verdict = advisor::Verdict::Costs;
     result.savedBytes = {-20e6, -30e6, -10e6};
@@ -123,7 +123,7 @@ TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
     losses.saved = {0.12, 0.08, 0.16};
     EXPECT_EQ(text(verdictText(result)), "Pays in screening at equal time: validation loss 0.120 lower (95 % interval "
                                          "0.0800–0.160) after 20.0 s of training");
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "measured validation loss 1.93, before 2.05");
+    EXPECT_EQ(text(predictedAndMeasured(result)), "measured validation loss 1.93, before 2.05");
     result.verdict = advisor::Verdict::Costs;
     losses.validation = false;
     losses.saved = {-0.12, -0.16, -0.08};
@@ -158,8 +158,8 @@ TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
     if (const auto prediction = measuredPrediction(result))
         journal.predictions.push_back(*prediction);
     EXPECT_EQ(text(predictionsText(journal)), "2 of 3 measured savings were in the predicted range");
-    EXPECT_EQ(text(predictedBesideMeasured(result)), "predicted 40.0–50.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
-                                                     "step");
+    EXPECT_EQ(text(predictedAndMeasured(result)), "predicted 40.0–50.0 ms, measured 44.1 ms (42.0–46.2 ms) per "
+                                                  "step");
 }
 
 TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
@@ -167,7 +167,7 @@ TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
     auto result = measured(advisor::Verdict::Inconclusive, {0.97, 0.88, 1.05});
     result.savedUs = {-2'760, -9'920, 3'790};
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, -5'640, 20'000, 43'400};
-    EXPECT_EQ(text(predictedBesideMeasured(result)),
+    EXPECT_EQ(text(predictedAndMeasured(result)),
               "predicted −5.64 ms to 43.4 ms, measured −2.76 ms (−9.92 ms to 3.79 ms) per step");
 }
 

@@ -43,18 +43,18 @@ void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
     useScript("train");
     App app;
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
-    QCOMPARE(canvas->wordsWhileEmpty().title, QString("Nothing recorded yet"));
+    QCOMPARE(canvas->emptyText().title, QString("Nothing recorded yet"));
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
-    QCOMPARE(canvas->wordsWhileEmpty().title, QString("The training is starting"));
+    QCOMPARE(canvas->emptyText().title, QString("The training is starting"));
     config::protocol::Preparing preparing;
     preparing.what = "writing images";
     preparing.done = 1980;
     preparing.total = 3000;
     emit app.session.progressed(preparing);
-    QCOMPARE(canvas->wordsWhileEmpty().below, QString("writing images (1,980 of 3,000)"));
+    QCOMPARE(canvas->emptyText().below, QString("writing images (1,980 of 3,000)"));
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
-    QVERIFY(!canvas->wordsWhileEmpty().title.contains("is starting"));
+    QVERIFY(!canvas->emptyText().title.contains("is starting"));
 }
 
 void FirstMinutesTest::theStatusSaysWhatIsMeasured()

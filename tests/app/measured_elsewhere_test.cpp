@@ -236,12 +236,12 @@ void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
     open(session, firstFile);
     measure(session, optimizerAdvice());
     QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
     QVERIFY(elsewhereText(*panel).isEmpty());
 
     open(session, secondFile);
     QVERIFY(!session.experiments().result("optimizer.kind"));
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
     const QString listed = elsewhereText(*panel);
     QVERIFY2(listed.startsWith("Measured elsewhere (1)") &&
                  listed.contains("Measured with " + app::originOf(first).name),
@@ -256,13 +256,13 @@ void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
     // Back at its own trace it is a verdict again, and can be kept.
     open(session, firstFile);
     QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
     session.keepChange(optimizerAdvice());
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     open(session, secondFile);
     QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1}); // the kept one, once
-    QVERIFY(session.measuredElsewhere()[0].kept);
+    QCOMPARE(session.otherResults().size(), std::size_t{1}); // the kept one, once
+    QVERIFY(session.otherResults()[0].kept);
     QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
 }
 
@@ -277,7 +277,7 @@ void MeasuredElsewhereTest::aForeignTraceHasNoResultOfOurs()
     QVERIFY(!session.trainingOnScreen());
     QVERIFY(!session.experiments().result("optimizer.kind"));
     QVERIFY(session.journal().changes.empty() && session.journal().predictions.empty());
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
 }
 
 void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
@@ -295,7 +295,7 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
 
     // Another configuration: neither its journal nor its score.
     auto other = training("64");
@@ -307,12 +307,12 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     QVERIFY2(elsewhereText(*panel).contains("Kept there. Pays: 1.43 ×"), qPrintable(elsewhereText(*panel)));
     open(session, traceOf(folder, "foreign.json", nullptr));
     QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
     // A run of the configuration with the change, and the one before it.
     open(session, traceOf(folder, "own.sspack", &kept.configuration));
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
     QVERIFY(find<QWidget>(&app.window, "journal")->isVisible());
 }
 
@@ -331,8 +331,8 @@ void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
     session.restore();
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
     QVERIFY(session.journal().changes.empty()); // nothing is on screen, and this machine is another one
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
-    QCOMPARE(session.measuredElsewhere()[0].result.machine.processor, "EPYC");
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    QCOMPARE(session.otherResults()[0].result.machine.processor, "EPYC");
 
     const auto open = [&](const char* name, const std::string& machine) {
         ::open(session, traceOf(folder, name, &kept.configuration, machine));
@@ -344,12 +344,12 @@ void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
         QCOMPARE(session.journal().score().made, 0);
         QVERIFY2(elsewhereText(*panel).contains("on another machine: EPYC, H100"), qPrintable(elsewhereText(*panel)));
         session.undoChange("loader.workers"); // it is not this trace's to take back
-        QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+        QCOMPARE(session.otherResults().size(), std::size_t{1});
     }
     open("own.sspack", "meta host.cpu EPYC\nmeta device H100\n");
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
     // A trace that names no machine keeps the result: only its configuration is compared.
     open("unnamed.sspack", {});
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
@@ -364,9 +364,9 @@ void MeasuredElsewhereTest::whatIsMeasuredHereIsNoResultOfAnotherMachine()
     QVERIFY(!session.isMachineOnScreen(app::thisMachine()));
     measure(session, optimizerAdvice());
     QVERIFY(!session.experiments().result("optimizer.kind"));
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
-    QCOMPARE(session.measuredElsewhere()[0].result.machine.processor, app::thisMachine().processor);
-    QVERIFY(!session.measuredElsewhere()[0].result.machine.device.empty());
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    QCOMPARE(session.otherResults()[0].result.machine.processor, app::thisMachine().processor);
+    QVERIFY(!session.otherResults()[0].result.machine.device.empty());
     QSignalSpy told(&session, &Session::noticed);
     session.keepChange(optimizerAdvice());
     QCOMPARE(told.count(), 1);
@@ -375,7 +375,7 @@ void MeasuredElsewhereTest::whatIsMeasuredHereIsNoResultOfAnotherMachine()
     open(session,
          traceOf(folder, "own.sspack", &configuration, "meta host.cpu " + app::thisMachine().processor + "\n"));
     QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
 }
 
 void MeasuredElsewhereTest::anEditedScriptHasItsResultsElsewhere()
@@ -398,10 +398,10 @@ void MeasuredElsewhereTest::anEditedScriptHasItsResultsElsewhere()
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
     open(session, file);
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QVERIFY(session.measuredElsewhere().empty());
+    QVERIFY(session.otherResults().empty());
     open(session, traceOf(folder, "edited.sspack", nullptr, program("2")));
     QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
     QVERIFY2(elsewhereText(*panel).contains("Its files have changed since"), qPrintable(elsewhereText(*panel)));
 }
 
@@ -457,7 +457,7 @@ void MeasuredElsewhereTest::aMeasurementOfTheTraceBeforeIsNotOnItsCard()
     open(session, secondFile);
     QCOMPARE(duringStop, QString());
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
-    QVERIFY(session.measuredElsewhere().empty()); // what was stopped has no result
+    QVERIFY(session.otherResults().empty()); // what was stopped has no result
 }
 
 QTEST_MAIN(MeasuredElsewhereTest)

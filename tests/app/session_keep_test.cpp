@@ -213,11 +213,11 @@ void SessionKeepTest::aProgramsChangeIsNoneOfAConfiguration()
     Session session;
     session.restore();
     QVERIFY(session.journal().changes.empty());
-    const auto elsewhere = session.measuredElsewhere();
+    const auto elsewhere = session.otherResults();
     QCOMPARE(elsewhere.size(), std::size_t{1});
     QCOMPARE(elsewhere.front().origin.name, QString("python train.py"));
     session.undoChange("loader.workers"); // "Discard" of another measurement of that rule
-    QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+    QCOMPARE(session.otherResults().size(), std::size_t{1});
 }
 
 void SessionKeepTest::configurationAndUndoSurviveARestart()
@@ -371,9 +371,9 @@ void SessionKeepTest::whatWasMeasuredWithOtherSettingsIsNotKept()
         QVERIFY2(told[0][1].toString().contains("Batch size = 128"), qPrintable(told[0][1].toString()));
         QCOMPARE(parts(session), "1 x 128");
         QVERIFY(session.journal().changes.empty());
-        QCOMPARE(session.measuredElsewhere().size(), std::size_t{1});
+        QCOMPARE(session.otherResults().size(), std::size_t{1});
         QVERIFY(!session.setKnob("batch.size", "64"));
-        QVERIFY(session.measuredElsewhere().empty());
+        QVERIFY(session.otherResults().empty());
         session.keepChange(advice);
         QCOMPARE(parts(session), "2 x 32");
         QVERIFY(session.undoStack()->undoText().contains("gradient.accumulation = 2, batch.size = 32"));

@@ -6,7 +6,7 @@
 #include "app/models/finding_text.h"
 #include "app/session/analyser.h"
 #include "app/session/origin.h"
-#include "app/views/advisor/folded_list.h"
+#include "app/views/advisor/collapsible_list.h"
 #include "app/views/advisor/journal_list.h"
 
 #include <QApplication>
@@ -68,9 +68,9 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     m_trouble->setWordWrap(true);
     m_trouble->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_trouble->hide();
-    m_notFound = new FoldedList("notFound", body);
-    m_cannotTell = new FoldedList("cannotTell", body);
-    m_elsewhere = new FoldedList("measuredElsewhere", body);
+    m_notFound = new CollapsibleList("notFound", body);
+    m_cannotTell = new CollapsibleList("cannotTell", body);
+    m_otherResults = new CollapsibleList("measuredElsewhere", body);
     m_journal = new JournalList(context.session, body);
     m_cardLayout = new QVBoxLayout;
     m_cardLayout->setSpacing(8);
@@ -82,14 +82,14 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     layout->addWidget(m_empty);
     layout->addLayout(m_cardLayout);
     layout->addWidget(m_journal);
-    layout->addWidget(m_elsewhere);
+    layout->addWidget(m_otherResults);
     layout->addWidget(m_cannotTell);
     layout->addWidget(m_notFound);
     layout->addStretch(1);
     setWidget(body);
     connectSession();
     showAdvice();
-    showElsewhere();
+    showOtherResults();
 }
 
 void AdvisorPanel::connectSession()
@@ -98,9 +98,9 @@ void AdvisorPanel::connectSession()
     connect(session, &Session::adviceChanged, this, &AdvisorPanel::showAdvice);
     connect(session, &Session::traceReplaced, this, &AdvisorPanel::leaveTrace);
     connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::configurationChanged, this, &AdvisorPanel::showElsewhere);
+    connect(session, &Session::configurationChanged, this, &AdvisorPanel::showOtherResults);
     connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::journalChanged, this, &AdvisorPanel::showElsewhere);
+    connect(session, &Session::journalChanged, this, &AdvisorPanel::showOtherResults);
     connect(session, &Session::busyChanged, this, &AdvisorPanel::refreshCards);
     connect(session, &Session::experimentStarted, m_trouble, &QLabel::hide);
     connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
@@ -210,17 +210,17 @@ void AdvisorPanel::leaveTrace()
     m_trouble->clear();
     m_afterRun.reset();
     verticalScrollBar()->setValue(0);
-    for (FoldedList* list : {m_elsewhere, m_cannotTell, m_notFound})
+    for (CollapsibleList* list : {m_otherResults, m_cannotTell, m_notFound})
         list->fold(true);
 }
 
-void AdvisorPanel::showElsewhere()
+void AdvisorPanel::showOtherResults()
 {
     const Session& session = *m_context.session;
     const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())
                                                        : originOf(*session.trace(), session.tracePath());
-    std::vector<FoldedList::Entry> entries;
-    for (const Session::ElsewhereResult& one : session.measuredElsewhere()) {
+    std::vector<CollapsibleList::Entry> entries;
+    for (const Session::OtherResult& one : session.otherResults()) {
         QStringList changes;
         for (const advisor::Toggle& change : one.result.plan.changes)
             changes << toggleText(change);
@@ -233,10 +233,10 @@ void AdvisorPanel::showElsewhere()
             origin += ' ' + tr("Its files have changed since then, or it ran in another folder.");
         entries.push_back({changes.join(", "), origin + '\n' + verdict});
     }
-    m_elsewhere->show(tr("Measured elsewhere"), entries,
-                      tr("These results do not belong to the trace on screen "
-                         "(%1).")
-                          .arg(here.name));
+    m_otherResults->show(tr("Measured elsewhere"), entries,
+                         tr("These results do not belong to the trace on screen "
+                            "(%1).")
+                             .arg(here.name));
 }
 
 void AdvisorPanel::refreshCards()

@@ -13,7 +13,7 @@ class QVBoxLayout;
 namespace app {
 
 class FindingCard;
-class FoldedList;
+class CollapsibleList;
 class JournalList;
 
 /// The steps that the advice on a live trace is based on; empty if the trace is complete.
@@ -38,7 +38,7 @@ private:
     void dropOtherCards(const std::vector<advisor::RuleAdvice>& firing);
     void showEmptyState();
     void refreshCards();
-    void showElsewhere();
+    void showOtherResults();
     void leaveTrace();
     void stopRunAndMeasure(const advisor::RuleAdvice& advice);
     void connectSession();
@@ -49,8 +49,8 @@ private:
     QLabel* m_basis = nullptr; ///< steps that the live advice is based on
     QVBoxLayout* m_cardLayout = nullptr;
     std::map<std::string, FindingCard*> m_cards; ///< by rule
-    FoldedList *m_notFound = nullptr, *m_cannotTell = nullptr;
-    FoldedList* m_elsewhere = nullptr; ///< results of other trainings
+    CollapsibleList *m_notFound = nullptr, *m_cannotTell = nullptr;
+    CollapsibleList* m_otherResults = nullptr; ///< results of other trainings
     JournalList* m_journal = nullptr;
     std::optional<advisor::RuleAdvice> m_afterRun; ///< rule to measure when the training has stopped
 };

@@ -119,7 +119,7 @@ void JournalList::addChange(const KeptChange& change, double factor, double most
             [session = m_session, id = change.ruleId] { session->undoChange(id); });
     line->addWidget(undo, 0, Qt::AlignTop);
     m_layout->addLayout(line);
-    m_layout->addWidget(makeLabel(predictedBesideMeasured(change.result), QPalette::PlaceholderText, m_rows));
+    m_layout->addWidget(makeLabel(predictedAndMeasured(change.result), QPalette::PlaceholderText, m_rows));
     m_layout->addWidget(new FactorBar(factor, most, m_rows));
 }
 

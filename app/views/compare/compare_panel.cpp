@@ -7,7 +7,7 @@
 #include "app/session/samples.h"
 #include "app/views/compare/distribution_chart.h"
 #include "app/widgets/evidence_table.h"
-#include "app/widgets/words.h"
+#include "app/widgets/text_label.h"
 #include "profiler/io/formats/format.h"
 
 #include <QApplication>
@@ -71,7 +71,7 @@ ComparePanel::ComparePanel(Session* session, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeEmptyWords("compareEmpty", m_pages);
+    m_empty = makeEmptyLabel("compareEmpty", m_pages);
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
@@ -124,11 +124,11 @@ QWidget* ComparePanel::makePage()
     auto* layout = new QVBoxLayout(page);
     layout->setContentsMargins(10, 4, 10, 6);
     layout->setSpacing(4);
-    m_verdict = makeWords("compareVerdict", page);
+    m_verdict = makeTextLabel("compareVerdict", page);
     QFont font = m_verdict->font();
     font.setWeight(QFont::DemiBold);
     m_verdict->setFont(font);
-    m_why = makeWords("compareWhy", page);
+    m_why = makeTextLabel("compareWhy", page);
     m_why->setForegroundRole(QPalette::PlaceholderText);
     auto* sides = new QSplitter(Qt::Horizontal, page);
     sides->setChildrenCollapsible(false);

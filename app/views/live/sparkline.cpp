@@ -41,12 +41,12 @@ Sparkline::Sparkline(const QString& title, QWidget* parent) : QWidget(parent), m
     setAccessibleName(title);
 }
 
-void Sparkline::show(const QString& latest, std::vector<double> course)
+void Sparkline::show(const QString& latest, std::vector<double> history)
 {
     if (latest.size() != m_latest.size())
         updateGeometry();
     m_latest = latest;
-    m_course = std::move(course);
+    m_history = std::move(history);
     setAccessibleDescription(latest);
     setToolTip(tr("%1: %2").arg(m_title, m_latest));
     update();
@@ -79,9 +79,9 @@ void Sparkline::paintEvent(QPaintEvent*)
     painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom, m_latest);
 
     const QRectF area = QRectF(rect()).adjusted(textWidth(), kPadding, -kPadding, -kPadding);
-    if (m_course.size() < 2 || area.width() < 24)
+    if (m_history.size() < 2 || area.width() < 24)
         return;
-    const auto points = thinned(m_course, static_cast<std::size_t>(area.width()));
+    const auto points = thinned(m_history, static_cast<std::size_t>(area.width()));
     const auto [lowest, highest] = std::minmax_element(points.begin(), points.end());
     const double span = *highest > *lowest ? *highest - *lowest : 1;
     QPainterPath curve;

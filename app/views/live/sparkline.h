@@ -13,7 +13,7 @@ public:
     Sparkline(const QString& title, QWidget* parent);
 
     /// @param latest  the value as text with its unit
-    void show(const QString& latest, std::vector<double> course);
+    void show(const QString& latest, std::vector<double> history);
     [[nodiscard]] QSize sizeHint() const override;
     [[nodiscard]] QSize minimumSizeHint() const override;
 
@@ -24,7 +24,7 @@ private:
     [[nodiscard]] int textWidth() const; ///< leftmost x of the curve
 
     QString m_title, m_latest;
-    std::vector<double> m_course;
+    std::vector<double> m_history;
 };
 
 /// Means over at most `columns` equal parts, one per pixel of the curve.

@@ -11,7 +11,7 @@ namespace app {
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(LevelCost)
 };
 
@@ -20,9 +20,9 @@ QString lineOf(const config::TrainingConfig& configuration, const std::string& l
     const QString name = QString::fromStdString(level);
     const auto known = levelCost(configuration, level);
     if (!known)
-        return Words::tr("%1: not measured yet").arg(name);
+        return Texts::tr("%1: not measured yet").arg(name);
     const RecordingCostContext context{name, recordedShare(configuration), known->otherLoad};
-    return Words::tr("%1 Measured here on %2.")
+    return Texts::tr("%1 Measured here on %2.")
         .arg(recordingCostSentence(known->cost, context),
              QLocale(QLocale::English).toString(known->when.date(), QStringLiteral("d MMM yyyy")));
 }
@@ -31,9 +31,9 @@ QString lineOf(const config::TrainingConfig& configuration, const std::string& l
 
 QString levelCostText(const config::TrainingConfig& configuration)
 {
-    QStringList lines{Words::tr("Overhead of recording operators with %1:")
+    QStringList lines{Texts::tr("Overhead of recording operators with %1:")
                           .arg(QString::fromStdString(configuration[config::key::workload])),
-                      Words::tr("always: records no operators and does not have this overhead")};
+                      Texts::tr("always: records no operators and does not have this overhead")};
     for (const std::string& level : LevelCostMeasurer::levels())
         lines << lineOf(configuration, level);
     return lines.join('\n');

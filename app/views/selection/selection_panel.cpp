@@ -57,7 +57,8 @@ std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
 
 /// A field of Chrome's events that the details already show better. If it occurs twice, one is a user argument; the
 /// order in the file does not tell which.
-bool isTold(const profiler::SliceDetails& all, std::string_view name, std::string_view value, std::string_view title)
+bool isShownAlready(const profiler::SliceDetails& all, std::string_view name, std::string_view value,
+                    std::string_view title)
 {
     constexpr std::array<std::string_view, 5> kFields = {"ph", "ts", "dur", "pid", "tid"};
     if (std::find(kFields.begin(), kFields.end(), name) == kFields.end())
@@ -252,7 +253,7 @@ void SelectionPanel::readMore(const Slice& slice)
                     m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
                 if (read)
                     for (const auto& [name, value] : *read) {
-                        if (!isTold(*read, name, value, title))
+                        if (!isShownAlready(*read, name, value, title))
                             m_page.recorded.push_back({traceText(name), traceText(value), {}});
                     }
                 else

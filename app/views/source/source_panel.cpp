@@ -8,7 +8,7 @@
 #include "app/session/analyser.h"
 #include "app/session/selection.h"
 #include "app/views/source/source_model.h"
-#include "app/widgets/words.h"
+#include "app/widgets/text_label.h"
 
 #include <QComboBox>
 #include <QDockWidget>
@@ -115,7 +115,7 @@ profiler::TimeRange withSurroundings(profiler::TimeRange range)
 
 SourcePanel::SourcePanel(const ViewContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_pages(new QStackedWidget(this)),
-      m_empty(makeEmptyWords("sourceEmpty", this)), m_model(new SourceModel(this))
+      m_empty(makeEmptyLabel("sourceEmpty", this)), m_model(new SourceModel(this))
 {
     setObjectName("sourcePanel");
     auto* page = new QWidget(this);
@@ -123,7 +123,7 @@ SourcePanel::SourcePanel(const ViewContext& context, QWidget* parent)
     column->setContentsMargins(8, 6, 8, 6);
     column->setSpacing(4);
     column->addWidget(makeHead());
-    m_problem = makeWords("sourceProblem", page);
+    m_problem = makeTextLabel("sourceProblem", page);
     column->addWidget(m_problem);
     m_split = new QSplitter(Qt::Horizontal, page);
     m_split->setChildrenCollapsible(false);

@@ -5,7 +5,7 @@
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
 #include "app/widgets/evidence_table.h"
-#include "app/widgets/words.h"
+#include "app/widgets/text_label.h"
 
 #include <QDateTime>
 #include <QDockWidget>
@@ -57,7 +57,7 @@ TunePanel::TunePanel(Session* session, QWidget* parent)
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(makeHeader());
-    m_empty = makeEmptyWords("tuneEmpty", m_pages);
+    m_empty = makeEmptyLabel("tuneEmpty", m_pages);
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
@@ -110,8 +110,8 @@ QWidget* TunePanel::makePage()
     layout->setSpacing(4);
     m_table = new EvidenceTable(tuneColumns(), tr("Changes that tuning tried"), page);
     m_table->setObjectName("tuneTable");
-    m_origin = makeWords("tuneOrigin", page);
-    m_detail = makeWords("tuneDetail", page);
+    m_origin = makeTextLabel("tuneOrigin", page);
+    m_detail = makeTextLabel("tuneDetail", page);
     m_detail->setForegroundRole(QPalette::PlaceholderText);
     m_result = new TuneResultBar(m_session, page);
     layout->addWidget(m_origin);

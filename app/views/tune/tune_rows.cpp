@@ -13,7 +13,7 @@ using advisor::TuneTrial;
 
 namespace {
 
-struct Words {
+struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Tune)
 };
 
@@ -66,32 +66,32 @@ QString verdictWord(advisor::Verdict verdict)
 {
     switch (verdict) {
     case advisor::Verdict::Pays:
-        return Words::tr("pays");
+        return Texts::tr("pays");
     case advisor::Verdict::DoesNotPay:
-        return Words::tr("does not pay");
+        return Texts::tr("does not pay");
     case advisor::Verdict::Costs:
-        return Words::tr("costs");
+        return Texts::tr("costs");
     case advisor::Verdict::Inconclusive:
         break;
     }
-    return Words::tr("no verdict");
+    return Texts::tr("no verdict");
 }
 
 QString outcomeText(const TuneTrial& trial)
 {
     if (trial.outcome == TuneTrial::Outcome::Kept)
-        return Words::tr("✓ kept");
+        return Texts::tr("✓ kept");
     if (trial.outcome == TuneTrial::Outcome::Skipped)
-        return Words::tr("skipped");
-    return trial.result ? verdictWord(trial.result->verdict) : Words::tr("⚠ failed");
+        return Texts::tr("skipped");
+    return trial.result ? verdictWord(trial.result->verdict) : Texts::tr("⚠ failed");
 }
 
 } // namespace
 
 std::vector<EvidenceModel::Column> tuneColumns()
 {
-    return {{Words::tr("Tried"), false},    {Words::tr("Before → after"), false}, {Words::tr("Samples/s (95 %)"), true},
-            {Words::tr("Predicted"), true}, {Words::tr("Measured"), true},        {Words::tr("Verdict"), false}};
+    return {{Texts::tr("Tried"), false},    {Texts::tr("Before → after"), false}, {Texts::tr("Samples/s (95 %)"), true},
+            {Texts::tr("Predicted"), true}, {Texts::tr("Measured"), true},        {Texts::tr("Verdict"), false}};
 }
 
 EvidenceRow tuneRow(const TuneTrial& trial, std::size_t number)
@@ -114,7 +114,7 @@ EvidenceRow tuneRow(const advisor::TuneProgress& progress)
     const QString none = QStringLiteral("–");
     EvidenceRow row = rowOf(*progress.trying);
     addRatio(row, progress.ratio);
-    row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Words::tr("measuring…"), 0}});
+    row.cells.insert(row.cells.end(), {{none, 0}, {none, 0}, {Texts::tr("measuring…"), 0}});
     return row;
 }
 
@@ -124,7 +124,7 @@ QString trialText(const TuneTrial& trial)
     if (!trial.title.empty())
         text += QString(" (%1)").arg(asQString(trial.title));
     // Nothing was measured if the time budget ran out before the first pairs.
-    if (const QString measured = trial.result ? predictedBesideMeasured(*trial.result) : QString(); !measured.isEmpty())
+    if (const QString measured = trial.result ? predictedAndMeasured(*trial.result) : QString(); !measured.isEmpty())
         text += ": " + measured;
     return trial.why.empty() ? text + '.' : QString("%1. %2").arg(text, asQString(trial.whyText()));
 }

@@ -1,4 +1,4 @@
-#include "app/views/advisor/folded_list.h"
+#include "app/views/advisor/collapsible_list.h"
 
 #include "advisor/verdict.h"
 #include "app/look/icon.h"
@@ -9,7 +9,7 @@
 
 namespace app {
 
-FoldedList::FoldedList(const QString& name, QWidget* parent)
+CollapsibleList::CollapsibleList(const QString& name, QWidget* parent)
     : QWidget(parent), m_heading(new QToolButton(this)), m_body(new QLabel(this))
 {
     setObjectName(name);
@@ -29,13 +29,13 @@ FoldedList::FoldedList(const QString& name, QWidget* parent)
     connect(m_heading, &QToolButton::clicked, this, [this] { fold(m_body->isVisibleTo(this)); });
 }
 
-void FoldedList::fold(bool folded)
+void CollapsibleList::fold(bool folded)
 {
     m_body->setVisible(!folded);
     m_heading->setIcon(icon(folded ? "expand" : "collapse", QPalette::PlaceholderText));
 }
 
-void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvice>& rules)
+void CollapsibleList::show(const QString& title, const std::vector<advisor::RuleAdvice>& rules)
 {
     std::vector<Entry> entries;
     for (const advisor::RuleAdvice& rule : rules)
@@ -43,7 +43,7 @@ void FoldedList::show(const QString& title, const std::vector<advisor::RuleAdvic
     show(title, entries);
 }
 
-void FoldedList::show(const QString& title, const std::vector<Entry>& entries, const QString& note)
+void CollapsibleList::show(const QString& title, const std::vector<Entry>& entries, const QString& note)
 {
     setVisible(!entries.empty());
     m_heading->setText(QString("%1 (%2)").arg(title).arg(entries.size()));

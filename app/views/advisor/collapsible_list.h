@@ -11,10 +11,10 @@ class QToolButton;
 namespace app {
 
 /// A heading with a count; when expanded, a list of entries with a title and a text.
-class FoldedList : public QWidget {
+class CollapsibleList : public QWidget {
     Q_OBJECT
 public:
-    FoldedList(const QString& name, QWidget* parent);
+    CollapsibleList(const QString& name, QWidget* parent);
 
     struct Entry {
         QString title, text;

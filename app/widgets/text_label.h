@@ -6,8 +6,8 @@
 namespace app {
 
 /// A label of plain, wrapping text that can be selected and copied.
-QLabel* makeWords(const QString& name, QWidget* parent);
+QLabel* makeTextLabel(const QString& name, QWidget* parent);
 /// The centred text of an empty view: what to do next.
-QLabel* makeEmptyWords(const QString& name, QWidget* parent);
+QLabel* makeEmptyLabel(const QString& name, QWidget* parent);
 
 } // namespace app

@@ -1,4 +1,4 @@
-#include "app/shell/dock_hands.h"
+#include "app/shell/dock_controller.h"
 
 #include <QAction>
 #include <QApplication>
@@ -59,21 +59,21 @@ void placeFloating(QDockWidget* dock, const QRect& window)
 
 } // namespace
 
-DockHands::DockHands(QMainWindow* window, std::function<void()> elsewhere)
-    : QObject(window), m_window(window), m_elsewhere(std::move(elsewhere)), m_float(new QAction(this)),
+DockController::DockController(QMainWindow* window, std::function<void()> fallback)
+    : QObject(window), m_window(window), m_fallback(std::move(fallback)), m_float(new QAction(this)),
       m_close(new QAction(this))
 {
     m_float->setObjectName("floatPanel");
     m_float->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_D);
     m_close->setObjectName("closePanel");
     m_close->setShortcut(Qt::CTRL | Qt::Key_W);
-    connect(m_float, &QAction::triggered, this, &DockHands::toggleFloating);
-    connect(m_close, &QAction::triggered, this, &DockHands::closeCurrent);
+    connect(m_float, &QAction::triggered, this, &DockController::toggleFloating);
+    connect(m_close, &QAction::triggered, this, &DockController::closeCurrent);
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { follow(now); });
     showState();
 }
 
-void DockHands::addTo(QMenu* menu, const std::vector<QDockWidget*>& docks)
+void DockController::addTo(QMenu* menu, const std::vector<QDockWidget*>& docks)
 {
     for (QDockWidget* dock : docks) {
         QAction* shown = dock->toggleViewAction();
@@ -82,16 +82,16 @@ void DockHands::addTo(QMenu* menu, const std::vector<QDockWidget*>& docks)
             if (on)
                 reveal(dock);
             else if (dock == m_current)
-                m_elsewhere();
+                m_fallback();
         });
-        connect(dock, &QDockWidget::topLevelChanged, this, &DockHands::showState);
-        connect(dock, &QDockWidget::visibilityChanged, this, &DockHands::showState);
+        connect(dock, &QDockWidget::topLevelChanged, this, &DockController::showState);
+        connect(dock, &QDockWidget::visibilityChanged, this, &DockController::showState);
     }
     menu->addSeparator();
     menu->addActions({m_float, m_close});
 }
 
-void DockHands::reveal(QDockWidget* dock)
+void DockController::reveal(QDockWidget* dock)
 {
     dock->show();
     dock->raise();
@@ -100,7 +100,7 @@ void DockHands::reveal(QDockWidget* dock)
     focusInside(dock, Qt::ShortcutFocusReason);
 }
 
-void DockHands::follow(QWidget* focus)
+void DockController::follow(QWidget* focus)
 {
     // Actions in menus and the tool bar apply to the previously focused panel.
     if (!focus || nearest<QMenuBar>(focus) || nearest<QMenu>(focus) || nearest<QToolBar>(focus))
@@ -110,7 +110,7 @@ void DockHands::follow(QWidget* focus)
     showState();
 }
 
-void DockHands::showState()
+void DockController::showState()
 {
     const bool any = m_current && !m_current->isHidden();
     const QString name = any ? QString(m_current->windowTitle()).replace('&', "&&") : QString();
@@ -122,7 +122,7 @@ void DockHands::showState()
     m_close->setText(any ? tr("&Close %1").arg(name) : tr("&Close the focused panel"));
 }
 
-void DockHands::toggleFloating()
+void DockController::toggleFloating()
 {
     if (!m_current)
         return;
@@ -139,7 +139,7 @@ void DockHands::toggleFloating()
         had->setFocus(Qt::OtherFocusReason);
 }
 
-void DockHands::closeCurrent()
+void DockController::closeCurrent()
 {
     if (!m_current)
         return;
@@ -155,7 +155,7 @@ void DockHands::closeCurrent()
             if (next != beside.end())
                 focusInside(*next, Qt::OtherFocusReason);
             else
-                m_elsewhere();
+                m_fallback();
             showState();
         },
         Qt::QueuedConnection);

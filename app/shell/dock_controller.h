@@ -15,11 +15,11 @@ namespace app {
 
 /// Keyboard control of the docks: show and hide each dock, and float, dock and close the focused one. The focus never
 /// stays in a hidden widget. GUI thread.
-class DockHands : public QObject {
+class DockController : public QObject {
     Q_OBJECT
 public:
-    /// @param elsewhere  focuses the visible widget in the centre of the window if no dock takes the focus
-    DockHands(QMainWindow* window, std::function<void()> elsewhere);
+    /// @param fallback  focuses the visible widget in the centre of the window if no dock takes the focus
+    DockController(QMainWindow* window, std::function<void()> fallback);
 
     /// Actions for the View menu: one per dock in order, then those for the focused dock.
     void addTo(QMenu* menu, const std::vector<QDockWidget*>& docks);
@@ -33,7 +33,7 @@ private:
     void closeCurrent();
 
     QMainWindow* m_window;
-    std::function<void()> m_elsewhere;
+    std::function<void()> m_fallback;
     QAction *m_float, *m_close;
     QPointer<QDockWidget> m_current; ///< it has the focus, or had it before a menu was opened
 };

@@ -1,8 +1,8 @@
-#include "app/widgets/words.h"
+#include "app/widgets/text_label.h"
 
 namespace app {
 
-QLabel* makeWords(const QString& name, QWidget* parent)
+QLabel* makeTextLabel(const QString& name, QWidget* parent)
 {
     auto* label = new QLabel(parent);
     label->setObjectName(name);
@@ -12,9 +12,9 @@ QLabel* makeWords(const QString& name, QWidget* parent)
     return label;
 }
 
-QLabel* makeEmptyWords(const QString& name, QWidget* parent)
+QLabel* makeEmptyLabel(const QString& name, QWidget* parent)
 {
-    QLabel* label = makeWords(name, parent);
+    QLabel* label = makeTextLabel(name, parent);
     label->setAlignment(Qt::AlignCenter);
     label->setForegroundRole(QPalette::PlaceholderText);
     label->setMargin(12);
