@@ -1,5 +1,5 @@
-# Imported targets from the wheels (or a LibTorch and CUDA of the user's own): cuda::cupti, cuda::nvtx, and torch::cpu where the
-# trainer is built. find_package(Torch) is not used: it wants nvcc and switches the CUDA language on.
+# Imported targets from the wheels (or from the user's own LibTorch and CUDA): cuda::cupti, cuda::nvtx, and torch::cpu if the
+# trainer is built. find_package(Torch) is not used because it requires nvcc and enables the CUDA language.
 include_guard(GLOBAL)
 
 if(NOT STEPSCOPE_TORCH_ROOT)
@@ -13,7 +13,7 @@ set(how "Run packaging/libtorch, or give a LibTorch of your own with -DSTEPSCOPE
 unpacked LibTorch) and its CUDA 13 toolkit with -DSTEPSCOPE_CUDA_ROOT=DIR, or build without the trainer: -DSTEPSCOPE_TRAINER=OFF.")
 
 set(roots "${STEPSCOPE_CUDA_ROOT}" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13")
-# A build folder that found another LibTorch before looks anew: other pins, other headers.
+# A build folder configured with another LibTorch searches again, because its pinned versions and headers differ.
 if(NOT "${STEPSCOPE_ROOTS_SEARCHED}" STREQUAL "${roots}")
   unset(STEPSCOPE_CUPTI_INCLUDE CACHE)
   unset(STEPSCOPE_CUPTI_LIBRARY CACHE)
@@ -64,7 +64,7 @@ if(STEPSCOPE_TRAINER)
     INTERFACE_INCLUDE_DIRECTORIES "${torch_dir}/include;${torch_dir}/include/torch/csrc/api/include"
     INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_NCCL"
     INTERFACE_LINK_LIBRARIES torch::c10)
-  # LibTorch's CUDA half, for libraries that are opened where there is a GPU.
+  # LibTorch's CUDA libraries, for plug-ins that are loaded on machines with a GPU.
   find_path(cudart_include cuda_runtime_api.h HINTS ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
   find_path(nccl_include nccl.h HINTS "${STEPSCOPE_TORCH_ROOT}/nvidia/nccl" ${roots} PATH_SUFFIXES include NO_DEFAULT_PATH NO_CACHE)
   find_library(cudart_library NAMES libcudart.so.13 cudart HINTS ${roots} PATH_SUFFIXES lib lib64 NO_DEFAULT_PATH NO_CACHE)

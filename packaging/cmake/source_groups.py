@@ -116,7 +116,7 @@ class Source:
         self.lines = raw.count("\n")
         self.text = DIRECTIVE.sub("", text)
         self.words = set(WORD.findall(self.text))
-        # A member or another's name cannot have another name.
+        # Names that are accessed as members or qualified names cannot be renamed.
         self.foreign = set(re.findall(r"(?:\.|->|::)\s*([A-Za-z_]\w*)", self.text))
         self.own, self.shared, self.directives = declarations(self.text)
 
@@ -132,7 +132,7 @@ class Sources:
         return self.known[path]
 
     def header(self, include, user):
-        """The project's header that an include line means, or None."""
+        """The project's header of an include line, or None."""
         for folder in (*self.roots, os.path.dirname(user)):
             path = os.path.normpath(os.path.join(folder, include[1:]))
             if include[0] == '"' and os.path.isfile(path):
@@ -140,7 +140,7 @@ class Sources:
         return None
 
     def headers(self, path):
-        """The project's headers that a file includes, and those that they include."""
+        """The project's headers that a file includes, directly or indirectly."""
         seen, ahead = set(), [path]
         while ahead:
             user = ahead.pop()
@@ -151,7 +151,7 @@ class Sources:
 
 
 class Member:
-    """A file that looks for a group."""
+    """A file to be added to a group."""
 
     def __init__(self, sources, path):
         self.source = sources.read(path)
@@ -163,7 +163,7 @@ class Member:
 
 
 def grouped(members):
-    # Those whose names are words of many others come last, where they are in nobody's way.
+    # Files whose fixed names occur in many other files come last, where they block fewer groups.
     def in_the_way(member):
         return sum(1 for other in members if other is not member and member.fixed & other.words)
 
@@ -183,7 +183,7 @@ def grouped(members):
 
 def one_file(sources, header, group):
     lines = [f'#include "{header}"'] if header else []
-    # Of names of other files and their headers, and of unnamed namespaces outside the file that is compiled.
+    # Renamed names can shadow names of other files, and unnamed namespaces are in included files.
     ignored = [f'#pragma GCC diagnostic ignored "-W{name}"' for name in ("shadow", "subobject-linkage")]
     for member in group:
         for include in member.source.includes:

@@ -1,4 +1,4 @@
-# What every target of the project shares: language, warnings, sanitizers, ccache, and registries made from folders.
+# Common settings of all targets: language, warnings, sanitizers, ccache, and registries generated from folders.
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -13,12 +13,12 @@ string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 find_program(STEPSCOPE_CCACHE ccache)
 if(STEPSCOPE_CCACHE)
-  # Precompiled headers are cached too, which needs the sloppiness; another clone or preset shares what has the same options.
+  # Caching precompiled headers needs the sloppiness settings; clones and presets with the same options share the cache.
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env "CCACHE_SLOPPINESS=pch_defines,time_macros"
       "CCACHE_BASEDIR=${CMAKE_SOURCE_DIR}" "CCACHE_NOHASHDIR=true" "${STEPSCOPE_CCACHE}")
 endif()
 
-option(STEPSCOPE_TOGETHER "Compile many files as one: much faster as a whole, slower after a change of one of them" OFF)
+option(STEPSCOPE_TOGETHER "Compile many files as one: a full build is much faster, a rebuild after a change slower" OFF)
 if(STEPSCOPE_TOGETHER)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
 endif()
@@ -31,15 +31,15 @@ target_compile_options(stepscope_warnings INTERFACE -Wall -Wextra -Wpedantic -Ws
 if(STEPSCOPE_SANITIZE)
   add_compile_options("-fsanitize=${STEPSCOPE_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${STEPSCOPE_SANITIZE}")
-  # Sanitized programs are many and large: GNU's linker takes minutes for all of them.
+  # Sanitized programs are many and large; GNU's linker takes minutes for all of them.
   find_program(STEPSCOPE_LLD ld.lld)
   if(STEPSCOPE_LLD)
     add_link_options(-fuse-ld=lld)
   endif()
 endif()
 
-# stepscope_together(variable OUT name [HEADER header] FILES file…): with STEPSCOPE_TOGETHER, writes files that each include many of these
-# and sets the variable to them and to what is compiled alone; else to the files as they are.
+# stepscope_together(variable OUT name [HEADER header] FILES file…): with STEPSCOPE_TOGETHER, generates files that each include many of
+# FILES, and sets the variable to them and the files compiled separately; otherwise sets it to FILES.
 function(stepscope_together variable)
   cmake_parse_arguments(arg "" "OUT;HEADER" "FILES" ${ARGN})
   set(alone "")
@@ -75,10 +75,10 @@ function(stepscope_together variable)
   set(${variable} ${alone} ${others} ${together} ${written} PARENT_SCOPE)
 endfunction()
 
-# A room: a static library of ours, warned about and included from the root. HEADERS: what is compiled once for all of its files.
-# These are headers of others: the compiler cache may give a precompiled header that another clone made, in which ours have other
-# times and so are no longer the same to #pragma once.
-# APART: never as one file, since what must stay small takes single objects of it.
+# A static library of the project, with its warnings and the root as include path. HEADERS: headers to precompile for all of its files.
+# Only third-party headers: the compiler cache may return a precompiled header of another clone, in which the project's headers have
+# other timestamps, so #pragma once no longer recognizes them.
+# APART: never group its files, because small programs link individual objects of it.
 function(stepscope_library name)
   cmake_parse_arguments(arg "APART" "HEADERS" "" ${ARGN})
   set(sources ${arg_UNPARSED_ARGUMENTS})
@@ -100,9 +100,9 @@ function(stepscope_executable name)
 endfunction()
 
 # stepscope_registry(target DIR folder NAMESPACE ns TYPE type HEADER header [BY_FOLDER] [PRECOMPILED])
-# Every <folder>/<stem>.cpp (BY_FOLDER: <folder>/<stem>/<stem>.cpp) must define `type ns::<stem>()`: dropping a file in is the
-# registration. Declarations lie in a generated header that is force-included into each of these files, so that a wrong return
-# type fails to compile; a missing function fails to link and names itself. Gives `std::vector<profiler::Registered<type>>
+# Every <folder>/<stem>.cpp (BY_FOLDER: <folder>/<stem>/<stem>.cpp) must define `type ns::<stem>()`: adding the file registers
+# it. A generated header with the declarations is force-included into each of these files, so that a wrong return type fails to
+# compile and a missing function fails to link with its name. Generates `std::vector<profiler::Registered<type>>
 # ns::all()`, declared in "<target>_<folder's name>_registry.h". PRECOMPILED: the files use the target's precompiled header.
 function(stepscope_registry target)
   cmake_parse_arguments(arg "BY_FOLDER;PRECOMPILED" "DIR;NAMESPACE;TYPE;HEADER" "" ${ARGN})
@@ -126,7 +126,7 @@ function(stepscope_registry target)
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
     if(NOT stem MATCHES "^[a-z][a-z0-9_]*$")
-      message(FATAL_ERROR "${file}: '${stem}' is no name for a function; use lower-case letters, digits and underscores")
+      message(FATAL_ERROR "${file}: '${stem}' is not a valid function name; use lower-case letters, digits and underscores")
     endif()
     string(APPEND declarations "${arg_TYPE} ${stem}();\n")
     string(APPEND entries "        {\"${stem}\", ${stem}()},\n")
@@ -153,7 +153,7 @@ ${entries}    };
 ")
   set(includes "-include;${header}")
   if(arg_PRECOMPILED)
-    # A precompiled header counts only ahead of all else, and CMake would put it last.
+    # A precompiled header is used only if it is the first include, and CMake would put it last.
     set(precompiled "${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/cmake_pch.hxx")
     set(includes "-include;${precompiled};${includes}")
     set_source_files_properties(${files} PROPERTIES SKIP_PRECOMPILE_HEADERS ON OBJECT_DEPENDS "${precompiled}.gch")
