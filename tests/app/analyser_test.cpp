@@ -29,7 +29,7 @@ RawSlice slice(ActivityKind kind, std::uint32_t name, std::int64_t us, std::int6
     return raw;
 }
 
-/// Steps of 1 ms, half of which waits for data, with 200 operators each.
+/// Steps of 1 ms that wait for data for half of the time, with 200 operators each.
 std::shared_ptr<const Trace> training(int steps, bool live)
 {
     TraceBuilder builder;
@@ -86,7 +86,7 @@ void AnalyserTest::aLongTraceIsFollowedByItsLastSteps()
     std::shared_ptr<const app::Analysed> whole;
     connect(&analyser, &Analyser::advised, this, [&](const auto& now) { advice = now; });
     connect(&analyser, &Analyser::analysed, this, [&](const auto& now) { whole = now; });
-    analyser.request(training(1500, true), std::nullopt); // too much to be analysed each second
+    analyser.request(training(1500, true), std::nullopt); // too expensive to be analysed every second
     QTRY_VERIFY_WITH_TIMEOUT(advice, 20000);
     QVERIFY(whole);
     QVERIFY(advice->live);
@@ -122,7 +122,7 @@ void AnalyserTest::theEndIsJudgedAsAWhole()
     QCOMPARE(advice->steps, 1510);
     QVERIFY(app::basisText(*advice).isEmpty());
 
-    analyser.request(training(30, false), std::nullopt); // another trace is not told what was said of this one
+    analyser.request(training(30, false), std::nullopt); // another trace does not inherit the verdicts of this one
     QTRY_COMPARE_WITH_TIMEOUT(advice->steps, 30, 20000);
 }
 

@@ -9,8 +9,8 @@
 
 namespace app_test {
 
-/// The application's name, and its settings, caches and runs in a folder of the test's own. Make it before the
-/// application object, in initMain().
+/// Sets the application's name, and a test folder for its settings, caches and runs. Create it before the application
+/// object, in initMain().
 class OwnFolders {
 public:
     OwnFolders();
@@ -19,13 +19,13 @@ private:
     QTemporaryDir m_folder;
 };
 
-/// Chooses what the scripted trainer does in the trainings that are started from now on.
+/// Chooses the behaviour of the scripted trainer for trainings started from now on.
 void useScript(const char* script);
 
-/// A few steps, quickly done.
+/// A configuration with a few fast steps.
 config::TrainingConfig shortTraining(int steps = 30);
 
-/// Gives the next dialog that asks where to save this name, as a user types it.
+/// Types this name into the next save dialog, as a user does.
 class SaveAs : public QObject {
 public:
     explicit SaveAs(QString file);
@@ -39,7 +39,7 @@ private:
     QTimer m_look;
 };
 
-/// The widget of a class with an object name, under `parent`; fails the test when there is none.
+/// The widget of this class and object name under `parent`; fails the test if there is none.
 template <class T>
 T* find(const QObject* parent, const QString& name)
 {

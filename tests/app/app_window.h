@@ -6,7 +6,7 @@
 
 namespace app_test {
 
-/// A whole app, painted and complete.
+/// A complete app window, already painted.
 struct App {
     explicit App(QSize size = {1440, 900}) : window(&session, &selection, &appearance)
     {

@@ -55,7 +55,7 @@ void BackgroundTest::cancellingDoesNotWait()
         background.start([&](const std::stop_token&, const Background::Post&) { goOn.wait(); }, unexpected);
         QElapsedTimer timer;
         timer.start();
-        background.cancel(); // would never return
+        background.cancel(); // would otherwise never return
         QVERIFY(timer.elapsed() < 5000);
         QCOMPARE(background.running(), std::size_t{1});
         goOn.count_down();
@@ -104,7 +104,7 @@ void BackgroundTest::ofManySupersededPiecesAtMostTwoRun()
                 for (int before = most; now > before && !most.compare_exchange_weak(before, now);) {
                 }
                 ++begun;
-                // Looks at its stop token now and then, as an analysis does; the last one goes on to its end.
+                // Checks its stop token occasionally, like an analysis; the last one runs to its end.
                 for (int look = 0; look < 40 && !stop.stop_requested(); ++look)
                     std::this_thread::sleep_for(std::chrono::milliseconds(5));
                 --running;
@@ -148,7 +148,7 @@ void BackgroundTest::workThatRunsOutOfMemoryIsReported()
     background.start(
         [&](const std::stop_token&, const Background::Post& post) {
             std::vector<char> absurd;
-            absurd.reserve(std::size_t{1} << 50); // as a reader does that believes a count in a file
+            absurd.reserve(std::size_t{1} << 50); // like a reader that trusts a count in a file
             post([&] { answered = true; });
         },
         [&](const Error& error) { failures.push_back(error); });

@@ -25,7 +25,7 @@ constexpr int kPatienceMs = 30'000;
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// Presses a button of the question, whenever it comes, and tells what it asked.
+/// Presses a button of the question when it appears, and returns its text.
 class Answer : public QObject {
 public:
     explicit Answer(QMessageBox::ButtonRole role) : m_role(role)
@@ -54,7 +54,7 @@ private:
     QTimer m_look;
 };
 
-/// Processes that this one started and that are there yet.
+/// Child processes that are still running.
 QStringList childProcesses()
 {
     QStringList all;
@@ -66,7 +66,7 @@ QStringList childProcesses()
     return all;
 }
 
-/// A trace whose copies take a moment to write.
+/// A trace that takes a moment to export.
 QString largeTrace(const QTemporaryDir& folder)
 {
     const QString path = folder.filePath("large.json");
@@ -180,7 +180,7 @@ void ClosingTest::whatIsReadIsLetGo()
     QSignalSpy told(&app.session, &Session::loading);
     app.session.openTrace(trace);
     QTRY_VERIFY_WITH_TIMEOUT(told.count() > 3, kPatienceMs);
-    QVERIFY(app.window.close()); // a file is there as before: nothing to ask
+    QVERIFY(app.window.close()); // the file exists as before, so there is no question
     QVERIFY(!app.window.isVisible());
 }
 
@@ -210,7 +210,7 @@ void ClosingTest::aSignalIsNotHeldByAQuestion()
     app.session.start();
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
     QTimer::singleShot(200, qApp, [] { ::kill(::getpid(), SIGINT); });
-    app.window.close(); // asks, and nobody answers
+    app.window.close(); // asks, but there is no answer
     QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);
     QVERIFY(!QApplication::activeModalWidget());
 }

@@ -43,7 +43,7 @@ config::TrainingConfig trainingOf(const QString& model, const char* workload = "
     return configuration;
 }
 
-/// Starts and waits until it is asked, or runs.
+/// Starts, and waits for the question or the run.
 std::optional<CodeFile> start(Session& session)
 {
     QSignalSpy asked(&session, &Session::codeAsked);
@@ -163,7 +163,7 @@ void CodeTrustTest::trustIsForOnePath()
     finish(session);
     session.setConfiguration(trainingOf(write(m_folder.filePath("d.pt"), "one")), "another");
     QVERIFY(start(session));
-    session.answerCode(*first, CodeGate::Answer::Trust); // to a question that nobody asks any more
+    session.answerCode(*first, CodeGate::Answer::Trust); // answers a question that is no longer pending
     QCOMPARE(session.runState(), RunState::Idle);
 }
 
@@ -199,7 +199,7 @@ void CodeTrustTest::aCompiledModelIsAskedAboutToo()
 {
     const QString path = write(m_folder.filePath("model.pt2"), "compiled");
     config::TrainingConfig configuration = shortTraining();
-    // What it says of itself does not count.
+    // Claims in the configuration do not count.
     QVERIFY(configuration.set("eval.package", path.toStdString()));
     QVERIFY(configuration.set("eval.package_sha256", sha256("compiled").toStdString()));
     Session session;
@@ -244,7 +244,7 @@ void CodeTrustTest::theDialogShowsWhatAndWhere()
     QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
     QSignalSpy states(&app.session, &Session::runStateChanged);
     app.session.start();
-    QTRY_VERIFY(!states.isEmpty()); // it may be past Starting when one looks
+    QTRY_VERIFY(!states.isEmpty()); // it may already be past Starting
     QVERIFY(!app.window.findChild<app::TrustQuestion*>());
     finish(app.session);
 }

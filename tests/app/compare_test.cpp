@@ -20,7 +20,7 @@ namespace {
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// Twenty steps of about so many µs, a tenth of each waiting for data, the rest forward.
+/// Twenty steps of about `us` µs, with a tenth of each waiting for data and the rest in the forward pass.
 std::string training(int us, const char* workload = "convnet")
 {
     std::string text = fmt::format("meta workload {}\nmain\n", workload);
@@ -101,7 +101,7 @@ void CompareTest::theFasterOneIsSaidWithItsInterval()
     QCOMPARE(compared.verdict()->text(), QString("This run is 2.00 × as fast as other"));
     QVERIFY2(compared.why().contains("Ratio of median step times 1.999"), qPrintable(compared.why()));
     QVERIFY(compared.why().contains("Measure the change"));
-    // The forward pass moved most, then the wait.
+    // The forward pass changed most, then the wait.
     const auto& moved = compared.rows()->row(0).cells;
     QCOMPARE(moved[0].text, QString("forward  ·  phase"));
     QVERIFY2(moved[3].text.startsWith(QChar(0x2212)), qPrintable(moved[3].text));
@@ -133,7 +133,7 @@ void CompareTest::theSameTwiceShowsNoDifference()
 
 void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
 {
-    // No marks; a range that comes once a step tells the steps.
+    // No step marks; a range that occurs once per step defines the steps.
     const auto unmarked = [](int us) {
         std::string text = "meta workload convnet\nmain\n";
         for (int step = 0; step < 20; ++step)
@@ -168,7 +168,7 @@ void CompareTest::aFileThatIsNoTraceIsTold()
     Compared compared(save(folder, "a.sspack", training(1000)));
     compared.with(file.fileName().toStdString());
     QVERIFY2(compared.empty()->text().contains("holiday.jpg"), qPrintable(compared.empty()->text()));
-    compared.with(save(folder, "b.sspack", training(2000))); // and it goes on
+    compared.with(save(folder, "b.sspack", training(2000))); // and it continues
     QVERIFY(compared.verdict()->isVisible());
 }
 
@@ -178,7 +178,7 @@ void CompareTest::whatIsStillReadIsNotCompared()
     const auto other = save(folder, "b.sspack", training(2000));
     Compared compared(save(folder, "a.sspack", training(1000)));
     compared.with(other);
-    // In the moment in which a trace comes on screen nobody knows yet that it is whole.
+    // When a trace appears on screen, it is not known yet that it is complete.
     QString said;
     connect(&compared.session, &Session::traceReplaced, &compared.panel, [&] { said = compared.empty()->text(); });
     compared.session.openTrace(other);
@@ -234,7 +234,7 @@ void CompareTest::theListOfRunsAsksForIt()
     run.folder = folder.path().toStdString();
     QDockWidget dock;
     dock.setWidget(&compared.panel);
-    // Its trace is not there any more.
+    // Its trace no longer exists.
     compared.session.compareWith(run);
     QVERIFY(dock.isVisible());
     QTRY_VERIFY2(compared.empty()->text().contains("trace.sstrace"), qPrintable(compared.empty()->text()));

@@ -153,15 +153,15 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     QVERIFY(!error->isVisible());
     const auto enter = [&](const QString& text) {
         path->setText(text);
-        path->setModified(true); // as typing does
+        path->setModified(true); // like typing
         QTest::keyClick(path, Qt::Key_Return);
     };
-    // As soon as it is chosen.
+    // Checked as soon as it is chosen.
     enter(folder.filePath("none"));
     QTRY_VERIFY2(error->isVisible() && error->text().contains("no such file or folder"), qPrintable(error->text()));
     enter(folder.path());
     QTRY_VERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
-    // And at the start, which starts nothing: of a folder that was chosen before and has changed since.
+    // Also checked at the start, which starts nothing if the chosen folder has changed since.
     QVERIFY(!m_session->setKnob("dataset.path", folder.path()));
     QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
     QSignalSpy noticed(m_session.get(), &Session::noticed);
@@ -227,7 +227,7 @@ void ConfigurationFormTest::aKnobWithoutEffectIsFoldedAwayAndSaysWhy()
     const auto* why = find<QLabel>(prefetch, "whyGrey");
     QCOMPARE(why->text(), QString("No effect while Workers is 0"));
     QVERIFY(why->isVisible() && prefetch->toolTip().contains(why->text()));
-    QVERIFY(find<QWidget>(prefetch, "editor")->isEnabled()); // it may be set before the workers are
+    QVERIFY(find<QWidget>(prefetch, "editor")->isEnabled()); // it can be set before the workers
     QCOMPARE(find<QLabel>(row("schedule.final_share"), "whyGrey")->text(),
              QString("No effect unless Schedule is cosine, linear or one_cycle"));
     m_form->findChild<QCheckBox*>("allKnobs")->setChecked(false);
@@ -238,7 +238,8 @@ void ConfigurationFormTest::aKnobWithoutEffectIsFoldedAwayAndSaysWhy()
 
 void ConfigurationFormTest::everyKnobHasAnEffectSomewhere()
 {
-    // The default, and each that differs from it by one knob: a dependency on a value that does not exist shows here.
+    // The default configuration, and each that differs from it in one knob: this finds dependencies on values that do
+    // not exist.
     std::vector<config::TrainingConfig> configurations(1);
     for (const config::Knob& knob : config::knobs()) {
         std::vector<std::string> values(knob.choices.begin(), knob.choices.end());

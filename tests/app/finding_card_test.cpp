@@ -10,7 +10,7 @@
 
 using app_test::find;
 
-// What a card shows when its verdict is given anew, as each second of a live run.
+// A card whose verdict is updated every second, as in a live run.
 
 namespace {
 
@@ -53,10 +53,10 @@ void FindingCardTest::theCodeFollowsTheAdvice()
     QVERIFY2(code(card).contains("num_workers=2"), qPrintable(code(card)));
     const auto* edit = card.findChild<QPlainTextEdit*>();
     card.setAdvice(workers("2"), 1);
-    QCOMPARE(card.findChild<QPlainTextEdit*>(), edit); // what did not change stays, with what is selected in it
+    QCOMPARE(card.findChild<QPlainTextEdit*>(), edit); // unchanged parts stay, with their text selection
     card.setAdvice(workers("4"), 1);
     QVERIFY2(code(card).contains("num_workers=4") && !code(card).contains("num_workers=2"), qPrintable(code(card)));
-    QVERIFY(card.findChild<app::TipBox*>()->isVisibleTo(&card)); // and it is unfolded as before
+    QVERIFY(card.findChild<app::TipBox*>()->isVisibleTo(&card)); // and it is still expanded
     why->click();
     card.setAdvice(workers("8"), 1);
     QVERIFY(!card.findChild<app::TipBox*>()->isVisibleTo(&card));

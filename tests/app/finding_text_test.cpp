@@ -152,7 +152,7 @@ TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
     if (const auto prediction = measuredPrediction(result))
         journal.predictions.push_back(*prediction);
     EXPECT_EQ(text(predictionsText(journal)), "1 of 2 measured savings were in the predicted range");
-    // Twice as fast a machine as the one that was traced: the share counts.
+    // The machine is twice as fast as the traced one, so the share counts.
     result.unitUsA = 150'000;
     result.plan.predicted = advisor::Saving{SavingUnit::UsPerStep, 80'000, 90'000, 100'000, 300'000};
     if (const auto prediction = measuredPrediction(result))

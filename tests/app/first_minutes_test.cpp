@@ -25,7 +25,7 @@ std::unique_ptr<app_test::OwnFolders> folders;
 
 } // namespace
 
-/// What the app says of itself while somebody sees it for the first time.
+/// Texts of the app during its first use.
 class FirstMinutesTest : public QObject {
     Q_OBJECT
 public:
@@ -106,7 +106,7 @@ void FirstMinutesTest::theQuestionAtTheEndGoesWithWhatItAsksAbout()
         if (auto* question = app.window.findChild<QMessageBox*>())
             question->reject();
     });
-    app.window.close(); // asks, and waits for the answer
+    app.window.close(); // asks and waits for the answer
     QVERIFY(!waited);
     QVERIFY(app.window.isVisible());
     QCOMPARE(app.session.runState(), RunState::Idle);

@@ -34,11 +34,11 @@ advisor::RuleAdvice adviceOf(const char* key, const char* from, const char* to)
     advisor::RuleAdvice advice;
     advice.id = key;
     advice.advice.toggle = advisor::Toggle{key, from, to};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the quickest to measure here
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
     return advice;
 }
 
-/// The session of someone who kept changes one after another, as the app finds it at its start.
+/// A saved session with changes that were kept one after another.
 void write(const std::vector<KeptChange>& changes)
 {
     app::KeptSession kept;
@@ -86,7 +86,7 @@ void JournalTest::holdsWhatIsInTheConfiguration()
     QVERIFY(!session.setKnob("loader.workers", "4"));
     QCOMPARE(names(session).size(), 2);
     QCOMPARE(changed.count(), 3);
-    // Taking back the first leaves the second without what it stood on.
+    // Undoing the first change removes the basis of the second.
     session.undoChange("loader.workers");
     QCOMPARE(session.configuration().text("loader.workers"), "0");
     QCOMPARE(names(session), QStringList());

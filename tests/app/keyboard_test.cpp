@@ -31,7 +31,7 @@ const QDockWidget* dockOf(const QWidget* widget)
     return static_cast<const QDockWidget*>(widget);
 }
 
-/// To what has the focus, as the keyboard does it.
+/// Sends a key to the focused widget, like the keyboard.
 void press(Qt::Key key, Qt::KeyboardModifiers modifiers)
 {
     QTest::keyClick(QApplication::focusWidget(), key, modifiers);
@@ -48,7 +48,7 @@ QAction* goTo(const app::MainWindow& window, const QDockWidget* dock)
     return find<QAction>(&window, "goTo:" + QString(dock->objectName()).remove("dock:"));
 }
 
-/// With a trace on screen, all of it looked at.
+/// With a trace on screen that is completely analysed.
 struct Workbench : App {
     Workbench()
     {
@@ -60,7 +60,7 @@ struct Workbench : App {
             qFatal("the sample was never looked at");
         window.activateWindow();
     }
-    /// Where Tab goes from the timeline until it is back there.
+    /// The widgets that Tab visits from the timeline until it returns there.
     std::vector<QWidget*> round(Qt::Key key)
     {
         constexpr int kMostStops = 400;
@@ -136,7 +136,7 @@ void KeyboardTest::everyPanelIsFloatedAndClosedAndFoundAgain()
         press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY2(dock->isFloating() && dock->isVisible(), name);
         QTRY_VERIFY2(dockInFocus() == dock, name);
-        // Its window says what it is, and a mouse can put it back: its tab, which did both, is gone.
+        // Its window has a title, and the mouse can dock it, because its tab is gone.
         if (dock->titleBarWidget())
             QVERIFY2(find<QToolButton>(dock, "dockPanel")->isVisible() && dock->titleBarWidget()->height() > 10, name);
         press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
@@ -147,7 +147,7 @@ void KeyboardTest::everyPanelIsFloatedAndClosedAndFoundAgain()
         press(Qt::Key_W, Qt::ControlModifier);
         QVERIFY2(dock->isHidden(), name);
         QTRY_VERIFY2(dockInFocus() != dock && QApplication::focusWidget()->isVisible(), name);
-        // The View menu has it, and so has Go to.
+        // It is in the View menu and in Go to.
         dock->toggleViewAction()->trigger();
         QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
         dock->toggleViewAction()->trigger();
@@ -156,7 +156,7 @@ void KeyboardTest::everyPanelIsFloatedAndClosedAndFoundAgain()
         goTo(bench.window, dock)->trigger();
         QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
     }
-    // One that floats is closed as well.
+    // A floating dock is closed as well.
     QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");
     goTo(bench.window, kernels)->trigger();
     QTRY_VERIFY(dockInFocus() == kernels);
@@ -186,7 +186,7 @@ void KeyboardTest::panelsBehindTabsAreClosedOneAfterAnother()
     }
     press(Qt::Key_W, Qt::ControlModifier);
     QTRY_VERIFY(QApplication::focusWidget() == bench.window.findChild<app::TimelineCanvas*>());
-    // In the middle there is nothing to close.
+    // The central view cannot be closed.
     QVERIFY(!find<QAction>(&bench.window, "closePanel")->isEnabled());
 }
 

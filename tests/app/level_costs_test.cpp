@@ -84,7 +84,7 @@ void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
     QCOMPARE(app::recordingCostFigure(quiet, {"full", 1, {}}),
              QString("Recording at level full adds 3.10 % to a step"));
     QVERIFY(!app::recordingCostSentence(quiet, {"full", 0.1, 0.05}).contains("noisy"));
-    // Both sources of noise: the spread of the steps, and what other processes used.
+    // Both sources of noise: the spread of the steps and the load of other processes.
     RecordingCost wide = quiet;
     wide.low = 1.005;
     wide.high = 1.06;
@@ -107,7 +107,7 @@ void LevelCostsTest::theLoadOfOthersIsMeasured()
     QElapsedTimer timer;
     timer.start();
     volatile double sum = 0;
-    while (timer.elapsed() < 300) // this process's own work is not another's
+    while (timer.elapsed() < 300) // the work of this process does not count as other load
         sum = sum + 1;
     const auto share = load.share();
     QVERIFY(share && *share >= 0 && *share <= 1);

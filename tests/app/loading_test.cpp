@@ -14,19 +14,19 @@
 #include <QTest>
 #include <algorithm>
 
-// A long file while it loads, the part of it that is there, and what a copy takes along.
+// A long file while it loads: its preview, and the metadata of an exported copy.
 
 using app::Session;
 
 namespace {
 
 constexpr int kSteps = 16'000;
-constexpr int kLong = 20'000; ///< ms within which what must come has come on a slow machine
+constexpr int kLong = 20'000; ///< time limit in ms for a slow machine
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// More text than is read at once: an operator of 80 µs with one of 40 µs in it, and a kernel of 60 µs, again and
-/// again.
+/// More text than one read call returns: repeatedly an operator of 80 µs with a nested one of 40 µs, and a kernel of 60
+/// µs.
 QString longFile(const QTemporaryDir& folder)
 {
     QByteArray text = R"({"schemaVersion": 1, "traceEvents": [)";
@@ -47,12 +47,12 @@ QString longFile(const QTemporaryDir& folder)
     return file.fileName();
 }
 
-/// Opens a long file and does `meanwhile` when a part of it has just come on screen.
+/// Opens a long file and calls `meanwhile` when its preview appears.
 template <class Meanwhile>
 void openLong(Session& session, const QString& file, Meanwhile meanwhile)
 {
     bool done = false;
-    // The last of the signals of a new trace.
+    // The last signal for a new trace.
     const auto connection = QObject::connect(&session, &Session::analysedChanged, [&] {
         if (!std::exchange(done, true))
             meanwhile();
@@ -108,7 +108,8 @@ void LoadingTest::aPartIsSummedUpButNotExportedWhileTheRestLoads()
     QCOMPARE(static_cast<std::size_t>(sums.count), part->sliceCount());
     QCOMPARE(sums.names, std::int64_t(3));
     for (const app::RangeSums::Sum& sum : sums.byName) {
-        const std::int64_t each = sum.name == "gemm" ? 60'000 : 40'000; // of the outer operator half is the inner one's
+        const std::int64_t each = sum.name == "gemm" ? 60'000 : 40'000; // half of the outer operator belongs to the
+                                                                        // inner one
         QCOMPARE(static_cast<std::int64_t>(sum.self.count()), sum.count * each);
     }
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
@@ -140,7 +141,7 @@ void LoadingTest::aPartStaysUsableWhenAnotherFileCannotBeOpened()
              qPrintable(told.at(0).at(1).toString()));
     QCOMPARE(opened.count(), 0);
     QCOMPARE(session.trace()->sliceCount(), part);
-    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong); // it is analysed like any other
+    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong); // analysed like any other trace
     session.exportTrace(folder.filePath("part.sspack").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
     QCOMPARE(textsOf(told).back(), QString("The loaded part of the trace was exported to part.sspack."));
@@ -159,14 +160,14 @@ void LoadingTest::aPartStaysUsableWhenOpeningIsCancelled()
     QVERIFY(session.trace()->sliceCount() > 0);
     QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong);
     QCOMPARE(session.analysed()->trace->sliceCount(), session.trace()->sliceCount());
-    session.openTrace(folder.filePath("long.json").toStdString()); // and all of it another time
+    session.openTrace(folder.filePath("long.json").toStdString()); // and later all of it
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
     QCOMPARE(session.trace()->sliceCount(), std::size_t(3 * kSteps));
 }
 
 namespace {
 
-/// The app with a file on screen, and the bookmarks there.
+/// The app with a file on screen and its bookmarks.
 struct Opened {
     explicit Opened(const QString& file)
     {
@@ -200,9 +201,9 @@ void LoadingTest::bookmarksGoAlongWithACopy()
         Opened original(longFile(folder));
         original.canvas->setBookmark(time, "the slow one – \"here\"");
         original.exportTo(copy);
-        original.exportTo(folder.filePath("copy.json")); // has no place for them, and does not mind
+        original.exportTo(folder.filePath("copy.json")); // this format cannot store bookmarks, which is not an error
     }
-    // Elsewhere: another user's folders know nothing of the file.
+    // For another user, who has no stored data for the file.
     QVERIFY(QDir(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) + "/bookmarks").removeRecursively());
     Opened opened(copy);
     QCOMPARE(opened.bookmarks(), (std::vector<app::TimelineMark>{{time, true, "the slow one – \"here\""}}));

@@ -41,7 +41,7 @@ QAction* action(const app::MainWindow& window, const char* name)
     return find<QAction>(&window, name);
 }
 
-/// In the next one, whenever it comes.
+/// Acts on the next dialog when it appears.
 void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
 {
     auto* look = new QTimer(qApp);
@@ -60,7 +60,7 @@ void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
     look->start(20);
 }
 
-/// Trains, and waits until the whole of it was looked at: what is said before may change.
+/// Runs a training and waits for the analysis of the complete trace, because earlier verdicts may change.
 void trainAndAdvise(App& app)
 {
     app.session.start();
@@ -133,7 +133,7 @@ void MainWindowTest::itOpensWithEveryView()
     for (const char* name : {"dock:run", "dock:runsList", "dock:advisor"})
         QVERIFY2(app.window.findChild<QDockWidget*>(name), name);
     QVERIFY(find<QPushButton>(&app.window, "tryIt")->isVisible());
-    // Thousands of kept runs are not all measured whenever the list changes.
+    // Column widths are not computed from all of thousands of runs on every change.
     QVERIFY(find<QTreeView>(&app.window, "runsList")->header()->resizeContentsPrecision() <= 100);
 }
 
@@ -247,7 +247,7 @@ void MainWindowTest::findingsBecomeCards()
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>(card, "apply")->isEnabled(), kPatienceMs);
-    // The first steps may not give a prediction; on a busy machine, whose steps vary, it stays an upper bound.
+    // The first steps may not give a prediction; on a busy machine with varying steps, it stays an upper bound.
     const auto predicts = [card] {
         const QString saving = find<QLabel>(card, "saving")->text();
         return saving.startsWith("Could save ") || saving.startsWith("At most ");
@@ -256,11 +256,11 @@ void MainWindowTest::findingsBecomeCards()
     QVERIFY2(find<QLabel>(card, "note")->text().contains("Measuring takes"),
              qPrintable(find<QLabel>(card, "note")->text()));
     QVERIFY(!find<QPushButton>(card, "stopAndApply")->isVisible());
-    // The tip's text and its code unfold.
+    // The tip expands to its text and code.
     QTest::mouseClick(find<QWidget>(card, "why"), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible(),
                              kPatienceMs);
-    // A training beside a measurement would spoil it: the card offers to stop it.
+    // A training at the same time would skew a measurement: the card offers to stop it.
     app.session.setConfiguration(shortTraining(100000), "long");
     app.session.start();
     QTRY_VERIFY_WITH_TIMEOUT(app.session.runState() == RunState::Running, kPatienceMs);
@@ -275,7 +275,7 @@ void MainWindowTest::showSelectsTheEvidence()
     app.session.setConfiguration(shortTraining(60), "short");
     trainAndAdvise(app);
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
-    // What the rule points to is found anew with the last of the trace.
+    // The evidence of the rule is updated with the complete trace.
     QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed() && app.session.analysed()->trace == app.session.trace(), 20000);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
     QSignalSpy shown(&app.selection, &app::Selection::showRequested);
@@ -294,13 +294,13 @@ void MainWindowTest::lightAndDarkAreWorn()
     App app;
     action(app.window, "themeDark")->trigger();
     QVERIFY(app::isDark(QApplication::palette()));
-    QCoreApplication::processEvents(); // the new palette is posted to the widgets
+    QCoreApplication::processEvents(); // the palette change is posted to the widgets
     const QImage dark = app.window.grab().toImage();
     action(app.window, "themeLight")->trigger();
     QVERIFY(!app::isDark(QApplication::palette()));
     QCoreApplication::processEvents();
     const QImage light = app.window.grab().toImage();
-    // The start page's ground, where nothing is written.
+    // The background of the start page at a place without text.
     const QPoint ground(app.window.width() - 40, app.window.height() - 80);
     QVERIFY(dark.pixelColor(ground).lightness() < 60);
     QVERIFY(light.pixelColor(ground).lightness() > 200);
@@ -317,7 +317,7 @@ void MainWindowTest::layoutAndThemeComeBack()
     App app;
     QCOMPARE(app.appearance.theme(), app::Theme::Dark);
     QVERIFY(!find<QDockWidget>(&app.window, "dock:runsList")->isVisible());
-    // What the start page hides was not forgotten.
+    // The widgets hidden by the start page are restored.
     QVERIFY(!find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
     app.session.setConfiguration(shortTraining(), "short");
     app.session.start();
@@ -366,12 +366,12 @@ void MainWindowTest::bookmarksOfARunAreKeptWhenTheWindowCloses()
 void MainWindowTest::noTwoActionsShareAKey()
 {
     App app;
-    // Keys of the whole window, and per view those that only it hears: there both count.
+    // Shortcuts of the window, and those of each view, which include the window's.
     std::map<const QWidget*, std::map<QString, QStringList>> heard;
     for (const QAction* action : app.window.findChildren<QAction*>()) {
         const bool own = action->shortcutContext() == Qt::WidgetShortcut ||
                          action->shortcutContext() == Qt::WidgetWithChildrenShortcut;
-        // Actions without text stand in for those of a menu, which have the key.
+        // Actions without text represent those of a menu that has the shortcut.
         for (const QKeySequence& key : action->shortcuts())
             heard[own ? qobject_cast<QWidget*>(action->parent()) : nullptr][key.toString()] << action->text();
     }

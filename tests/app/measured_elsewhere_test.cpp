@@ -17,8 +17,8 @@
 #include <QToolButton>
 #include <algorithm>
 
-// A result belongs to what it was measured with: on any other trace it is listed with its origin, and is never that
-// trace's verdict, journal or score.
+// A result belongs to what it was measured with. On any other trace it is listed with its origin, and never appears as
+// that trace's verdict, journal or score.
 
 using app::Session;
 using app_test::App;
@@ -44,11 +44,11 @@ advisor::RuleAdvice optimizerAdvice()
     advice.id = "optimizer.kind";
     advice.advice.title = "Another optimizer";
     advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the quickest to measure here
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
     return advice;
 }
 
-/// A trace that says which configuration it is of, as a run writes it; or none.
+/// A trace with the configuration of its run, or without one.
 /// @param more  lines with further metadata
 std::filesystem::path traceOf(const QTemporaryDir& folder, const char* name,
                               const config::TrainingConfig* configuration, const std::string& more = {})
@@ -83,7 +83,7 @@ void measure(Session& session, const advisor::RuleAdvice& advice)
         qFatal("nothing was measured");
 }
 
-/// A change that was kept for `baseline`, with a prediction that held.
+/// A change kept for `baseline` with a correct prediction.
 app::KeptChange keptFor(const config::TrainingConfig& baseline)
 {
     app::KeptChange change;
@@ -162,7 +162,7 @@ void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
     QVERIFY(app::originOf(training("48")).id != app::originOf(training("49")).id);
     QVERIFY2(app::originOf(training("48")).name.endsWith("Batch size = 48"),
              qPrintable(app::originOf(training("48")).name));
-    // A program is its command and its folder; a trace that says neither is its file.
+    // A program is identified by its command and folder; a trace without them by its file.
     const auto program = [](const char* folder, const char* command = "python train.py") {
         return app::originOf(*test_support::traceFromText(std::string("meta record.command ") + command +
                                                           "\nmeta record.directory " + folder + "\nmain\nop a 0 1\n"),
@@ -189,7 +189,7 @@ void MeasuredElsewhereTest::anEditedScriptIsAnotherOrigin()
     };
     QCOMPARE(idOf(source("1")), idOf(source("1")));
     QVERIFY2(idOf(source("1")) != idOf(source("2")), "the script was edited");
-    QCOMPARE(idOf(source("1")), idOf(source("1") + "meta host.cpu EPYC\n")); // the machine is compared by itself
+    QCOMPARE(idOf(source("1")), idOf(source("1") + "meta host.cpu EPYC\n")); // the machine is compared separately
 }
 
 void MeasuredElsewhereTest::aTraceOfAnotherMachineIsToldApart()
@@ -205,7 +205,7 @@ void MeasuredElsewhereTest::aTraceOfAnotherMachineIsToldApart()
     QVERIFY(!isOf(machine, "meta host.cpu EPYC\ndevice 0 V100\n"));
     QVERIFY(!isOf(machine, "meta host.cpu EPYC\nmeta device cpu\n"));
     QVERIFY(!isOf({"EPYC", "cpu"}, "meta host.cpu EPYC\ndevice 0 H100\n"));
-    // What is not known decides nothing.
+    // Missing information is ignored.
     QVERIFY(isOf(machine, ""));
     QVERIFY(isOf(machine, "meta host.cpu unknown\n"));
     QVERIFY(isOf({}, "meta host.cpu EPYC\ndevice 0 H100\n"));
@@ -220,7 +220,7 @@ void MeasuredElsewhereTest::measuredChangesDoNotMakeAnotherTraining()
     QVERIFY(app::belongsTo(changed, training("32"), workers));
     QVERIFY(app::belongsTo(training("32"), changed, workers));
     QVERIFY(!app::belongsTo(changed, training("32"), {}));
-    QVERIFY(!app::belongsTo(other, training("32"), workers)); // nobody measured three workers
+    QVERIFY(!app::belongsTo(other, training("32"), workers)); // three workers were not measured
     QVERIFY(!app::belongsTo(changed, training("48"), workers));
 }
 
@@ -247,13 +247,13 @@ void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
                  listed.contains("Measured with " + app::originOf(first).name),
              qPrintable(listed));
     QVERIFY2(listed.contains("loss"), qPrintable(listed)); // its verdict
-    session.keepChange(optimizerAdvice());                 // it is not to be kept here
+    session.keepChange(optimizerAdvice());                 // it cannot be kept here
     QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
     QVERIFY(session.journal().changes.empty());
     for (const auto* label : panel->findChildren<QLabel*>("verdict"))
         QVERIFY(!label->isVisible());
 
-    // Back at its own trace it is a verdict again, and can be kept.
+    // With its own trace on screen it is a verdict again and can be kept.
     open(session, firstFile);
     QVERIFY(session.experiments().result("optimizer.kind"));
     QVERIFY(session.otherResults().empty());
@@ -297,7 +297,7 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     QCOMPARE(session.journal().score().made, 1);
     QVERIFY(session.otherResults().empty());
 
-    // Another configuration: neither its journal nor its score.
+    // Another configuration has neither its journal nor its score.
     auto other = training("64");
     QVERIFY(other.set("loader.workers", "2"));
     open(session, traceOf(folder, "other.sspack", &other));
@@ -308,7 +308,7 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     open(session, traceOf(folder, "foreign.json", nullptr));
     QVERIFY(session.journal().changes.empty());
     QCOMPARE(session.otherResults().size(), std::size_t{1});
-    // A run of the configuration with the change, and the one before it.
+    // A run of the configuration with the change, and one without it.
     open(session, traceOf(folder, "own.sspack", &kept.configuration));
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.journal().score().made, 1);
@@ -330,7 +330,7 @@ void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
     Session& session = app.session;
     session.restore();
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
-    QVERIFY(session.journal().changes.empty()); // nothing is on screen, and this machine is another one
+    QVERIFY(session.journal().changes.empty()); // no trace is on screen, and this is a different machine
     QCOMPARE(session.otherResults().size(), std::size_t{1});
     QCOMPARE(session.otherResults()[0].result.machine.processor, "EPYC");
 
@@ -343,14 +343,14 @@ void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
         QVERIFY(session.journal().changes.empty());
         QCOMPARE(session.journal().score().made, 0);
         QVERIFY2(elsewhereText(*panel).contains("on another machine: EPYC, H100"), qPrintable(elsewhereText(*panel)));
-        session.undoChange("loader.workers"); // it is not this trace's to take back
+        session.undoChange("loader.workers"); // this trace cannot undo it
         QCOMPARE(session.otherResults().size(), std::size_t{1});
     }
     open("own.sspack", "meta host.cpu EPYC\nmeta device H100\n");
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
     QCOMPARE(session.journal().score().made, 1);
     QVERIFY(session.otherResults().empty());
-    // A trace that names no machine keeps the result: only its configuration is compared.
+    // A trace without a machine name keeps the result: only its configuration is compared.
     open("unnamed.sspack", {});
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
 }
@@ -457,7 +457,7 @@ void MeasuredElsewhereTest::aMeasurementOfTheTraceBeforeIsNotOnItsCard()
     open(session, secondFile);
     QCOMPARE(duringStop, QString());
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
-    QVERIFY(session.otherResults().empty()); // what was stopped has no result
+    QVERIFY(session.otherResults().empty()); // a stopped measurement has no result
 }
 
 QTEST_MAIN(MeasuredElsewhereTest)

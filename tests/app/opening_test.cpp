@@ -49,7 +49,7 @@ QString writeFile(const QTemporaryDir& folder, const QString& name, const QByteA
     return file.fileName();
 }
 
-/// A trace of the app's own, moved to where it is nobody's run.
+/// A trace of the app, moved to a folder that is not a run.
 QString foreignTrace(App& app, const QTemporaryDir& folder)
 {
     app.session.setConfiguration(shortTraining(), "short");
@@ -62,7 +62,7 @@ QString foreignTrace(App& app, const QTemporaryDir& folder)
     return copy;
 }
 
-/// Who makes the window as large as it must be.
+/// The widgets that determine the minimum size of the window.
 QString leastSizes(const QMainWindow& window)
 {
     const auto line = [](const QString& name, QSize size) {
@@ -124,7 +124,7 @@ void OpeningTest::aFileThatIsNoTraceIsSaidInTheStrip()
     QTRY_VERIFY(strip->isVisible());
     QVERIFY2(strip->text().startsWith("holiday.jpg cannot be opened: "), qPrintable(strip->text()));
     QVERIFY2(strip->detail().contains("holiday.jpg"), qPrintable(strip->detail()));
-    // The next file is another matter.
+    // The next file clears the message.
     drop(app.window, {foreignTrace(app, folder)});
     QTRY_VERIFY(!strip->isVisible());
 }
@@ -134,7 +134,7 @@ void OpeningTest::openedTracesAreRemembered()
     App app;
     const QTemporaryDir folder;
     const QString trace = foreignTrace(app, folder);
-    QVERIFY(app::recentTraces().isEmpty()); // runs are listed by themselves
+    QVERIFY(app::recentTraces().isEmpty()); // runs are listed separately
     QSignalSpy opened(&app.session, &app::Session::traceOpened);
     app.session.openTrace(trace.toStdString());
     QTRY_COMPARE(opened.count(), 1);
@@ -144,7 +144,7 @@ void OpeningTest::openedTracesAreRemembered()
     QCOMPARE(menu->actions().front()->text(), QString("elsewhere.sstrace"));
     menu->actions().front()->trigger();
     QTRY_COMPARE(opened.count(), 2);
-    // On the first page as well: it may have been recorded again meanwhile.
+    // Also from the start page, because it may have been recorded again.
     find<QAction>(&app.window, "home")->trigger();
     find<QWidget>(&app.window, "recentTraceList")->findChildren<QToolButton*>().front()->click();
     QTRY_COMPARE(opened.count(), 3);
@@ -171,8 +171,8 @@ void OpeningTest::theStartPageListsTracesAndSamples()
         QVERIFY(opened.wait(20'000));
         QVERIFY(app.session.trace()->sliceCount() > 1000);
     }
-    QCOMPARE(app::recentTraces().size(), 2); // they are on the page anyway
-    // Esc goes back to what is on screen.
+    QCOMPARE(app::recentTraces().size(), 2); // they are on the page already
+    // Esc returns to the trace on screen.
     auto* page = find<QWidget>(&app.window, "tryIt")->parentWidget()->parentWidget();
     find<QAction>(&app.window, "home")->trigger();
     QVERIFY(page->isVisible());
@@ -228,7 +228,7 @@ void OpeningTest::aTableRowMovesTheTimeline()
     panel->view()->setCurrentIndex(panel->view()->table()->index(7, 0));
     QCOMPARE(shown.count(), 1);
     QCOMPARE(app.session.trace()->slice(*app.selection.slice()).args.value, 7);
-    // Whatever is selected elsewhere marks the step that holds it.
+    // A slice selected in another view marks its step.
     const auto phases = app.session.trace()->ofKind(profiler::ActivityKind::Phase);
     app.selection.selectSlice(phases.back().id);
     QCOMPARE(panel->view()->currentRow(), std::optional<std::size_t>(59));
@@ -266,7 +266,7 @@ void OpeningTest::theWindowFitsALaptop()
     const auto docksTabs = app.window.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly);
     QVERIFY(!docksTabs.isEmpty());
     for (const QTabBar* tabs : docksTabs)
-        QCOMPARE(tabs->elideMode(), Qt::ElideNone); // their names are whole
+        QCOMPARE(tabs->elideMode(), Qt::ElideNone); // their names are not elided
     QCOMPARE(app.window.size(), QSize(1280, 720));
 }
 

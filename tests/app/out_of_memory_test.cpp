@@ -16,14 +16,14 @@
 #include <thread>
 #include <vector>
 
-// Memory that runs out while the app does something ends in a strip over the timeline, and the app goes on.
+// If memory runs out during an action, a strip above the timeline reports it and the app continues.
 
 namespace {
 
 constexpr int kPatienceMs = 30'000;
-constexpr std::size_t kAddressSpace = std::size_t{1} << 47; // of a process, on x86-64
+constexpr std::size_t kAddressSpace = std::size_t{1} << 47; // address space of a process on x86-64
 
-/// From how many bytes on the allocations of all threads but the main one fail; 0: none does.
+/// Size from which allocations of all threads except the main one fail; 0: none fails.
 std::atomic<std::size_t> failingFrom = 0;
 const std::thread::id mainThread = std::this_thread::get_id();
 
@@ -32,14 +32,14 @@ void* allocate(std::size_t bytes)
     const std::size_t limit = failingFrom;
     if (limit > 0 && bytes >= limit && std::this_thread::get_id() != mainThread)
         throw std::bad_alloc();
-    if (bytes >= kAddressSpace) // under the address sanitizer malloc() ends the program instead of returning nothing
+    if (bytes >= kAddressSpace) // with AddressSanitizer, malloc() ends the program instead of returning null
         throw std::bad_alloc();
     if (void* memory = std::malloc(bytes > 0 ? bytes : 1))
         return memory;
     throw std::bad_alloc();
 }
 
-/// A trace that takes more memory than a page to read and to look at.
+/// A trace that needs more than a page of memory to read and analyse.
 std::filesystem::path longTrace(const QTemporaryDir& folder)
 {
     const std::filesystem::path file = folder.filePath("long.sspack").toStdString();
@@ -51,8 +51,8 @@ std::filesystem::path longTrace(const QTemporaryDir& folder)
     return file;
 }
 
-/// Whether a notice that begins so says that memory is short. The trainer is asked what it can do meanwhile, which may
-/// fail for the same reason and is said as well.
+/// Whether there is a notice with this start that reports insufficient memory. The query of the trainer's capabilities
+/// may fail for the same reason and emit another notice.
 bool wasTold(const QSignalSpy& notices, const QString& begin)
 {
     return std::any_of(notices.begin(), notices.end(), [&](const QList<QVariant>& notice) {
@@ -60,7 +60,7 @@ bool wasTold(const QSignalSpy& notices, const QString& begin)
     });
 }
 
-/// Allocates more than there is, as a widget does that believes an absurd count.
+/// Allocates more memory than available, like a widget that trusts an absurd count.
 class Greedy : public QObject {
 public:
     bool event(QEvent* event) override
@@ -77,14 +77,14 @@ public:
 
 } // namespace
 
-// The program's own: real allocations of the readers and analyses fail when a test says so.
+// Replaces the global operator new, so that real allocations of the readers and analyses fail on request.
 void* operator new(std::size_t bytes)
 {
     return allocate(bytes);
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept
 {
-    return std::malloc(bytes > 0 ? bytes : 1); // std::stable_sort frees what it takes here with the operator below
+    return std::malloc(bytes > 0 ? bytes : 1); // std::stable_sort frees its buffer with the operator below
 }
 void operator delete(void* memory) noexcept
 {
@@ -119,7 +119,7 @@ void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
     QVERIFY(strip->isVisible());
     QVERIFY(!app.session.isLoading());
     QCOMPARE(opened.count(), 0);
-    app.session.openTrace(file); // the app goes on
+    app.session.openTrace(file); // the app continues
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
 }
 
@@ -130,7 +130,7 @@ void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     QSignalSpy noticed(&app.session, &app::Session::noticed);
-    // The whole trace is there; its analysis has not begun.
+    // The complete trace is loaded; its analysis has not started.
     const auto connection = connect(&app.session, &app::Session::traceChanged, this, [&] {
         if (!app.session.isPartial())
             failingFrom = 4096;
@@ -164,7 +164,7 @@ void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsTold()
         strip->dismiss();
     }
     QVERIFY(!greedy.done);
-    // The app goes on.
+    // The app continues.
     const QTemporaryDir folder;
     const std::filesystem::path file = folder.filePath("after.sspack").toStdString();
     QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText("main\nop a 0 10\n"), file, {}));
@@ -174,7 +174,7 @@ void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsTold()
     QVERIFY(!strip->isVisible());
 }
 
-// As QTEST_MAIN, with the app's own application object.
+// Like QTEST_MAIN, but with the app's own application object.
 int main(int argc, char** argv)
 {
     const app_test::OwnFolders folders;

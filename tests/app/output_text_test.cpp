@@ -5,7 +5,7 @@
 namespace app {
 namespace {
 
-/// The text that is shown after these pieces of output.
+/// The displayed text after these pieces of output.
 std::string shown(std::initializer_list<const char*> pieces)
 {
     OutputText text;

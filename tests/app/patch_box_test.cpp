@@ -76,7 +76,7 @@ private slots:
     {
         apply(shown("loader.workers", "4").get());
         QCOMPARE(content(), kPatched);
-        const auto box = shown("loader.workers", "4"); // as after a restart, or with the trace opened again
+        const auto box = shown("loader.workers", "4"); // as after a restart or when the trace is opened again
         auto* revert = find<QPushButton>(box.get(), "revertPatch");
         QVERIFY(revert->isVisible() && revert->isEnabled());
         QVERIFY(!find<QPushButton>(box.get(), "applyPatch")->isEnabled());
@@ -118,7 +118,7 @@ private slots:
         auto* revert = find<QPushButton>(box.get(), "revertPatch");
         QVERIFY(revert->isVisible() && revert->isEnabled());
         QVERIFY(!find<QPushButton>(box.get(), "applyPatch")->isEnabled());
-        // Made again with one of them applied, it is not the whole change that is in the program.
+        // If the diff is made again with one change applied, the program does not contain the whole change.
         const auto workers = shown("loader.workers", "4");
         find<QPushButton>(workers.get(), "revertPatch")->click();
         QVERIFY(QTest::qWaitFor([&] { return !content().contains("num_workers"); }, 20'000));

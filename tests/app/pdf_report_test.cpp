@@ -35,7 +35,7 @@ ReportModel modelWith(int tables)
     return model;
 }
 
-/// A report laid out on pages of this height.
+/// A report with this page height.
 struct Paper {
     explicit Paper(const ReportModel& model, double height = 3000) : writer(&buffer)
     {
@@ -63,7 +63,7 @@ struct Paper {
 const std::string kKernel = "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "
                             "at::detail::Array<char*, 3> >(int, at::native::AddFunctor<float>)";
 
-/// The tables that broke words: many narrow columns beside a wide one, with heads longer than their numbers.
+/// Tables that used to break words: many narrow columns next to a wide one, with headings longer than their numbers.
 ReportModel crowded()
 {
     ReportModel model;
@@ -87,10 +87,10 @@ ReportModel crowded()
     return model;
 }
 
-/// The lines of all tables' cells as they are laid out.
+/// The lines of all table cells after layout.
 QStringList linesOfTables(const Paper& paper)
 {
-    static_cast<void>(paper.document.documentLayout()->documentSize()); // lays it out
+    static_cast<void>(paper.document.documentLayout()->documentSize()); // performs the layout
     QStringList lines;
     for (QTextBlock block = paper.document.begin(); block.isValid(); block = block.next()) {
         if (!QTextCursor(block).currentTable())
@@ -161,7 +161,7 @@ void PdfReportTest::noHeadingEndsAPage()
             QCOMPARE(paper.pageOf(block.next()), paper.pageOf(block));
         }
     QCOMPARE(headings, 60);
-    // Nor do two of them that follow each other.
+    // Also not two consecutive ones.
     for (int tables = 1; tables < 30; ++tables) {
         const Paper code(modelWith(tables), 1100);
         for (QTextBlock block = code.document.begin(); block.isValid(); block = block.next())
@@ -186,7 +186,7 @@ void PdfReportTest::isWrittenWholeOrNotAtAll()
 
 void PdfReportTest::wordsOfTablesStayWhole()
 {
-    // A4 between its margins, at the resolution of the report.
+    // A4 without margins, at the resolution of the report.
     const Paper paper(crowded());
     QStringList lines = linesOfTables(paper);
     QVERIFY(lines.size() > 20);
@@ -194,15 +194,15 @@ void PdfReportTest::wordsOfTablesStayWhole()
     for (const QString& line : lines)
         for (const QString& word : line.split(QRegularExpression("[ \\x{2028}]"), Qt::SkipEmptyParts))
             words.insert(QString(word).replace(QChar::Nbsp, ' '));
-    // Numbers with their units, and the words of the heads: each on one line.
+    // Numbers with their units and the words of the headings are each on one line.
     for (const char* word : {"9.00 µs", "17.0 µs", "28.1 ms", "61.0 MB", "1,516", "Launches", "Queue", "Delay", "max",
                              "Phase", "cudaMemsetAsync", "volta_sgemm_64x64_nt", "empty"})
         QVERIFY2(words.contains(QString::fromUtf8(word)), word);
-    // Numbers end at the right, beside what they count.
+    // Numbers are right-aligned.
     for (QTextBlock block = paper.document.begin(); block.isValid(); block = block.next())
         if (block.text() == "102" || block.text() == "Count")
             QCOMPARE(block.blockFormat().alignment(), Qt::AlignRight);
-    // All of it lies on the page.
+    // Everything fits on the page.
     QVERIFY(paper.document.size().width() <= paper.document.pageSize().width() + 1);
 }
 
@@ -215,7 +215,7 @@ void PdfReportTest::longNamesStandShortAndWhole()
     QVERIFY(text.replace(QChar::LineSeparator, QString())
                 .replace('\n', QString())
                 .contains(QString::fromStdString(kKernel)));
-    // Words about something are no name.
+    // Ordinary text is not a name.
     ReportModel model;
     model.tables = {{"Why",
                      {"Rule"},

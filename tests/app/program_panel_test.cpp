@@ -76,7 +76,7 @@ private slots:
         QCOMPARE(asked.count(), 1);
         QCOMPARE(asked[0][0].toString(), QString("/home/user/data.py"));
         QCOMPARE(asked[0][1].toInt(), 41);
-        panel.tree->setCurrentIndex(panel.tree->model()->index(1, 0)); // its place is not known
+        panel.tree->setCurrentIndex(panel.tree->model()->index(1, 0)); // its source line is unknown
         QTest::keyClick(panel.tree, Qt::Key_Return);
         QCOMPARE(asked.count(), 1);
     }

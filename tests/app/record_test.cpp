@@ -37,7 +37,7 @@ std::unique_ptr<app_test::OwnFolders> folders;
 constexpr int kPatienceMs = 30'000;
 constexpr const char* kKilledVariable = "STEPSCOPE_TEST_KILLED";
 
-/// The dialog of a window, opened as a user does it, with a line in it. What is to be run is allowed.
+/// The record dialog, opened like a user does, with a command. The program is allowed.
 app::RecordDialog* openDialog(App& app, const QString& line)
 {
     find<QPushButton>(&app.window, "recordCard")->click();
@@ -168,11 +168,11 @@ void RecordTest::aProgramIsAskedAboutOnceForItsCommandAndContent()
         QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
     };
     const auto finish = [&](int signalled) {
-        QTRY_COMPARE_WITH_TIMEOUT(changed.count(), signalled, kPatienceMs); // begun and ended
+        QTRY_COMPARE_WITH_TIMEOUT(changed.count(), signalled, kPatienceMs); // started and ended
     };
     record->click();
     QTRY_COMPARE(asked.count(), 1);
-    record->click(); // the form stays usable; the question is there already
+    record->click(); // the form stays usable; the question is already open
     QTRY_COMPARE(asked.count(), 2);
     QCOMPARE(app.window.findChildren<app::TrustQuestion*>().size(), 1);
     answer("cancel");
@@ -258,7 +258,7 @@ void RecordTest::eachFieldSaysWhatIsWrongWithItBeforeTheStart()
     auto* environment = find<QPlainTextEdit>(dialog, "environment");
     auto* environmentError = find<QLabel>(dialog, "environmentError");
     auto* commandError = find<QLabel>(dialog, "commandError");
-    // While it is typed, without a press.
+    // Checked while typing, without pressing Record.
     QTRY_VERIFY2(commandError->isVisible() && commandError->text().startsWith("The script does not exist"),
                  qPrintable(commandError->text()));
     QVERIFY(QFile(folder.filePath("no-script.sh")).open(QIODevice::WriteOnly));
@@ -276,7 +276,7 @@ void RecordTest::eachFieldSaysWhatIsWrongWithItBeforeTheStart()
     QTRY_VERIFY2(commandError->isVisible() && commandError->text().contains("an unclosed quote"),
                  qPrintable(commandError->text()));
     find<QComboBox>(dialog, "command")->setCurrentText({});
-    QTRY_VERIFY(!commandError->isVisible()); // an empty field is no error until the start
+    QTRY_VERIFY(!commandError->isVisible()); // an empty field is an error only at the start
     pressRecord(dialog);
     QVERIFY2(commandError->text().startsWith("The command is empty"), qPrintable(commandError->text()));
 }
@@ -313,7 +313,7 @@ void RecordTest::twoWindowsThatRecordInTheSameSecondKeepTheirTraces()
         QVERIFY(trace);
         QCOMPARE((*trace)->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
     }
-    // A recording that comes to nothing leaves no file behind.
+    // A failed recording leaves no file behind.
     const auto files = [&] {
         return QDir(QString::fromStdString(a.trace.parent_path().string())).entryList(QDir::Files);
     };
@@ -415,7 +415,7 @@ void RecordTest::onlyOneAtATime()
     QVERIFY(!find<QPushButton>(dialog, "record")->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), app::RunState::Idle, kPatienceMs);
     QVERIFY(find<QPushButton>(dialog, "record")->isEnabled());
-    // And the other way round.
+    // And vice versa.
     QSignalSpy opened(&app.session, &app::Session::traceOpened);
     pressRecord(dialog);
     QVERIFY(!find<QAction>(&app.window, "start")->isEnabled());
@@ -463,7 +463,7 @@ void RecordTest::theOptionsOfAProgramAreOffered()
         emit menu->aboutToShow();
         return menu->actions();
     };
-    QCOMPARE(entries().size(), 1); // to ask the program
+    QCOMPARE(entries().size(), 1); // to query the program's options
     entries().front()->trigger();
     QTRY_VERIFY_WITH_TIMEOUT(entries().size() > 1, kPatienceMs);
     menu->close();
@@ -494,7 +494,7 @@ void RecordTest::theWindowWaitsForTheRecordingAndKeepsIt()
     QVERIFY(QFile::exists(app::recentTraces().front()));
 }
 
-/// What the test below starts as a process of its own; on its own it does nothing.
+/// Started by the test below as a separate process; does nothing when run as a test.
 void RecordTest::recordsAndIsKilled()
 {
     const QString told = qEnvironmentVariable(kKilledVariable);

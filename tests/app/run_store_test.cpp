@@ -15,7 +15,7 @@
 #include <QTimer>
 #include <algorithm>
 
-// Work on folders and traces that never holds the GUI thread, and is stopped when it is superseded.
+// File work must never block the GUI thread, and stops when it is superseded.
 
 using app::Session;
 using app_test::shortTraining;
@@ -27,7 +27,7 @@ constexpr int kRuns = 300;
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// The longest time for which the GUI thread did nothing else, in ms.
+/// The longest time in ms for which the GUI thread was blocked.
 class Heartbeat {
 public:
     Heartbeat()
@@ -114,7 +114,7 @@ void RunStoreTest::aLargeRunIsRemovedBesideTheWindow()
     }
     QSignalSpy changed(&session, &Session::runsChanged);
     const qint64 calling = msOf([&] { session.deleteRun(run); });
-    QVERIFY(changed.isEmpty()); // it is not done when the call returns
+    QVERIFY(changed.isEmpty()); // it is asynchronous
     QVERIFY2(calling < 50, qPrintable(QString::number(calling)));
     QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{1}, kPatienceMs);
     QVERIFY(!std::filesystem::exists(run.folder));
@@ -138,7 +138,7 @@ void RunStoreTest::aRunThatStartsWhileTheListIsReadStays()
     Session session;
     session.setConfiguration(shortTraining(100'000), "long");
     session.reloadRuns();
-    session.start(); // before the list is there
+    session.start(); // before the list has been read
     QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{51}, kPatienceMs);
     QVERIFY(session.runs().front().isRunning());
     QCOMPARE(session.runs().front().configuration, session.configuration());
@@ -211,7 +211,7 @@ void RunStoreTest::ofTwentyTracesOpenedAtMostTwoAreAnalysedAtOnce()
     for (int i = 0; i < 20; ++i) {
         last = test_support::traceFromText("repeat 300 every 1000\nmain\nstep 0 0 1000\nphase \"data wait\" 0 500\nop "
                                            "aten::mm 500 300\nstream 0 7\nkernel gemm 500 200\nend\n");
-        analyser.reset(); // as another trace on screen does
+        analyser.reset(); // like opening another trace
         analyser.request(last, std::nullopt);
         most = std::max(most, analyser.running());
         QTest::qWait(i % 2);

@@ -67,7 +67,7 @@ void RunsModelTest::anotherBaselineMayBeChosen()
     QCOMPARE(cell(model, 0, RunsModel::Changes), QString("baseline"));
     QCOMPARE(cell(model, 1, RunsModel::Changes), QString("Workers = 0"));
     QCOMPARE(cell(model, 1, RunsModel::Against), QString("0.500 ×"));
-    // Of another model, it is no baseline.
+    // A run of another model is not the baseline.
     model.setRuns({run("3", "workload=resnet18", 10), run("2", "loader.workers=2", 200), run("1", "", 100)});
     QCOMPARE(cell(model, 0, RunsModel::Changes), QString("baseline"));
     QCOMPARE(cell(model, 0, RunsModel::Against), QString());
@@ -101,16 +101,16 @@ void RunsModelTest::aRunWithoutAResultSaysWhy()
     QVERIFY(!refused);
     QVERIFY2(refused.error().message().find("stop it first") != std::string::npos, refused.error().message().c_str());
     QVERIFY(std::filesystem::exists(made->folder / "config.json"));
-    lock.reset(); // the app is gone, and has written nothing
+    lock.reset(); // the app exited without writing a result
     QCOMPARE(said(), QString("interrupted"));
     QVERIFY(model.index(0, RunsModel::Rate).data(Qt::ToolTipRole).toString().contains("You can open"));
-    // The lock of an app that crashed stays behind.
+    // A crashed app leaves its lock file behind.
     QFile left(QString::fromStdString((made->folder / "training.lock").string()));
     QVERIFY(left.open(QIODevice::WriteOnly));
     left.write("2147483646\nstepscope\n" + QSysInfo::machineHostName().toUtf8() + "\n");
     left.close();
     QCOMPARE(said(), QString("interrupted"));
-    // Its process's number may have been used again, by another window: that one does not hold the lock.
+    // Its process id may have been reused by another window, which does not hold the lock.
     QVERIFY(left.open(QIODevice::WriteOnly | QIODevice::Truncate));
     left.write(QByteArray::number(QCoreApplication::applicationPid()) + "\nstepscope\n" +
                QSysInfo::machineHostName().toUtf8() + "\n");

@@ -19,7 +19,7 @@ std::unique_ptr<app_test::OwnFolders> folders;
 
 } // namespace
 
-/// What the window's File menu writes.
+/// Save actions of the File menu.
 class SaveActionsTest : public QObject {
     Q_OBJECT
 public:
@@ -111,7 +111,7 @@ void SaveActionsTest::theReportIsSaved()
 {
     const QTemporaryDir folder;
     App app;
-    const SaveAs dialog(folder.filePath("mine")); // gets the extension of the first kind
+    const SaveAs dialog(folder.filePath("mine")); // the name gets the extension of the first format
     find<QAction>(&app.window, "saveReport")->trigger();
     QVERIFY(dialog.asked());
     QVERIFY(strip(app, "Report saved"));

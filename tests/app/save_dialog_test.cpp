@@ -12,10 +12,10 @@ namespace {
 
 const QList<app::FileKind> kKinds = {{"Web page (*.html)", ".html"}, {"PDF (*.pdf)", ".pdf"}};
 
-/// What a user does with the dialogs that come up, one after another.
+/// Simulates a user's answers to consecutive dialogs.
 class Hands : public QObject {
 public:
-    /// @param answers  to the questions whether a file may be replaced
+    /// @param answers  answers to the questions whether to replace a file
     Hands(QString name, QString filter, QList<QMessageBox::StandardButton> answers)
         : m_name(std::move(name)), m_filter(std::move(filter)), m_answers(std::move(answers))
     {
@@ -33,7 +33,7 @@ private:
             box->button(m_answers.takeFirst())->click();
         } else if (auto* dialog = qobject_cast<QFileDialog*>(front)) {
             if (std::exchange(m_named, true))
-                return dialog->reject(); // asked again: given up
+                return dialog->reject(); // asked again: cancelled
             dialog->selectNameFilter(m_filter);
             dialog->findChild<QLineEdit*>("fileNameEdit")->setText(m_name);
             QMetaObject::invokeMethod(dialog, "accept");

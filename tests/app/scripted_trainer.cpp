@@ -12,9 +12,9 @@
 #include <thread>
 #include <unistd.h>
 
-// Speaks the trainer's protocol and trains nothing. STEPSCOPE_SCRIPT chooses what goes wrong: "train" (nothing),
-// "crash", "killed", "garbage", "deaf" (to Stop), "refuse" (bad input), "mute" (nothing is ever said); or how turns are
-// taken: "quick" (they say how long they took and take no time), "stuck" (so, but with one worker they never end).
+// Implements the trainer's protocol without training. STEPSCOPE_SCRIPT selects a failure: "train" (none), "crash",
+// "killed", "garbage", "deaf" (ignores Stop), "refuse" (bad input), "mute" (sends nothing); or how turns behave:
+// "quick" (they report durations but take no time), "stuck" (the same, but with one worker they never end).
 namespace {
 
 using namespace std::chrono_literals;
@@ -52,7 +52,7 @@ std::string script()
     return chosen ? chosen : "train";
 }
 
-/// Commands from stdin, without waiting longer than asked.
+/// Reads commands from stdin without waiting longer than given.
 class Commands {
 public:
     std::optional<protocol::Command> next(std::chrono::milliseconds most)
@@ -62,7 +62,7 @@ public:
             char buffer[4096];
             const auto got = ::read(STDIN_FILENO, buffer, sizeof buffer);
             if (got <= 0)
-                std::exit(0); // whoever started this is gone
+                std::exit(0); // the parent process has exited
             m_text.append(buffer, static_cast<std::size_t>(got));
         }
         const auto end = m_text.find('\n');
@@ -105,7 +105,7 @@ public:
         return 0;
     }
 
-    /// Twice as fast with workers; AdamW learns better.
+    /// Twice as fast with workers; AdamW reaches a lower loss.
     int takeTurns()
     {
         protocol::Hello hello;
@@ -123,7 +123,7 @@ public:
     }
 
 private:
-    /// Trainings by epochs, which have no number of steps, are endless as far as a test is concerned.
+    /// Trainings by epochs have no number of steps and never end in a test.
     [[nodiscard]] std::int64_t steps() const
     {
         const auto asked = m_config[config::key::steps];
@@ -160,7 +160,7 @@ private:
             m_lane->close();
     }
 
-    /// In a window of every so many steps, as the real one does; none with the default windows, which few tests reach.
+    /// In periodic windows like the real trainer; none with the default windows, which few tests reach.
     [[nodiscard]] bool recordsOperators(std::int64_t step) const
     {
         const std::int64_t every = m_config[config::key::captureOpsEvery];
@@ -175,7 +175,7 @@ private:
             m_lane->open(ActivityKind::Step, m_lane->intern("step"), step);
         if (m_lane)
             m_lane->open(ActivityKind::Phase, m_lane->intern(phase::kDataWait), step);
-        // The longest by far, on a busy machine too. With "stuck", what it is worth must lead to two workers.
+        // The longest part by far, also on a busy machine. With "stuck", its saving must lead to two workers.
         slice(ActivityKind::LoaderStage, profiler::stage::kDecode, script() == "stuck" ? 40ms : 12ms, step);
         if (m_lane)
             m_lane->close();
@@ -226,7 +226,7 @@ private:
         } while (paused && !m_stopped);
     }
 
-    /// Seconds of a step.
+    /// Duration of a step in seconds.
     double takeStep()
     {
         const std::chrono::duration<double> length = isFast() ? 1ms : 2ms;

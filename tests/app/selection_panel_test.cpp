@@ -15,7 +15,7 @@ using app::SelectionPanel;
 
 namespace {
 
-/// A file that knows one slice, at byte 100.
+/// A file with the arguments of one slice, at byte 100.
 class OneSliceFile : public ArgSource {
 public:
     [[nodiscard]] Result<SliceDetails> read(std::uint64_t source) const override
@@ -31,8 +31,8 @@ public:
     }
 };
 
-/// @param kernels  one after another, of 500 ns each
-/// @param whole  knows the file as well; a part that is shown while the rest is read does not
+/// @param kernels  consecutive kernels of 500 ns each
+/// @param whole  includes the file; a preview does not
 std::shared_ptr<const Trace> traceWithSource(std::uint64_t source, int kernels = 1, bool whole = true)
 {
     TraceBuilder builder;
@@ -48,7 +48,7 @@ std::shared_ptr<const Trace> traceWithSource(std::uint64_t source, int kernels =
     kernel.setSource(source);
     for (int i = 0; i < kernels; ++i, kernel.begin += 500)
         builder.addMany(track, {kernel}, Depth::Inferred);
-    kernel.begin = 5'000'000'000; // the end lies far from all ranges
+    kernel.begin = 5'000'000'000; // the end is far from all ranges
     builder.addMany(track, {kernel}, Depth::Inferred);
     if (whole)
         builder.setArgSource(std::make_shared<OneSliceFile>());
@@ -72,7 +72,7 @@ struct Panel {
                 }
         qFatal("there is no such slice");
     }
-    /// All that the panel says, a line a label or link.
+    /// All texts of the panel, one line per label or link.
     [[nodiscard]] QString said() const
     {
         QStringList lines;
@@ -133,7 +133,7 @@ void SelectionPanelTest::itSaysWhyTheyCannotBeRead()
     Panel shown(traceWithSource(200));
     shown.select("gemm");
     QTRY_VERIFY2(shown.said().contains("trace.json, byte 200"), qPrintable(shown.said()));
-    QVERIFY(shown.said().contains("500 ns")); // what is known stays
+    QVERIFY(shown.said().contains("500 ns")); // existing details stay
 }
 
 void SelectionPanelTest::whatWasReadOfAPartIsReadAgainOfTheWhole()
@@ -190,7 +190,7 @@ void SelectionPanelTest::linksJump()
 void SelectionPanelTest::linksAreLegibleAfterAChangeOfTheme()
 {
     Panel shown(test_support::traceFromText(kTraining));
-    // The lightest and the darkest that is painted: text and background.
+    // The lightest and the darkest painted colour: text and background.
     const auto lightness = [&] {
         const QImage picture = shown.panel.findChild<QPushButton*>("link")->grab().toImage();
         std::pair span(255, 0);

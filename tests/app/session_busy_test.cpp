@@ -90,7 +90,7 @@ void SessionBusyTest::whatIsRefusedHoldsTheStartBack()
     session.measureLevelCosts();
     QVERIFY(!session.isBusy());
     QCOMPARE(told.count(), 4);
-    session.setConfiguration(shortTraining(), "short"); // forgets what was typed
+    session.setConfiguration(shortTraining(), "short"); // discards the typed text
     session.start();
     QVERIFY(session.isBusy());
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, kPatienceMs);
@@ -124,7 +124,7 @@ void SessionBusyTest::whatIsMeasuredIsStoppedLikeATraining()
     session.startExperiment(moreWorkers());
     QVERIFY(session.canStop());
     session.stopWhatRuns();
-    QVERIFY(!session.canStop()); // it was asked
+    QVERIFY(!session.canStop()); // it was requested
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
     QVERIFY(!session.isBusy());
 
@@ -147,7 +147,7 @@ void SessionBusyTest::stopIsNotForgottenByTheCard()
     auto* stop = find<QPushButton>(&card, "stopMeasuring");
     QVERIFY(stop->isVisibleTo(&card) && stop->isEnabled());
     stop->click();
-    card.refresh(); // as any change of the configuration does
+    card.refresh(); // like any change of the configuration
     QVERIFY(!stop->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
     card.refresh();

@@ -84,7 +84,7 @@ void write(const QString& path, const QByteArray& text)
         qFatal("a test's file cannot be written");
 }
 
-/// A session with a measured change in its journal, as the app finds it at its start.
+/// A saved session with a measured change in its journal.
 void writeJournal()
 {
     app::KeptSession kept;
@@ -98,7 +98,7 @@ void writeJournal()
     QVERIFY(app::saveSession(kept, app::sessionFile()));
 }
 
-/// A batch in two parts, kept where it was 64.
+/// Gradient accumulation in two parts, kept for a batch size of 64.
 app::KeptChange keptInParts()
 {
     app::KeptChange change = keptChange();
@@ -108,7 +108,7 @@ app::KeptChange keptInParts()
     return change;
 }
 
-/// The session of someone who kept that.
+/// A saved session with that change.
 void writeKeptInParts(const app::KeptChange& change)
 {
     app::KeptSession kept;
@@ -209,7 +209,7 @@ void SessionKeepTest::aProgramsChangeIsNoneOfAConfiguration()
     QCOMPARE(journal.ofProgram({"a1b2", {}}).changes.size(), std::size_t{1});
     QCOMPARE(journal.ofProgram({"a1b2", {}}).score().held, 1);
     QVERIFY(journal.ofProgram({"other", {}}).changes.empty() && journal.ofProgram({}).predictions.empty());
-    QVERIFY(journal.inForce((*loaded)->configuration).changes.empty()); // though the setting is the same
+    QVERIFY(journal.inForce((*loaded)->configuration).changes.empty()); // although the setting is the same
     Session session;
     session.restore();
     QVERIFY(session.journal().changes.empty());
@@ -290,15 +290,15 @@ void SessionKeepTest::aStepOfAnOlderVersionIsRead()
     QVERIFY(file.open(QIODevice::ReadOnly));
     QJsonObject json = QJsonDocument::fromJson(file.readAll()).object();
     QJsonObject step = json["undo"].toArray().at(0).toObject();
-    step["kept"] = step["kept"].toArray().at(0); // a step had one change, and no list
+    step["kept"] = step["kept"].toArray().at(0); // a step had a single change without a list
     json["undo"] = QJsonArray{step};
     QVERIFY(!json.take("measured_predictions").isUndefined());
-    json["predictions"] = QJsonObject{{"held", 5}, {"made", 9}}; // of which trainings, it did not say
+    json["predictions"] = QJsonObject{{"held", 5}, {"made", 9}}; // without the trainings they belong to
     write(sessionPath(), QJsonDocument(json).toJson());
     Session session;
     session.restore();
     const app::Predictions read = session.journal().score();
-    QCOMPARE(std::pair(read.made, read.held), std::pair(1, 0)); // counted anew from what was kept
+    QCOMPARE(std::pair(read.made, read.held), std::pair(1, 0)); // recounted from the kept changes
     session.undoStack()->undo();
     QVERIFY(session.journal().changes.empty());
 }
@@ -355,7 +355,7 @@ void SessionKeepTest::whatWasMeasuredWithOtherSettingsIsNotKept()
     advisor::RuleAdvice advice;
     advice.id = "gradient.accumulation";
     advice.advice.toggle = advisor::Toggle{"gradient.accumulation", "1", "2"};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the quickest to measure here
+    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
     {
         Session session;
         session.restore();
@@ -450,7 +450,7 @@ void SessionKeepTest::anUnreadableSessionIsPutAside()
     QVERIFY(aside.open(QIODevice::ReadOnly));
     QCOMPARE(aside.readAll(), text);
     QCOMPARE(session.configuration(), config::TrainingConfig());
-    QVERIFY(!session.setKnob("loader.workers", "2")); // and it is kept from here on
+    QVERIFY(!session.setKnob("loader.workers", "2")); // and it is saved from now on
     QTRY_VERIFY(QFile::exists(sessionPath()));
 }
 

@@ -152,7 +152,7 @@ void SessionTest::aTrainingRunsAndLeavesItsTraceAndResult()
     QCOMPARE(run.outcome.steps, 30);
     QVERIFY(std::filesystem::exists(run.trace()));
     QVERIFY(std::filesystem::exists(run.folder / "config.json"));
-    // Another session finds it.
+    // Another session can read it.
     Session later;
     later.reloadRuns();
     QTRY_VERIFY_WITH_TIMEOUT(!later.runs().empty(), 20000);
@@ -197,7 +197,7 @@ void SessionTest::pauseHoldsTheSteps()
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Running, 20000);
     session.pause();
     QCOMPARE(session.runState(), RunState::Paused);
-    // The steps under way end; then none comes.
+    // The current steps end, then there are no more.
     const auto rests = [&] {
         const auto before = session.stepHistory().size();
         QTest::qWait(300);
@@ -279,7 +279,7 @@ void SessionTest::aTraceThatCannotBeReadIsToldAndTheOldOneStays()
     Session session;
     session.setConfiguration(shortTraining(), "short");
     runToEnd(session);
-    // The whole trace has taken the place of the live one.
+    // The complete trace has replaced the live one.
     QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->trace == session.trace() &&
                                  !session.trace()->captureStats().live,
                              20000);
@@ -326,7 +326,7 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     QSignalSpy failed(&session, &Session::experimentFailed);
     session.startExperiment(advice);
     QVERIFY(session.experimentRunning());
-    session.start(); // refused: it would spoil the numbers
+    session.start(); // refused because it would skew the results
     QCOMPARE(session.runState(), RunState::Idle);
     QTRY_VERIFY_WITH_TIMEOUT(finished.count() + failed.count() == 1, 90000);
     QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));

@@ -46,7 +46,7 @@ private:
     static void openUnmarked(Session& session, const QTemporaryDir& folder, int rounds);
 };
 
-/// A trace without marks, which repeats two operators, one of a backward pass.
+/// A trace without step marks that repeats two operators, one of them in a backward pass.
 void SessionTraceTest::openUnmarked(Session& session, const QTemporaryDir& folder, int rounds)
 {
     QByteArray events;
@@ -119,7 +119,7 @@ void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
     session.setConfiguration(shortTraining(), "short");
     openUnmarked(session, folder, 3);
     const std::filesystem::path file = session.tracePath();
-    // As soon as it may be, which is before the last of the run's trace has come.
+    // As early as possible, which is before the final trace of the run.
     connect(&session, &Session::runStateChanged, this, [&](RunState state) {
         if (state == RunState::Idle)
             session.openTrace(file);
@@ -128,7 +128,7 @@ void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
     runToEnd(session);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
     QVERIFY(!session.isRunOpen());
-    QTest::qWait(300); // a look at the run's file is made each 100 ms
+    QTest::qWait(300); // the run's file is checked every 100 ms
     QCOMPARE(session.tracePath(), file);
     QCOMPARE(session.trace()->tracks().size(), std::size_t(1));
 }
@@ -168,7 +168,7 @@ void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
     emit choice->linkActivated("range");
     auto* dialog = app_test::find<QInputDialog>(&panel, "stepRange");
     QCOMPARE(dialog->comboBoxItems(), QStringList({"iteration", "load"}));
-    dialog->accept(); // the first, which took most time
+    dialog->accept(); // the first one, with the most time
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(4), 20000);
     QCOMPARE(session.analysed()->facts.steps.at(3).index, 3);
     QVERIFY2(choice->text().contains("iteration"), qPrintable(choice->text()));
@@ -288,7 +288,7 @@ void SessionTraceTest::anExportGoesOnWhileAnotherTraceIsOpened()
     QTRY_VERIFY_WITH_TIMEOUT(opened.count() == 1 && told.count() == 1, 20000);
     QVERIFY2(told[0][0].toString().contains("was exported"), qPrintable(told[0][0].toString()));
     QVERIFY(QFile::exists(folder.filePath("exported.json")));
-    // It goes on beside a training, too.
+    // It continues during a training.
     session.exportTrace(folder.filePath("again.json").toStdString());
     session.start();
     QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(folder.filePath("again.json")) && !session.isRunOpen(), 20000);
@@ -324,7 +324,7 @@ void SessionTraceTest::aRunIsDeletedWhileAnotherTrains()
     QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), before - 1, 20000);
     QVERIFY(!std::filesystem::exists(first.folder));
     QVERIFY(!changed.isEmpty());
-    // The one that trains stays, whoever asks; another window shows it as what it is.
+    // A run in progress cannot be deleted by any window; another window shows its state.
     Session other;
     other.reloadRuns();
     QTRY_VERIFY_WITH_TIMEOUT(!other.runs().empty(), 20000);

@@ -45,7 +45,7 @@ std::unique_ptr<app_test::OwnFolders> folders;
 
 } // namespace
 
-/// The files of a recorded program, with times and findings at their lines.
+/// The Source view: files of a recorded program with times and findings at their lines.
 class SourcePanelTest : public QObject {
     Q_OBJECT
 public:
@@ -78,7 +78,7 @@ private:
     }
 
     /// A recording whose steps wait for data; lines 7 and 8 were sampled.
-    /// @param above  lines that stand above the script's
+    /// @param above  number of lines before the script
     [[nodiscard]] std::filesystem::path recorded(int above = 0) const
     {
         const QByteArray script = QByteArray("# above\n").repeated(above) + kScript;
@@ -105,7 +105,7 @@ private:
             {"objects", QJsonArray{loader}},
             {"arguments", QJsonArray()}};
         QJsonArray samples;
-        for (int i = 0; i < 20; ++i) // in each step of 1000 µs, the loader for 600 µs and then the training
+        for (int i = 0; i < 20; ++i) // per step of 1000 µs: 600 µs in the loader, then the training
             samples << 0 << (i == 0 ? 0 : 400) << 1 << 600;
         const QJsonObject lines{
             {"schema", 1},
@@ -189,7 +189,7 @@ void SourcePanelTest::eachLineHasItsTimesAndFindings()
     QCOMPARE(shown.text(7, SourceModel::Wait), QString("12.0 ms"));
     QVERIFY(shown.text(8, SourceModel::Wait).isEmpty());
     QVERIFY(shown.text(1, SourceModel::Host).isEmpty());
-    QVERIFY(shown.table->isColumnHidden(SourceModel::Device)); // no device worked
+    QVERIFY(shown.table->isColumnHidden(SourceModel::Device)); // no GPU activity
     QCOMPARE(shown.model->lineOf(shown.model->hottestRow()), 7);
     QVERIFY(!shown.model->findingsOf(shown.model->rowOf(6)).empty());
     QVERIFY(shown.model->findingsOf(shown.model->rowOf(8)).empty());
@@ -206,7 +206,7 @@ void SourcePanelTest::aLineSelectsWhenTheTrainingWasThere()
     QVERIFY(shown.selection.range() &&
             shown.selection.range()->begin - first.begin == profiler::Nanoseconds(1'000'000));
     shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(1), SourceModel::Code));
-    QVERIFY(!find<QToolButton>(&shown.panel, "sourceNext")->isVisible()); // it was never sampled
+    QVERIFY(!find<QToolButton>(&shown.panel, "sourceNext")->isVisible()); // never sampled
 }
 
 void SourcePanelTest::aSliceSelectsItsLine()
@@ -216,7 +216,7 @@ void SourcePanelTest::aSliceSelectsItsLine()
     QVERIFY(!slices.empty());
     shown.selection.selectSlice(slices.front().id);
     QCOMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 8);
-    QVERIFY(shown.selection.slice()); // the line follows, and does not take the selection
+    QVERIFY(shown.selection.slice()); // the line follows and does not change the selection
 }
 
 void SourcePanelTest::theHottestLineIsInSightWhenTheViewIsFirstSeen()
@@ -256,7 +256,7 @@ void SourcePanelTest::theSelectionPanelLeadsToTheLine()
                 return button;
         return nullptr;
     };
-    QVERIFY(!linkOf()); // nothing is known of the program's lines yet
+    QVERIFY(!linkOf()); // the program's lines are not known yet
     selected.setAdvice(shown.session.advice());
     QVERIFY(linkOf());
     QCOMPARE(linkOf()->toolTip(), m_file);
@@ -276,7 +276,7 @@ void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()
     QVERIFY(snippet->isVisible());
     QCOMPARE(snippet->firstLine(), 4);
     QCOMPARE(snippet->lines().value(2).trimmed(), QString("loader = DataLoader(data, batch_size=32)  # slow"));
-    QVERIFY(!shown.selection.range()); // the line came from outside: the timeline stays
+    QVERIFY(!shown.selection.range()); // the line was selected from outside, so the timeline does not move
 }
 
 void SourcePanelTest::aChangedFileIsSaidAndHasNoText()
@@ -285,7 +285,7 @@ void SourcePanelTest::aChangedFileIsSaidAndHasNoText()
     write(kScript + "# later\n");
     const Shown shown(path);
     QVERIFY(find<QLabel>(&shown.panel, "sourceProblem")->isVisible());
-    QCOMPARE(shown.text(7, SourceModel::Host), QString("12.0 ms")); // the times are still there
+    QCOMPARE(shown.text(7, SourceModel::Host), QString("12.0 ms")); // the times are unchanged
     QVERIFY(shown.text(7, SourceModel::Code).isEmpty());
     for (const auto* card : shown.panel.findChildren<app::FindingCard*>())
         QVERIFY(!find<app::SourceSnippet>(card, "snippet")->isVisible());

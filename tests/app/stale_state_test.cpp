@@ -32,7 +32,7 @@
 #include <QToolTip>
 #include <algorithm>
 
-// A window that showed another trace before shows the same as one that never did: nothing of the trace before is left.
+// A window that showed another trace before looks the same as a new window: no state of the earlier trace is left.
 
 using app::Session;
 using app_test::App;
@@ -41,7 +41,7 @@ using app_test::find;
 namespace {
 
 constexpr int kPatienceMs = 60'000;
-constexpr int kMostRows = 50; ///< of a table: the first ones tell whose they are
+constexpr int kMostRows = 50; ///< rows of a table: the first ones identify the trace
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
@@ -73,7 +73,7 @@ end
 )";
 }
 
-/// A training on the processor: no device, no loader, no ranges, other names.
+/// A CPU training: no device, no loader, no ranges, other names.
 std::string hostTraining()
 {
     return R"(meta workload mlp
@@ -136,7 +136,7 @@ void addRows(QStringList& texts, const QAbstractItemView& view)
     texts << describe(view, "current", view.currentIndex().isValid() ? "some" : "none");
 }
 
-/// Everything that a widget says, to the eye, in its tool tip or to a screen reader.
+/// All texts of a widget: displayed, tooltip and accessible texts.
 void addTexts(QStringList& texts, const QWidget& widget)
 {
     const auto add = [&](const QString& what, const QString& text) {
@@ -163,11 +163,11 @@ void addTexts(QStringList& texts, const QWidget& widget)
             add("item", choice->itemText(i));
         add("current", choice->currentText());
     } else if (const auto* view = qobject_cast<const QAbstractItemView*>(&widget);
-               view && !qobject_cast<const QHeaderView*>(&widget)) // which has the rows of its table as its own
+               view && !qobject_cast<const QHeaderView*>(&widget)) // which contains the rows of its table
         addRows(texts, *view);
 }
 
-/// All texts of a window that can be seen, with each dock brought to the front in turn.
+/// All visible texts of a window, with each dock brought to the front in turn.
 QStringList visibleTexts(App& app)
 {
     QStringList texts{"title: " + app.window.windowTitle()};
@@ -180,7 +180,7 @@ QStringList visibleTexts(App& app)
         texts << "dock: " + dock->windowTitle();
         dock->show();
         dock->raise();
-        QTest::qWait(50); // VisibilityWatcher tells from the event loop
+        QTest::qWait(50); // VisibilityWatcher reports from the event loop
         const bool settled = QTest::qWaitFor(
             [&] {
                 const auto tables = dock->findChildren<app::TablePanel*>();
@@ -205,7 +205,7 @@ QStringList visibleTexts(App& app)
     return texts;
 }
 
-/// What only one of the two has, for the message of a failed test.
+/// Differences between the two, for the failure message.
 QString differences(const QStringList& was, const QStringList& is)
 {
     QStringList extra, missing;
@@ -214,11 +214,11 @@ QString differences(const QStringList& was, const QStringList& is)
     return "only after another trace:\n" + extra.join('\n') + "\nonly in a fresh window:\n" + missing.join('\n');
 }
 
-/// Leaves as much behind as a user can.
+/// Leaves as much state behind as a user can.
 void use(App& app, const std::filesystem::path& reference)
 {
     const auto trace = app.session.trace();
-    // A slice, a range, marks and a bookmark; a hit of a search.
+    // A selected slice, a range, marks, a bookmark and a search match.
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
     auto* timeline = app.window.findChild<app::TimelineView*>();
     const profiler::TimeRange whole = trace->range();
@@ -229,7 +229,7 @@ void use(App& app, const std::filesystem::path& reference)
     timeline->openFind();
     find<QLineEdit>(&app.window, "timelineFind")->setText("aten");
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&app.window, "timelineFindPlace")->text().contains("found"), kPatienceMs);
-    // Every dock: a row, a filter that hides most, folded lists and tips.
+    // In every dock: a selected row, a filter that hides most rows, expanded lists and tips.
     for (auto* dock : app.window.findChildren<QDockWidget*>()) {
         dock->show();
         dock->raise();
@@ -246,7 +246,7 @@ void use(App& app, const std::filesystem::path& reference)
     find<QDockWidget>(&app.window, "dock:compare")->raise();
     compare->compareWith(reference, "reference");
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(compare, "compareVerdict")->isVisible(), kPatienceMs);
-    // A measurement that could not be made, and a file that could not be opened.
+    // A failed measurement, and a file that could not be opened.
     emit app.session.experimentFailed("loader.workers", "the first trainer could not be started");
     emit app.session.noticed("Something about the trace before", {}, true);
     app.selection.selectRange({whole.begin, whole.begin + whole.duration() / 4});
@@ -257,7 +257,7 @@ void use(App& app, const std::filesystem::path& reference)
     QToolTip::showText({10, 10}, "about a slice of the trace before", canvas);
 }
 
-/// What is the user's and not the trace's: a search, and what to compare with.
+/// State of the user, not of the trace: a search, and the comparison target.
 void prepare(App& app, const std::filesystem::path& reference)
 {
     app.window.findChild<app::TimelineView*>()->openFind();
@@ -318,7 +318,7 @@ void StaleStateTest::nothingOfTheTraceBeforeIsLeft()
         settle(app);
         fresh = visibleTexts(app);
     }
-    QSettings().clear(); // the recent traces are not the trace's
+    QSettings().clear(); // recent traces do not belong to the trace
     {
         App app;
         open(app, first);
@@ -328,14 +328,14 @@ void StaleStateTest::nothingOfTheTraceBeforeIsLeft()
         used = visibleTexts(app);
     }
     QVERIFY2(used == fresh, qPrintable(differences(fresh, used)));
-    QVERIFY(fresh.size() > 100); // it did look
+    QVERIFY(fresh.size() > 100); // it did search
 }
 
 void StaleStateTest::nothingOfARunIsLeft()
 {
     const QTemporaryDir folder;
     const auto second = save(folder, "second.sspack", hostTraining());
-    // The form, what undo takes back and the list of runs are the user's: they stay.
+    // The form, the undo history and the list of runs belong to the user and stay.
     const auto ofTheTrace = [](QStringList texts) {
         texts.erase(std::remove_if(texts.begin(), texts.end(),
                                    [](const QString& text) {
@@ -403,7 +403,7 @@ void StaleStateTest::countersBeginWithTheFirstStep()
     const auto train = [&](int steps) {
         app.session.setConfiguration(app_test::shortTraining(steps), "training");
         app.session.start();
-        // Whatever is shown before the first step is no count of steps.
+        // Before the first step, no step count is shown.
         const auto connection = connect(&app.session, &Session::runStateChanged, &app.window, [&](app::RunState state) {
             if (state == app::RunState::Running && app.session.stepHistory().empty())
                 QVERIFY2(!bar->isVisible(), qPrintable(QString::number(bar->value())));
@@ -414,7 +414,7 @@ void StaleStateTest::countersBeginWithTheFirstStep()
         QVERIFY(!bar->isVisible());
     };
     train(30);
-    train(20); // after one whose bar was full
+    train(20); // after a run whose progress bar was full
 }
 
 void StaleStateTest::whatIsNotAtItsEndIsNotAHundredPercent()

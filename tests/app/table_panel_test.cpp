@@ -51,7 +51,7 @@ struct Panel {
         panel.bar()->setGrouped(false);
         settle();
     }
-    /// Begin of the selected slice, in µs.
+    /// Start of the selected slice, in µs.
     [[nodiscard]] std::int64_t selectedAt(const profiler::Trace& trace) const
     {
         return selection.slice() ? profiler::toNs(trace.slice(*selection.slice()).begin) / 1000 : -1;
@@ -126,7 +126,7 @@ void TablePanelTest::aHeadingSortsFiguresFromTheLargest()
     QCOMPARE(table.cell(0, 2), QString("30.0 µs"));
     click(2);
     QCOMPARE(table.cell(0, 2), QString("1.00 µs"));
-    click(2); // a third click goes back to time
+    click(2); // a third click returns to time order
     QCOMPARE(table.cell(0, 1), QString("0.000 000 000 s"));
     click(0);
     QCOMPARE(table.cell(3, 0), QString("relu"));
@@ -144,7 +144,7 @@ void TablePanelTest::aRowSelectsItsSliceAndShowsIt()
     QTest::keyClick(table.panel.view(), Qt::Key_Down);
     QCOMPARE(table.selectedAt(table.trace()), 50);
     QCOMPARE(shown.count(), 2);
-    // The slice lies within what is shown, with something around it.
+    // The slice is visible with some margin.
     const auto range = shown[1][0].value<profiler::TimeRange>();
     QVERIFY(range.begin < traceTime(50'000) && range.end > traceTime(60'000));
 }
@@ -160,7 +160,7 @@ void TablePanelTest::aSelectedSliceMovesTheTable()
     QCOMPARE(table.panel.view()->currentRow(), std::optional<std::size_t>(1));
     table.selection.clear();
     QVERIFY(!table.panel.view()->currentRow());
-    QCOMPARE(shown.count(), 0); // the timeline is where it came from
+    QCOMPARE(shown.count(), 0); // the selection came from the timeline, so it does not move
 }
 
 void TablePanelTest::occurrencesOfAGroupAreWalkedInTime()
@@ -260,7 +260,7 @@ void TablePanelTest::anotherTraceBringsItsOwnRows()
     Panel table;
     const std::weak_ptr<const app::TableRows> before = table.model()->rows();
     table.panel.replaceTrace(traceFromText("stream 0 7\n kernel other 0 1"));
-    QVERIFY(before.expired()); // the trace before is not kept
+    QVERIFY(before.expired()); // the earlier trace is released
     table.settle();
     QCOMPARE(table.cell(0, 0), QString("other"));
 }
@@ -293,7 +293,7 @@ void TablePanelTest::figuresAreRightAligned()
 void TablePanelTest::whatIsCancelledIsSaidAndCanBeRunAgain()
 {
     Panel table;
-    emit table.panel.view()->orderChanged({{1}}); // starts at once
+    emit table.panel.view()->orderChanged({{1}}); // starts immediately
     QVERIFY(!table.panel.isUpToDate());
     emit table.panel.bar()->cancelled();
     QVERIFY(!table.panel.isUpToDate());
@@ -313,7 +313,7 @@ void TablePanelTest::aProblemWearsTheThemesColour()
     dark.setColor(QPalette::Window, Qt::black);
     dark.setColor(QPalette::WindowText, Qt::white);
     QApplication::setPalette(dark);
-    QCoreApplication::processEvents(); // it is posted to the widgets
+    QCoreApplication::processEvents(); // posted to the widgets
     const QColor worn = problem->palette().color(QPalette::WindowText), wanted = app::shades(dark).bad;
     QApplication::setPalette(before);
     QCOMPARE(worn, wanted);
@@ -369,7 +369,7 @@ void TablePanelTest::aRowIsShownAgain()
     table.list();
     table.panel.view()->setCurrentIndex(table.model()->index(1, 0));
     QSignalSpy shown(&table.selection, &app::Selection::showRequested);
-    table.selection.clear(); // it takes the current row along
+    table.selection.clear(); // it moves the current row
     QVERIFY(!find<QAction>(&table.panel, "tableShow")->isEnabled());
     table.selection.selectSlice(table.trace().ofKind(profiler::ActivityKind::Kernel)[1].id);
     QCOMPARE(shown.count(), 0);

@@ -15,7 +15,7 @@ using test_support::traceFromText;
 
 namespace {
 
-// Two steps with operators that hold others, calls, copies and kernels.
+// Two steps with nested operators, calls, copies and kernels.
 constexpr auto kTraining = R"(
     main
       step 0 0 100
@@ -53,7 +53,7 @@ struct Table {
     TableQuery query;
 };
 
-/// The column's cells as a file has them, from above.
+/// The cells of a column in file format, top to bottom.
 std::string column(const TableRows& rows, const QString& title)
 {
     std::string cells;
@@ -101,7 +101,7 @@ TEST(TableRows, TheMedianOfAnEvenNumberLiesBetween)
 TEST(TableRows, TheShareOfTheStepsLeavesOutWhatBeginsOutside)
 {
     const auto rows = Table(app::kernelSubject()).rows();
-    // 30 + 10 of gemm begin within the steps' 200 µs; the kernel at 250 does not.
+    // 30 + 10 of gemm start within the 200 µs of the steps; the kernel at 250 does not.
     EXPECT_EQ(column(*rows, "Share of steps"), "0.2 0.005");
     const auto none = Table(app::kernelSubject(), "stream 0 7\n kernel a 0 10").rows();
     EXPECT_FALSE(hasColumn(*none, "Share of steps"));
@@ -112,7 +112,7 @@ TEST(TableRows, OwnTimeIsWithoutWhatLiesDirectlyInside)
     const auto rows = Table(app::opSubject()).rows();
     EXPECT_EQ(column(*rows, "Name"), "aten::linear aten::mm");
     EXPECT_EQ(column(*rows, "Total"), "62000 10000");
-    // 30 − 10 (mm) + 20 + 12; mm holds a call of 4.
+    // 30 − 10 (mm) + 20 + 12; mm contains a call of 4.
     EXPECT_EQ(column(*rows, "Own"), "52000 6000");
 }
 

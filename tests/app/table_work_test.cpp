@@ -39,7 +39,7 @@ std::shared_ptr<const profiler::Trace> kernels(int count, bool live)
 
 } // namespace
 
-/// When a table works, and for how long nothing else does.
+/// When tables run queries, and how long they block the GUI thread.
 class TableWorkTest : public QObject {
     Q_OBJECT
 private slots:
@@ -70,7 +70,7 @@ void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
     snapshots.start(1);
     QTRY_VERIFY_WITH_TIMEOUT(panel.view()->table()->rows() != nullptr, kPatienceMs);
     QCOMPARE(panel.view()->table()->rowCount(), 1);
-    // The end is looked at for good.
+    // The complete trace is queried once.
     snapshots.stop();
     panel.updateTrace(kernels(10, false));
     QTRY_VERIFY_WITH_TIMEOUT(panel.isUpToDate(), kPatienceMs);
@@ -79,7 +79,7 @@ void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
 
 void TableWorkTest::aGrowingTraceIsLookedThroughOnceASecondAtMost()
 {
-    constexpr qint64 kPauseMs = 900; // a second, less what a coarse timer may be early
+    constexpr qint64 kPauseMs = 900; // one second, minus the tolerance of a coarse timer
     app::Selection selection;
     app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
     const auto* table = panel.view()->table();
@@ -99,7 +99,7 @@ void TableWorkTest::aGrowingTraceIsLookedThroughOnceASecondAtMost()
     snapshots.stop();
     for (const qint64 pause : pauses)
         QVERIFY2(pause >= kPauseMs, qPrintable(QString("%1 ms").arg(pause)));
-    QVERIFY(table->index(0, 1).data().toString().toInt() > 20); // what came meanwhile was not forgotten
+    QVERIFY(table->index(0, 1).data().toString().toInt() > 20); // the later snapshot was not lost
 }
 
 void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
@@ -119,7 +119,7 @@ void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
     window.resize(900, 500);
     window.show();
     QVERIFY(QTest::qWaitForWindowExposed(&window));
-    QVERIFY(panels[1]->isVisible()); // so Qt says
+    QVERIFY(panels[1]->isVisible()); // according to Qt
     const auto open = [&](int count) {
         for (auto* panel : panels)
             panel->replaceTrace(kernels(count, false));
@@ -133,21 +133,21 @@ void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
     QVERIFY(!panels[1]->view()->table()->rows());
     docks[1]->raise();
     QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("10"), kPatienceMs);
-    // And the other way round.
+    // And vice versa.
     open(20);
     QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("20"), kPatienceMs);
     QTest::qWait(50);
     QVERIFY(!panels[0]->view()->table()->rows());
     docks[0]->raise();
     QTRY_COMPARE_WITH_TIMEOUT(count(panels[0]), QString("20"), kPatienceMs);
-    // A dock of its own is in front, wherever it is.
+    // A separate dock is always in front.
     docks[1]->setFloating(true);
     QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("20"), kPatienceMs);
 }
 
 void TableWorkTest::manyRowsAreCopiedBesideTheWindow()
 {
-    constexpr int kRows = 6'000; // fewer are copied at once
+    constexpr int kRows = 6'000; // fewer rows are copied synchronously
     app::Selection selection;
     app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
     panel.bar()->setGrouped(false);
@@ -158,13 +158,13 @@ void TableWorkTest::manyRowsAreCopiedBesideTheWindow()
     QGuiApplication::clipboard()->clear();
     auto* copyAll = find<QAction>(&panel, "tableCopyAll");
     copyAll->trigger();
-    QCOMPARE(QGuiApplication::clipboard()->text(), QString()); // it comes from the event loop
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString()); // emitted from the event loop
     QVERIFY(!panel.isSaving());                                // nothing is lost with it
     copyAll->trigger();
     QCOMPARE(noticed.count(), 1);
     QVERIFY(noticed[0][0].toString().contains("still being copied"));
     QTRY_COMPARE_WITH_TIMEOUT(QGuiApplication::clipboard()->text().count(u'\n'), kRows + 1, kPatienceMs);
-    // What is cancelled leaves the clipboard alone, and the next may begin.
+    // A cancelled copy leaves the clipboard unchanged, and the next one may start.
     QGuiApplication::clipboard()->clear();
     copyAll->trigger();
     emit panel.bar()->cancelled();

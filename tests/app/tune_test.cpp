@@ -32,7 +32,7 @@ constexpr int kPatienceMs = 60'000;
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// A session whose training waits for data, and the view of its tuning.
+/// A session whose training waits for data, and its Tune view.
 struct Tuned {
     explicit Tuned(const char* script) : panel(&session, nullptr)
     {
@@ -103,7 +103,7 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QCOMPARE(table->evidence()->row(0).cells.back().text, "✓ kept");
     QVERIFY(tuned.text("tuneSummary").contains("the samples per second"));
 
-    // Nothing changes until it is asked for; then all of it is one step of undo.
+    // Nothing changes before Apply; then everything is one undo step.
     QCOMPARE(tuned.session.configuration().text("loader.workers"), "0");
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
     QCOMPARE(tuned.session.configuration(), result->best);
@@ -114,7 +114,7 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QCOMPARE(tuned.session.configuration(), result->start);
     QVERIFY(tuned.session.journal().changes.empty());
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
-    // Applied once more after a setting was changed by hand, it is in the journal once.
+    // When applied again after a manual change, it is in the journal only once.
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
     const std::size_t kept = tuned.session.journal().changes.size();
     const double factor = tuned.session.journal().factorAfter(kept);
@@ -122,13 +122,13 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
     QCOMPARE(tuned.session.journal().changes.size(), kept);
     QCOMPARE(tuned.session.journal().factorAfter(kept), factor);
-    // What blocked it may be anything.
+    // The cause may be anything.
     QVERIFY(!tuned.session.setKnob("loader.workers", "0"));
     tuned.session.setRecording(true);
     QVERIFY(!find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
     tuned.session.setRecording(false);
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
-    // What was found for one model is not put into another.
+    // A result for one model is not applied to another.
     QVERIFY(!tuned.session.setKnob("workload", "mlp"));
     const config::TrainingConfig other = tuned.session.configuration();
     QSignalSpy noticed(&tuned.session, &Session::noticed);
@@ -186,7 +186,7 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     }
     QVERIFY(contentOf(folder.filePath("report.html")).contains("Result of tuning"));
     QVERIFY(contentOf(folder.filePath("report.pdf")).startsWith("%PDF-"));
-    // A trace from elsewhere has nothing of it in its report.
+    // The report of an unrelated trace does not contain it.
     QFile trace(folder.filePath("other.json"));
     QVERIFY(trace.open(QIODevice::WriteOnly));
     trace.write(R"([{"name":"a","ph":"X","ts":1,"dur":5,"pid":1,"tid":1}])");
@@ -198,7 +198,7 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     QVERIFY(!contentOf(folder.filePath("other.html")).contains("Result of tuning"));
-    // But a report of the tuning is of the tuning, and has nothing of that trace.
+    // A tuning report contains only the tuning, not that trace.
     tuned.session.saveTuneReport(folder.filePath("tuning.html").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
@@ -239,8 +239,8 @@ void TuneTest::aTrainingThatCannotRunIsSaid()
     QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
 }
 
-// The program of the trace on screen, not the training that is set. This one is no Python program, so it cannot be
-// tuned.
+// Tunes the program of the trace on screen, not the current configuration. This program is not a Python program, so it
+// cannot be tuned.
 void TuneTest::aRecordedProgramIsTunedOnceItIsAllowed()
 {
     const QTemporaryDir folder;
@@ -326,16 +326,16 @@ void TuneTest::anEndThatNobodySawIsTold()
     QVERIFY2(strip->text().startsWith("Tuning is done. ") && strip->text().contains("samples per second"),
              qPrintable(strip->text()));
     QVERIFY(dock->windowTitle() != title && dock->windowTitle().startsWith(title));
-    // Looked at, it needs no mark.
+    // A visible result needs no mark.
     dock->raise();
     QTRY_COMPARE(dock->windowTitle(), title);
     QVERIFY(find<QPushButton>(dock, "applyTuning")->isVisible());
-    // What is seen needs no telling.
+    // A visible result needs no notice.
     strip->dismiss();
     QVERIFY(tuneBehind(false));
     QCOMPARE(dock->windowTitle(), title);
     QVERIFY(!strip->isVisible());
-    // Where it has gone wrong, that is told.
+    // A failure is reported.
     useScript("refuse");
     QVERIFY(tuneBehind(true));
     QVERIFY(strip->isVisible());

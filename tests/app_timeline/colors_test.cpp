@@ -24,7 +24,8 @@ double linear(double c)
     return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
 }
 
-/// CIE L*a*b* of a colour as somebody sees it. Simulation: Machado, Oliveira and Fernandes (2009), severity 1.
+/// CIE L*a*b* of a colour as perceived with a colour vision deficiency. Simulation: Machado, Oliveira and Fernandes
+/// (2009), severity 1.
 Lab seen(const QColor& color, const std::array<double, 9>& vision)
 {
     const double in[3] = {linear(color.redF()), linear(color.greenF()), linear(color.blueF())};
@@ -105,7 +106,7 @@ TEST_F(TimelineCanvasTest, ColoursByNameTellNamesApartAndLeaveWaitsAsTheyAre)
     EXPECT_FALSE(byName->isChecked());
 }
 
-/// A trace of one stream whose kernels have these names, a millisecond each, one after the other.
+/// A trace of one stream with consecutive kernels of these names, one millisecond each.
 std::shared_ptr<const Trace> kernelsNamed(const std::vector<std::string>& names)
 {
     TraceBuilder builder;
@@ -123,7 +124,7 @@ std::shared_ptr<const Trace> kernelsNamed(const std::vector<std::string>& names)
     return builder.finish();
 }
 
-/// The fill of each kernel as it is drawn, in their order.
+/// The drawn fill colour of each kernel, in order.
 std::vector<QRgb> drawnFills(TimelineCanvas& canvas)
 {
     const QImage image = canvas.viewport()->grab().toImage();
@@ -145,7 +146,7 @@ std::vector<QRgb> expectedFills(const Trace& trace)
 
 TEST(TraceColors, AreThoseOfTheTraceOnScreenHoweverManyWereOpenBefore)
 {
-    // The same ids of names mean other names in each trace.
+    // The same name ids refer to other names in each trace.
     const std::vector<std::vector<std::string>> traces = {
         {"ampere_sgemm_128x64", "softmax_warp_forward", "vectorized_elementwise_kernel", "ncclDevKernel_AllReduce"},
         {"ncclDevKernel_AllReduce", "vectorized_elementwise_kernel", "ampere_sgemm_128x64", "softmax_warp_forward"},
@@ -161,7 +162,7 @@ TEST(TraceColors, AreThoseOfTheTraceOnScreenHoweverManyWereOpenBefore)
         seen.insert(drawnFills(canvas));
     }
     EXPECT_EQ(seen.size(), traces.size()) << "the traces differ, or nothing is shown by this";
-    // And back, with a snapshot that follows in the place of a new trace.
+    // And back, with a later snapshot instead of a new trace.
     const auto first = kernelsNamed(traces[0]);
     canvas.updateTrace(first);
     EXPECT_EQ(drawnFills(canvas), expectedFills(*first));

@@ -11,7 +11,7 @@
 namespace app {
 namespace {
 
-/// A counter that grows.
+/// A growing counter.
 struct Waves {
     profiler::TraceBuilder builder;
     profiler::TrackId track = builder.addTrack(counter());
@@ -102,7 +102,7 @@ TEST(CounterSeries, LateSamplesGoWhereTheirTimePutsThem)
 
 TEST(CounterSeries, ReadsWhatTheTraceHasOnDisk)
 {
-    constexpr std::size_t kBudget = 100'000; // of bytes: for a quarter of the samples
+    constexpr std::size_t kBudget = 100'000; // limit in bytes for a quarter of the samples
     Waves waves;
     auto file = profiler::packed::SpillFile::make(std::filesystem::temp_directory_path(), kBudget);
     ASSERT_TRUE(file) << file.error().message();

@@ -26,7 +26,7 @@ TEST(DecimatedSeries, StaysSmallHoweverLongTheRun)
         most = std::max(most, course.means().size());
     }
     EXPECT_EQ(most, DecimatedSeries::kMost);
-    // A straight line stays one: 1024 values a mean, of which the last has what is left.
+    // A straight line stays straight: 1024 values per mean, and the rest in the last one.
     const auto& means = course.means();
     ASSERT_EQ(means.size(), 977U);
     for (std::size_t i = 0; i + 1 < means.size(); ++i)

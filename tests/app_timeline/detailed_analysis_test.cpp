@@ -63,7 +63,7 @@ TEST(DetailedAnalysisSummary, ShowsTheTraceThatIsThere)
     DetailedAnalysisSummary look(nullptr);
     look.show(first, factsOf(*first));
     look.QWidget::show();
-    look.show(second, factsOf(*second)); // while the first is looked at
+    look.show(second, factsOf(*second)); // while the first is being analysed
     ASSERT_TRUE(comes(look, "critical_path"));
     EXPECT_FALSE(look.findChild<EvidenceTable*>("launches"));
     look.show(nullptr, nullptr);

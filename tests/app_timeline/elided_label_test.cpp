@@ -21,7 +21,7 @@ TEST(ElidedLabel, GivesWayToItsNeighbours)
     line.show();
     EXPECT_LE(label->geometry().right(), 200);
     EXPECT_EQ(label->text(), name) << "for screen readers";
-    // Both ends can be read: there is ink at both.
+    // Both ends are visible.
     const QImage image = label->grab().toImage();
     const auto ink = [&](int from, int to) {
         const QRgb ground = image.pixel(0, 0);

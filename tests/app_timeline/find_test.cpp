@@ -247,7 +247,7 @@ TEST(TimelineFinder, FindsInATraceThatGrowsFasterThanItIsSearched)
 {
     TimelineFinder finder;
     int snapshots = 0;
-    // There is a newer one each time it begins to search.
+    // A newer snapshot arrives each time it starts to search.
     QObject::connect(&finder, &TimelineFinder::searching, &finder, [&] {
         if (++snapshots < 1000)
             finder.updateTrace(test::trainingTrace({.steps = 20, .live = true}));
@@ -259,7 +259,7 @@ TEST(TimelineFinder, FindsInATraceThatGrowsFasterThanItIsSearched)
     ASSERT_TRUE(QTest::qWaitFor([&] { return finder.hits() && finder.hits()->count > 0; }, 20'000));
     EXPECT_LT(snapshots, 1000);
     finder.step(true, {}, {});
-    finder.updateTrace(test::trainingTrace({.steps = 21, .live = true})); // takes no wish away
+    finder.updateTrace(test::trainingTrace({.steps = 21, .live = true})); // does not cancel a pending request
     EXPECT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, 20'000));
     const auto before = finder.hits();
     EXPECT_TRUE(QTest::qWaitFor([&] { return finder.hits() != before; }, 20'000)) << "it is searched anew";

@@ -8,7 +8,7 @@ namespace {
 
 using namespace profiler;
 
-/// Two operators of one number, forward and backward, each with a call and its kernel.
+/// A forward and a backward operator with the same sequence number, each with a call and its kernel.
 class FlowsTest : public testing::Test {
 protected:
     FlowsTest()

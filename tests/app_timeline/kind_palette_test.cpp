@@ -67,7 +67,7 @@ TEST(KindPalette, EveryClassHasAColourAndAWordOfItsOwn)
     EXPECT_EQ(words.size(), static_cast<std::size_t>(kSliceClasses));
 }
 
-/// How a deuteranope sees a colour. Source: Viénot, Brettel and Mollon (1999), in linear light.
+/// A colour as perceived with deuteranopia. Source: Viénot, Brettel and Mollon (1999), in linear light.
 std::array<double, 3> deuteranope(const QColor& color)
 {
     const auto linear = [](double c) { return std::pow(c, 2.2); };

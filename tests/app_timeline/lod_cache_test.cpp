@@ -44,7 +44,7 @@ protected:
         axis.zoomAt(x, factor);
         begin(memory, LodEdges::Coarse);
     }
-    /// Columns that are full among full ones or empty among empty ones, but not so in `shown`.
+    /// Columns that are full within full ones or empty within empty ones, but not in `shown`.
     static int misplaced(const std::vector<ColoredBucket>& shown, const std::vector<ColoredBucket>& there)
     {
         constexpr std::size_t kBeside = 3;
@@ -65,7 +65,7 @@ protected:
             sum += static_cast<double>(bucket.busy);
         return sum;
     }
-    /// Columns that show something else; a column's edges may lie a nanosecond elsewhere.
+    /// Columns that differ; the edges of a column may differ by a nanosecond.
     static int differing(const std::vector<ColoredBucket>& a, const std::vector<ColoredBucket>& b)
     {
         int count = 0;
@@ -125,7 +125,7 @@ TEST_F(LodCacheTest, WhatCannotBeMovedIsReadAnew)
 
 TEST_F(LodCacheTest, WhileZoomingWhatIsKnownStandsWhereItBelongs)
 {
-    depth = 2; // operators, with pauses of some pixels
+    depth = 2; // operators with gaps of some pixels
     const auto steps = trace->ofKind(ActivityKind::Step);
     axis.show({steps[20].begin, steps[40].end()}, 1);
     begin(memory);

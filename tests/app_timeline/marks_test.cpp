@@ -51,7 +51,7 @@ TEST_F(MarksTest, AMeasuredRangeIsToldInSteps)
     EXPECT_EQ(stepSpan(steps, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
     const TraceTime middle = step(7).begin + step(7).duration / 2;
     EXPECT_EQ(stepSpan(steps, {step(7).begin, middle}).toStdString(), "0.500 steps");
-    // Numbers begin anew each epoch, or name every tenth step: what is counted is steps.
+    // Step numbers may restart each epoch or have gaps: the distance is counted in steps.
     Steps epochs = steps;
     for (profiler::analysis::Step& one : epochs)
         one.index %= 3;
@@ -164,7 +164,7 @@ TEST_F(BookmarksTest, AFileOfBookmarksThatIsDamagedHasNone)
 TEST_F(BookmarksTest, WhatCannotBeKeptIsTold)
 {
     writeTrace("one");
-    // A file stands where the folder has to be: nothing can be written there, whoever runs this.
+    // A file at the path of the folder makes writing fail for every user.
     QFile file(folder.filePath("kept"));
     ASSERT_TRUE(file.open(QIODevice::WriteOnly));
     TimelineView view(&selection, BookmarkStore(folder.filePath("kept")));

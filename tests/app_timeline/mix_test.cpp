@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Pixels that several slices share, as they are drawn: their mix by shares of time, idle time being ground.
+// Pixels shared by several slices are drawn as their mix by share of time, with idle time as background.
 
 namespace app {
 namespace {
@@ -18,22 +18,22 @@ using namespace profiler;
 
 constexpr std::int64_t kPixel = 1000; ///< ns
 
-/// What lies in each pixel, from its begin on, one part after the other.
+/// The parts of each pixel, from its start on.
 struct Part {
     std::int64_t ns;
-    ActivityKind kind; ///< Other: nothing, idle time
+    ActivityKind kind; ///< Other: idle time without slices
     const char* name = "";
 };
 constexpr const char* kMatrix = "ampere_sgemm_128x64";
 constexpr const char* kNccl = "ncclDevKernel_AllReduce";
 
-/// A canvas whose pixels are a microsecond each and hold the same parts, from the first on.
+/// A canvas at one microsecond per pixel, where each pixel from the first on has the same parts.
 struct MixCanvas {
     TimelineCanvas canvas;
     std::shared_ptr<const Trace> trace;
     int left = 0, y = 0;
 
-    /// @param pixels  that have parts; the ones to their right are empty
+    /// @param pixels  number of pixels with parts; the ones to their right are empty
     MixCanvas(const std::vector<Part>& parts, int pixels)
     {
         TraceBuilder builder;
@@ -56,7 +56,7 @@ struct MixCanvas {
                 at += part.ns;
             }
         }
-        // Beyond what is looked at, so that the axis may show a part.
+        // Beyond the tested part, so that the axis can show a part of the trace.
         add(100'000 * kPixel, {10, ActivityKind::Kernel, kMatrix});
         trace = builder.finish();
         canvas.resize(1400, 300);
@@ -86,17 +86,17 @@ QColor fillOf(ActivityKind kind, const char* name, bool dark = false)
     return classStyle(classify(kind, name), dark).fill;
 }
 
-/// How far apart two colours are, of 255.
+/// Distance of two colours, out of 255.
 int apart(const QColor& a, const QColor& b)
 {
     return std::max({std::abs(a.red() - b.red()), std::abs(a.green() - b.green()), std::abs(a.blue() - b.blue())});
 }
 
-/// The pixels of a view full of these parts, and of one with a few of them, against the colour that shares of time ask
-/// for.
+/// Compares the pixels of a view full of these parts, and of one with a few of them, with the colour expected from the
+/// shares of time.
 void expectMix(const std::vector<Part>& parts)
 {
-    for (const int pixels : {100, 1100}) { // few slices are drawn one by one, many from the index
+    for (const int pixels : {100, 1100}) { // few slices are drawn individually, many from the index
         MixCanvas shown(parts, pixels);
         const QImage image = shown.image();
         const QColor ground = shown.at(image, pixels + 60);
@@ -165,7 +165,7 @@ TEST(PixelMix, NeverHidesARareSlice)
 
 TEST(PixelMix, LeavesWideSlicesTheirOwnColourAndPattern)
 {
-    // Pixels of a µs: a kernel of two of them, one that is a little longer than one, a wait of three.
+    // At one µs per pixel: a kernel of two pixels, one slightly longer than one, and a wait of three.
     for (const int pixels : {100, 1800}) {
         TraceBuilder builder;
         Track stream;
@@ -182,7 +182,7 @@ TEST(PixelMix, LeavesWideSlicesTheirOwnColourAndPattern)
         add(10'000, 2000, ActivityKind::Kernel, kMatrix);
         add(20'300, 1200, ActivityKind::Kernel, kNccl);
         add(30'000, 40'000, ActivityKind::Sync, "cudaStreamSynchronize");
-        for (int i = 100; i < pixels; ++i) // so many that the index draws them
+        for (int i = 100; i < pixels; ++i) // enough for drawing from the index
             add(i * 500 + 50'000, 200, ActivityKind::Kernel, kMatrix);
         add(100'000'000, 10, ActivityKind::Kernel, kMatrix);
         const auto trace = builder.finish();

@@ -42,7 +42,7 @@ TEST(ChartFrame, NumbersStepsByTheirOwnIndex)
     using Numbers = std::vector<std::int64_t>;
     EXPECT_EQ(numbersOf({3, 4, 5}), (Numbers{3, 4, 5}));
     EXPECT_EQ(numbersOf({3, 40, 41, 90}), (Numbers{3, 40, 41, 90})) << "what lies between has no place";
-    // Where there is no room for all: at or after each round one.
+    // If there is not enough space for all: at or after each round number.
     std::vector<std::int64_t> many(1000);
     for (std::size_t i = 0; i < many.size(); ++i)
         many[i] = static_cast<std::int64_t>(i < 503 ? i : i + 4);
@@ -92,7 +92,7 @@ TEST(EvidenceModel, TheSameRowsWithNewFiguresKeepTheViewsPlace)
     EXPECT_EQ(changes.size(), 1);
 }
 
-/// A track with an outer slice [0, 100) around two inner ones, and a wait beside it on another.
+/// A track with a slice [0, 100) that contains two others, and a wait on another track.
 std::shared_ptr<const Trace> nested()
 {
     TraceBuilder builder;

@@ -5,7 +5,7 @@
 namespace app {
 namespace {
 
-// How numbers read is tested where they are made: tests/profiler/number_text_test.cpp.
+// Number formats are tested in tests/profiler/number_text_test.cpp.
 
 TEST(NumberFormat, IsTheOneOfTheTerminalAndTheReport)
 {
@@ -30,7 +30,7 @@ TEST(NumberFormat, NamesRatiosRatesAndValues)
     EXPECT_EQ(formatValue(0.41, "").toStdString(), "0.410");
     EXPECT_EQ(formatCounted(1, "step", "steps").toStdString(), "1 step");
     EXPECT_EQ(formatCounted(1234, "step", "steps").toStdString(), "1,234 steps");
-    // Counts are read digit by digit.
+    // Counts show every digit.
     EXPECT_EQ(formatRate(1'234'567, "tokens").toStdString(), "1,230,000 tokens/s");
     EXPECT_EQ(formatValue(2.5e7, "").toStdString(), "25,000,000");
     EXPECT_EQ(formatValue(1e38, "").toStdString(), "1.00e+38");

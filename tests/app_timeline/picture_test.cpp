@@ -20,7 +20,7 @@ namespace {
 
 using namespace profiler;
 
-/// Share of pixels of two pictures of one size that differ by more than antialiasing does.
+/// Share of pixels of two images of the same size that differ by more than antialiasing.
 double differing(const QImage& a, const QImage& b)
 {
     EXPECT_EQ(a.size(), b.size());
@@ -85,7 +85,7 @@ TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
         ASSERT_EQ(image.width(), std::lround(canvas.viewport()->width() * ratio));
         const QRectF rect = scene().rectOf(forward);
         const QColor fill = classStyle(SliceClass::Forward, false).fill;
-        // A column through the slice near its right end: ground, fill, ground, and nothing in between.
+        // A pixel column through the slice near its right end: background, fill, background.
         const int x = static_cast<int>((rect.right() - 3) * ratio);
         std::set<QRgb> colors;
         int rows = 0;
@@ -95,7 +95,7 @@ TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
         }
         EXPECT_EQ(colors.size(), 1U) << ratio << ": no half covered rows";
         EXPECT_NEAR(rows, (TrackRows::kLaneHeight - 1) * ratio, 1) << ratio;
-        // Between two lanes is one gap, at least a device pixel wide.
+        // Between two lanes there is a gap of at least one device pixel.
         const int below = static_cast<int>(std::lround(rect.bottom() * ratio));
         EXPECT_NE(image.pixelColor(x, below), fill) << ratio;
         // The left edge of the lanes joins the header without a seam.
@@ -158,7 +158,7 @@ TEST(DeviceGaps, NoPlateStandsWithoutAWord)
     gaps->byDevice[{0}] = {{{traceTime(100'000), traceTime(500'000)}, "data_loader"}};
     canvas.setGaps(gaps);
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(0);
-    // Shorter and shorter: with a word, then only hatched; never a blank of a letter's width.
+    // Shorter and shorter: with a label, then only hatched; never a blank as wide as a letter.
     for (const int width : {200, 80, 50, 42, 38, 34, 30, 26, 22, 18}) {
         canvas.showRange({traceTime(0), traceTime(400'000LL * canvas.scene().lanesRect().width() / width)});
         const QImage image = canvas.viewport()->grab().toImage();
@@ -180,7 +180,7 @@ TEST(DeviceGaps, NoPlateStandsWithoutAWord)
 
 TEST(DeviceGaps, AreKnownOfEachDeviceAndOutsideOfStepsToo)
 {
-    // Waits of 40 and 60 µs on the first device, of 100 on the second; the last lies after the only step.
+    // Waits of 40 and 60 µs on the first device and of 100 µs on the second; the last one is after the only step.
     const auto trace = test_support::traceFromText(R"(
         main
           step 0 0 200

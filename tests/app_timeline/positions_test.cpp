@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <map>
 
-// Positions in time keep every digit that was recorded, wherever a slice or a range is shown.
+// Positions in time are shown with full resolution in all views.
 
 namespace app {
 namespace {
@@ -42,7 +42,7 @@ TEST(Positions, AreWholeInTheTooltipAndTheSelection)
     const auto trace = twoOps();
     const Slice slice = trace->ofKind(ActivityKind::CpuOp).at(1);
     std::map<QString, QString> facts;
-    for (const SliceDetail& fact : sliceFacts(*trace, slice)) // what both show
+    for (const SliceDetail& fact : sliceFacts(*trace, slice)) // the position that both show
         facts[fact.label] = fact.value;
     EXPECT_EQ(facts["Start"].toStdString(), "12.345 678 901 s");
     EXPECT_EQ(facts["Duration"].toStdString(), "1.23 ms") << "a duration has three significant digits";

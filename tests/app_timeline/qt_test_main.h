@@ -6,7 +6,7 @@
 
 namespace test {
 
-/// main() of a test of widgets: real ones, on Qt's offscreen platform unless QT_QPA_PLATFORM says another.
+/// main() of widget tests with real widgets, on Qt's offscreen platform unless QT_QPA_PLATFORM is set.
 inline int runWithWidgets(int argc, char** argv)
 {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM"))

@@ -120,7 +120,7 @@ TEST_F(RowLayoutTest, APinnedRowStaysWhileTheOthersScroll)
     click(before.center().toPoint());
     ASSERT_TRUE(scene().selected);
     EXPECT_EQ(scene().selected->id, kernel.id) << "hands reach it there";
-    // What scrolls below is not drawn over it.
+    // Scrolled rows are not drawn over it.
     const QColor fill = scene().colors.scheme() == ColorBy::Kind
                             ? classStyle(classify(kernel.kind, trace->name(kernel)), false).fill
                             : QColor();
@@ -217,7 +217,7 @@ TEST(RowLayout, SurvivesBeingSavedAndReadsWhatIsWellFormed)
     EXPECT_EQ(read.order.size(), 1U);
 }
 
-/// A layout names rows by what they are, so it fits the next run, whose ids are others.
+/// A layout does not use ids, so it applies to the next run, which has other ids.
 TEST(RowLayout, FitsAnotherTraceOfTheSameKind)
 {
     const auto trace = [](std::int64_t pid, std::int64_t tid) {

@@ -40,11 +40,11 @@ TEST(TimeAxis, KeepsTheTimeUnderThePointerWhenZooming)
         const TimeAxis before = axis;
         axis.zoomAt(x, factor(random));
         const auto time = before.timeAt(x);
-        // The middle of the screen must stay within the trace, which wins over the pointer at its ends.
+        // The centre of the view must stay within the trace, which has priority over the pointer at its ends.
         const auto middle = axis.timeAt(750);
         if (middle <= axis.bounds().begin || middle >= axis.bounds().end - Nanoseconds{1})
             continue;
-        // One ns of floor, and what a double keeps of it.
+        // One ns for rounding down, plus the precision of a double.
         EXPECT_NEAR(axis.xOf(time), before.xOf(time) + (axis.xOf(time) - x) - (before.xOf(time) - x), 1e-6);
         EXPECT_LE(std::abs(axis.xOf(time) - x) * axis.nsPerPixel(), 1.001 + x * axis.nsPerPixel() * 1e-9);
     }
@@ -178,7 +178,7 @@ TEST(AxisTicks, HaveEveryDigitDeepInALongTrace)
     std::set<QString> labels;
     for (const AxisTick& tick : ticks) {
         labels.insert(tick.label);
-        // A position can be read off each label, to the nanosecond.
+        // Each label gives the position to the nanosecond.
         const auto sinceStart = tick.time - traceTime(7'000'000'000'000);
         EXPECT_EQ(tick.label.toStdString(), profiler::positionText(sinceStart));
     }

@@ -11,7 +11,7 @@
 
 namespace app {
 
-/// A shown, active canvas with a training on it.
+/// A visible, active canvas with a training trace.
 class TimelineCanvasTest : public testing::Test {
 protected:
     void SetUp() override
@@ -65,7 +65,7 @@ protected:
         QApplication::sendEvent(canvas.viewport(), &event);
     }
 
-    /// What is on screen when no lane is left for a later frame; each frame does one at least.
+    /// The picture when no lane is deferred any more; each frame reads at least one lane.
     QImage exact()
     {
         QImage image;

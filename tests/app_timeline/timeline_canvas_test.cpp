@@ -26,7 +26,7 @@ TEST(TimelineCanvas, SaysWhatToDoWhenThereIsNothing)
         for (int y = 0; y < empty.height(); ++y)
             ink += std::abs(empty.pixelColor(x, y).lightness() - canvas.scene().theme.background.lightness()) > 60;
     EXPECT_GT(ink, 300) << "words";
-    // Hands on an empty canvas do nothing, and do not crash.
+    // Input on an empty canvas does nothing and does not crash.
     for (QAction* action : canvas.actions())
         action->trigger();
     QTest::mouseClick(canvas.viewport(), Qt::LeftButton, Qt::NoModifier, {300, 200});
@@ -54,11 +54,11 @@ TEST(TimelineCanvas, ReadsOfAGrowingCounterOnlyWhatIsNew)
     EXPECT_EQ(scene().samples(track).samples().size(), 100U);
     EXPECT_EQ(samplesAfter(150), 100U) << "what was read stays";
     EXPECT_EQ(scene().samples(track).samples().size(), 150U);
-    // Another trace has its own, even if it is a live one too.
+    // Another trace has its own bounds, even if it is also live.
     canvas.setTrace(builder.snapshot());
     EXPECT_TRUE(canvas.scene().counters.empty());
     EXPECT_EQ(scene().samples(track).samples().size(), 150U);
-    // The end, or a file that is being read, is looked at anew.
+    // The complete trace, or a preview of a file, is read again.
     builder.captureStats().live = false;
     EXPECT_EQ(samplesAfter(160), 0U);
     EXPECT_EQ(scene().samples(track).samples().size(), 160U);
@@ -163,7 +163,7 @@ TEST(TimelineCanvas, MarksASliceThatHasNotEnded)
     EXPECT_GE(edge.size(), 2U) << "a dotted end";
 }
 
-/// The texts of a canvas that shows one counter with this greatest value.
+/// The texts of a canvas with one counter of this maximum.
 QByteArray textsOfCounter(double most)
 {
     TraceBuilder builder;

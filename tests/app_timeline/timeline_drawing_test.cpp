@@ -24,7 +24,7 @@ TEST_F(TimelineCanvasTest, DrawsASliceWhereItIs)
         ASSERT_GT(rect.width(), 10) << name;
         const QImage image = canvas.viewport()->grab().toImage();
         const QColor fill = classStyle(which, scene().theme.dark).fill;
-        // Near its four corners, clear of the label, and not beyond.
+        // Near its four corners, outside the label, and not beyond.
         EXPECT_EQ(image.pixelColor(rect.left() + 2, rect.top() + 1), fill) << name;
         EXPECT_EQ(image.pixelColor(rect.right() - 2, rect.bottom() - 1), fill) << name;
         EXPECT_NE(image.pixelColor(rect.left() - 3, rect.top() + 1), fill) << name;
@@ -33,7 +33,7 @@ TEST_F(TimelineCanvasTest, DrawsASliceWhereItIs)
     }
 }
 
-/// The threads of Qt's pool, all busy as long as this lives.
+/// Keeps all threads of Qt's pool busy during its lifetime.
 class BusyPool {
 public:
     BusyPool()
@@ -56,7 +56,7 @@ private:
     QSemaphore m_begun, m_end;
 };
 
-// Qt has other threads draw what is high, and waits for them: a frame must not.
+// Qt draws high shapes on other threads and waits for them, which must not happen in a frame.
 TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
 {
     canvas.bringIntoView({step(10).begin, step(11).end()});
@@ -74,7 +74,7 @@ TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
             std::this_thread::sleep_for(std::chrono::milliseconds(10));
         late = !drawn;
         if (late)
-            busy.reset(); // lets the frame go on
+            busy.reset(); // lets the frame continue
     });
     canvas.viewport()->render(&image);
     drawn = true;
@@ -160,7 +160,7 @@ TEST_F(TimelineCanvasTest, WhatWasZoomedIsExactAtRest)
         EXPECT_TRUE(scene().zooming);
         canvas.viewport()->grab();
     }
-    QEvent leave(QEvent::Leave); // no line at the pointer
+    QEvent leave(QEvent::Leave); // without a pointer line
     QApplication::sendEvent(canvas.viewport(), &leave);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));
     const QRect lanes = scene().lanesRect();

@@ -16,7 +16,7 @@
 namespace app {
 namespace {
 
-/// A view whose settings are a folder of the test's.
+/// A view with its settings in a test folder.
 class TimelineViewTest : public testing::Test {
 protected:
     void SetUp() override
@@ -75,7 +75,7 @@ TEST_F(TimelineViewTest, SaysWhatTheDiskNoLongerGives)
     ASSERT_TRUE(notice);
     EXPECT_FALSE(notice->isVisibleTo(&view));
     std::filesystem::resize_file(file, 1000);
-    for (const profiler::Track& track : (*trace)->tracks()) // as views do
+    for (const profiler::Track& track : (*trace)->tracks()) // like views
         static_cast<void>((*trace)->sorted(track.id));
     ASSERT_GT((*trace)->unread().slices, 0U);
     EXPECT_TRUE(QTest::qWaitFor([&] { return notice->isVisibleTo(&view); }));

@@ -108,7 +108,7 @@ TEST(TrackRows, StandAsTheFileWishes)
     EXPECT_THAT(names(rows), ElementsAre("Loader workers", "b", "d", "c", "a"));
 }
 
-/// Adds a track with a slice, or with a sample, of a process and a device of those wishes.
+/// Adds a track with a slice or a sample, for a process and a device with these sort indices.
 void addOf(TraceBuilder& builder, TrackKind kind, const char* name, std::int64_t pid, std::int32_t wish,
            std::uint32_t device = 0)
 {

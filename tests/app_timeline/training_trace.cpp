@@ -12,7 +12,7 @@ using namespace profiler;
 
 namespace {
 
-/// Feeds one builder, step by step.
+/// Adds the trace to a builder, step by step.
 class Maker {
 public:
     explicit Maker(const TrainingShape& shape) : m_shape(shape)
@@ -202,7 +202,7 @@ private:
     std::vector<TrackId> m_workers;
     std::vector<std::int64_t> m_workerFree;
     TrackId m_main, m_compute, m_copies, m_loss, m_memory;
-    std::map<TrackId, std::vector<RawSlice>> m_whole; ///< of a trace that is no live one
+    std::map<TrackId, std::vector<RawSlice>> m_whole; ///< of a complete trace
     std::uint64_t m_correlation = 0;
 };
 

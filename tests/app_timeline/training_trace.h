@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// What a made-up training looks like: the shape of a real trace with times that are known.
+/// The shape of a synthetic training: like a real trace, with known times.
 struct TrainingShape {
     int steps = 60;
     int opsPerStep = 40; ///< leaf operators, two levels deep in forward and backward
@@ -22,7 +22,7 @@ struct TrainingShape {
 /// Steps with phases and nested operators on the main thread, stages on loader workers, kernels and copies on two
 /// streams, counters of memory and loss. The same shape gives the same trace.
 std::shared_ptr<const profiler::Trace> trainingTrace(const TrainingShape& shape);
-/// The same with about so many slices.
+/// The same with about the given number of slices.
 std::shared_ptr<const profiler::Trace> trainingTraceOf(std::size_t slices);
 
 } // namespace test

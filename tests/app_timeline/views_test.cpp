@@ -28,7 +28,7 @@ namespace {
 
 using namespace profiler;
 
-/// The views of one trace, tied by one selection as in the window.
+/// The views of one trace with a shared selection, as in the window.
 class ViewsTest : public testing::Test {
 protected:
     void SetUp() override

@@ -20,11 +20,11 @@
 #include <QTest>
 #include <algorithm>
 
-// From "Record a program" to the changed file and back, with a real program, recorder and experiment, in a real window.
+// From "Record program" to the changed file and back, with a real program, recorder and experiment, in a real window.
 
 namespace {
 
-constexpr int kPatienceMs = 240'000; ///< torch starts twice in an experiment, on a machine that may be busy
+constexpr int kPatienceMs = 240'000; ///< torch is loaded twice in an experiment, on a possibly busy machine
 
 // Reading a sample takes a millisecond, so the training waits for its data.
 const QByteArray kScript = R"(import time
@@ -146,7 +146,7 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QVERIFY(snippet->isVisibleTo(finding));
     QVERIFY(snippet->lines().join('\n').contains("loader = DataLoader(Slow(), batch_size=8)"));
 
-    // Measure: the program was allowed, and its files stay as they are.
+    // Measure: the program is allowed, and its files are not changed.
     QSignalSpy finished(&session, &app::Session::experimentFinished), failed(&session, &app::Session::experimentFailed);
     find<QPushButton>(finding, "apply")->click();
     QVERIFY(QTest::qWaitFor([&] { return !finished.isEmpty() || !failed.isEmpty(); }, kPatienceMs));
@@ -170,7 +170,7 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QTRY_COMPARE_WITH_TIMEOUT(changed.count(), 1, kPatienceMs);
     QVERIFY(content().contains("loader = DataLoader(Slow(), batch_size=8, num_workers="));
 
-    // Undo, after the trace was opened again.
+    // Undo after the trace was opened again.
     session.openTrace(session.tracePath());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
     QVERIFY(QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs));
@@ -181,7 +181,8 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     revert->click();
     QTRY_COMPARE_WITH_TIMEOUT(content(), kScript, kPatienceMs);
 
-    // Tune until the workers pay: the program was allowed, Stop keeps the best, and one diff of the file is the result.
+    // Tune until the workers pay: the program is allowed, Stop keeps the best result, and the result is one diff of the
+    // file.
     const auto isWorkers = [](const advisor::Toggle& change) { return change.key == "loader.workers"; };
     connect(&session, &app::Session::tuningProgressed, this, [&](const advisor::TuneProgress& progress) {
         for (const advisor::TuneTrial& trial : progress.trials)

@@ -13,8 +13,8 @@
 #include <QToolBar>
 #include <QToolButton>
 
-// The whole ring by mouse and keyboard, in the real window with the real trainer: configure, train, see, measure, keep,
-// undo.
+// The whole workflow by mouse and keyboard, in the real window with the real trainer: configure, train, inspect,
+// measure, keep, undo.
 namespace {
 
 constexpr int kTrainingMs = 90'000;
@@ -22,7 +22,7 @@ constexpr int kMeasuringMs = 180'000;
 
 std::unique_ptr<QTemporaryDir> folders;
 
-/// Naive, and small enough for a minute: decoding takes most of a step.
+/// A naive configuration that is small enough for a minute: decoding takes most of a step.
 constexpr auto kConfiguration = R"({
   "workload": "convnet", "model": {"width": 8},
   "dataset": {"kind": "generated_images", "samples": 400, "classes": 4, "source_size": 384, "image_size": 32},
@@ -146,7 +146,7 @@ void RingTest::applyMeasuresAndGivesAVerdict()
     const QString verdict = static_cast<QLabel*>(inCard("verdict"))->text();
     QVERIFY2(verdict.contains("95 % interval"), qPrintable(verdict));
     qInfo("%s (%.0f s)", qPrintable(verdict), m_session->experiments().result("loader.workers")->secondsSpent);
-    QCOMPARE(workers(), "0"); // nothing is changed before it is kept
+    QCOMPARE(workers(), "0"); // nothing changes before it is kept
 }
 
 void RingTest::keepTakesItAndUndoGivesItBack()
@@ -160,7 +160,7 @@ void RingTest::keepTakesItAndUndoGivesItBack()
     click(inCard("undo"));
     QCOMPARE(workers(), "0");
     QVERIFY(m_session->journal().changes.empty());
-    QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // takes the taking back back
+    QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // redo
     QCOMPARE(workers(), toggle.to);
     QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     QCOMPARE(workers(), "0");

@@ -8,7 +8,7 @@
 #include <QTest>
 #include <QToolButton>
 
-// The form of the configuration as it is found, with all settings, with changed ones; and the question about a model
+// The configuration form in its initial state, with all settings, and with changed ones; and the question about a model
 // file.
 namespace {
 

@@ -15,11 +15,11 @@
 #include <cstdio>
 #include <string_view>
 
-// Opens a trace from elsewhere in the real app, selects one slice of each kind that matters, and takes pictures:
-//   stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]
+// Opens an imported trace in the real app, selects one slice of each important kind, and takes screenshots:
+// stepscope_imported_screenshots TRACE FOLDER [WIDTHxHEIGHT [OTHER_TRACE]]
 namespace {
 
-constexpr int kNotches = 6; ///< of a wheel, a fifth larger each
+constexpr int kNotches = 6; ///< wheel notches, each a fifth larger
 
 class TracePhotographer : private ui::Photographer {
 public:
@@ -38,7 +38,7 @@ public:
                 return;
             std::printf("%zu slices on screen after %lld ms\n", m_session.trace()->sliceCount(),
                         static_cast<long long>(timer.elapsed()));
-            if (shown++ == 1) // the second preview: the window stands
+            if (shown++ == 1) // the second preview: the window layout is final
                 QTimer::singleShot(0, &m_window, [this] { take("loading"); });
         };
         const auto watching = QObject::connect(&m_session, &app::Session::traceChanged, &m_window, watch);
@@ -58,7 +58,7 @@ public:
         takeZoom();
         takeFoundSteps();
         using profiler::ActivityKind;
-        // Old schemas have the loader's range among the operators, new ones among the annotations.
+        // In old schemas the loader's range is an operator, in new ones an annotation.
         takeSlice("loader_wait", {ActivityKind::UserAnnotation, ActivityKind::CpuOp}, "enumerate(DataLoader)");
         takeSlice("htod_copy", {ActivityKind::GpuMemcpy}, "HtoD");
         takeSlice("memset", {ActivityKind::GpuMemset}, "");
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    /// Under a wheel that turns, and when it has come to rest.
+    /// While the wheel turns, and after it has stopped.
     void takeZoom()
     {
         auto* canvas = m_window.findChild<app::TimelineCanvas*>();
@@ -113,7 +113,7 @@ private:
         std::fflush(stdout);
     }
 
-    /// Where the summary offers to find steps.
+    /// If the summary offers to infer steps.
     void takeFoundSteps()
     {
         auto* choice = m_window.findChild<QLabel*>("stepChoice");
@@ -126,7 +126,7 @@ private:
         take("found_steps_table");
     }
 
-    /// The longest slice of these kinds whose name holds a text: selected, shown, with its details.
+    /// The longest slice of these kinds whose name contains a text: selected and shown with its details.
     void takeSlice(const char* picture, std::initializer_list<profiler::ActivityKind> kinds, std::string_view name)
     {
         const auto trace = m_session.trace();

@@ -8,7 +8,7 @@
 namespace ui {
 
 namespace {
-constexpr int kSettleMs = 600; ///< what is drawn with a delay
+constexpr int kSettleMs = 600; ///< wait for delayed drawing
 } // namespace
 
 void beTheApplication()

@@ -8,16 +8,17 @@
 
 namespace ui {
 
-/// Gives the program the app's names, so that it finds the app's settings; before its QApplication is made.
+/// Sets the app's names, so that the program finds the app's settings; call it before the QApplication is created.
 void beTheApplication();
 /// @param text  WIDTHxHEIGHT; anything else ends the program with a message
 QSize sizeOf(const QString& text);
 
-/// The real app on a screen of its own, driven by hand-written steps and photographed in both themes. Whatever does not
-/// come in time, or is not there, ends the program with a message.
+/// Drives the real app on its own screen and takes screenshots in both themes. Exits with a message if something is
+/// missing or does not appear in time.
 class Photographer {
 public:
-    /// Shows the window and waits until it is complete. @param folder  for the pictures
+    /// Shows the window and waits until it is complete.
+    /// @param folder  for the screenshots
     Photographer(QString folder, QSize size);
 
 protected:
@@ -25,9 +26,11 @@ protected:
                std::chrono::milliseconds patience = std::chrono::minutes(3));
     /// The trace on screen is analysed.
     void awaitAnalysis();
-    /// Brings a dock of the window to the front. @param view  its folder under app/views
+    /// Brings a dock to the front.
+    /// @param view  its folder under app/views
     void raise(const QString& view);
-    /// FOLDER/NAME_dark.png and FOLDER/NAME_light.png. @param widget  null: the window
+    /// Writes FOLDER/NAME_dark.png and FOLDER/NAME_light.png.
+    /// @param widget  null: the window
     void take(const QString& name, QWidget* widget = nullptr);
 
     QString m_folder;

@@ -16,9 +16,9 @@
 #include <QTableView>
 #include <QTest>
 
-// Takes pictures of recording a Python program, of its findings and of measuring the first change, in light and dark:
-//   stepscope_record_screenshots COMMAND DIRECTORY FOLDER [WIDTHxHEIGHT]
-// DIRECTORY is where the command runs, FOLDER is for the pictures.
+// Takes screenshots of recording a Python program, of its findings and of measuring the first change, in light and
+// dark: stepscope_record_screenshots COMMAND DIRECTORY FOLDER [WIDTHxHEIGHT]. DIRECTORY is the working directory of the
+// command; FOLDER is for the screenshots.
 namespace {
 
 class RecordPhotographer : public ui::Photographer {

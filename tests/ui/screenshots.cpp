@@ -6,7 +6,7 @@
 #include <QTest>
 #include <cstdio>
 
-// Drives the real app with the real trainer and takes its picture, in light and dark.
+// Drives the real app with the real trainer and takes screenshots, in light and dark.
 namespace {
 
 class RunPhotographer : private ui::Photographer {

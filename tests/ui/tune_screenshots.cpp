@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Tunes the ready training with the real app and the real trainer, and takes pictures on the way, in light and dark.
+// Tunes the example training with the real app and the real trainer, and takes screenshots in light and dark.
 namespace {
 
 class TunePhotographer : private ui::Photographer {
