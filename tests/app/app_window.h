@@ -13,7 +13,7 @@ struct App {
         window.resize(size);
         window.show();
         if (!QTest::qWaitFor([this] { return window.isComplete(); }, 30'000))
-            qFatal("the window was never complete");
+            qFatal("the window was not complete in time");
     }
     app::Appearance appearance;
     app::Session session;

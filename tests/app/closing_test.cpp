@@ -72,7 +72,7 @@ QString largeTrace(const QTemporaryDir& folder)
     const QString path = folder.filePath("large.json");
     QFile file(path);
     if (!file.open(QIODevice::WriteOnly))
-        qFatal("no room for a trace");
+        qFatal("cannot write the test trace");
     file.write("[");
     for (int i = 0; i < 150'000; ++i)
         file.write(QString(R"({"name":"op %1","ph":"X","ts":%2,"dur":5,"pid":1,"tid":1},)")

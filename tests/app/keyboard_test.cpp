@@ -57,7 +57,7 @@ struct Workbench : App {
             qFatal("%s", file.error().message().c_str());
         session.openTrace(*file);
         if (!QTest::qWaitFor([this] { return session.analysed() && session.advice(); }, 20'000))
-            qFatal("the sample was never looked at");
+            qFatal("the sample was not analysed in time");
         window.activateWindow();
     }
     /// The widgets that Tab visits from the timeline until it returns there.

@@ -230,7 +230,7 @@ void LoadingTest::bookmarksThatACopyBroughtCanBeTakenAway()
         QVERIFY(opened.bookmarks().empty());
         opened.exportTo(bare);
     }
-    QVERIFY2(Opened(copy).bookmarks().empty(), "they do not come back");
+    QVERIFY2(Opened(copy).bookmarks().empty(), "they must not return");
     QVERIFY(!Opened(bare).app.session.trace()->metadata().contains("timeline.bookmarks"));
 }
 

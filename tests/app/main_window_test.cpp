@@ -70,7 +70,7 @@ void trainAndAdvise(App& app)
                !app.session.advice()->live;
     };
     if (!QTest::qWaitFor(settled, 60'000))
-        qFatal("the training was never looked at");
+        qFatal("the training was not analysed in time");
 }
 
 } // namespace

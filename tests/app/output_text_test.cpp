@@ -32,7 +32,7 @@ TEST(OutputText, AProgressBarIsOneLine)
     EXPECT_EQ(shown({"begin\n  0%|    | 0/2", "\r 50%|██  | 1/2", "\r100%|████| 2/2", "\ndone\n"}),
               "begin\n100%|████| 2/2\ndone\n");
     EXPECT_EQ(shown({" 50%|██", "  | 1/2\r", "100%|█", "███| 2/2\r"}), "100%|████| 2/2") << "cut between two reads";
-    EXPECT_EQ(shown({"a long line\rshort"}), "shortg line") << "what is not overwritten stays, as on a terminal";
+    EXPECT_EQ(shown({"a long line\rshort"}), "shortg line") << "text that is not overwritten stays, as in a terminal";
     EXPECT_EQ(shown({"12/12\b\b\b\b\b13/12"}), "13/12");
 }
 

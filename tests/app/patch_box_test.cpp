@@ -204,7 +204,7 @@ private:
         const auto* how = find<QLabel>(box.get(), "patchHow");
         const QString preparing = how->text();
         if (!QTest::qWaitFor([&] { return how->text() != preparing; }, 20'000))
-            qFatal("the diff never came");
+            qFatal("the diff was not made in time");
         return box;
     }
 

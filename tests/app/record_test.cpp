@@ -58,7 +58,7 @@ void pressRecord(const app::RecordDialog* dialog)
         if (find<QLabel>(dialog, error)->isVisible())
             return;
     if (!QTest::qWaitFor([&] { return !changed.isEmpty(); }, kPatienceMs))
-        qFatal("the recording never began");
+        qFatal("the recording did not start in time");
 }
 
 QString textOf(const app::RecordDialog* dialog, const QString& label)

@@ -55,7 +55,7 @@ void makeRuns(const std::filesystem::path& root, int count)
 {
     for (int i = 0; i < count; ++i)
         if (!app::makeRun(root, shortTraining(i + 1)))
-            qFatal("a run's folder cannot be made");
+            qFatal("a run's folder cannot be created");
 }
 
 qint64 msOf(const std::function<void()>& work)

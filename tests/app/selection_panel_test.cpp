@@ -122,9 +122,9 @@ void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
     QTRY_VERIFY2(shown.said().contains("[128, 1, 1]"), qPrintable(shown.said()));
     QVERIFY(shown.said().contains("est. achieved occupancy %"));
     QVERIFY(shown.said().contains("500 ns"));
-    QVERIFY2(!shown.said().contains("1621401187223005"), "what the facts tell in better words is not told again");
-    QVERIFY2(!shown.said().contains("8801"), "nor is the process");
-    QVERIFY2(shown.said().contains("mine"), "an argument that has a field's name is the user's own");
+    QVERIFY2(!shown.said().contains("1621401187223005"), "details that are shown better elsewhere are not repeated");
+    QVERIFY2(!shown.said().contains("8801"), "the process is not repeated either");
+    QVERIFY2(shown.said().contains("mine"), "an argument with the name of a field belongs to the user");
     QCOMPARE(shown.said().count("gemm"), 1);
 }
 

@@ -144,7 +144,7 @@ private:
             panel.setVisible(inFront);
             session.openTrace(path);
             if (!QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs))
-                qFatal("the trace was never analysed");
+                qFatal("the trace was not analysed in time");
             table = find<QTableView>(&panel, "sourceTable");
             model = qobject_cast<SourceModel*>(table->model());
         }

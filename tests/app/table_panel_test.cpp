@@ -41,7 +41,7 @@ struct Panel {
     void settle()
     {
         if (!QTest::qWaitFor([this] { return panel.isUpToDate(); }))
-            qFatal("the table never came");
+            qFatal("the table was not filled in time");
     }
     app::TableModel* model() { return panel.view()->table(); }
     QString cell(int row, int column) { return model()->index(row, column).data().toString(); }

@@ -83,7 +83,7 @@ TEST(OpFamily, AnOperatorItsBackwardAndItsKernelsAreOne)
     EXPECT_EQ(opFamily("aten::mul_"), opFamily("MulBackward0"));
     EXPECT_EQ(opFamily("aten::native_foo"), "foo");
     EXPECT_NE(opFamily("aten::mul"), opFamily("aten::add"));
-    EXPECT_EQ(opFamily("::"), "::") << "a name that says nothing is its own";
+    EXPECT_EQ(opFamily("::"), "::") << "a name without a known operation is its own operation";
 }
 
 TEST_F(TimelineCanvasTest, ColoursByNameTellNamesApartAndLeaveWaitsAsTheyAre)
@@ -161,7 +161,7 @@ TEST(TraceColors, AreThoseOfTheTraceOnScreenHoweverManyWereOpenBefore)
         EXPECT_EQ(drawnFills(canvas), expectedFills(*trace)) << names.front();
         seen.insert(drawnFills(canvas));
     }
-    EXPECT_EQ(seen.size(), traces.size()) << "the traces differ, or nothing is shown by this";
+    EXPECT_EQ(seen.size(), traces.size()) << "the traces must differ for this test to be meaningful";
     // And back, with a later snapshot instead of a new trace.
     const auto first = kernelsNamed(traces[0]);
     canvas.updateTrace(first);

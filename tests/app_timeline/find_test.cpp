@@ -90,7 +90,7 @@ TEST_F(FindTest, TheKeysGoOnInTheTimelineItself)
 TEST_F(FindTest, CaseAndExpressionsAreToggles)
 {
     type("Memcpy HtoD .*");
-    ASSERT_TRUE(says("not found")) << "a point is a point";
+    ASSERT_TRUE(says("not found")) << "a dot is literal";
     for (QToolButton* button : view.findChild<FindBar*>()->findChildren<QToolButton*>())
         if (button->text() == ".*")
             button->click();
@@ -104,7 +104,7 @@ TEST_F(FindTest, CaseAndExpressionsAreToggles)
     text()->setText("memcpy (");
     ASSERT_TRUE(
         QTest::qWaitFor([&] { return !place().isEmpty() && place() != "not found" && place() != "searching…"; }));
-    EXPECT_GT(place().size(), 10) << "what is wrong, in words: " << place().toStdString();
+    EXPECT_GT(place().size(), 10) << "the syntax error: " << place().toStdString();
 }
 
 TEST_F(FindTest, WhatIsFoundIsMarkedOnTheLanes)
@@ -262,7 +262,7 @@ TEST(TimelineFinder, FindsInATraceThatGrowsFasterThanItIsSearched)
     finder.updateTrace(test::trainingTrace({.steps = 21, .live = true})); // does not cancel a pending request
     EXPECT_TRUE(QTest::qWaitFor([&] { return found.has_value(); }, 20'000));
     const auto before = finder.hits();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return finder.hits() != before; }, 20'000)) << "it is searched anew";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return finder.hits() != before; }, 20'000)) << "it is searched again";
 }
 
 } // namespace

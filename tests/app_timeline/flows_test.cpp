@@ -92,7 +92,8 @@ TEST_F(FlowsTest, ArrowsAreFollowedForwardAndBack)
     EXPECT_EQ(name(kernel), "fprop");
     EXPECT_EQ(name(alongFlow(*trace, *kernel, true)), "nothing");
     EXPECT_EQ(name(alongFlow(*trace, *kernel, false)), "cudaLaunchKernel");
-    EXPECT_EQ(name(alongFlow(*trace, *call, false)), "aten::convolution") << "the innermost that made the call";
+    EXPECT_EQ(name(alongFlow(*trace, *call, false)), "aten::convolution") << "the innermost operator that made the "
+                                                                             "call";
     EXPECT_EQ(name(otherPass(*trace, op)), "ConvolutionBackward0");
     EXPECT_EQ(name(otherPass(*trace, *kernel)), "ConvolutionBackward0");
     EXPECT_EQ(name(otherPass(*trace, at(device, 0, 6600))), "aten::conv2d");
@@ -145,7 +146,7 @@ TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
     const std::vector<TrackId> tracks{call.track, kernel.track, woken.track};
     FlowMemory memory;
     const auto all = flowsInView(trace, tracks, trace->range(), memory);
-    ASSERT_EQ(all.arrows.size(), 2U) << "a launch without correlation, and one that begins on a stream";
+    ASSERT_EQ(all.arrows.size(), 2U) << "a launch without correlation, and one that starts on a stream";
     EXPECT_EQ(all.arrows[0].to.id, kernel);
     EXPECT_EQ(all.arrows[1].to.id, woken);
     EXPECT_EQ(flowsInView(trace, tracks, {traceTime(0), traceTime(200)}, memory).arrows.size(), 1U);

@@ -153,7 +153,7 @@ TEST_F(LodCacheTest, WhileZoomingOutWhatComesIntoViewIsRead)
     for (const auto& side : {std::pair{0, 60}, std::pair{kWidth - 60, kWidth}}) {
         const std::vector<ColoredBucket> is(shown.begin() + side.first, shown.begin() + side.second);
         const std::vector<ColoredBucket> was(there.begin() + side.first, there.begin() + side.second);
-        EXPECT_GT(busy(was), 10) << "or there is nothing to see";
+        EXPECT_GT(busy(was), 10) << "otherwise the test shows nothing";
         EXPECT_NEAR(busy(is), busy(was), busy(was) * 0.05) << side.first;
         EXPECT_EQ(misplaced(is, was), 0) << side.first;
     }
@@ -197,7 +197,7 @@ TEST_F(LodCacheTest, AFrameWithoutTimeReadsALaneAndLeavesTheOthersForTheNext)
     memory.setReadingTime(std::chrono::nanoseconds(0));
     axis.zoomAt(200, 1.7);
     read(LodEdges::Coarse);
-    EXPECT_TRUE(memory.isSettled()) << "while zooming nothing is owed";
+    EXPECT_TRUE(memory.isSettled()) << "nothing is deferred while zooming";
     for (int frame = 1; frame <= kDepths; ++frame) {
         read(LodEdges::Fine);
         EXPECT_EQ(memory.isSettled(), frame == kDepths) << frame;
@@ -206,7 +206,7 @@ TEST_F(LodCacheTest, AFrameWithoutTimeReadsALaneAndLeavesTheOthersForTheNext)
     EXPECT_EQ(exactLanes(), kDepths);
     axis.panBy(31);
     read(LodEdges::Fine);
-    EXPECT_TRUE(memory.isSettled()) << "what moves by whole pixels is not read anew";
+    EXPECT_TRUE(memory.isSettled()) << "a pan by whole pixels reads nothing again";
 }
 
 TEST_F(LodCacheTest, WhatNothingIsKnownOfIsNeverBlank)

@@ -126,11 +126,11 @@ TEST_F(BookmarksTest, ComeBackWithTheirTraceAndOnlyWithIt)
         view.canvas()->setBookmark(time, "here & there");
         view.canvas()->toggleMark();
     }
-    EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList{"a trace.json"}) << "nothing beside the trace";
+    EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList{"a trace.json"}) << "no file next to the trace";
     TimelineView later(&selection, BookmarkStore(folder.filePath("kept")));
     later.replaceTrace(trace, path);
     const auto found = later.canvas()->scene().marks.all();
-    ASSERT_EQ(found.size(), 1U) << "a plain mark is not kept";
+    ASSERT_EQ(found.size(), 1U) << "a plain mark is not saved";
     EXPECT_EQ(found[0], (TimelineMark{time, true, "here & there"}));
     auto* menu = later.findChild<QMenu*>("bookmarks");
     ASSERT_TRUE(menu);

@@ -225,7 +225,7 @@ TEST(PixelMix, FollowsTheColourScheme)
     };
     const QColor expected = mixed(nameFill(kMatrix), nameFill(kNccl), 0.5);
     EXPECT_LE(apart(shown.at(shown.image(), 50), expected), 3);
-    EXPECT_GT(apart(byKind, expected), 12) << "or nothing is shown by this";
+    EXPECT_GT(apart(byKind, expected), 12) << "otherwise the test shows nothing";
     timelineAction(shown.canvas, "colorByKind")->trigger();
     EXPECT_EQ(shown.at(shown.image(), 50), byKind);
 }

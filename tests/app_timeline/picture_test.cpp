@@ -93,7 +93,7 @@ TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
             colors.insert(image.pixel(x, y));
             rows += image.pixelColor(x, y) == fill;
         }
-        EXPECT_EQ(colors.size(), 1U) << ratio << ": no half covered rows";
+        EXPECT_EQ(colors.size(), 1U) << ratio << ": no partly covered pixel rows";
         EXPECT_NEAR(rows, (TrackRows::kLaneHeight - 1) * ratio, 1) << ratio;
         // Between two lanes there is a gap of at least one device pixel.
         const int below = static_cast<int>(std::lround(rect.bottom() * ratio));
@@ -141,7 +141,7 @@ TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
     auto gaps = std::make_shared<DeviceGaps>();
     gaps->byDevice[{0}] = {{gap, "data_loader"}};
     canvas.setGaps(gaps);
-    EXPECT_GT(colors().size(), plain + 5) << "a hatch, and a word in it";
+    EXPECT_GT(colors().size(), plain + 5) << "a hatch with a label";
     EXPECT_TRUE(colors().contains(classStyle(SliceClass::Idle, false).second.rgb()));
     canvas.setGaps(nullptr);
     EXPECT_EQ(colors().size(), plain);
@@ -173,7 +173,7 @@ TEST(DeviceGaps, NoPlateStandsWithoutAWord)
         }
         EXPECT_TRUE(blank < 8 || ink > 8) << width;
         if (width == 200) {
-            EXPECT_GT(ink, 8) << "the word stands where there is room for it";
+            EXPECT_GT(ink, 8) << "the label is shown where it fits";
         }
     }
 }

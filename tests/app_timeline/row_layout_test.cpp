@@ -56,7 +56,7 @@ TEST_F(RowLayoutTest, AltArrowsMoveARowAmongItsSiblings)
     key(Qt::Key_Down, Qt::AltModifier);
     EXPECT_THAT(names(scene().rows), ElementsAre("Loader workers", "loader worker 0", "loader worker 1", "main thread",
                                                  "GPU 0", "stream 14", "stream 7", "Counters", "loss", "memory"));
-    EXPECT_EQ(scene().currentRow, row("stream 7")) << "it stays the current one";
+    EXPECT_EQ(scene().currentRow, row("stream 7")) << "it stays current";
     EXPECT_EQ(changed.size(), 1);
     key(Qt::Key_Down, Qt::AltModifier);
     EXPECT_EQ(row("stream 7"), 6) << "it does not leave its device";
@@ -74,9 +74,9 @@ TEST_F(RowLayoutTest, AHeaderCanBeDraggedToAnotherPlace)
                                                  "loader worker 1", "main thread", "GPU 0", "stream 7", "stream 14"));
     drag(headerOf("loss"), {80, scene().topOf(rowNamed("memory")) + rowNamed("memory").height - 4});
     EXPECT_EQ(row("loss"), 2);
-    EXPECT_TRUE(scene().rows.at(0).open) << "a drag is no click";
+    EXPECT_TRUE(scene().rows.at(0).open) << "a drag is not a click";
     drag(headerOf("loss"), headerOf("GPU 0"));
-    EXPECT_EQ(row("loss"), 2) << "beyond its group it stands last";
+    EXPECT_EQ(row("loss"), 2) << "dropped outside its group, it becomes the last one";
 }
 
 TEST_F(RowLayoutTest, HiddenRowsAreCountedAndComeBack)
@@ -109,7 +109,7 @@ TEST_F(RowLayoutTest, APinnedRowStaysWhileTheOthersScroll)
     key(Qt::Key_P);
     ASSERT_EQ(row("stream 7"), 0);
     EXPECT_TRUE(rowNamed("stream 7").pinned);
-    EXPECT_EQ(rowNamed("stream 7").detail, "GPU 0") << "it tells whose it is";
+    EXPECT_EQ(rowNamed("stream 7").detail, "GPU 0") << "it shows its group";
     const auto kernel = trace->ofKind(ActivityKind::Kernel).at(30);
     canvas.bringIntoView({kernel.begin - Nanoseconds{1'000'000}, kernel.end() + Nanoseconds{1'000'000}});
     const QRectF before = scene().rectOf(kernel);
@@ -119,7 +119,7 @@ TEST_F(RowLayoutTest, APinnedRowStaysWhileTheOthersScroll)
     EXPECT_EQ(scene().rectOf(kernel), before);
     click(before.center().toPoint());
     ASSERT_TRUE(scene().selected);
-    EXPECT_EQ(scene().selected->id, kernel.id) << "hands reach it there";
+    EXPECT_EQ(scene().selected->id, kernel.id) << "it can be clicked there";
     // Scrolled rows are not drawn over it.
     const QColor fill = scene().colors.scheme() == ColorBy::Kind
                             ? classStyle(classify(kernel.kind, trace->name(kernel)), false).fill
@@ -159,7 +159,7 @@ TEST_F(RowLayoutTest, TheLowerEdgeOfAHeaderSetsTheHeight)
     EXPECT_FALSE(scene().rows.shows(step(0).id.track, levels - 1));
     dragEdge("main thread", 10 * TrackRows::kLaneHeight);
     EXPECT_EQ(rowNamed("main thread").lanes, levels) << "never more than there are";
-    EXPECT_FALSE(scene().rows.layout().sizes.contains(rowNamed("main thread").key)) << "all is no limit";
+    EXPECT_FALSE(scene().rows.layout().sizes.contains(rowNamed("main thread").key)) << "showing all is not a limit";
 }
 
 TEST_F(RowLayoutTest, OneActionPutsAllBack)
@@ -195,7 +195,7 @@ TEST_F(RowLayoutTest, TheMenuOfARowOffersWhatCanBeDone)
     EXPECT_EQ(scene().rows.hidden().size(), 1U);
     EXPECT_TRUE(choose("memory", "togglePin"));
     EXPECT_EQ(row("memory"), 0);
-    EXPECT_FALSE(choose("memory", "toggleRow")) << "a counter does not fold";
+    EXPECT_FALSE(choose("memory", "toggleRow")) << "a counter cannot be collapsed";
 }
 
 TEST(RowLayout, SurvivesBeingSavedAndReadsWhatIsWellFormed)

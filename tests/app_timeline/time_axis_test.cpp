@@ -154,7 +154,7 @@ TEST(AxisTicks, StandApartAndCoverWhatIsShown)
             EXPECT_GE(axis.xOf(ticks[k].time) - axis.xOf(ticks[k - 1].time), std::min(89.9, 0.99 / axis.nsPerPixel()));
         for (const AxisTick& tick : ticks)
             labels.insert(tick.label);
-        EXPECT_EQ(labels.size(), ticks.size()) << "two places have one label";
+        EXPECT_EQ(labels.size(), ticks.size()) << "two positions have the same label";
         axis.zoomAt(777, 1.6);
     }
 }

@@ -74,7 +74,7 @@ protected:
             if (canvas.isExact())
                 return image;
         }
-        ADD_FAILURE() << "no end to it";
+        ADD_FAILURE() << "it does not end";
         return image;
     }
 

@@ -52,7 +52,7 @@ TEST(TimelineCanvas, ReadsOfAGrowingCounterOnlyWhatIsNew)
     canvas.setTrace(builder.snapshot());
     EXPECT_EQ(samplesAfter(100), 0U) << "not shown yet";
     EXPECT_EQ(scene().samples(track).samples().size(), 100U);
-    EXPECT_EQ(samplesAfter(150), 100U) << "what was read stays";
+    EXPECT_EQ(samplesAfter(150), 100U) << "the samples read stay";
     EXPECT_EQ(scene().samples(track).samples().size(), 150U);
     // Another trace has its own bounds, even if it is also live.
     canvas.setTrace(builder.snapshot());
@@ -206,7 +206,7 @@ TEST(TimelineCanvas, ATraceOfCountersOnlyIsShown)
     TimelineCanvas empty;
     empty.resize(900, 300);
     empty.show();
-    EXPECT_GE(colors.size(), 3U) << "a curve over its ground";
+    EXPECT_GE(colors.size(), 3U) << "a curve over its background";
     EXPECT_NE(shown, empty.viewport()->grab().toImage());
 }
 

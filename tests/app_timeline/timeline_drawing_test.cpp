@@ -29,7 +29,7 @@ TEST_F(TimelineCanvasTest, DrawsASliceWhereItIs)
         EXPECT_EQ(image.pixelColor(rect.right() - 2, rect.bottom() - 1), fill) << name;
         EXPECT_NE(image.pixelColor(rect.left() - 3, rect.top() + 1), fill) << name;
         EXPECT_NE(image.pixelColor(rect.right() + 3, rect.top() + 1), fill) << name;
-        EXPECT_NE(image.pixelColor(rect.left() + 2, rect.bottom() + 1), fill) << name << ": lanes stay apart";
+        EXPECT_NE(image.pixelColor(rect.left() + 2, rect.bottom() + 1), fill) << name << ": lanes do not overlap";
     }
 }
 
@@ -65,7 +65,7 @@ TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
     QTest::mouseMove(canvas.viewport(), middleOf(named("forward", step(10).range())));
     ASSERT_TRUE(scene().hovered);
     canvas.setSelectedSlice(named("aten::conv2d", step(10).range()).id);
-    ASSERT_FALSE(scene().flows.empty()) << "there are arrows of it";
+    ASSERT_FALSE(scene().flows.empty()) << "it has arrows";
     QImage image(canvas.viewport()->size(), QImage::Format_RGB32);
     std::atomic<bool> drawn = false, late = false;
     auto busy = std::make_unique<BusyPool>();
@@ -164,7 +164,7 @@ TEST_F(TimelineCanvasTest, WhatWasZoomedIsExactAtRest)
     QApplication::sendEvent(canvas.viewport(), &leave);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));
     const QRect lanes = scene().lanesRect();
-    EXPECT_EQ(exact().copy(lanes), canvas.picture(1).copy(lanes)) << "as built without what was drawn before";
+    EXPECT_EQ(exact().copy(lanes), canvas.picture(1).copy(lanes)) << "equal to a build without earlier frames";
     canvas.zoomIn();
     EXPECT_TRUE(scene().zooming);
     canvas.bringIntoView(steps[3].range());

@@ -82,7 +82,7 @@ TEST_F(TimelineCanvasTest, ADragPansByWhatTheHandMoves)
     const TraceTime held = scene().timeAt(800);
     drag({800, 400}, {620, 400});
     EXPECT_NEAR(scene().xOf(held), 620, 0.01);
-    EXPECT_FALSE(scene().selected) << "a drag is no click";
+    EXPECT_FALSE(scene().selected) << "a drag is not a click";
 }
 
 TEST_F(TimelineCanvasTest, ADragOnTheRulerSelectsARange)
@@ -187,11 +187,12 @@ TEST_F(TimelineCanvasTest, ShiftWithUpAndDownGoesOutAndIn)
     ASSERT_TRUE(scene().selected);
     const Slice inner = *scene().selected;
     EXPECT_EQ(inner.depth, step(4).depth + 1);
-    EXPECT_TRUE(step(4).range().contains(inner.begin)) << "not the last of the step before, though that is nearer";
+    EXPECT_TRUE(step(4).range().contains(inner.begin)) << "not the last slice of the previous step, although it is "
+                                                          "nearer";
     key(Qt::Key_Up, Qt::ShiftModifier);
     EXPECT_EQ(scene().selected->id, step(4).id);
     key(Qt::Key_Up, Qt::ShiftModifier);
-    EXPECT_EQ(scene().selected->id, step(4).id) << "it lies in nothing";
+    EXPECT_EQ(scene().selected->id, step(4).id) << "it has no parent";
 }
 
 TEST_F(TimelineCanvasTest, RSelectsTheRangeInView)
@@ -205,7 +206,7 @@ TEST_F(TimelineCanvasTest, RSelectsTheRangeInView)
     EXPECT_EQ(*scene().range, scene().axis.visible());
     canvas.fitAll();
     key(Qt::Key_R);
-    EXPECT_EQ(*scene().range, scene().axis.bounds()) << "and no room beside the trace";
+    EXPECT_EQ(*scene().range, scene().axis.bounds()) << "and no space outside the trace";
 }
 
 TEST_F(TimelineCanvasTest, MMeasuresAndEscLetsGo)
@@ -269,7 +270,8 @@ TEST_F(TimelineCanvasTest, EveryHandIsAnActionWithItsKey)
             continue;
         EXPECT_FALSE(action->text().isEmpty());
         EXPECT_FALSE(action->shortcut().isEmpty()) << action->text().toStdString();
-        EXPECT_EQ(action->shortcutContext(), Qt::WidgetWithChildrenShortcut) << "letters stay free elsewhere";
+        EXPECT_EQ(action->shortcutContext(), Qt::WidgetWithChildrenShortcut) << "letters are not shortcuts in other "
+                                                                                "widgets";
         ++withKeys;
     }
     EXPECT_GE(withKeys, 19);

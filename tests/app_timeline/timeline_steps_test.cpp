@@ -60,7 +60,7 @@ TEST_F(RulerTest, StepsBelowPythonFramesAreDrawnAndClicked)
     ASSERT_TRUE(canvas.scene().selected);
     EXPECT_EQ(canvas.scene().selected->id, steps[1].id);
     click(onRuler(traceTime(450'000)));
-    EXPECT_FALSE(canvas.scene().selected) << "between steps lies no step";
+    EXPECT_FALSE(canvas.scene().selected) << "there is no step between steps";
 }
 
 TEST_F(RulerTest, CallsOfAMainThreadAreNoSteps)
@@ -99,7 +99,7 @@ TEST_F(RulerTest, ThousandsOfStepsAreOneShade)
     show(many, found(*many));
     const QColor dense = colorAt(onRuler(traceTime(100'000'000)));
     EXPECT_EQ(dense, colorAt(onRuler(traceTime(333'333'000))));
-    EXPECT_NE(dense, colorAt(onRuler(traceTime(550'000'000)))) << "where there are none";
+    EXPECT_NE(dense, colorAt(onRuler(traceTime(550'000'000)))) << "if there are none";
 }
 
 TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
@@ -115,7 +115,7 @@ TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
     known.take(*early, nullptr);
     EXPECT_EQ(known.steps()->size(), 2U) << "nor for the first";
     known.take(*early, std::make_shared<const Steps>());
-    EXPECT_EQ(known.steps()->size(), 2U) << "one that came before the first step tells nothing";
+    EXPECT_EQ(known.steps()->size(), 2U) << "an analysis before the first step is ignored";
     known.take(*early, analysed);
     EXPECT_EQ(known.steps(), analysed) << "there are no others";
     feeder.feed("main\n step 2 200 100\n phase validation 300 50\n step 3 350 40");
@@ -123,15 +123,15 @@ TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
     ASSERT_EQ(known.steps()->size(), 4U);
     EXPECT_EQ(known.steps()->at(3).index, 3);
     EXPECT_EQ(known.steps()->at(3).range, (TimeRange{traceTime(350'000), traceTime(390'000)}));
-    EXPECT_EQ(analysed->size(), 2U) << "others look at these";
+    EXPECT_EQ(analysed->size(), 2U) << "others use these";
     feeder.feed("main\n step 4 390 40");
     const auto* before = known.steps().get();
     known.follow(*builder.snapshot());
     EXPECT_EQ(known.steps()->size(), 5U);
-    EXPECT_EQ(known.steps().get(), before) << "a long run's steps are not copied for each new one";
+    EXPECT_EQ(known.steps().get(), before) << "the steps of a long run are not copied for each new one";
     builder.captureStats().live = false;
     known.take(*builder.finish(), analysed);
-    EXPECT_EQ(known.steps(), analysed) << "the look at the whole";
+    EXPECT_EQ(known.steps(), analysed) << "the analysis of the whole trace";
 }
 
 TEST(TimelineSteps, OneThatIsStillOpenGrows)

@@ -223,7 +223,7 @@ TEST(TrackRows, NestThreadsBelowTheirProcess)
     EXPECT_EQ(rows.at(2).indent, 2);
     EXPECT_EQ(rows.at(3).indent, 1);
     rows.setOpen(0, false);
-    EXPECT_EQ(rows.rowOf(id), 0) << "the folded process stands for it";
+    EXPECT_EQ(rows.rowOf(id), 0) << "the collapsed process represents it";
     EXPECT_EQ(rows.at(0).members.size(), 3U);
 }
 
@@ -305,7 +305,7 @@ TEST(TrackRows, RevealOpensWhatHidesASlice)
     const TrackId worker = rows.all()[static_cast<std::size_t>(rowNamed(rows, "loader worker 1"))].track;
     const TrackId main = rows.all()[static_cast<std::size_t>(rowNamed(rows, "main thread"))].track;
     rows.setAllOpen(false);
-    EXPECT_EQ(rows.rowOf(worker), 0) << "its folded group stands for it";
+    EXPECT_EQ(rows.rowOf(worker), 0) << "its collapsed group represents it";
     rows.reveal(worker, 0);
     EXPECT_TRUE(rows.shows(worker, 0));
     rows.reveal(main, 3);

@@ -142,7 +142,7 @@ TEST_F(ViewsTest, ArrowKeysGoFromBarToBar)
     QTest::keyClick(&steps, Qt::Key_End);
     EXPECT_EQ(steps.chosen(), 29);
     QTest::keyClick(&steps, Qt::Key_Right);
-    EXPECT_EQ(steps.chosen(), 29) << "stays at the last";
+    EXPECT_EQ(steps.chosen(), 29) << "stays at the last one";
 }
 
 TEST_F(ViewsTest, MoreStepsThanPixelsShareBars)
@@ -318,7 +318,7 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("3 unmatched events"));
     stats.live = true;
     EXPECT_FALSE(captureNotice(stats, Writer::Stepscope).contains("3 unmatched events"))
-        << "their other half may still come";
+        << "their other events may still arrive";
     stats.notes = {{"images.unread", {}, "2 images could not be read."}};
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("2 images could not be read."));
 }
@@ -345,7 +345,7 @@ TEST(CaptureNotice, CanBeReadInBothThemes)
     for (const bool dark : {false, true}) {
         window.setPalette(themePalette(dark));
         const QColor ground = notice.grab().toImage().pixelColor(notice.width() - 2, 2);
-        EXPECT_EQ(isDark(window.palette()), ground.lightness() < 128) << "as the window is";
+        EXPECT_EQ(isDark(window.palette()), ground.lightness() < 128) << "like the window";
         EXPECT_GE(contrastRatio(ground, notice.palette().color(QPalette::WindowText)), 4.5);
         for (const QToolButton* button : notice.findChildren<QToolButton*>())
             EXPECT_GE(contrastRatio(ground, button->palette().color(QPalette::ButtonText)), 4.5)
@@ -377,7 +377,7 @@ TEST(MemorySummary, SaysWhoHeldTheMemoryAndLeadsToTheStep)
     EXPECT_EQ(model.row(0).evidence.range, step.range);
     EXPECT_FALSE(model.row(1).evidence.range);
     summary.show(moments, {step});
-    EXPECT_EQ(summary.findChildren<EvidenceTable*>().first(), tables[0]) << "the same again is left as it is";
+    EXPECT_EQ(summary.findChildren<EvidenceTable*>().first(), tables[0]) << "equal content changes nothing";
 }
 
 TEST(CaptureNotice, StaysClosedUntilSomethingNewIsLost)

@@ -102,7 +102,7 @@ private:
         auto* box = find<app::PatchBox>(card, "patchBox");
         const auto* diff = find<QPlainTextEdit>(box, "diff");
         if (!QTest::qWaitFor([&] { return diff->isVisibleTo(box); }, kPatienceMs))
-            qFatal("the diff never came");
+            qFatal("the diff was not made in time");
         return box;
     }
 

@@ -26,7 +26,7 @@ public:
                                          {"optimizer.learning_rate", "0.1"},
                                          {"workload", "gpt"}})
             if (m_session.setKnob(key, value))
-                qFatal("%s is no value of %s", value, key);
+                qFatal("%s is not a valid value of %s", value, key);
         take("form_changed");
         auto* only = m_window.findChild<QToolButton*>("onlyChanged");
         only->click();

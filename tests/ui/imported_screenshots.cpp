@@ -94,7 +94,7 @@ private:
                                   Qt::NoModifier, Qt::NoScrollPhase, false);
                 QApplication::sendEvent(canvas->viewport(), &event);
                 if (!canvas->grab().save(QString("%1/zooming_%2.png").arg(m_folder, suffix)))
-                    qFatal("a picture cannot be written");
+                    qFatal("a screenshot cannot be written");
             }
             await("rest", [canvas] { return canvas->isExact(); });
             canvas->grab().save(QString("%1/zoomed_%2.png").arg(m_folder, suffix));

@@ -22,7 +22,7 @@ QSize sizeOf(const QString& text)
     const QStringList sides = text.split('x');
     const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
     if (sides.size() != 2 || size.isEmpty())
-        qFatal("%s is no size: WIDTHxHEIGHT", qPrintable(text));
+        qFatal("%s is not a size: WIDTHxHEIGHT", qPrintable(text));
     return size;
 }
 
@@ -37,7 +37,7 @@ Photographer::Photographer(QString folder, QSize size)
 void Photographer::await(const char* what, const std::function<bool()>& condition, std::chrono::milliseconds patience)
 {
     if (!QTest::qWaitFor(condition, static_cast<int>(patience.count())))
-        qFatal("%s did not come", what);
+        qFatal("%s did not appear in time", what);
     QTest::qWait(kSettleMs);
 }
 

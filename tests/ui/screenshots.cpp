@@ -48,7 +48,7 @@ private:
         auto configuration = app::firstRun().configuration;
         for (const char* assignment : {"run.steps=240", "capture.ops_every=40"})
             if (!configuration.setAssignment(assignment))
-                qFatal("%s is no assignment", assignment);
+                qFatal("%s is not an assignment", assignment);
         m_session.setConfiguration(configuration, "pictures");
         m_session.start();
     }
