@@ -104,6 +104,7 @@ Json describeJson(const profiler::Result<Description>& trainer)
         json["trainer"] = {{"torch", trainer->torchVersion},
                            {"gpu_available", trainer->gpuAvailable},
                            {"gpu_reason", trainer->gpuReason},
+                           {"gpu_reason_id", trainer->gpuReasonId.empty() ? Json(nullptr) : Json(trainer->gpuReasonId)},
                            {"cores", trainer->cores}};
     else
         json["why_no_trainer"] = trainer.error().message();

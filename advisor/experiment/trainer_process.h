@@ -26,10 +26,11 @@ struct TrainerExit {
     std::string lastOutput;  ///< last lines of its stdout and stderr
     std::string lastError;   ///< the last Notice of severity Error that next() returned, as one line
     std::string lastErrorId; ///< id of that Notice
-    /// The text for the user: "The trainer was killed (signal 9: out of memory?) …"
-    [[nodiscard]] std::string message() const;
-    /// The same with an id, the status and the signal.
+    /// How it ended ("trainer.killed", "trainer.bad_input"…) and its last words, with the status, the signal and, as
+    /// `error`, lastErrorId.
     [[nodiscard]] profiler::Message asMessage() const;
+    /// The text of asMessage().
+    [[nodiscard]] std::string message() const;
 };
 
 /// The text of a notice, with its id and parameters, its place, and its hint.

@@ -103,6 +103,7 @@ TEST(Describe, AsksTheTrainer)
     EXPECT_THAT(json["workloads"].dump(), HasSubstr("convnet"));
     EXPECT_THAT(json["datasets"].dump(), HasSubstr("image_folder"));
     EXPECT_GT(json["trainer"]["cores"], 0);
+    EXPECT_EQ(json["trainer"]["gpu_reason_id"].is_null(), json["trainer"]["gpu_available"]);
     EXPECT_FALSE(json.contains("why_no_trainer"));
 }
 

@@ -164,6 +164,7 @@ TEST(Description, RoundTrips)
                                   {{"cosine", "Cosine", "d"}},
                                   false,
                                   "no driver",
+                                  "gpu.no_driver",
                                   "2.11.0",
                                   2};
     const auto read = parseDescription(toJson(description));
@@ -172,6 +173,7 @@ TEST(Description, RoundTrips)
     ASSERT_EQ(read->workloads.size(), 1u);
     EXPECT_EQ(read->workloads[0].title, "Small convnet");
     EXPECT_EQ(read->gpuReason, "no driver");
+    EXPECT_EQ(read->gpuReasonId, "gpu.no_driver");
 }
 
 TEST(Description, HasTheTableOfKnobs)

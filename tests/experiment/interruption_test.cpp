@@ -82,7 +82,7 @@ TEST(Interruption, ADeathAtTheStartIsToldInItsWords)
 {
     const Script script{{"SCRIPT_DO_AT", "start"}, {"SCRIPT_DO", "exit 1"}};
     const profiler::Error error = failureOf(scriptedPlan());
-    EXPECT_THAT(error.what, hasIdAndPart("trainer.ended", "how", "There is no such folder (/nowhere)"));
+    EXPECT_THAT(error.what, hasIdAndPart("trainer.bad_input", "said", "There is no such folder (/nowhere)"));
     EXPECT_EQ(error.what.find("error")->text, "scripted.no_folder") << "as the trainer's notice has it";
     EXPECT_EQ(error.where, "the baseline");
 }
@@ -91,7 +91,7 @@ TEST(Interruption, ADeathInTheWarmUpNamesTheArm)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal 9"}, {"SCRIPT_DO_IN_B", "1"}};
     const profiler::Error error = failureOf(scriptedPlan());
-    EXPECT_THAT(error.what, hasId("trainer.ended", {{"signal", 9}}));
+    EXPECT_THAT(error.what, hasId("trainer.killed", {{"signal", 9}}));
     EXPECT_EQ(error.where, "the change loader.workers=2");
 }
 
@@ -99,7 +99,7 @@ TEST(Interruption, ADeathInAMeasuredTurnIsAnError)
 {
     const Script script{{"SCRIPT_DO_AT", "turn 4"}, {"SCRIPT_DO", "signal 11"}, {"SCRIPT_DO_IN_B", "1"}};
     const profiler::Error error = failureOf(scriptedPlan());
-    EXPECT_THAT(error.what, hasId("trainer.ended", {{"signal", 11}}));
+    EXPECT_THAT(error.what, hasId("trainer.crashed", {{"signal", 11}}));
     EXPECT_EQ(error.where, "the change loader.workers=2");
 }
 

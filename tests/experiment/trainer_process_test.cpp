@@ -12,6 +12,7 @@ using advisor::TrainerExit;
 using advisor::TrainerProcess;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
+using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
@@ -99,7 +100,7 @@ TEST(TrainerProcess, AFailureIsToldInItsOwnWords)
     const auto exit = waitForEnd(*trainer);
     ASSERT_TRUE(exit);
     EXPECT_EQ(exit->status, 1);
-    EXPECT_THAT(exit->asMessage(), hasId("trainer.ended", {{"status", 1}, {"error", "scripted.no_folder"}}));
+    EXPECT_THAT(exit->asMessage(), hasId("trainer.bad_input", {{"status", 1}, {"error", "scripted.no_folder"}}));
     EXPECT_EQ(exit->lastError, "There is no such folder (/nowhere): choose another");
     EXPECT_EQ(exit->lastOutput, "the last words");
 }
@@ -115,12 +116,14 @@ TEST(TrainerProcess, ARecordCutByItsEndIsAWarning)
     ASSERT_TRUE(last);
     EXPECT_EQ(last->severity, Notice::Severity::Warning);
     EXPECT_EQ(last->id, "trainer.bad_record");
-    EXPECT_THAT(waitForEnd(*trainer)->asMessage(), hasId("trainer.ended", {{"status", 3}}));
+    EXPECT_THAT(waitForEnd(*trainer)->asMessage(), hasId("trainer.failed", {{"status", 3}}));
 }
 
 TEST(TrainerProcess, ASignalIsNamed)
 {
-    for (const int signal : {9, 11, 15}) {
+    const std::pair<int, const char*> ids[] = {
+        {9, "trainer.killed"}, {11, "trainer.crashed"}, {12, "trainer.signal"}, {15, "trainer.terminated"}};
+    for (const auto& [signal, id] : ids) {
         const Script script{{"SCRIPT_DO_AT", "turn 1"}, {"SCRIPT_DO", "signal " + std::to_string(signal)}};
         const auto trainer = startScripted();
         ASSERT_TRUE(waitFor<Hello>(*trainer));
@@ -128,7 +131,7 @@ TEST(TrainerProcess, ASignalIsNamed)
         const auto exit = waitForEnd(*trainer);
         ASSERT_TRUE(exit);
         EXPECT_EQ(exit->signal, signal);
-        EXPECT_THAT(exit->asMessage(), hasId("trainer.ended", {{"signal", signal}}));
+        EXPECT_THAT(exit->asMessage(), hasId(id, {{"signal", signal}}));
         EXPECT_THAT(exit->message(), HasSubstr("signal " + std::to_string(signal)));
     }
 }
@@ -176,8 +179,18 @@ TEST(TrainerExit, WithoutAnErrorTheLastLineIsQuoted)
     TrainerExit exit;
     exit.status = 3;
     exit.lastOutput = "first\nterminate called";
-    EXPECT_THAT(exit.message(), EndsWith("Its last output: terminate called"));
-    EXPECT_THAT(TrainerExit{}.message(), Not(HasSubstr("last output")));
+    EXPECT_THAT(exit.asMessage(), hasIdAndPart("trainer.failed", "said", "terminate called"));
+    EXPECT_THAT(exit.message(), AllOf(EndsWith("terminate called"), Not(HasSubstr("first"))));
+    EXPECT_THAT(TrainerExit{}.asMessage(), hasId("trainer.done", {{"said", ""}, {"status", 0}, {"signal", 0}}));
+}
+
+TEST(TrainerExit, AnUnknownStatusIsGiven)
+{
+    TrainerExit exit;
+    exit.status = 77;
+    EXPECT_THAT(exit.asMessage(), hasId("trainer.ended", {{"status", 77}}));
+    exit.status = 2;
+    EXPECT_THAT(exit.asMessage(), hasId("trainer.wrong_usage", {{"status", 2}}));
 }
 
 } // namespace

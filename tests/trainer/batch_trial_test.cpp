@@ -48,7 +48,9 @@ TEST(BatchTrial, WantOfMemoryIsTakenFromWhatTheTrainerSays)
     EXPECT_EQ(trialOf(Notice::Severity::Warning, "compile.failed", 0).outcome, Outcome::Fits);
     const BatchTrial failed = trialOf(Notice::Severity::Error, "file.not_found", 3);
     EXPECT_EQ(failed.outcome, Outcome::Failed);
-    EXPECT_THAT(failed.why, testing::HasSubstr("What happened"));
+    EXPECT_EQ(failed.why.id, "file.not_found");
+    EXPECT_THAT(failed.why.text, testing::HasSubstr("What happened"));
+    EXPECT_EQ(trialOf(Notice::Severity::Info, "dataset.opened", 3).why.id, "batch_search.no_step");
 }
 
 } // namespace

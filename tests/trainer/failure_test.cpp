@@ -1,5 +1,7 @@
 #include "trainer/loop/failure.h"
 
+#include "profiler/model/failure.h"
+
 #include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,6 +33,40 @@ TEST(Failure, WantOfMemoryHasManyWords)
     EXPECT_THAT(other.parameters, testing::Contains(config::protocol::NoticeValue{"step", std::int64_t{3}, "3"}));
 }
 
+TEST(Failure, AnErrorIsReportedWithItsOwnIdFileHintAndTheStep)
+{
+    const profiler::Failure thrown(profiler::makeError<"test.failure", "The model returns {count} numbers">(
+        profiler::Error::Code::Invalid, "/a/net.pt", "choose another", {{"count", 3}}));
+    const auto first = explain(thrown);
+    EXPECT_EQ(first.severity, config::protocol::Notice::Severity::Error);
+    EXPECT_EQ(first.id, "test.failure");
+    EXPECT_EQ(first.what, "The model returns 3 numbers");
+    EXPECT_EQ(first.where, "/a/net.pt");
+    EXPECT_EQ(first.hint, "choose another");
+    EXPECT_THAT(first.parameters, testing::Contains(config::protocol::NoticeValue{"step", std::int64_t{-1}, "-1"}));
+    const auto later = explain(thrown, 7);
+    EXPECT_EQ(later.where, "/a/net.pt, step 7");
+    EXPECT_THAT(later.parameters, testing::ElementsAre(config::protocol::NoticeValue{"count", std::int64_t{3}, "3"},
+                                                       config::protocol::NoticeValue{"step", std::int64_t{7}, "7"}));
+}
+
+TEST(Failure, AnErrorThatNamesAStepKeepsIt)
+{
+    const profiler::Failure thrown(
+        profiler::makeError<"test.lost", "Lost at step {step}">(profiler::Error::Code::Invalid, {}, {}, {{"step", 4}}));
+    const auto told = explain(thrown, 7);
+    EXPECT_THAT(told.parameters, testing::ElementsAre(config::protocol::NoticeValue{"step", std::int64_t{4}, "4"}));
+    EXPECT_EQ(told.where, "");
+}
+
+// A model's failure is wrapped in an error of ours; what LibTorch said in it decides first.
+TEST(Failure, WantOfMemoryInsideAnErrorIsWantOfMemory)
+{
+    const profiler::Failure thrown(profiler::makeError<"test.forward", "The model failed: {why}">(
+        profiler::Error::Code::Invalid, {}, {}, {{"why", "DefaultCPUAllocator: can't allocate memory"}}));
+    EXPECT_EQ(explain(thrown, 0).id, "training.out_of_memory");
+}
+
 // A search for the largest batch goes by these ids.
 TEST(Failure, AStepThatDoesNotFitAsAGraphIsAWarningOfWantOfMemory)
 {
@@ -41,6 +77,13 @@ TEST(Failure, AStepThatDoesNotFitAsAGraphIsAWarningOfWantOfMemory)
     const auto other = explainUncompiled(std::runtime_error("operation not permitted when stream is capturing"));
     EXPECT_EQ(other.severity, config::protocol::Notice::Severity::Warning);
     EXPECT_EQ(other.id, "compile.failed");
+    const auto own = explainUncompiled(profiler::Failure(profiler::makeError<"test.library", "The library is missing">(
+        profiler::Error::Code::Unavailable, {}, "install it")));
+    EXPECT_EQ(own.id, "compile.failed");
+    EXPECT_EQ(own.where, "The library is missing");
+    EXPECT_EQ(own.hint, "install it");
+    EXPECT_THAT(own.parameters,
+                testing::ElementsAre(config::protocol::NoticeValue{"error", "test.library", "test.library"}));
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 #include "trainer/loop/host_work.h"
 
+#include "profiler/model/failure.h"
+
 #include <gtest/gtest.h>
-#include <stdexcept>
 #include <vector>
 
 using trainer::HostWork;
@@ -27,12 +28,21 @@ TEST_P(Work, IsDoneInTheOrderInWhichItWasGiven)
 TEST_P(Work, ThatFailsIsToldAndWhatFollowsIsDone)
 {
     bool after = false;
-    m_work.give("bad", [] { throw std::runtime_error("the disk is full"); });
+    m_work.give("bad", [] {
+        profiler::throwError<"test.full", "the disk is full">(profiler::Error::Code::NoSpace, "/a/file");
+    });
     m_work.give("good", [&] { after = true; });
     m_work.finish();
     EXPECT_TRUE(after);
-    EXPECT_EQ(m_work.takeError(), "the disk is full");
-    EXPECT_EQ(m_work.takeError(), std::nullopt);
+    const std::exception_ptr error = m_work.takeError();
+    ASSERT_TRUE(error);
+    try {
+        std::rethrow_exception(error);
+    } catch (const profiler::Failure& failure) {
+        EXPECT_EQ(failure.error().what.id, "test.full");
+        EXPECT_EQ(failure.error().where, "/a/file");
+    }
+    EXPECT_FALSE(m_work.takeError());
 }
 
 TEST_P(Work, IsOnAThreadOfItsOwnOnlyWhereThatWasAsked)

@@ -146,7 +146,8 @@ TEST(Knobs, LogFileThatCannotBeWrittenIsNamed)
     const TestFolder folder;
     const auto run = train(folder.path(), {"run.log_file=" + (folder.path() / "none" / "log.csv").string()});
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
-    EXPECT_THAT(notices(run).back().what, HasSubstr("log.csv"));
+    EXPECT_EQ(notices(run).back().id, "log.not_written");
+    EXPECT_THAT(notices(run).back().where, HasSubstr("log.csv"));
 }
 
 // Recipes whose state is more than weights: momentum, schedules, scalers, dropout's random numbers.
@@ -261,7 +262,9 @@ TEST(Knobs, AFileThatIsNoLogIsNotGoneOnWith)
     const auto run =
         train(folder.path(), {"run.log_file=" + log.string(), "run.resume=" + (states / "step2.checkpoint").string()});
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
-    EXPECT_THAT(notices(run).back().what, HasSubstr("notes.txt"));
+    EXPECT_EQ(notices(run).back().id, "log.not_a_log");
+    EXPECT_THAT(notices(run).back().where, HasSubstr("notes.txt"));
+    EXPECT_THAT(notices(run).back().hint, HasSubstr("run.log_file"));
     EXPECT_EQ(linesOf(log), std::vector<std::string>{"my notes"});
 }
 
@@ -279,12 +282,25 @@ TEST(Knobs, ResumeNamesWhatIsNoCheckpointOfThisTraining)
     const auto refused = [&](const std::vector<std::string>& settings) {
         const auto run = train(folder.path(), settings);
         EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
-        return notices(run).empty() ? std::string() : notices(run).back().what;
+        return notices(run).empty() ? protocol::Notice{} : notices(run).back();
     };
-    EXPECT_THAT(refused({"run.resume=" + cut.string()}), HasSubstr("cut.checkpoint"));
-    EXPECT_THAT(refused({"run.resume=" + (states / "none").string()}), HasSubstr("No such file"));
-    EXPECT_THAT(refused({"run.resume=" + good.string(), "optimizer.kind=adam"}), HasSubstr("optimizer.kind = sgd"));
-    EXPECT_THAT(refused({"run.resume=" + good.string(), "model.width=8"}), HasSubstr("another model"));
+    const auto damaged = refused({"run.resume=" + cut.string()});
+    EXPECT_EQ(damaged.id, "checkpoint.damaged");
+    EXPECT_EQ(damaged.where, cut.string());
+    const auto missing = refused({"run.resume=" + (states / "none").string()});
+    EXPECT_EQ(missing.id, "checkpoint.not_read");
+    EXPECT_EQ(missing.where, states / "none");
+    const auto other = refused({"run.resume=" + good.string(), "optimizer.kind=adam"});
+    EXPECT_EQ(other.id, "checkpoint.other_configuration");
+    EXPECT_EQ(other.where, good.string());
+    EXPECT_THAT(other.parameters,
+                testing::IsSupersetOf({protocol::NoticeValue{"key", "optimizer.kind", "optimizer.kind"},
+                                       protocol::NoticeValue{"saved", "sgd", "sgd"},
+                                       protocol::NoticeValue{"value", "adam", "adam"}}));
+    const auto wider = refused({"run.resume=" + good.string(), "model.width=8"});
+    EXPECT_EQ(wider.id, "checkpoint.tensor_shape");
+    EXPECT_EQ(wider.where, good.string()) << "the learner, which does not know the file, found it";
+    EXPECT_FALSE(wider.hint.empty());
 }
 
 TEST(Knobs, CheckpointPathMustBeGiven)
@@ -304,7 +320,9 @@ TEST(Knobs, CheckpointThatCannotBeWrittenIsToldAndTheTrainingGoesOn)
     EXPECT_EQ(run.ended.status, 0);
     EXPECT_EQ(run.one<protocol::Done>().steps, 5);
     ASSERT_FALSE(notices(run).empty());
-    EXPECT_EQ(notices(run)[0].id, "training.file_not_written");
+    EXPECT_EQ(notices(run)[0].id, "checkpoint.not_written");
+    EXPECT_EQ(notices(run)[0].severity, protocol::Notice::Severity::Warning);
+    EXPECT_EQ(notices(run)[0].where, folder.path() / "file" / "states" / "step2.checkpoint");
 }
 
 TEST(Knobs, FindMaxTakesTheLargestBatchThatFits)

@@ -1,3 +1,4 @@
+#include "tests/support/message_matchers.h"
 #include "tests/trainer/started_again.h"
 
 #include "trainer/parallel/local_ranks.h"
@@ -87,7 +88,9 @@ TEST(LocalRanks, ADeathThatTakesLongToTellHoldsUpNeitherTheirWordsNorTheirEnd)
             std::unique_lock lock(heard.mutex);
             ASSERT_TRUE(heard.changed.wait_for(lock, kLong, [&] { return heard.deaths == 1 && heard.lines > 0; }));
         }
-        EXPECT_EQ(ranks.death(), "rank 1 ended with status 7");
+        const auto death = ranks.death();
+        ASSERT_TRUE(death);
+        EXPECT_THAT(*death, profiler::test::hasId("training.rank_exited", {{"rank", 1}, {"status", 7}}));
         EXPECT_TRUE(heard.moreLines(3)) << "while the death is told";
     }
     EXPECT_TRUE(heard.ended);

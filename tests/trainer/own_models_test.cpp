@@ -76,7 +76,7 @@ TEST_F(OwnModel, AFileThatIsNoneIsNamed)
     const fs::path script = m_folder.path() / "net.pt";
     std::ofstream(script) << "no model";
     EXPECT_THAT(failure(trainWith("torchscript", script)),
-                AllOf(HasSubstr("net.pt"), HasSubstr("no TorchScript"), HasSubstr("torch.jit.script")));
+                AllOf(HasSubstr("net.pt"), HasSubstr("model_file.no_torchscript |"), HasSubstr("torch.jit.script")));
     EXPECT_THAT(failure(trainWith("torchscript", "")), HasSubstr("model.path"));
 }
 
@@ -87,7 +87,8 @@ TEST_F(OwnModel, WrongShapesNameLayerAndShapes)
     const auto run = trainWith("torchscript", script);
     EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::Failed));
     EXPECT_THAT(failure(run), AllOf(HasSubstr("layer fc"), HasSubstr("16x16"), HasSubstr("12x4"), HasSubstr("[16, 16]"),
-                                    HasSubstr("at step 0"), HasSubstr("net.pt"), HasSubstr("model.input_shapes")));
+                                    HasSubstr("model_file.forward |"), HasSubstr("net.pt, step 0 |"),
+                                    HasSubstr("model.input_shapes")));
     EXPECT_TRUE(run.trace) << "the run's trace stays";
 }
 
@@ -143,7 +144,9 @@ TEST_F(OwnModel, TooFewScoresAreSaidWithBothShapes)
 {
     const fs::path script = m_folder.path() / "net.pt";
     writeLinearScript(script, 16, 3);
-    EXPECT_THAT(failure(trainWith("torchscript", script)), AllOf(HasSubstr("16 × 3"), HasSubstr("4 classes")));
+    EXPECT_THAT(failure(trainWith("torchscript", script)),
+                AllOf(HasSubstr("model_file.class_scores |"), HasSubstr("16 × 3"), HasSubstr("4 classes"),
+                      HasSubstr(script.string() + ", step 0 |")));
 }
 
 TEST_F(OwnModel, TheExamplePlugInIsTrained)

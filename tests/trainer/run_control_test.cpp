@@ -5,6 +5,8 @@
 #include "trainer/config/training_config.h"
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -253,6 +255,7 @@ TEST(Describe, NamesEveryChoiceOfTheKnobs)
     const auto description = protocol::parseDescription(ended.output);
     ASSERT_TRUE(description) << description.error();
     EXPECT_EQ(description->gpuAvailable, description->gpuReason.empty());
+    EXPECT_EQ(description->gpuAvailable, !description->gpuReasonId.starts_with("gpu."));
     EXPECT_GE(description->cores, 1);
     const auto ids = [](const std::vector<protocol::Choice>& choices) {
         std::vector<std::string> list;
@@ -271,6 +274,48 @@ TEST(Describe, NamesEveryChoiceOfTheKnobs)
     EXPECT_THAT(ids(description->datasets), testing::UnorderedElementsAreArray(allowed("dataset.kind")));
     EXPECT_THAT(ids(description->optimizers), testing::UnorderedElementsAreArray(allowed("optimizer.kind")));
     EXPECT_THAT(ids(description->schedules), testing::UnorderedElementsAreArray(allowed("schedule.kind")));
+}
+
+/// What the trainer says of its GPU where the driver is the library in `folder`.
+protocol::Description describedWith(const std::string& folder, const std::string& variable = "FAKE_CUDA",
+                                    const std::string& value = {})
+{
+    TrainerRun run({"--describe"}, [&] {
+        ::setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
+        ::setenv(variable.c_str(), value.c_str(), 1);
+    });
+    const auto ended = run.end();
+    const auto description = protocol::parseDescription(ended.output);
+    EXPECT_TRUE(description) << ended.output;
+    return description.value_or(protocol::Description{});
+}
+
+TEST(Describe, SaysWhichOfManyReasonsKeepsTheGpuFromUse)
+{
+    const struct {
+        const char *variable, *value, *id;
+    } cases[] = {{"FAKE_CUDA_VERSION", "12080", "gpu.driver_too_old"}, {"FAKE_CUDA_INIT", "100", "gpu.none"},
+                 {"FAKE_CUDA_INIT", "802", "gpu.not_ready"},           {"FAKE_CUDA_INIT", "803", "gpu.driver_mismatch"},
+                 {"FAKE_CUDA_INIT", "999", "gpu.driver_failed"},       {"FAKE_CUDA_COUNT", "0", "gpu.none"},
+                 {"FAKE_CUDA_DEVICE", "101", "gpu.unknown"},           {"FAKE_CUDA_CAPABILITY", "70", "gpu.too_old"}};
+    for (const auto& one : cases) {
+        const auto description = describedWith(FAKE_DRIVER, one.variable, one.value);
+        EXPECT_FALSE(description.gpuAvailable) << one.variable << one.value;
+        EXPECT_EQ(description.gpuReasonId, one.id) << one.variable << one.value;
+        EXPECT_FALSE(description.gpuReason.empty()) << one.variable << one.value;
+    }
+    const auto usable = describedWith(FAKE_DRIVER);
+    EXPECT_TRUE(usable.gpuAvailable) << usable.gpuReason;
+    EXPECT_EQ(usable.gpuReasonId, "");
+    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_CAPABILITY", "75").gpuAvailable) << "the oldest that is enough";
+    EXPECT_TRUE(describedWith(FAKE_DRIVER, "FAKE_CUDA_VERSION", "13000").gpuAvailable) << "the oldest that is enough";
+}
+
+TEST(Describe, ALibraryThatIsNotADriverIsNamed)
+{
+    const TestFolder folder;
+    std::filesystem::copy_file(NO_DRIVER, folder.path() / "libcuda.so.1");
+    EXPECT_EQ(describedWith(folder.path()).gpuReasonId, "gpu.not_a_driver");
 }
 
 } // namespace

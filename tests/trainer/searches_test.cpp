@@ -66,7 +66,7 @@ TEST(BatchSearch, FindsNothingWhereNothingFitsOrSomethingElseFails)
     EXPECT_THAT(none.tried, Contains(1));
     EXPECT_EQ(searchBatch(32, 1000,
                           [](std::int64_t) {
-                              return BatchTrial{Outcome::Failed, "no such file"};
+                              return BatchTrial{Outcome::Failed, profiler::foreignText("no such file")};
                           }),
               std::nullopt);
 }
@@ -75,7 +75,8 @@ TEST(BatchSearch, TakesWhatFailsAfterOneFittedForTooLarge)
 {
     for (const std::int64_t room : {40, 64, 100, 127}) {
         const auto found = searchBatch(32, 1000, [&](std::int64_t batch) {
-            return BatchTrial{batch <= room ? Outcome::Fits : Outcome::Failed, "CUDNN_STATUS_EXECUTION_FAILED"};
+            return BatchTrial{batch <= room ? Outcome::Fits : Outcome::Failed,
+                              profiler::foreignText("CUDNN_STATUS_EXECUTION_FAILED")};
         });
         ASSERT_TRUE(found) << room;
         EXPECT_LE(*found, room);

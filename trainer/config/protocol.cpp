@@ -127,6 +127,7 @@ void fields(Is<Description> auto& r, auto&& field)
     field("schedules", r.schedules);
     field("gpu_available", r.gpuAvailable);
     field("gpu_reason", r.gpuReason);
+    field("gpu_reason_id", r.gpuReasonId);
     field("torch", r.torchVersion);
     field("cores", r.cores);
 }

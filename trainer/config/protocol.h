@@ -127,7 +127,8 @@ struct Choice {
 struct Description {
     std::vector<Choice> workloads, datasets, optimizers, schedules;
     bool gpuAvailable = false;
-    std::string gpuReason; ///< why there is none, in words
+    std::string gpuReason;   ///< why there is none, in words
+    std::string gpuReasonId; ///< the id of that message: "gpu.no_driver"
     std::string torchVersion;
     int cores = 0; ///< that the process may use
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <poll.h>
@@ -81,7 +82,7 @@ BatchTrial judge(const std::string& progress, int state)
     // Ended by the kernel, or by its own runtime where memory failed on a thread that cannot report it.
     if (WIFSIGNALED(state))
         return {Outcome::OutOfMemory, {}};
-    std::string last;
+    profiler::Message last;
     for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
         if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
             if (const auto* notice = std::get_if<protocol::Notice>(&*record)) {
@@ -89,11 +90,13 @@ BatchTrial judge(const std::string& progress, int state)
                 if (notice->id == "training.out_of_memory" || notice->id == "compile.out_of_memory")
                     return {Outcome::OutOfMemory, {}};
                 if (notice->severity == protocol::Notice::Severity::Error)
-                    last = sentence(*notice);
+                    last = {notice->id, {}, sentence(*notice)};
             }
     if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
         return {Outcome::Fits, {}};
-    return {Outcome::Failed, last.empty() ? "the trainer ended before its first step" : last};
+    if (last.empty())
+        last = profiler::message<"batch_search.no_step", "the trainer ended before its first step">();
+    return {Outcome::Failed, last};
 }
 
 } // namespace
@@ -130,7 +133,8 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
 {
     int progress[2];
     if (::pipe2(progress, O_CLOEXEC) != 0)
-        return {Outcome::Failed, "no pipe is free"};
+        return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "no pipe can be created: {why}">(
+                                     {{"why", std::strerror(errno)}})};
     std::vector<std::string> words = argumentsFor(config, batch, progress[1]);
     std::vector<char*> argv;
     for (std::string& word : words)
@@ -138,6 +142,7 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
     argv.push_back(nullptr);
     const std::int64_t limit = limitBytes > 0 ? limitBytes : availableBytes() / 10 * 9;
     const pid_t pid = ::fork();
+    const int failure = errno;
     if (pid == 0)
         become(argv, progress[1], limit);
     ::close(progress[1]);
@@ -146,7 +151,10 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
     int state = 0;
     while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
     }
-    return pid > 0 ? judge(told, state) : BatchTrial{Outcome::Failed, "no process can be made"};
+    if (pid < 0)
+        return {Outcome::Failed, profiler::message<"batch_search.no_process", "no process can be started: {why}">(
+                                     {{"why", std::strerror(failure)}})};
+    return judge(told, state);
 }
 
 } // namespace trainer

@@ -14,7 +14,7 @@ namespace trainer {
 /// How a few steps with some batch size ended.
 struct BatchTrial {
     enum class Outcome { Fits, OutOfMemory, Failed } outcome = Outcome::Failed;
-    std::string why; ///< Failed: what the trainer said
+    profiler::Message why; ///< Failed: what the trainer said; empty where it said nothing of its own
 };
 
 /// The largest batch that fits: doubles it until it does not, then halves the gap down to an eighth.

@@ -32,7 +32,8 @@ config::protocol::Description describe()
             choices(optimizers::all()),
             choices(schedules::all()),
             gpu.available,
-            gpu.reason,
+            gpu.reason.text,
+            gpu.reason.id,
             TORCH_VERSION,
             usableCores()};
 }

@@ -11,14 +11,15 @@ namespace trainer {
 
 namespace {
 
-/// @return why it cannot be used; empty: it can
-std::string loadCudaLibraries()
+/// @return why the GPU cannot be used; empty: it can
+profiler::Message loadCudaLibraries()
 {
     // Global: libtorch_cuda's parts find each other's symbols that way.
     if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
-        return std::string("LibTorch's CUDA libraries cannot be loaded: ") + dlerror();
+        return profiler::message<"device.no_cuda_libraries", "LibTorch's CUDA libraries cannot be loaded: {why}">(
+            {{"why", dlerror()}});
     if (!at::globalContext().hasCUDA())
-        return "LibTorch finds no GPU that it can use";
+        return profiler::message<"device.no_usable_gpu", "LibTorch finds no GPU that it can use">();
     at::globalContext().lazyInitDevice(c10::kCUDA);
     return {};
 }
@@ -30,7 +31,7 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
     const std::string wanted = config[config::key::device];
     if (wanted == "cpu" || !gpu.available)
         return ChosenDevice{c10::kCPU, "cpu", {}};
-    const std::string problem = loadCudaLibraries();
+    const profiler::Message problem = loadCudaLibraries();
     if (problem.empty()) {
         // Each process that trains with others on this machine has a GPU of its own.
         const bool isRank = config[config::key::parallel] == "ddp" && LocalRanks::isRank();
@@ -40,8 +41,8 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
         return ChosenDevice{device, gpu.name, {}};
     }
     if (wanted == "cuda")
-        return profiler::fail<"device.no_cuda", "{problem}">(
-            profiler::Error::Code::Unavailable, gpu.name, "set device=cpu to go on without it", {{"problem", problem}});
+        return tl::unexpected(profiler::Error{profiler::Error::Code::Unavailable, problem, gpu.name,
+                                              "set device=cpu to train without it"});
     return ChosenDevice{c10::kCPU, "cpu", problem};
 }
 

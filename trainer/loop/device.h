@@ -11,8 +11,8 @@ namespace trainer {
 
 struct ChosenDevice {
     c10::Device device{c10::kCPU};
-    std::string name; ///< "cpu", or the GPU's name
-    std::string note; ///< why "auto" passed over a GPU; empty: nothing to say
+    std::string name;       ///< "cpu", or the GPU's name
+    profiler::Message note; ///< why "auto" passed over a GPU; empty: nothing to say
 };
 
 /// The device that the configuration asks for. Loads LibTorch's CUDA libraries where a GPU is taken: they are not

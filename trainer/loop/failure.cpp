@@ -1,8 +1,7 @@
 #include "trainer/loop/failure.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/loop/progress.h"
-#include "trainer/loop/run.h"
-#include "trainer/models/model_file.h"
 
 #include <algorithm>
 #include <c10/util/Exception.h>
@@ -16,6 +15,7 @@
 namespace trainer {
 
 using config::protocol::Notice;
+using profiler::Failure;
 using profiler::message;
 using profiler::MessageParameter;
 
@@ -40,9 +40,11 @@ bool isOutOfMemory(const std::exception& exception, std::string_view text)
                        [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
 }
 
-// c10's what() has a backtrace that is of no use to users.
+// Without the backtrace in c10's what(), and the file and the hint in ours.
 std::string textOf(const std::exception& exception)
 {
+    if (const auto* failure = dynamic_cast<const Failure*>(&exception))
+        return failure->error().what.text;
     const auto* error = dynamic_cast<const c10::Error*>(&exception);
     return error ? error->what_without_backtrace() : exception.what();
 }
@@ -59,6 +61,19 @@ std::string askedFor(std::string_view text)
     std::ostringstream words;
     words << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were asked for";
     return words.str();
+}
+
+// The step is not part of such a message's text: it stands beside the file, and among the parameters.
+Notice noticeOf(const profiler::Error& failure, std::int64_t step)
+{
+    profiler::Message what = failure.what;
+    std::string where = failure.where;
+    if (!what.find("step")) {
+        what.parameters.emplace_back("step", step);
+        if (step >= 0)
+            where += (where.empty() ? "step " : ", step ") + std::to_string(step);
+    }
+    return notice(Notice::Severity::Error, what, std::move(where), failure.hint);
 }
 
 } // namespace
@@ -83,22 +98,16 @@ Notice explain(const std::exception& exception, std::int64_t step)
             message<"training.bad_gradient", "A gradient is not a number{at}: {why}">({at, index, {"why", function}}),
             {}, "lower optimizer.learning_rate; debug.anomaly stopped the training here");
     }
-    if (const auto* lost = dynamic_cast<const LossLost*>(&exception))
-        return error(lost->asMessage(), {},
-                     "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or let it go on with "
-                     "run.on_nan = continue; debug.anomaly names the operator");
     if (text.find("view size is not compatible") != std::string::npos)
         return error(message<"training.order_of_dimensions",
-                             "The training failed{at}: the model goes by the order of its dimensions in memory: {why}">(
+                             "The training failed{at}: the model depends on the memory order of its dimensions: {why}">(
                          {at, index, {"why", firstLine(text)}}),
-                     "memory_format",
-                     "set memory_format=contiguous, or have the model use reshape() in place of view()");
-    if (const auto* misfit = dynamic_cast<const ModelMisfit*>(&exception))
-        return error(message<"training.model_misfit", "The training failed{at}: {why}">({at, index, {"why", text}}),
-                     misfit->where(), misfit->hint());
+                     "memory_format", "set memory_format=contiguous, or use reshape() instead of view() in the model");
+    if (const auto* failure = dynamic_cast<const Failure*>(&exception))
+        return noticeOf(failure->error(), step);
     if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos)
         return error(message<"training.rank_lost", "Another rank of this training has ended or cannot be reached">(),
-                     firstLine(text), "look at what that rank said");
+                     firstLine(text), "look at the output of that rank");
     return error(message<"training.failed", "The training failed{at}: {why}">({at, index, {"why", firstLine(text)}}),
                  {}, {});
 }
@@ -110,12 +119,15 @@ Notice explainUncompiled(const std::exception& exception)
         return notice(
             Notice::Severity::Warning,
             message<"compile.out_of_memory",
-                    "Out of memory while the step was compiled as a CUDA graph; the training goes on without">(),
+                    "Out of memory while the step was compiled as a CUDA graph; the training goes on without it">(),
             askedFor(text), "choose a smaller batch.size: a graph has memory of its own");
+    const auto* failure = dynamic_cast<const Failure*>(&exception);
     return notice(
         Notice::Severity::Warning,
-        message<"compile.failed", "The step could not be compiled as a CUDA graph; the training goes on without">(),
-        firstLine(text), "a graph needs fixed shapes, and no operator that waits for the device");
+        message<"compile.failed", "The step could not be compiled as a CUDA graph; the training goes on without it">(
+            {{"error", failure ? failure->error().what.id : ""}}),
+        firstLine(text),
+        failure ? failure->error().hint : "a graph needs fixed shapes, and no operator that waits for the device");
 }
 
 } // namespace trainer

@@ -6,6 +6,9 @@
 
 namespace trainer {
 
+using profiler::message;
+using profiler::Message;
+
 namespace {
 
 // The few entry points of the driver's interface that are needed, as cuda.h declares them.
@@ -20,8 +23,9 @@ using GetUuid = int (*)(Uuid*, int);
 using GetAttribute = int (*)(int*, int, int);
 constexpr int kNoDevice = 100, kSystemNotReady = 802, kMismatch = 803;
 constexpr int kMajor = 75, kMinor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_…
-constexpr int kOldestDriver = 13000;    // the CUDA version that this LibTorch is built for: driver 580
-constexpr int kOldestArchitecture = 75;
+constexpr int kOldestCuda = 13000;      // the version that this LibTorch is built for
+constexpr int kOldestDriver = 580;      // the first that has it
+constexpr int kOldestArchitecture = 75; // compute capability × 10
 
 template <class Function>
 Function entry(void* library, const char* name)
@@ -29,23 +33,31 @@ Function entry(void* library, const char* name)
     return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-GpuState unusable(std::string reason)
+GpuState unusable(Message reason)
 {
     return {false, std::move(reason), {}, {}, 0};
 }
 
-std::string initFailure(int status)
+Message initFailure(int status)
 {
     switch (status) {
     case kNoDevice:
-        return "the NVIDIA driver sees no GPU (is CUDA_VISIBLE_DEVICES empty?)";
+        return message<"gpu.none", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?)">();
     case kSystemNotReady:
-        return "the GPUs are not ready yet: the fabric manager must run";
+        return message<"gpu.not_ready", "the GPUs are not ready: start the NVIDIA Fabric Manager">();
     case kMismatch:
-        return "the NVIDIA driver's library and kernel module are of different versions: restart the machine";
+        return message<"gpu.driver_mismatch", "the library and the kernel module of the NVIDIA driver have different "
+                                              "versions: restart the machine">();
     default:
-        return fmt::format("the NVIDIA driver cannot be started (error {})", status);
+        return message<"gpu.driver_failed", "the NVIDIA driver cannot be initialized (CUDA error {status})">(
+            {{"status", status}});
     }
+}
+
+// "13.0"
+std::string cudaText(int version)
+{
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
 std::string uuidText(const Uuid& uuid)
@@ -68,10 +80,13 @@ GpuState askFirstDevice(void* library, int count)
     if (!getDevice || !getName || !getUuid || !getAttribute || getDevice(&device, 0) != 0 ||
         getName(name.data(), static_cast<int>(name.size()), device) != 0 || getUuid(&uuid, device) != 0 ||
         getAttribute(&major, kMajor, device) != 0 || getAttribute(&minor, kMinor, device) != 0)
-        return unusable("the NVIDIA driver does not tell about its first GPU");
+        return unusable(message<"gpu.unknown", "the NVIDIA driver does not describe its first GPU">());
     if (major * 10 + minor < kOldestArchitecture)
-        return unusable(fmt::format("{} is too old: it has compute capability {}.{}, and 7.5 is needed", name.data(),
-                                    major, minor));
+        return unusable(message<"gpu.too_old", "{gpu} is too old: it has compute capability {capability}, and {needed} "
+                                               "or later is needed">(
+            {{"gpu", name.data()},
+             {"capability", fmt::format("{}.{}", major, minor)},
+             {"needed", fmt::format("{}.{}", kOldestArchitecture / 10, kOldestArchitecture % 10)}}));
     return {true, {}, name.data(), uuidText(uuid), count};
 }
 
@@ -82,16 +97,18 @@ GpuState askGpuDriver()
     // Kept open: LibTorch's CUDA libraries use the same one later.
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return unusable("there is no NVIDIA driver on this machine (libcuda.so.1)");
+        return unusable(
+            message<"gpu.no_driver", "there is no NVIDIA driver on this machine (libcuda.so.1)">({{"why", dlerror()}}));
     const auto init = entry<Init>(library, "cuInit");
     const auto version = entry<GetInteger>(library, "cuDriverGetVersion");
     const auto count = entry<GetInteger>(library, "cuDeviceGetCount");
     if (!init || !version || !count)
-        return unusable("libcuda.so.1 is no NVIDIA driver");
+        return unusable(message<"gpu.not_a_driver", "libcuda.so.1 is not the library of an NVIDIA driver">());
     int number = 0;
-    if (version(&number) == 0 && number < kOldestDriver)
-        return unusable(fmt::format("the NVIDIA driver is too old: it has CUDA {}.{}, and 13.0 (driver 580) is needed",
-                                    number / 1000, number % 1000 / 10));
+    if (version(&number) == 0 && number < kOldestCuda)
+        return unusable(message<"gpu.driver_too_old", "the NVIDIA driver is too old: it supports CUDA {cuda}, and CUDA "
+                                                      "{needed} (driver {driver} or later) is needed">(
+            {{"cuda", cudaText(number)}, {"needed", cudaText(kOldestCuda)}, {"driver", kOldestDriver}}));
     if (const int status = init(0); status != 0)
         return unusable(initFailure(status));
     if (count(&number) != 0 || number == 0)

@@ -1,6 +1,6 @@
 #include "trainer/loop/host_work.h"
 
-#include <exception>
+#include <utility>
 
 namespace trainer {
 
@@ -40,12 +40,12 @@ void HostWork::finish()
     m_changed.wait(lock, [this] { return m_pieces.empty() && !m_busy; });
 }
 
-std::optional<std::string> HostWork::takeError()
+std::exception_ptr HostWork::takeError()
 {
     const std::lock_guard lock(m_mutex);
     if (m_errors.empty())
-        return std::nullopt;
-    std::string error = std::move(m_errors.front());
+        return nullptr;
+    std::exception_ptr error = std::move(m_errors.front());
     m_errors.pop_front();
     return error;
 }
@@ -77,9 +77,9 @@ void HostWork::doOne(const std::function<void()>& work)
 {
     try {
         work();
-    } catch (const std::exception& failure) {
+    } catch (const std::exception&) {
         const std::lock_guard lock(m_mutex);
-        m_errors.emplace_back(failure.what());
+        m_errors.push_back(std::current_exception());
     }
 }
 

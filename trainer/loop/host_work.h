@@ -4,9 +4,9 @@
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -34,8 +34,8 @@ public:
     void give(std::string_view what, std::function<void()> work);
     /// Returns when everything given so far is done.
     void finish();
-    /// The oldest failure that was not taken yet.
-    std::optional<std::string> takeError();
+    /// The oldest exception that was not taken yet; null: none.
+    std::exception_ptr takeError();
 
 private:
     struct Piece {
@@ -51,7 +51,7 @@ private:
     std::mutex m_mutex; // never held while work is done
     std::condition_variable m_changed;
     std::deque<Piece> m_pieces;
-    std::deque<std::string> m_errors;
+    std::deque<std::exception_ptr> m_errors;
     bool m_busy = false, m_ending = false;
     std::thread m_thread; // not joinable: the caller does the work
 };

@@ -3,7 +3,7 @@
 #include "profiler/model/activity.h"
 
 #include <chrono>
-#include <stdexcept>
+#include <exception>
 
 namespace trainer {
 
@@ -82,7 +82,7 @@ void Metrics::sample()
     for (; !m_unsampled.empty() && isReady(m_unsampled.front()); m_unsampled.pop_front())
         m_recording.sampleLoss(m_unsampled.front().get());
     if (const auto error = m_work.takeError())
-        throw std::runtime_error(*error);
+        std::rethrow_exception(error);
 }
 
 void Metrics::finish()

@@ -28,7 +28,7 @@ public:
     std::shared_future<double> read();
     /// Means since the last take, over all ranks of `group`.
     Meter::Means take(ProcessGroup* group);
-    /// Puts the losses that were read by now into the trace. Throws std::runtime_error when computing failed.
+    /// Puts the losses that were read by now into the trace. Throws what computing them threw.
     void sample();
 
     /// Sums so far, once they are known: what a resumed run needs.

@@ -1,5 +1,6 @@
 #include "trainer/loop/run.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/range_test.h"
 #include "trainer/loop/run_files.h"
@@ -167,7 +168,11 @@ private:
             return;
         m_lossLost = true;
         if (m_around.config[key::onNan] == "stop")
-            throw LossLost(index, loss);
+            profiler::throwError<"training.loss_lost", "The loss is {loss} at step {step}">(
+                profiler::Error::Code::Invalid, {},
+                "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or set run.on_nan = continue; "
+                "debug.anomaly names the operator",
+                {{"loss", inWords(loss)}, {"step", index}});
         m_around.progress.warn(
             message<"training.loss_lost_goes_on",
                     "The loss is {loss} since step {step} or shortly before; the training goes on, as run.on_nan says">(
@@ -263,13 +268,6 @@ profiler::Message notUnderstood(const std::string& why)
 {
     return message<"command.not_understood", "A command was not understood: {why}">({{"why", why}});
 }
-
-LossLost::LossLost(std::int64_t step, double loss)
-    : LossLost(
-          message<"training.loss_lost", "The loss is {loss} at step {step}">({{"loss", inWords(loss)}, {"step", step}}))
-{
-}
-LossLost::LossLost(profiler::Message message) : std::runtime_error(message.text), m_message(std::move(message)) {}
 
 protocol::Done trainThrough(Training& training, const Surroundings& around)
 {

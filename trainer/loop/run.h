@@ -5,7 +5,6 @@
 #include "trainer/loop/training.h"
 
 #include <chrono>
-#include <stdexcept>
 
 namespace trainer {
 
@@ -18,21 +17,11 @@ struct Surroundings {
     ProcessGroup* group = nullptr; ///< those who train together; null: nobody else
 };
 
-/// A loss that is no number, with run.on_nan = stop.
-class LossLost final : public std::runtime_error {
-public:
-    LossLost(std::int64_t step, double loss);
-    [[nodiscard]] const profiler::Message& asMessage() const { return m_message; }
-
-private:
-    explicit LossLost(profiler::Message message);
-    profiler::Message m_message;
-};
-
 /// A command that the trainer cannot read. @param why  as parseCommand() says it
 profiler::Message notUnderstood(const std::string& why);
 
-/// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop.
+/// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop. Throws
+/// profiler::Failure where the loss is not finite and run.on_nan = stop.
 config::protocol::Done trainThrough(Training& training, const Surroundings& around);
 /// Parked until a Turn comes; answers each; until a Stop. Of several ranks the first takes commands, for all, and
 /// answers for all: samples are those of all ranks, losses their means, the peak that of the rank that needs most.

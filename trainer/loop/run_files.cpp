@@ -1,14 +1,17 @@
 #include "trainer/loop/run_files.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/config/training_config.h"
 
+#include <cerrno>
 #include <charconv>
-#include <stdexcept>
+#include <cstring>
 #include <string_view>
 
 namespace trainer {
 
 namespace key = config::key;
+using profiler::Error;
 
 namespace {
 
@@ -39,7 +42,9 @@ std::string keptLines(const fs::path& path, std::int64_t steps)
     if (!std::getline(file, line))
         return kept; // none, or empty: a new one
     if (line != kColumns)
-        throw std::runtime_error("The log cannot go on, the file is no log of a training: " + path.string());
+        profiler::throwError<"log.not_a_log",
+                             "The resumed run cannot append to the file: it is not the log of a training">(
+            Error::Code::Malformed, path.string(), "set run.log_file to another file");
     while (std::getline(file, line) && !file.eof()) {
         std::int64_t step = -1;
         const auto [end, failed] = std::from_chars(line.data(), line.data() + line.size(), step);
@@ -54,13 +59,18 @@ std::shared_ptr<std::ofstream> openLog(const fs::path& path, std::int64_t steps)
 {
     const std::string kept = steps > 0 ? keptLines(path, steps) : std::string();
     const fs::path part = kept.empty() ? path : fs::path(path.string() + ".part");
+    errno = 0;
     auto log = std::make_shared<std::ofstream>(part);
     *log << kColumns << '\n' << kept << std::flush;
     std::error_code failed;
-    if (*log && part != path)
+    if (!*log)
+        failed.assign(errno, std::generic_category());
+    else if (part != path)
         fs::rename(part, path, failed);
     if (!*log || failed)
-        throw std::runtime_error("The log cannot be written: " + path.string());
+        profiler::throwError<"log.not_written", "The log file cannot be written: {why}">(
+            Error::Code::Io, path.string(), "set run.log_file to a file in a folder that can be written",
+            {{"why", failed.message()}});
     return log;
 }
 
@@ -75,6 +85,7 @@ RunFiles::RunFiles(const config::TrainingConfig& config, Recording& recording, P
     const std::string path = config[key::logFile];
     if (path.empty() || !first)
         return;
+    m_logFile = path;
     m_log = openLog(path, steps);
 }
 
@@ -98,10 +109,12 @@ void RunFiles::log(std::string line, std::shared_future<double> loss)
     std::optional<PhaseRange> phase;
     if (!m_apart)
         phase.emplace(m_recording, Phase::Log);
-    m_work.give(profiler::phase::kLog, [file = m_log, line = std::move(line), loss = std::move(loss)] {
-        if (!(*file << line << (loss.valid() ? config::toText(loss.get()) : "") << '\n' << std::flush))
-            throw std::runtime_error("A line of the log could not be written");
-    });
+    m_work.give(profiler::phase::kLog,
+                [path = m_logFile, file = m_log, line = std::move(line), loss = std::move(loss)] {
+                    if (!(*file << line << (loss.valid() ? config::toText(loss.get()) : "") << '\n' << std::flush))
+                        profiler::throwError<"log.line_lost", "A line could not be written to the log file">(
+                            Error::Code::Io, path, "check that its disk has free space");
+                });
 }
 
 void RunFiles::checkpoint(Training& training)
@@ -128,8 +141,16 @@ void RunFiles::checkpoint(Training& training)
 void RunFiles::tellErrors()
 {
     while (const auto error = m_work.takeError())
-        m_progress.warn(profiler::message<"training.file_not_written", "{why}">({{"why", *error}}), {},
-                        "the training goes on without it");
+        try {
+            std::rethrow_exception(error);
+        } catch (const profiler::Failure& failure) {
+            m_progress.warn(failure.error().what, failure.error().where,
+                            failure.error().hint + "; the training goes on");
+        } catch (const std::exception& failure) {
+            m_progress.warn(profiler::message<"training.file_not_written",
+                                              "A file could not be written, the training goes on: {why}">(
+                {{"why", failure.what()}}));
+        }
 }
 
 void RunFiles::finish()

@@ -17,7 +17,7 @@ class RunFiles {
 public:
     /// @param first  the first of the ranks, or the only one: the others write nothing, but tell it what they know
     /// @param steps  done before: of a resumed run, whose log goes on behind them
-    /// Throws std::runtime_error when the log cannot be opened, or is no log that can go on.
+    /// Throws profiler::Failure when the log cannot be opened, or the run cannot append to it.
     RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first,
              std::int64_t steps = 0);
     ~RunFiles();
@@ -38,6 +38,7 @@ private:
     bool m_apart, m_first;
     std::int64_t m_checkpointEvery;
     std::filesystem::path m_folder;
+    std::string m_logFile;                       // empty: none
     std::shared_ptr<std::ofstream> m_log;        // null: none
     std::deque<std::future<void>> m_checkpoints; // on their way to the disk, oldest first
     HostWork m_work;

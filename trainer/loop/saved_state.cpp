@@ -1,12 +1,13 @@
 #include "trainer/loop/saved_state.h"
 
+#include "profiler/model/failure.h"
+
 #include <ATen/ATen.h>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <random>
-#include <stdexcept>
 #include <torch/csrc/jit/serialization/pickle.h>
 #include <unistd.h>
 
@@ -14,12 +15,16 @@ namespace trainer {
 
 namespace fs = std::filesystem;
 using Dict = c10::impl::GenericDict;
+using profiler::Error;
+using profiler::throwError;
 
 namespace {
 
-std::runtime_error problem(const std::string& what, const fs::path& path)
+[[noreturn]] void throwNotWritten(const std::string& why, const fs::path& path)
 {
-    return std::runtime_error(what + ": " + path.string());
+    throwError<"checkpoint.not_written", "The checkpoint cannot be written: {why}">(
+        Error::Code::Io, path.string(), "set run.checkpoint_path to a folder that can be written and has free space",
+        {{"why", why}});
 }
 
 template <class Value>
@@ -31,11 +36,12 @@ Dict dictOf(const std::map<std::string, Value>& values, const c10::TypePtr& type
     return dict;
 }
 
-void writeDown(const std::vector<char>& bytes, const fs::path& path)
+/// @param part  what is written; renamed to `path`, which errors name, once it is complete
+void writeDown(const std::vector<char>& bytes, const fs::path& part, const fs::path& path)
 {
-    const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file < 0)
-        throw problem(std::string("The checkpoint cannot be written (") + std::strerror(errno) + ")", path);
+        throwNotWritten(std::strerror(errno), path);
     std::size_t done = 0;
     while (done < bytes.size()) {
         const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
@@ -49,24 +55,32 @@ void writeDown(const std::vector<char>& bytes, const fs::path& path)
     const int reason = errno;
     ::close(file);
     if (!complete)
-        throw problem(std::string("The checkpoint cannot be written (") + std::strerror(reason) + ")", path);
+        throwNotWritten(std::strerror(reason), path);
 }
 
 } // namespace
 
-std::int64_t SavedState::integer(const std::string& name) const
+double SavedState::number(const std::string& name) const
 {
     const auto found = numbers.find(name);
     if (found == numbers.end())
-        throw std::runtime_error("The checkpoint has no number '" + name + "'");
-    return static_cast<std::int64_t>(found->second);
+        throwError<"checkpoint.no_number", "The checkpoint has no number '{name}'">(Error::Code::Malformed, {}, {},
+                                                                                    {{"name", name}});
+    return found->second;
+}
+
+std::int64_t SavedState::integer(const std::string& name) const
+{
+    return static_cast<std::int64_t>(number(name));
 }
 
 const at::Tensor& SavedState::tensor(const std::string& name) const
 {
     const auto found = tensors.find(name);
     if (found == tensors.end())
-        throw std::runtime_error("The checkpoint is of another model or optimizer: it has no '" + name + "'");
+        throwError<"checkpoint.no_tensor",
+                   "The checkpoint belongs to another model or optimizer: it has no tensor '{name}'">(
+            Error::Code::Invalid, {}, {}, {{"name", name}});
     return found->second;
 }
 
@@ -78,20 +92,22 @@ void save(const SavedState& state, const fs::path& path)
     all.insert("texts", dictOf(state.texts, c10::StringType::get()));
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored); // opening the file says what is wrong
-    const fs::path beside =
+    const fs::path part =
         path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(std::random_device{}()) + ".part";
-    writeDown(torch::jit::pickle_save(all), beside);
+    writeDown(torch::jit::pickle_save(all), part, path);
     std::error_code failed;
-    fs::rename(beside, path, failed);
+    fs::rename(part, path, failed);
     if (failed)
-        throw problem("The checkpoint cannot be put in its place (" + failed.message() + ")", path);
+        throwNotWritten(failed.message(), path);
 }
 
 SavedState loadState(const fs::path& path)
 {
     std::ifstream file(path, std::ios::binary);
     if (!file)
-        throw problem(std::string("The checkpoint cannot be read (") + std::strerror(errno) + ")", path);
+        throwError<"checkpoint.not_read", "The checkpoint cannot be read: {why}">(
+            Error::Code::Io, path.string(), "set run.resume to a checkpoint that can be read",
+            {{"why", std::strerror(errno)}});
     const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
     SavedState state;
     try {
@@ -103,7 +119,8 @@ SavedState loadState(const fs::path& path)
         for (const auto& entry : all.at("texts").toGenericDict())
             state.texts.emplace(entry.key().toStringRef(), entry.value().toStringRef());
     } catch (const std::exception&) {
-        throw problem("This is no checkpoint of a training, or only a part of one", path);
+        throwError<"checkpoint.damaged", "The file is not the checkpoint of a training, or it is incomplete">(
+            Error::Code::Malformed, path.string(), "set run.resume to another checkpoint");
     }
     return state;
 }

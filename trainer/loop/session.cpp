@@ -1,5 +1,6 @@
 #include "trainer/loop/session.h"
 
+#include "profiler/model/failure.h"
 #include "profiler/os/processor.h"
 #include "trainer/loop/batch_search.h"
 #include "trainer/loop/device.h"
@@ -17,7 +18,6 @@
 #include <cstdlib>
 #include <functional>
 #include <mutex>
-#include <stdexcept>
 #include <string_view>
 #include <thread>
 #include <torch/version.h>
@@ -135,8 +135,7 @@ public:
                                     "There are no CUDA graphs on the processor: the training runs uncompiled">(),
                             std::string(key::compile.name), "train on a GPU");
         if (!device->note.empty())
-            m_progress.warn(message<"device.no_cuda", "{problem}">({{"problem", device->note}}), gpu.name,
-                            "the training runs on the processor");
+            m_progress.warn(device->note, gpu.name, "the training runs on the CPU");
         if (m_config[key::findMax] && !findBatch(**dataset))
             return m_commands.stopRequested() ? refuse({profiler::Error::Code::Cancelled, {}, {}, {}}) : Exit::Failed;
         startRanks();
@@ -158,7 +157,10 @@ private:
         for (const config::ConfigError& problem : problems) {
             const config::Knob* knob = config::findKnob(problem.key);
             const bool aboutGpu = !gpu.available && knob && (knob->needsGpu || problem.key == key::device.name);
-            m_progress.fail(messageOf(problem), {}, aboutGpu ? gpu.reason : "");
+            profiler::Message what = messageOf(problem);
+            if (aboutGpu)
+                what.parameters.emplace_back("gpu", gpu.reason.id);
+            m_progress.fail(what, {}, aboutGpu ? gpu.reason.text : "");
         }
         if (!problems.empty())
             return false;
@@ -166,8 +168,8 @@ private:
         try {
             if (isRank())
                 localRank = Ranks::fromEnvironment().localRank;
-        } catch (const std::runtime_error& bad) {
-            m_progress.fail(message<"ranks.bad_environment", "{why}">({{"why", bad.what()}}));
+        } catch (const profiler::Failure& failure) {
+            m_progress.fail(failure.error().what, failure.error().where, failure.error().hint);
             return false;
         }
         const auto enough = enoughGpus(m_config, gpu, localRank);
@@ -224,9 +226,9 @@ private:
             const auto group = joinGroup(device);
             at::manual_seed(static_cast<std::uint64_t>(m_config[key::seed] + (group ? group->rank() : 0)));
             Training training(m_config, dataset, device.device, group, *m_recording, m_progress);
-            const StepReached reached(training, step);
             if (!m_config[key::resume].empty())
-                training.restore(loadState(m_config[key::resume]));
+                resume(training);
+            const StepReached reached(training, step);
             describeRun(*m_recording, m_config, device);
             m_recording->setMetadata("dataset.train_samples", std::to_string(dataset->size(data::Split::Train)));
             m_recording->setMetadata("work.unneeded_gradients", std::to_string(training.trainStep().unneededGradients()));
@@ -240,18 +242,31 @@ private:
         } catch (const StoppedWhileJoining&) {
             return refuse({profiler::Error::Code::Cancelled, {}, {}, {}});
         } catch (const std::exception& exception) {
-            const auto death = deathOfRank();
-            if (death)
-                m_progress.fail(message<"training.rank_died", "The training cannot go on: {why}">({{"why", *death}}),
-                                {}, lastWords());
+            if (const auto death = deathOfRank())
+                m_progress.fail(*death, {}, lastWords());
             else
                 m_progress.report(explain(exception, step));
             return Exit::Failed;
         }
     }
 
+    // Those who find that the checkpoint does not fit do not know its file.
+    void resume(Training& training) const
+    {
+        const std::string path = m_config[key::resume];
+        try {
+            training.restore(loadState(path));
+        } catch (const profiler::Failure& failure) {
+            profiler::Error error = failure.error();
+            error.where = path;
+            if (error.hint.empty())
+                error.hint = "choose another checkpoint with run.resume, or start without one";
+            throw profiler::Failure(std::move(error));
+        }
+    }
+
     // The others fail at the connection to a rank that died, a moment before its end is seen.
-    std::optional<std::string> deathOfRank() const
+    std::optional<profiler::Message> deathOfRank() const
     {
         for (int tries = 0; m_ranks && tries < 20 && !m_ranks->death(); ++tries)
             std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -313,14 +328,14 @@ private:
     std::string lastWords() const
     {
         const std::lock_guard lock(m_ranksMutex);
-        return m_lastWords.empty() ? "look at what that rank said" : m_lastWords;
+        return m_lastWords.empty() ? "look at the output of that rank" : m_lastWords;
     }
 
     // While the other ranks are still to come.
     void watchRanks() const
     {
         if (const auto death = m_ranks->death())
-            throw std::runtime_error(*death);
+            throw profiler::Failure({profiler::Error::Code::Unavailable, *death, {}, {}});
         if (m_commands.stopRequested())
             throw StoppedWhileJoining();
     }
@@ -346,7 +361,7 @@ private:
     // In processes of their own, which may die of it.
     bool findBatch(const data::Dataset& dataset)
     {
-        std::string failure;
+        profiler::Message failure;
         const auto tryOut = [&](std::int64_t batch) {
             if (m_commands.stopRequested())
                 return BatchTrial{BatchTrial::Outcome::Failed, {}};
@@ -364,14 +379,15 @@ private:
             m_progress.fail(failure.empty()
                                 ? message<"batch_search.none_fits",
                                           "No batch size was found: not even the smallest fits into memory">()
-                                : message<"batch_search.failed", "No batch size was found: {why}">({{"why", failure}}),
+                                : message<"batch_search.failed", "No batch size was found: {why}">(
+                                      {{"why", failure.text}, {"error", failure.id}}),
                             {}, "start the search from a smaller batch.size");
             return false;
         }
         if (!failure.empty())
-            m_progress.warn(
-                message<"batch_search.larger_failed",
-                        "A larger batch failed, which was taken for want of memory: {why}">({{"why", failure}}));
+            m_progress.warn(message<"batch_search.larger_failed",
+                                    "A larger batch failed, which was taken as running out of memory: {why}">(
+                {{"why", failure.text}, {"error", failure.id}}));
         m_progress.inform(message<"batch_search.found", "The largest batch that fits is {batch}; the training uses it">(
                               {{"batch", *found}}),
                           {}, "raise optimizer.learning_rate with it, see optimizer.lr_scaling");

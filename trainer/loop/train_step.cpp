@@ -1,5 +1,6 @@
 #include "trainer/loop/train_step.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/models/options.h"
 #include "trainer/precision/autocast.h"
 #include "trainer/workloads/buffers_before.h"
@@ -241,8 +242,12 @@ void TrainStep::restore(const SavedState& state)
     const at::NoGradGuard noGradients;
     const auto takeOver = [&](const std::string& name, at::Tensor& tensor) {
         const at::Tensor& saved = state.tensor("model." + name);
-        TORCH_CHECK(saved.sizes() == tensor.sizes(), "the checkpoint is of another model: its '", name,
-                    "' has the shape ", saved.sizes(), " instead of ", tensor.sizes());
+        if (saved.sizes() != tensor.sizes())
+            profiler::throwError<"checkpoint.tensor_shape",
+                                 "The checkpoint belongs to another model: its tensor '{name}' has the shape {saved}, "
+                                 "not {shape}">(
+                profiler::Error::Code::Invalid, {}, {},
+                {{"name", name}, {"saved", c10::str(saved.sizes())}, {"shape", c10::str(tensor.sizes())}});
         tensor.copy_(saved);
     };
     for (auto& item : m_network->named_parameters())

@@ -1,11 +1,12 @@
 #include "trainer/loop/training.h"
 
+#include "profiler/model/failure.h"
+
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
-#include <stdexcept>
 
 // Where a training stands, out of it and into it again.
 namespace trainer {
@@ -113,8 +114,13 @@ void Training::restore(const SavedState& state)
     for (const auto& name : kSame) {
         const auto found = state.texts.find(std::string(name.name));
         if (found == state.texts.end() || found->second != m_config[name])
-            throw std::runtime_error("The checkpoint is of a training with " + std::string(name.name) + " = " +
-                                     (found == state.texts.end() ? "?" : found->second) + ", not " + m_config[name]);
+            profiler::throwError<"checkpoint.other_configuration",
+                                 "The checkpoint belongs to a training with {key} = {saved}; this training has {key} = "
+                                 "{value}">(profiler::Error::Code::Invalid, {},
+                                            "change the configuration, or choose another checkpoint with run.resume",
+                                            {{"key", name.name},
+                                             {"saved", found == state.texts.end() ? "(unknown)" : found->second},
+                                             {"value", m_config[name]}});
     }
     m_trainStep.restore(state);
     restoreGenerators(state);
@@ -136,7 +142,7 @@ void Training::restore(const SavedState& state)
         return; // the sums are those of all ranks
     std::vector<double> sums;
     for (std::size_t i = 0; i < m_metrics.state().get().size(); ++i)
-        sums.push_back(state.numbers.at("meter." + std::to_string(i)));
+        sums.push_back(state.number("meter." + std::to_string(i)));
     m_metrics.setState(sums);
 }
 

@@ -1,5 +1,6 @@
 #include "trainer/memory/recompute.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/memory/saved_tensors.h"
 #include "trainer/precision/autocast.h"
 
@@ -16,6 +17,8 @@ namespace trainer {
 namespace {
 
 namespace autograd = torch::autograd;
+
+constexpr const char *kKnob = "checkpointing", *kHint = "set checkpointing=off";
 
 // The states of the generators that a block may draw from, at the time it is made.
 class RandomState {
@@ -179,7 +182,8 @@ private:
         }
         at::Tensor call_unpack_hook() override
         {
-            TORCH_CHECK(false, "a block that is recomputed has a backward pass of its own");
+            profiler::throwError<"recompute.backward", "A recomputed block runs a backward pass of its own">(
+                profiler::Error::Code::Unsupported, kKnob, kHint);
         }
 
     private:
@@ -205,8 +209,10 @@ private:
     void computeAgain()
     {
         for (std::size_t i = 0; i < m_inputs.size(); ++i)
-            TORCH_CHECK(m_inputs[i]._version() == m_versions[i],
-                        "what goes into a block that is recomputed was changed in place after it had run");
+            if (m_inputs[i]._version() != m_versions[i])
+                profiler::throwError<"recompute.input_changed",
+                                     "The input of a recomputed block was changed in place after its forward pass">(
+                    profiler::Error::Code::Unsupported, kKnob, kHint);
         if (m_cost)
             waitFor(m_device);
         const auto begin = std::chrono::steady_clock::now();
@@ -219,7 +225,10 @@ private:
         bool same = found.size() == m_dropped.size();
         for (std::size_t i = 0; same && i < found.size(); ++i)
             same = found[i].sizes() == m_dropped[i].sizes && found[i].scalar_type() == m_dropped[i].type;
-        TORCH_CHECK(same, "a block that is recomputed computed something else the second time");
+        if (!same)
+            profiler::throwError<"recompute.differs",
+                                 "A recomputed block computed other tensors in the second forward pass">(
+                profiler::Error::Code::Unsupported, kKnob, kHint);
         m_again = std::move(found);
     }
 

@@ -1,16 +1,18 @@
 #include "trainer/models/compiled_model.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/loop/progress.h"
 #include "trainer/models/model_file.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
 #include <link.h>
 #include <sstream>
-#include <stdexcept>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <unistd.h>
 #include <unordered_map>
@@ -32,12 +34,16 @@ public:
         m_path = std::string(folder && *folder ? folder : "/tmp") + "/stepscope-XXXXXX.pt2";
         const int file = ::mkstemps(m_path.data(), 4);
         if (file < 0)
-            throw std::runtime_error("no temporary file can be made for it: " + m_path);
+            profiler::throwError<"package.no_temporary_file", "its temporary copy {file} cannot be created: {why}">(
+                profiler::Error::Code::Io, m_path, "set TMPDIR to a folder that can be written",
+                {{"file", m_path}, {"why", std::strerror(errno)}});
         const bool written = ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
         ::close(file);
         if (!written) {
             ::unlink(m_path.c_str());
-            throw std::runtime_error("there is no room for a copy of it: " + m_path);
+            profiler::throwError<"package.no_room", "there is no room for its temporary copy {file}">(
+                profiler::Error::Code::NoSpace, m_path, "free space there, or set TMPDIR to another folder",
+                {{"file", m_path}});
         }
     }
     ~TemporaryFile() { ::unlink(m_path.c_str()); }
@@ -74,7 +80,8 @@ std::filesystem::path libraryFolder()
 void openWholeLibTorch()
 {
     if (!::dlopen((libraryFolder() / "libtorch.so").c_str(), RTLD_LAZY | RTLD_GLOBAL))
-        throw std::runtime_error(::dlerror());
+        profiler::throwError<"package.no_libtorch", "the LibTorch that it is linked to cannot be loaded: {why}">(
+            profiler::Error::Code::Unavailable, {}, "repair the installation of LibTorch", {{"why", ::dlerror()}});
 }
 
 std::string reason(const std::exception& failure)
@@ -126,6 +133,8 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     }
     try {
         model->load(*content);
+    } catch (const profiler::Failure& failure) {
+        model->giveUp(failure.error().what, failure.error().hint);
     } catch (const std::exception& failure) {
         model->giveUp(message<"package.not_loaded", "it is no package that this LibTorch can load: {why}">(
                           {{"why", reason(failure)}}),

@@ -1,5 +1,6 @@
 #include "trainer/models/model_file.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/data/file_bytes.h"
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +9,6 @@
 #include <memory>
 #include <openssl/evp.h>
 #include <optional>
-#include <stdexcept>
 
 namespace trainer {
 
@@ -54,7 +54,8 @@ std::string sha256(const std::string& bytes)
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;
     if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-        throw std::runtime_error("SHA-256 is not to be had from OpenSSL here");
+        profiler::throwError<"model_file.no_sha256", "OpenSSL does not offer SHA-256 on this machine">(
+            Error::Code::Unsupported, {}, "check the configuration of OpenSSL (OPENSSL_CONF)");
     constexpr const char* kDigits = "0123456789abcdef";
     std::string text;
     for (unsigned int i = 0; i < size; ++i) {
@@ -138,22 +139,33 @@ void checkAnswer(const ModelOptions& options, const Pass& pass)
 {
     const Objective objective = objectiveOf(options);
     const at::Tensor& answer = pass.predictions;
-    const auto wrong = [&](const std::string& needed) {
-        throw ModelMisfit("the model gives " + shapeText(answer.sizes()) + ", " + needed + " (targets are " +
-                              shapeText(pass.targets.sizes()) + ")",
-                          options.path, "take the data set or the model.loss that it was made for, or another model");
+    const auto fails = [&](profiler::Message what) {
+        throw profiler::Failure(
+            {Error::Code::Invalid, std::move(what), options.path,
+             "choose the data set or the model.loss that the model was made for, or another model"});
     };
-    const std::string classes = std::to_string(options.data.classes);
+    // Only made for a failure: this runs in every step.
+    using profiler::MessageParameter;
+    const auto output = [&] { return MessageParameter("output", shapeText(answer.sizes())); };
+    const auto targets = [&] { return MessageParameter("targets", shapeText(pass.targets.sizes())); };
+    const auto classes = [&] { return MessageParameter("classes", options.data.classes); };
     const std::int64_t dimensions = pass.targets.dim();
     if (objective == Objective::Given && answer.numel() != 1)
-        wrong("model.loss=given needs one number, the loss");
+        fails(profiler::message<"model_file.no_loss",
+                                "model.loss=given needs one number, the loss; the model returns {output}">({output()}));
     if (objective == Objective::Numbers && answer.sizes() != pass.targets.sizes())
-        wrong("model.loss=mse needs the shape of the targets");
+        fails(profiler::message<"model_file.output_shape",
+                                "model.loss=mse needs an output of the targets' shape, {targets}; the model returns "
+                                "{output}">({targets(), output()}));
     if (objective == Objective::Tokens && (answer.dim() != dimensions + 1 || answer.size(-1) < options.data.classes))
-        wrong("a score for each of " + classes + " tokens is needed in the last dimension");
+        fails(profiler::message<"model_file.token_scores",
+                                "The model must return a score for each of {classes} tokens in the last dimension; it "
+                                "returns {output} for targets of {targets}">({classes(), output(), targets()}));
     if ((objective == Objective::Classes || objective == Objective::Voxels) &&
         (answer.dim() != dimensions + 1 || answer.size(1) < options.data.classes))
-        wrong("a score for each of " + classes + " classes is needed in the second dimension");
+        fails(profiler::message<"model_file.class_scores",
+                                "The model must return a score for each of {classes} classes in the second dimension; "
+                                "it returns {output} for targets of {targets}">({classes(), output(), targets()}));
 }
 
 } // namespace trainer

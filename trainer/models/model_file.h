@@ -4,7 +4,6 @@
 #include "trainer/models/objective.h"
 #include "trainer/workloads/workload.h"
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,27 +20,14 @@ struct CodeFile {
 profiler::Result<std::string> readTrusted(const CodeFile& file);
 /// Of the user's model.
 profiler::Result<std::string> readTrusted(const ModelOptions& options);
-/// SHA-256 in lower-case hexadecimal.
+/// SHA-256 in lower-case hexadecimal. Throws profiler::Failure where OpenSSL does not offer it.
 std::string sha256(const std::string& bytes);
 
 /// What a model of the user's is trained for: model.loss, with data of this kind.
 Objective objectiveOf(const ModelOptions& options);
 /// Whether model.input_shapes, where it is given, is what the data set gives. The error has both.
 profiler::Result<void> checkShapes(const ModelOptions& options);
-/// The user's model and the data do not go together: what, the file, and what to do.
-class ModelMisfit final : public std::runtime_error {
-public:
-    ModelMisfit(const std::string& what, std::string where, std::string hint)
-        : std::runtime_error(what), m_where(std::move(where)), m_mend(std::move(hint))
-    {
-    }
-    [[nodiscard]] const std::string& where() const { return m_where; }
-    [[nodiscard]] const std::string& hint() const { return m_mend; }
-
-private:
-    std::string m_where, m_mend;
-};
-/// Throws ModelMisfit, naming both shapes, when the model's answer cannot be held against the targets.
+/// Throws profiler::Failure, naming both shapes, when the loss cannot compare the model's output with the targets.
 void checkAnswer(const ModelOptions& options, const Pass& pass);
 
 } // namespace trainer

@@ -1,13 +1,16 @@
 #include "trainer/parallel/cuda_plugin.h"
 
+#include "profiler/model/failure.h"
+
 #include <dlfcn.h>
 #include <filesystem>
-#include <stdexcept>
 #include <string>
 
 namespace trainer {
 
 namespace {
+
+constexpr const char *kFile = "libstepscope_cuda.so", *kHint = "install Stepscope again";
 
 const CudaPlugin& open()
 {
@@ -15,14 +18,16 @@ const CudaPlugin& open()
     const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
     // Beside the program in a build, in the private library folder of an installation.
     void* library = nullptr;
-    for (const char* place : {"libstepscope_cuda.so", "../lib/stepscope/libstepscope_cuda.so"})
+    for (const char* folder : {".", "../lib/stepscope"})
         if (!library)
-            library = dlopen((program.parent_path() / place).c_str(), RTLD_NOW | RTLD_GLOBAL);
+            library = dlopen((program.parent_path() / folder / kFile).c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library)
-        throw std::runtime_error(std::string("Stepscope's CUDA library cannot be loaded: ") + dlerror());
+        profiler::throwError<"cuda.library_not_loaded", "Stepscope's CUDA library cannot be loaded: {why}">(
+            profiler::Error::Code::Unavailable, kFile, kHint, {{"why", dlerror()}});
     const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "stepscope_cuda_plugin"));
     if (!entry)
-        throw std::runtime_error("libstepscope_cuda.so is of another version");
+        profiler::throwError<"cuda.library_version", "Stepscope's CUDA library has another version than the trainer">(
+            profiler::Error::Code::Unsupported, kFile, kHint);
     return *entry();
 }
 

@@ -31,7 +31,7 @@ struct CudaPlugin {
                                                   std::chrono::milliseconds timeout) = nullptr;
 };
 
-/// Opens it at the first call. Throws std::runtime_error with the loader's reason when that fails.
+/// Opens it at the first call. Throws profiler::Failure with the loader's reason when that fails.
 const CudaPlugin& cudaPlugin();
 
 } // namespace trainer

@@ -1,14 +1,16 @@
 #include "trainer/parallel/local_ranks.h"
 
+#include "profiler/model/failure.h"
+
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <stdexcept>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -18,6 +20,7 @@
 namespace trainer {
 
 namespace fs = std::filesystem;
+using profiler::Error;
 
 namespace {
 
@@ -33,10 +36,12 @@ int freePort()
     socklen_t size = sizeof(address);
     const bool found = socket >= 0 && ::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
                        ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    const int failure = errno;
     if (socket >= 0)
         ::close(socket);
     if (!found)
-        throw std::runtime_error("No port is free for the ranks of this training");
+        profiler::throwError<"ranks.no_port", "No TCP port can be opened for the ranks of this training: {why}">(
+            Error::Code::Unavailable, "127.0.0.1", {}, {{"why", std::strerror(failure)}});
     return ntohs(address.sin_port);
 }
 
@@ -100,7 +105,9 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
 {
     int progress[2];
     if (::pipe2(progress, O_CLOEXEC) != 0)
-        throw std::runtime_error("No pipe is free for the ranks of this training");
+        profiler::throwError<"ranks.no_pipe", "No pipe can be created for rank {rank} of this training: {why}">(
+            Error::Code::Unavailable, {}, "set parallel.local_ranks to a smaller number, or raise ulimit -n",
+            {{"rank", rank}, {"why", std::strerror(errno)}});
     std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress[1])};
     words.insert(words.end(), arguments.begin(), arguments.end());
     if (!trace.empty())
@@ -112,15 +119,20 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
     setVariables(rank, size, port);
     const pid_t parent = ::getpid();
     const pid_t pid = ::fork();
+    const int failure = errno;
     if (pid == 0)
         become(argv, progress[1], parent);
     ::close(progress[1]);
-    if (pid < 0)
-        throw std::runtime_error("No process can be made for the ranks of this training");
+    if (pid < 0) {
+        ::close(progress[0]);
+        profiler::throwError<"ranks.no_process", "No process can be started for rank {rank} of this training: {why}">(
+            Error::Code::Unavailable, {}, "set parallel.local_ranks to a smaller number, or raise ulimit -u",
+            {{"rank", rank}, {"why", std::strerror(failure)}});
+    }
     m_children.push_back({rank, pid, progress[0], {}, false});
 }
 
-std::optional<std::string> LocalRanks::death() const
+std::optional<profiler::Message> LocalRanks::death() const
 {
     const std::lock_guard lock(m_mutex);
     return m_death.empty() ? std::nullopt : std::optional(m_death);
@@ -163,9 +175,13 @@ void LocalRanks::noteEnd(Child& child, int state)
         child.ended = true;
         if (!m_death.empty() || m_ending || (WIFEXITED(state) && WEXITSTATUS(state) == 0))
             return;
-        m_death = "rank " + std::to_string(child.rank) +
-                  (WIFSIGNALED(state) ? " was ended by signal " + std::to_string(WTERMSIG(state))
-                                      : " ended with status " + std::to_string(WEXITSTATUS(state)));
+        m_death = WIFSIGNALED(state)
+                      ? profiler::message<"training.rank_killed",
+                                          "The training cannot continue: rank {rank} was ended by signal {signal}">(
+                            {{"rank", child.rank}, {"signal", WTERMSIG(state)}})
+                      : profiler::message<"training.rank_exited",
+                                          "The training cannot continue: rank {rank} exited with status {status}">(
+                            {{"rank", child.rank}, {"status", WEXITSTATUS(state)}});
     }
     tellOfDeath();
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "profiler/model/message.h"
+
 #include <atomic>
 #include <filesystem>
 #include <functional>
@@ -18,13 +20,14 @@ class LocalRanks {
 public:
     /// A line of a rank's progress.
     using Listener = std::function<void(int rank, const std::string& line)>;
-    /// The first death of a rank, which death() tells by then. May take long; must not throw.
+    /// The first death of a rank, which death() reports by then. May take long; must not throw.
     using DeathListener = std::function<void()>;
 
     /// @param arguments  of this program, without its name and --trace; each rank gets them
     /// @param trace  of rank 0; the others take traceOf() it
     /// @param listener  called on a thread that watches the ranks
     /// @param deathListener  called on a thread of its own
+    /// Throws profiler::Failure when a rank cannot be started.
     LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
                Listener listener, DeathListener deathListener);
     /// Ends the ranks, then waits for the listeners.
@@ -32,8 +35,8 @@ public:
     LocalRanks(const LocalRanks&) = delete;
     LocalRanks& operator=(const LocalRanks&) = delete;
 
-    /// Which rank died first, and of what; empty while all are well or ended well.
-    [[nodiscard]] std::optional<std::string> death() const;
+    /// Which rank died first, and of what; nullopt while all run or ended well.
+    [[nodiscard]] std::optional<profiler::Message> death() const;
     /// Waits until all ended.
     void wait();
 
@@ -61,7 +64,7 @@ private:
     DeathListener m_deathListener;
     std::vector<Child> m_children; // of the watching thread, once it runs
     mutable std::mutex m_mutex;
-    std::string m_death;
+    profiler::Message m_death; // empty: none
     std::atomic<bool> m_ending = false;
     std::thread m_telling; // of the watching thread, until that has ended
     std::thread m_thread;

@@ -1,5 +1,6 @@
 #include "trainer/parallel/process_group.h"
 
+#include "profiler/model/failure.h"
 #include "trainer/parallel/cuda_plugin.h"
 #include "trainer/parallel/own_address.h"
 
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <stdexcept>
 #include <thread>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
@@ -64,8 +64,13 @@ void awaitAll(c10d::Store& store, const Ranks& ranks, const std::function<void()
             if (watch)
                 watch();
             else if (std::chrono::steady_clock::now() - begin > kToJoin)
-                throw std::runtime_error("Rank " + std::to_string(rank) + " of " + std::to_string(ranks.size) +
-                                         " has not come within two minutes");
+                profiler::throwError<"ranks.missing", "Rank {rank} of {size} did not join within {time}">(
+                    profiler::Error::Code::Unavailable, {},
+                    "check that it was started, and that all ranks have the same MASTER_ADDR and MASTER_PORT",
+                    {{"rank", rank},
+                     {"size", ranks.size},
+                     {"time", std::chrono::duration<double, std::micro>(kToJoin).count(),
+                      std::to_string(kToJoin.count()) + " minutes"}});
             std::this_thread::sleep_for(kLook);
         }
 }
@@ -83,7 +88,7 @@ std::string addressForOthers(const Ranks& ranks)
     if (here && severalHosts && isLoopback(*here))
         here = addressTowardsAnywhere();
     if (!here)
-        throw std::runtime_error(here.error().message());
+        throw profiler::Failure(here.error());
     return *here;
 }
 
@@ -116,7 +121,10 @@ Ranks Ranks::fromEnvironment()
     ranks.address = text("MASTER_ADDR", "127.0.0.1");
     ranks.port = number("MASTER_PORT", 29500);
     if (ranks.size < 1 || ranks.rank < 0 || ranks.rank >= ranks.size || ranks.port < 1 || ranks.port > 65535)
-        throw std::runtime_error("RANK, WORLD_SIZE or MASTER_PORT make no sense; start the ranks with torchrun");
+        profiler::throwError<"ranks.bad_environment",
+                             "RANK={rank}, WORLD_SIZE={size} and MASTER_PORT={port} are inconsistent">(
+            profiler::Error::Code::Invalid, "environment variables", "start the ranks with torchrun",
+            {{"rank", ranks.rank}, {"size", ranks.size}, {"port", ranks.port}});
     return ranks;
 }
 

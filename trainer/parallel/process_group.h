@@ -18,7 +18,8 @@ struct Ranks {
     int rank = 0, size = 1, localRank = 0;
     std::string address = "127.0.0.1"; ///< where rank 0 listens
     int port = 29500;
-    /// From RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT; one process where they are not set.
+    /// From RANK, WORLD_SIZE, LOCAL_RANK, MASTER_ADDR and MASTER_PORT; one process where they are not set. Throws
+    /// profiler::Failure where they are inconsistent.
     static Ranks fromEnvironment();
 };
 

@@ -1,10 +1,10 @@
+#include "profiler/model/failure.h"
 #include "trainer/models/model_file.h"
 #include "trainer/plugin/stepscope_plugin.h"
 #include "trainer/workloads/network.h"
 #include "trainer/workloads/workload.h"
 
 #include <dlfcn.h>
-#include <stdexcept>
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -74,7 +74,8 @@ public:
             data.inputs.push_back(input.shape);
         m_model = plugin.make(data);
         if (!m_model)
-            throw std::runtime_error("the plug-in " + options.path + " made no model");
+            profiler::throwError<"plugin.no_model", "The plug-in's make function returned no model">(
+                Error::Code::Invalid, options.path, "return a model from the function that STEPSCOPE_PLUGIN names");
         register_module("model", m_model);
     }
 
@@ -105,7 +106,7 @@ std::shared_ptr<Network> make(const ModelOptions& options)
 {
     const auto plugin = describe(options);
     if (!plugin)
-        throw std::runtime_error(plugin.error().message());
+        throw profiler::Failure(plugin.error());
     return std::make_shared<Plugged>(options, **plugin);
 }
 

@@ -1,3 +1,4 @@
+#include "profiler/model/failure.h"
 #include "trainer/models/model_file.h"
 #include "trainer/models/script_trace.h"
 #include "trainer/workloads/network.h"
@@ -7,13 +8,14 @@
 #include <algorithm>
 #include <c10/util/Exception.h>
 #include <sstream>
-#include <stdexcept>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/serialization/import.h>
 
 namespace trainer::workloads {
 
 namespace {
+
+using profiler::Error;
 
 std::string shapesOf(const BatchTensors& batch)
 {
@@ -34,8 +36,9 @@ public:
             register_parameter(flat(parameter.name), parameter.value, parameter.value.requires_grad());
         const auto parameters = this->parameters();
         if (std::none_of(parameters.begin(), parameters.end(), [](const at::Tensor& p) { return p.requires_grad(); }))
-            throw std::runtime_error(options.path + " has no parameter that requires a gradient: there is nothing to "
-                                                    "train. Save the model before it is frozen.");
+            profiler::throwError<"model_file.no_gradients",
+                                 "None of the model's parameters requires a gradient, so there is nothing to train">(
+                Error::Code::Invalid, options.path, "save the model before it is frozen");
         for (const auto& buffer : m_module.named_buffers())
             register_buffer(flat(buffer.name), buffer.value);
     }
@@ -64,23 +67,29 @@ private:
     }
     at::Tensor call(std::vector<c10::IValue> arguments, const BatchTensors& batch)
     {
+        const c10::IValue answer = forwardOfModule(std::move(arguments), batch);
+        if (answer.isTensor())
+            return answer.toTensor();
+        if (answer.isTuple() && !answer.toTupleRef().elements().empty() && answer.toTupleRef().elements()[0].isTensor())
+            return answer.toTupleRef().elements()[0].toTensor();
+        profiler::throwError<"model_file.no_tensor", "The model returned {kind} instead of a tensor">(
+            Error::Code::Invalid, m_options.path, "return a tensor, or a tuple that begins with one, from forward()",
+            {{"kind", answer.tagKind()}});
+    }
+    c10::IValue forwardOfModule(std::vector<c10::IValue> arguments, const BatchTensors& batch)
+    {
         try {
-            const c10::IValue answer = m_module.forward(std::move(arguments));
-            if (answer.isTensor())
-                return answer.toTensor();
-            if (answer.isTuple() && !answer.toTupleRef().elements().empty() &&
-                answer.toTupleRef().elements()[0].isTensor())
-                return answer.toTupleRef().elements()[0].toTensor();
-            throw std::runtime_error("it gives " + answer.tagKind() + ", no tensor");
+            return m_module.forward(std::move(arguments));
         } catch (const c10::OutOfMemoryError&) {
             throw;
         } catch (const std::exception& thrown) {
             const auto* error = dynamic_cast<const c10::Error*>(&thrown);
-            throw ModelMisfit("the model failed on inputs of shape " + shapesOf(batch) + ", " +
-                                  layerAndReason(error ? error->what_without_backtrace() : thrown.what()),
-                              m_options.path,
-                              "take the data set and dataset.image_size that it was made for; model.input_shapes says "
-                              "what it takes, and is checked before the run");
+            const std::string why = layerAndReason(error ? error->what_without_backtrace() : thrown.what());
+            profiler::throwError<"model_file.forward", "The model failed on inputs of shape {shapes}: {why}">(
+                Error::Code::Invalid, m_options.path,
+                "choose the data set and the dataset.image_size that the model was made for; with "
+                "model.input_shapes the shapes are checked before the run",
+                {{"shapes", shapesOf(batch)}, {"why", why}});
         }
     }
 
@@ -99,16 +108,15 @@ std::shared_ptr<Network> make(const ModelOptions& options)
 {
     const auto file = readTrusted(options);
     if (!file)
-        throw std::runtime_error(file.error().message());
+        throw profiler::Failure(file.error());
     try {
         return std::make_shared<Scripted>(options, *file);
     } catch (const c10::Error& error) {
         const std::string text = error.what_without_backtrace();
-        throw ModelMisfit("the model is no TorchScript file that this LibTorch reads (" +
-                              text.substr(0, text.find('\n')) + ")",
-                          options.path,
-                          "save it as TorchScript: torch.jit.script(model).save(path); a file of torch.save holds no "
-                          "code");
+        profiler::throwError<"model_file.no_torchscript", "LibTorch cannot read the file as TorchScript: {why}">(
+            Error::Code::Malformed, options.path,
+            "save the model as TorchScript: torch.jit.script(model).save(path); torch.save() writes no code",
+            {{"why", text.substr(0, text.find('\n'))}});
     }
 }
 

@@ -1,3 +1,4 @@
+#include "profiler/model/failure.h"
 #include "trainer/optimizers/parts/families.h"
 #include "trainer/optimizers/parts/list_optimizer.h"
 
@@ -11,8 +12,9 @@ namespace {
 
 void refuseFused(const OptimizerOptions& options)
 {
-    TORCH_CHECK(options.implementation != OptimizerOptions::Implementation::Fused,
-                "LibTorch has no fused kernel for this optimizer; set optimizer.implementation to foreach");
+    if (options.implementation == OptimizerOptions::Implementation::Fused)
+        profiler::throwError<"optimizer.no_fused", "LibTorch has no fused kernel for this optimizer">(
+            profiler::Error::Code::Unsupported, "optimizer.implementation", "set optimizer.implementation to foreach");
 }
 
 class Lars final : public ListOptimizer {

@@ -1,11 +1,14 @@
 #include "trainer/optimizers/parts/list_optimizer.h"
 
+#include "profiler/model/failure.h"
+
 #include <ATen/ATen.h>
 #include <unordered_map>
 
 namespace trainer::optimizers {
 
 using Implementation = OptimizerOptions::Implementation;
+using profiler::Error;
 
 namespace {
 
@@ -23,7 +26,10 @@ at::Tensor makeSlot(const at::Tensor& parameter, const ListOptimizer::Slot& slot
 const at::Tensor& find(const std::unordered_map<std::string, at::Tensor>& all, const std::string& name)
 {
     const auto found = all.find(name);
-    TORCH_CHECK(found != all.end(), "the saved state of the optimizer has no '", name, "'");
+    if (found == all.end())
+        profiler::throwError<"checkpoint.no_optimizer_state",
+                             "The checkpoint belongs to another model or optimizer: its optimizer has no '{name}'">(
+            Error::Code::Invalid, {}, {}, {{"name", name}});
     return found->second;
 }
 
@@ -85,13 +91,21 @@ void ListOptimizer::setState(const State& state)
     for (std::size_t slot = 0; slot < m_slots.size(); ++slot)
         for (std::size_t i = 0; i < m_parameters.size(); ++i) {
             const at::Tensor& saved = find(all, slotName(m_names[slot].name, i));
-            TORCH_CHECK(saved.sizes() == m_slots[slot][i].sizes(), "the saved '", slotName(m_names[slot].name, i),
-                        "' has the shape ", saved.sizes(), " instead of ", m_slots[slot][i].sizes());
+            if (saved.sizes() != m_slots[slot][i].sizes())
+                profiler::throwError<"checkpoint.optimizer_shape",
+                                     "The checkpoint belongs to another model: '{name}' of its optimizer has the shape "
+                                     "{saved}, not {shape}">(Error::Code::Invalid, {}, {},
+                                                             {{"name", slotName(m_names[slot].name, i)},
+                                                              {"saved", c10::str(saved.sizes())},
+                                                              {"shape", c10::str(m_slots[slot][i].sizes())}});
             m_slots[slot][i].copy_(saved);
         }
     const at::Tensor steps = find(all, "steps");
-    TORCH_CHECK(steps.numel() == static_cast<std::int64_t>(m_steps.size()), "the saved optimizer has ", steps.numel(),
-                " parameters instead of ", m_steps.size());
+    if (steps.numel() != static_cast<std::int64_t>(m_steps.size()))
+        profiler::throwError<"checkpoint.optimizer_size",
+                             "The checkpoint belongs to another model: its optimizer has {saved} parameters, not "
+                             "{count}">(Error::Code::Invalid, {}, {},
+                                        {{"saved", steps.numel()}, {"count", m_steps.size()}});
     for (std::size_t i = 0; i < m_steps.size(); ++i) {
         m_steps[i] = steps[static_cast<std::int64_t>(i)].item<std::int64_t>();
         if (fused())
