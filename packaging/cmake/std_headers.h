@@ -1,4 +1,4 @@
-// Precompiled for the libraries without precompiled headers of their own: the standard headers that most files include.
+// Precompiled for the rooms that have no headers of their own to precompile: the standard library's that most files include.
 #pragma once
 
 #include <algorithm>
