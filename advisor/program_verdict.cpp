@@ -233,11 +233,39 @@ std::optional<Advice> onNorm(const RuleContext&, const ProgramFacts& facts)
         {{"norms", norms}, {"layers", weighted}}));
 }
 
+bool hasTrained(const ProgramFacts& facts)
+{
+    return numberOr(facts.loss, "count", 0) >= 1;
+}
+
+/// The answer for a program that updates its weights without torch.optim, as the word language model of
+/// pytorch/examples does.
+std::optional<Advice> withoutOptimizer(const ProgramFacts& facts)
+{
+    if (!hasTrained(facts) || !facts.ofKind("optimizer").empty())
+        return std::nullopt;
+    return silent(message<"program.optimizer.none",
+                          "The program uses no optimizer of torch.optim: it updates its weights itself.">());
+}
+
+std::optional<Advice> onFused(const RuleContext&, const ProgramFacts& facts)
+{
+    return withoutOptimizer(facts);
+}
+
+/// The answer for a program that trains without a DataLoader.
+std::optional<Advice> onLoader(const RuleContext&, const ProgramFacts& facts)
+{
+    if (!hasTrained(facts) || !facts.ofKind("loader").empty())
+        return std::nullopt;
+    return silent(message<"program.loader.none", "The program trains without a DataLoader.">());
+}
+
 std::optional<Advice> onOptimizer(const RuleContext&, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
     if (!optimizer)
-        return std::nullopt;
+        return withoutOptimizer(facts);
     const double decay = optimizer->number("weight_decay").value_or(0);
     const bool decoupled = optimizer->flag("decoupled_weight_decay").value_or(false);
     if (optimizer->shortName() == "Adam" && decay > 0 && !decoupled)
@@ -255,7 +283,7 @@ std::optional<Advice> onScaling(const RuleContext&, const ProgramFacts& facts)
     const ProgramObject* optimizer = facts.mainOptimizer();
     const ProgramObject* loader = facts.trainingLoader();
     if (!optimizer)
-        return std::nullopt;
+        return withoutOptimizer(facts);
     const double rate = optimizer->number("lr").value_or(0);
     const double batch = loader ? loader->number("batch_size").value_or(0) : 0;
     return silent(message<"program.scaling.as_written",
@@ -268,7 +296,9 @@ std::optional<Advice> onScaling(const RuleContext&, const ProgramFacts& facts)
 std::optional<Advice> onDecay(const RuleContext&, const ProgramFacts& facts)
 {
     const ProgramObject* optimizer = facts.mainOptimizer();
-    if (!optimizer || !optimizer->number("weight_decay"))
+    if (!optimizer)
+        return withoutOptimizer(facts);
+    if (!optimizer->number("weight_decay"))
         return std::nullopt;
     double decay = 0;
     if (const auto groups = optimizer->fields.find("groups"); groups != optimizer->fields.end() && groups->is_array())
@@ -292,7 +322,7 @@ std::optional<Advice> onSchedule(const RuleContext&, const ProgramFacts& facts)
             {{"schedule", name(*schedulers.front())}}));
     const ProgramObject* optimizer = facts.mainOptimizer();
     if (!optimizer)
-        return std::nullopt;
+        return withoutOptimizer(facts);
     if (optimizer->flag("lr_changed").value_or(false))
         return silent(message<"program.schedule.by_hand", "The program changes the learning rate itself.">());
     const double losses = numberOr(facts.loss, "count", 0);
@@ -428,7 +458,7 @@ struct Row {
     bool always = false; ///< also if the rule itself has an answer
 };
 
-constexpr std::array<Row, 24> kRows = {{
+constexpr std::array<Row, 27> kRows = {{
     {"batch.find_max", onMemory},
     {"checkpointing", onMemory},
     {"gradient.accumulation", onMemory},
@@ -446,9 +476,12 @@ constexpr std::array<Row, 24> kRows = {{
     {"gradient.clip_value",
      [](const RuleContext&, const ProgramFacts& f) { return onClipping(f, "clip_grad_value_"); }},
     {"host.async_work", onFiles},
+    {"loader.persistent_workers", onLoader},
+    {"loader.prefetch_factor", onLoader},
     {"memory_format", onLayout},
     {"model.conv_bias", onConvolutionBias},
     {"model.norm", onNorm},
+    {"optimizer.fused", onFused},
     {"optimizer.kind", onOptimizer},
     {"optimizer.lr_scaling", onScaling},
     {"optimizer.weight_decay", onDecay},

@@ -1,5 +1,7 @@
 #include "advisor/experiment/output_tail.h"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -91,7 +93,13 @@ std::string OutputTail::lastLines() const
 
 bool namesScarceResource(std::string_view error)
 {
-    return error.find("ut of memory") != error.npos || namesTakenPort(error);
+    // Of CUDA and of our own messages, of PyTorch on a CPU, of Python, of C++, of the operating system (ENOMEM).
+    constexpr std::array<std::string_view, 6> kLackOfMemory = {"ut of memory",     "can't allocate memory",
+                                                               "not enough memory", "MemoryError",
+                                                               "std::bad_alloc",    "Cannot allocate memory"};
+    return namesTakenPort(error) || std::ranges::any_of(kLackOfMemory, [&](std::string_view text) {
+               return error.find(text) != error.npos;
+           });
 }
 
 bool namesTakenPort(std::string_view error)

@@ -30,7 +30,8 @@ constexpr std::string_view kDocument =
     R"("objects":[)"
     R"({"id":"loader:0","kind":"loader","class":"torch.utils.data.DataLoader","framework":null,"role":"training","count":40,)"
     R"("site":{"file":"/p/train.py","line":10,"column":11,"end_line":14,"end_column":5,"function":"main"},"chain":[],)"
-    R"("settings":{"batch_size":{"value":4,"given":true,"argument":"batch_size"},"num_workers":{"value":0,"given":false,"argument":null}}},)"
+    R"("settings":{"batch_size":{"value":4,"given":true,"argument":"batch_size"},"num_workers":{"value":0,"given":false,"argument":null,)"
+    R"("configuration":{"file":"/p/conf.yaml","line":3,"column":11,"end_column":12,"key":"data.workers"}}}},)"
     R"({"id":"loader:1","kind":"loader","class":"torch.utils.data.DataLoader","role":"validation","count":9000,"settings":{}},)"
     R"({"id":"optimizer:0","kind":"optimizer","class":"torch.optim.Adam","count":40,)"
     R"("site":{"file":"/p/train.py","line":20,"column":0,"end_line":20,"end_column":40,"function":"main"},)"
@@ -73,6 +74,10 @@ TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
     EXPECT_EQ(loader->site->endLine, 14);
     EXPECT_EQ(loader->site->what, "DataLoader (training)");
     EXPECT_EQ(loader->setting("batch_size")->argument, "batch_size");
+    EXPECT_FALSE(loader->setting("batch_size")->configuration);
+    ASSERT_TRUE(loader->setting("num_workers")->configuration);
+    EXPECT_EQ(loader->setting("num_workers")->configuration->line, 3);
+    EXPECT_EQ(loader->setting("num_workers")->configuration->what, "data.workers");
     EXPECT_EQ(loader->valueText("num_workers"), "0");
     EXPECT_FALSE(loader->setting("num_workers")->given);
     EXPECT_EQ(loader->number("batch_size"), 4);
@@ -186,6 +191,23 @@ TEST(ProgramVerdicts, OtherSettingsGiveOtherVerdicts)
     EXPECT_EQ(advice.at("memory.pressure").state, State::CannotTell);
     EXPECT_EQ(advice.at("model.conv_bias").state, State::Silent);
     EXPECT_THAT(advice.at("memory.pressure").source, IsEmpty());
+}
+
+// pytorch/examples word_language_model updates its parameters in a loop and cuts its batches out of one tensor.
+TEST(ProgramVerdicts, AProgramWithoutOptimizerAndLoaderHasNothingToChangeThere)
+{
+    const auto advice = advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[],)"
+                                R"("loss":{"count":40,"nan":0,"inf":0}})");
+    for (const char* key : {"optimizer.fused", "optimizer.kind", "optimizer.lr_scaling", "optimizer.weight_decay",
+                            "schedule.kind"}) {
+        EXPECT_EQ(advice.at(key).state, State::Silent) << key;
+        EXPECT_THAT(advice.at(key).reason, profiler::test::hasId("program.optimizer.none")) << key;
+    }
+    for (const char* key : {"loader.persistent_workers", "loader.prefetch_factor"})
+        EXPECT_EQ(advice.at(key).state, State::Silent) << key;
+    // Before the first backward pass nothing shows how the program trains.
+    const auto early = advised(R"({"schema":1,"script":"/p/train.py","cwd":"/p","argv":["python","train.py"],"objects":[]})");
+    EXPECT_EQ(early.at("optimizer.kind").state, State::CannotTell);
 }
 
 TEST(ProgramVerdicts, GradientsThatNoOptimizerUsesAreWorkForNothing)

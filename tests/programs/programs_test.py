@@ -53,10 +53,9 @@ OTHERS = {
     "super_resolution": Program("examples/super_resolution", ["main.py", "--upscale_factor", "2", "--batchSize", "4",
                                                               "--testBatchSize", "4", "--nEpochs", "1", "--threads", "0"],
                                 data.super_resolution, longer=("--nEpochs", "100")),
-    # It updates its parameters by hand: five rules are about an optimizer, and say so.
     "word_language_model": Program("examples/word_language_model", ["main.py", "--data", "./data/small", "--epochs", "1",
                                                                     "--emsize", "32", "--nhid", "32"],
-                                   data.language_model, change="precision.amp=bf16", most=10),
+                                   data.language_model, change="precision.amp=bf16"),
     "nanogpt": Program("nanoGPT", ["train.py", "--dataset=small", "--device=cpu", "--compile=False", "--eval_iters=2",
                                    "--eval_interval=30", "--max_iters=60", "--block_size=32", "--batch_size=4",
                                    "--n_layer=2", "--n_head=2", "--n_embd=32", "--gradient_accumulation_steps=2",

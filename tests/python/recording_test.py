@@ -139,6 +139,60 @@ class RecordingTest(unittest.TestCase):
                 self.assertTrue(any("program.py" in name for name in names), names)
                 self.assertEqual(any(name.endswith("(process spawned by multiprocessing)") for name in names), how == "spawn")
 
+    def test_the_facts_describe_model_precision_loss_and_memory(self):
+        with open(os.path.join(self.folder, "program.py"), "w", encoding="utf-8") as file:
+            file.write(
+                "import torch\n"
+                "from torch import nn\n"
+                "from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler\n"
+                "torch.manual_seed(1)\n"
+                "torch.set_float32_matmul_precision('high')\n"
+                "class Attention(nn.Module):\n"
+                "    def __init__(self):\n"
+                "        super().__init__()\n"
+                "        self.q, self.k, self.v = nn.Linear(8, 8), nn.Linear(8, 8), nn.Linear(8, 8, bias=False)\n"
+                "    def forward(self, x):\n"
+                "        return torch.softmax(self.q(x) @ self.k(x).transpose(-2, -1), -1) @ self.v(x)\n"
+                "class Net(nn.Module):\n"
+                "    def __init__(self):\n"
+                "        super().__init__()\n"
+                "        self.conv = nn.Conv2d(1, 8, 3, padding=1)\n"
+                "        self.attention, self.head = Attention(), nn.Linear(8, 2)\n"
+                "    def forward(self, x):\n"
+                "        return self.head(self.attention(self.conv(x).flatten(2).transpose(1, 2)).mean(1))\n"
+                "model = Net()\n"
+                "model.conv.requires_grad_(False)\n"
+                "data = TensorDataset(torch.randn(128, 1, 4, 4), torch.randint(0, 2, (128,)))\n"
+                "loader = DataLoader(data, batch_size=4, sampler=WeightedRandomSampler([1.0] * 128, 128))\n"
+                "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+                "scaler = torch.amp.GradScaler('cpu')\n"
+                "for i, (x, y) in enumerate(loader):\n"
+                "    with torch.autocast('cpu', dtype=torch.bfloat16):\n"
+                "        loss = nn.functional.cross_entropy(model(x), y) / 2\n"
+                "    scaler.scale(loss * float('nan') if i == 3 else loss).backward()\n"
+                "    if i % 2:\n"
+                "        scaler.step(optimizer); scaler.update(); optimizer.zero_grad()\n"
+            )
+        subprocess.run([CLI, "record", "-o", "run.sstrace", "--", sys.executable, "program.py"], cwd=self.folder,
+                       capture_output=True, text=True, timeout=280, check=True)
+        program = self.summary("run.sstrace")["program"]
+        by_kind = {}
+        for entry in program["objects"]:
+            by_kind.setdefault(entry["kind"], []).append(entry)
+        self.assertEqual(by_kind["loader"][0]["sampler"].rpartition(".")[2], "WeightedRandomSampler")
+        self.assertEqual(by_kind["optimizer"][0]["backward_passes"], 2)
+        self.assertEqual(by_kind["optimizer"][0]["skipped"], 1)
+        self.assertEqual([entry["site"]["line"] for entry in by_kind["scaler"]], [24])
+        self.assertEqual(by_kind["autocast"][0]["site"]["line"], 26)
+        modules = {entry["name"]: entry for entry in program["modules"]}
+        self.assertEqual((modules["conv"]["class"].rpartition(".")[2], modules["conv"]["requires_grad"]), ("Conv2d", False))
+        self.assertEqual((modules["attention.v"]["bias"], modules["attention.q"]["bias"]), (False, True))
+        self.assertEqual(modules["head"]["dtype"], "float32")
+        self.assertEqual(program["precision"]["float32_matmul_precision"], "high")
+        self.assertEqual(program["loss"]["nan"], 1)
+        self.assertIn("written out", [entry["kind"] for entry in program["attention"]])
+        self.assertGreater(program["memory"]["host_peak"], 0)
+
     def test_settings_from_a_configuration_file_are_patched_there(self):
         with open(os.path.join(self.folder, "conf.json"), "w", encoding="utf-8") as file:
             file.write('{"data": {\n  "batch_size": 16,\n  "workers": 0},\n "lr": 0.01}\n')

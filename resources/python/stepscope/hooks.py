@@ -178,13 +178,13 @@ def _is_vector_flag(flag):
     return flag.startswith(("avx", "amx", "fma", "sve")) or flag in ("bf16", "asimd", "asimdhp", "f16c")
 
 
-# The oldest and the newest versions with which the hooks were tested.
+# The oldest and the newest supported versions. The README names those with which the hooks were run.
 _PYTHONS = (3, 9), (3, 14)
 _TORCHES = (2, 4), (2, 15)
 
 
 def version_warnings(python, torch):
-    """A warning about versions with which the hooks were not tested.
+    """A warning about versions that the hooks do not support.
 
     python, torch: version numbers as text, "3.11.7" and "2.11.0+cu130"
     """
@@ -194,7 +194,7 @@ def version_warnings(python, torch):
         if len(number) == 2 and not oldest <= number <= newest:
             first, last = (".".join(str(part) for part in version) for version in (oldest, newest))
             yield (
-                f"This program runs with {name} {text}. Stepscope's hooks were tested with {name} {first} to {last}: "
+                f"This program runs with {name} {text}. Stepscope's hooks support {name} {first} to {last}: "
                 f"facts may be missing, and changes may not apply. Use one of these versions if something looks wrong."
             )
 
