@@ -32,13 +32,12 @@ MOST_CANNOT_TELL = 8
 class Program:
     """A command, and what is expected of its recording."""
 
-    def __init__(self, place, words, make=None, change="loader.workers=2", variables=None, most=MOST_CANNOT_TELL,
+    def __init__(self, place, words, make=None, change="loader.workers=2", variables=None,
                  seconds=0, longer=("--epochs", "100")):
         """longer: an option and its value with which the program runs long enough for an experiment."""
         self.place, self.words, self.make, self.change = place, words, make, change
         self.longer = longer
         self.variables = variables or {}
-        self.most_cannot_tell = most
         self.seconds = seconds  # after which the command is interrupted; 0: it ends by itself
 
 
@@ -137,7 +136,7 @@ class Programs(unittest.TestCase):
         unknown = {entry["id"]: entry["need_id"] for entry in advice if entry["state"] == "cannot tell"}
         self.report["cannot tell"] = sorted(unknown)
         self.report["rules"] = len(advice)
-        self.assertLessEqual(len(unknown), program.most_cannot_tell, unknown)
+        self.assertLessEqual(len(unknown), MOST_CANNOT_TELL, unknown)
         self.assertTrue(all(need and need.startswith("need.") for need in unknown.values()), unknown)
         self.assertTrue(all(entry["need"] is None for entry in advice if entry["state"] != "cannot tell"))
         findings = {entry["id"]: entry for entry in advice if entry["state"] == "fires"}
