@@ -2,6 +2,7 @@
 
 Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run by the Python that has torch.
 """
+import difflib
 import json
 import os
 import subprocess
@@ -217,6 +218,39 @@ class RecordingTest(unittest.TestCase):
                               cwd=self.folder, capture_output=True, text=True, timeout=100)
         changed = [line for line in done.stdout.splitlines() if line[:1] in "+-" and line[:3] not in ("+++", "---")]
         self.assertEqual(changed, ['-  "batch_size": 16,', '-  "workers": 0},', '+  "batch_size": 64,', '+  "workers": 2},'])
+
+    def test_a_diff_and_another_command_are_measured(self):
+        text = (
+            "import sys, time\n"
+            "SECONDS = float(sys.argv[1])\n"
+            "for _ in range(100):\n"
+            "    for x, y in DataLoader(data, batch_size=16):\n"
+            "        optimizer.zero_grad()\n"
+            "        nn.functional.cross_entropy(model(x), y).backward()\n"
+            "        time.sleep(SECONDS)\n"
+            "        optimizer.step()\n"
+        )
+        path = os.path.join(self.folder, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(_MADE + text)
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+        after = before.replace("time.sleep(SECONDS)", "time.sleep(SECONDS / 4)")
+        diff = difflib.unified_diff(before.splitlines(True), after.splitlines(True), "a/program.py", "b/program.py")
+        with open(os.path.join(self.folder, "faster.diff"), "w", encoding="utf-8") as file:
+            file.writelines(diff)
+        command = [sys.executable, "program.py", "0.02"]
+        for option, value in (("--patch", "faster.diff"), ("--against", f"{sys.executable} program.py 0.005")):
+            with self.subTest(option):
+                done = subprocess.run([CLI, "experiment", option, value, "--budget", "60", "--turn", "400", "--json", "--", *command],
+                                      cwd=self.folder, capture_output=True, text=True, timeout=250)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                result = json.loads(done.stdout)
+                self.assertEqual(result["verdict"], "pays", result["why"])
+                self.assertGreater(result["step_us"]["ratio"], 1.5)
+                self.assertEqual(result["program"]["command"], command)
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(file.read(), before)
 
     def test_an_isolated_helper_is_not_reported_where_the_training_is_recorded(self):
         """uv and pip start interpreters with -I to ask them about themselves."""
