@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -32,9 +33,21 @@ constexpr double kPieceSeconds = 1;
 constexpr std::chrono::hours kFirstValidationPatience{24};
 constexpr std::chrono::milliseconds kPreparingInterval{200};
 
+/// True if the kernel may have killed the arm for lack of memory: a program ("program.run.signal", as the reason of
+/// "program.run.failed") or a trainer ("trainer.killed").
+bool wasKilled(const profiler::Message& what)
+{
+    const auto* reason = what.find("reason");
+    const auto* signal = what.find("signal");
+    const bool isProgram = reason && reason->value == profiler::MessageParameter::Value("program.run.signal");
+    return (isProgram || what.id == "trainer.killed") && signal &&
+           signal->value == profiler::MessageParameter::Value(std::int64_t{SIGKILL});
+}
+
 bool competesForResources(const Interruption& interruption)
 {
-    return interruption.why == Interruption::Why::Failed && namesScarceResource(interruption.error.message());
+    return interruption.why == Interruption::Why::Failed &&
+           (wasKilled(interruption.error.what) || namesScarceResource(interruption.error.message()));
 }
 
 bool changesTrainingSamples(const ExperimentPlan& plan)

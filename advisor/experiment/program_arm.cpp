@@ -405,11 +405,12 @@ Interruption ProgramArm::failed(const Message& how, std::vector<std::string> tra
     if (traceback.empty())
         traceback = linesOf(outputSince(m_logBegin));
     const std::string last = tellingLine(traceback);
-    Interruption result =
-        interruption(Why::Failed,
-                     message<"program.run.failed", "{how}{last}">(
-                         {{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}}),
-                     name(), std::move(hint));
+    const profiler::MessageParameter* const signal = how.find("signal");
+    Message what = message<"program.run.failed", "{how}{last}">(
+        {{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}});
+    if (signal)
+        what.parameters.push_back(*signal);
+    Interruption result = interruption(Why::Failed, std::move(what), name(), std::move(hint));
     m_shared.report.failure = ProgramFailure{m_arm, how.text, std::move(traceback), m_mostSteps, m_seed};
     end();
     return result;

@@ -52,4 +52,17 @@ TEST(OutputTail, OfNothingIsEmpty)
 }
 
 } // namespace
+
+TEST(ScarceResource, LackOfMemoryAndATakenPortAreRecognized)
+{
+    for (const char* text :
+         {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "Out of memory at step 3",
+          "RuntimeError: [enforce fail at alloc_cpu.cpp:124] err == 0. DefaultCPUAllocator: can't allocate memory",
+          "DefaultCPUAllocator: not enough memory: you tried to allocate 80 bytes", "MemoryError", "std::bad_alloc",
+          "OSError: [Errno 12] Cannot allocate memory", "OSError: [Errno 98] Address already in use"})
+        EXPECT_TRUE(advisor::namesScarceResource(text)) << text;
+    for (const char* text : {"ValueError: no such shape", "KeyError: 'memory'", ""})
+        EXPECT_FALSE(advisor::namesScarceResource(text)) << text;
+}
+
 } // namespace advisor
