@@ -146,7 +146,7 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleConte
 }
 
 /// What a finding excludes if the trace contains several ranks.
-profiler::Message judgedOneRank(const profiler::analysis::AnalysedRank& rank)
+profiler::Message rankCaveat(const profiler::analysis::AnalysedRank& rank)
 {
     const auto number = std::to_string(rank.number), of = std::to_string(rank.of);
     if (rank.sharesDevices)
@@ -170,7 +170,7 @@ std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profile
     std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace}, stop);
     for (RuleAdvice& row : advice)
         if (row.advice.state == State::Fires)
-            row.advice.caveats.push_back(judgedOneRank(*facts.rank));
+            row.advice.caveats.push_back(rankCaveat(*facts.rank));
     return advice;
 }
 

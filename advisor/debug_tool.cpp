@@ -12,7 +12,7 @@ namespace advisor {
 
 using profiler::analysis::toUs;
 
-bool showsWhatLiesOutside(const RuleContext& c)
+bool marksPhases(const RuleContext& c)
 {
     return c.facts.statistics.steadyCount > 0 &&
            toUs(c.facts.statistics.steadyMeanParts.other) < c.facts.statistics.steadyMeanUs * (1 - 1e-9);
@@ -50,9 +50,9 @@ Advice checkDebugTool(const RuleContext& c, const DebugTool& tool)
     if (*configured == "false")
         return silent(tool.isOff());
     Advice advice = fires(tool.isOn());
-    if (tool.saving && showsWhatLiesOutside(c))
+    if (tool.saving && marksPhases(c))
         advice.saving = tool.saving(c);
-    if (!advice.saving && tool.whyNoPrediction && showsWhatLiesOutside(c))
+    if (!advice.saving && tool.whyNoPrediction && marksPhases(c))
         advice.whyNoPrediction = tool.whyNoPrediction(c);
     if (!advice.saving && advice.whyNoPrediction.empty())
         advice.whyNoPrediction = message<"debug_tool.no_step_without_it",

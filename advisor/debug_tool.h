@@ -28,6 +28,6 @@ Advice checkDebugTool(const RuleContext& c, const DebugTool& tool);
 profiler::Message costOfFirstSteps(const RuleContext& c);
 
 /// True if the trace marks the phases of its steps, so that other host work is visible.
-bool showsWhatLiesOutside(const RuleContext& c);
+bool marksPhases(const RuleContext& c);
 
 } // namespace advisor

@@ -68,7 +68,7 @@ std::optional<Advice> withoutDeviceWork(const RuleContext& c, profiler::Message 
 
 profiler::Message deviceNotRecorded(const RuleContext& c)
 {
-    if (!c.config && c.trace.devices().empty() && !holdsATraining(c.trace))
+    if (!c.config && c.trace.devices().empty() && !containsTraining(c.trace))
         return message<"device.no_training", "The trace contains no operators, no training phases and no GPU work.">();
     if (c.config)
         return message<"device.nothing_ran", "The run requested a GPU, but the trace contains no GPU work.">();

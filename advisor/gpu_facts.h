@@ -42,7 +42,7 @@ struct CopyUse {
         return time.count() > 0 ? static_cast<double>(bytes) / static_cast<double>(time.count()) : 0;
     }
     /// The mean per device for a sum over devices.
-    [[nodiscard]] profiler::Nanoseconds ofADevice(profiler::Nanoseconds sum) const
+    [[nodiscard]] profiler::Nanoseconds meanPerDevice(profiler::Nanoseconds sum) const
     {
         return devices > 0 ? sum / static_cast<std::int64_t>(devices) : sum;
     }

@@ -82,7 +82,7 @@ std::vector<CounterSample> LossCurve::spikes() const
 std::optional<LossCurve::Fall> LossCurve::lastFall() const
 {
     const std::size_t n = samples.size(), quarter = n / 4;
-    if (n < kLeastToJudge)
+    if (n < kFewestSamples)
         return std::nullopt;
     const Moments before = moments(std::span(samples).subspan(n - 2 * quarter, quarter));
     const Moments last = moments(std::span(samples).subspan(n - quarter, quarter));
@@ -92,10 +92,10 @@ std::optional<LossCurve::Fall> LossCurve::lastFall() const
     return Fall{(before.mean - last.mean) / std::abs(before.mean), error / std::abs(before.mean)};
 }
 
-std::optional<double> LossCurve::wholeFall() const
+std::optional<double> LossCurve::totalFall() const
 {
     const std::size_t n = samples.size();
-    if (n < kLeastToJudge)
+    if (n < kFewestSamples)
         return std::nullopt;
     const double first = moments(std::span(samples).first(n / 20)).mean;
     const double last = moments(std::span(samples).last(n / 4)).mean;

@@ -16,16 +16,16 @@ struct LossCurve {
     [[nodiscard]] std::vector<profiler::CounterSample> spikes() const;
     /// Minimum number of samples. Plateaus shorter than a quarter of this may end again; they occur by chance or
     /// because of token frequencies.
-    static constexpr std::size_t kLeastToJudge = 400;
+    static constexpr std::size_t kFewestSamples = 400;
     /// Decrease of the mean from the third to the last quarter, relative to the third quarter, and two standard errors
-    /// of it. No value with fewer than kLeastToJudge samples.
+    /// of it. No value with fewer than kFewestSamples samples.
     struct Fall {
         double share = 0, error = 0;
     };
     [[nodiscard]] std::optional<Fall> lastFall() const;
     /// Decrease of the mean from the first twentieth to the last quarter, relative to the former. No value in the same
     /// cases.
-    [[nodiscard]] std::optional<double> wholeFall() const;
+    [[nodiscard]] std::optional<double> totalFall() const;
 };
 /// The verdict of a rule about gradient clipping, from the loss: fires if there are spikes, with these as evidence and
 /// the loss as the objective; silent if there are none or the setting is on; cannot tell without a loss or a

@@ -84,7 +84,7 @@ std::optional<HeldInStep> highestStep(const RuleContext& c, const std::vector<Co
 struct Run {
     TimeRange range;
     double keptBytes = 0;              ///< memory kept after the forward pass
-    double besidesBytes = 0;           ///< additional temporary memory while it runs
+    double temporaryBytes = 0;         ///< additional temporary memory while it runs
     std::optional<TraceTime> backward; ///< when the backward pass reaches it
 };
 
@@ -103,7 +103,7 @@ bool staysAsItIs(std::string_view op)
 class Recomputation {
 public:
     Recomputation(const RuleContext& c, const Step& step, TimeRange forward, std::span<const CounterSample> held)
-        : m_case(c), m_step(step), m_forward(forward), m_held(held)
+        : m_context(c), m_step(step), m_forward(forward), m_held(held)
     {
         for (const ThreadOps& thread : c.ops())
             if (thread.track == step.slice.track)
@@ -160,7 +160,7 @@ private:
 
     [[nodiscard]] bool isProduct(std::size_t op) const
     {
-        return op < m_ops.size() && staysAsItIs(m_case.trace.string(m_ops[op].name));
+        return op < m_ops.size() && staysAsItIs(m_context.trace.string(m_ops[op].name));
     }
 
     [[nodiscard]] std::size_t opAt(TraceTime time) const
@@ -192,7 +192,7 @@ private:
                                           [&](const CounterSample& sample) { return sample.time >= run.range.begin; });
         const double before = samples == m_held.begin() ? 0 : std::prev(samples)->value;
         for (auto sample = samples; sample != m_held.end() && sample->time < run.range.end; ++sample)
-            run.besidesBytes = std::max(run.besidesBytes, sample->value - before - run.keptBytes);
+            run.temporaryBytes = std::max(run.temporaryBytes, sample->value - before - run.keptBytes);
         m_runs.push_back(run);
     }
 
@@ -200,9 +200,9 @@ private:
     {
         std::unordered_map<std::int64_t, Run*> runs; // by sequence number
         const auto forEachOp = [&](const std::function<void(const Slice&)>& see) {
-            for (const Track& track : m_case.trace.tracks())
+            for (const Track& track : m_context.trace.tracks())
                 if (track.kind == TrackKind::MainThread || track.kind == TrackKind::Thread)
-                    m_case.trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
+                    m_context.trace.forEach(track.id, m_step.range, [&](const Slice& slice) {
                         if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
                             see(slice);
                         return true;
@@ -242,12 +242,12 @@ private:
                     std::upper_bound(m_held.begin(), m_held.end(), *run.backward,
                                      [](TraceTime time, const CounterSample& sample) { return time < sample.time; });
                 const double now = after == m_held.begin() ? 0 : std::prev(after)->value;
-                peak = std::max(peak, now - gone(*run.backward) + run.besidesBytes);
+                peak = std::max(peak, now - gone(*run.backward) + run.temporaryBytes);
             }
         return most(m_held) - peak;
     }
 
-    const RuleContext& m_case;
+    const RuleContext& m_context;
     const Step& m_step;
     TimeRange m_forward;
     std::span<const CounterSample> m_held;

@@ -54,7 +54,7 @@ double limitOf(const RuleContext& c, const Track& counter)
 namespace {
 
 /// Counts used bytes; a counter that started at 0 with the recording does not show how full the memory is.
-bool tellsHowFull(const Track& track)
+bool showsMemoryUse(const Track& track)
 {
     return track.kind == TrackKind::Counter && track.name.find("memory") != std::string::npos &&
            (track.unit.empty() || track.unit == "bytes") && !track.name.ends_with(counter::kSinceBegin);
@@ -87,7 +87,7 @@ std::optional<MemoryUse> memoryUse(const RuleContext& c)
 {
     std::map<std::int64_t, OfDevice> devices; // -1: the host
     for (const Track& track : c.trace.tracks()) {
-        if (!tellsHowFull(track))
+        if (!showsMemoryUse(track))
             continue;
         const double limit = limitOf(c, track);
         if (limit <= 0)

@@ -16,7 +16,7 @@ enum class Holds { AsAnOperator, AsARange };
 
 /// A range has a name without a namespace: "DistributedDataParallel.forward", a program's "forward". A wait for a batch
 /// and a node of the backward pass ("MmBackward0") count as operators and stand for their contents.
-Holds howItHolds(std::string_view name)
+Holds nestingOf(std::string_view name)
 {
     const auto end = name.find_last_not_of("0123456789");
     const bool backward = name.substr(0, end == name.npos ? 0 : end + 1).ends_with("Backward");
@@ -28,7 +28,7 @@ Holds howItHolds(std::string_view name)
 /// Removes the ranges around operators.
 void dropRanges(const Trace& trace, std::vector<analysis::SliceBrief>& ops)
 {
-    analysis::NameAnswers hold(trace, howItHolds);
+    analysis::NameAnswers hold(trace, nestingOf);
     std::vector<bool> drop(ops.size());
     for (std::size_t i = 0; i < ops.size(); ++i)
         if (hold(ops[i].name) == Holds::AsARange)

@@ -22,12 +22,12 @@ using Json = nlohmann::json;
 // The same limits as in the rules about these subjects (memory_use.cpp, memory_format.cpp, precision_amp.cpp,
 // model_norm.cpp).
 constexpr double kFullMemory = 0.9;
-constexpr double kWorthALayout = 0.05;
-constexpr double kWorthAPrecision = 0.05;
+constexpr double kMinimumLayoutShare = 0.05;
+constexpr double kMinimumPrecisionShare = 0.05;
 constexpr double kPaysOnCpu = 0.5;
 constexpr double kSmallBatch = 8;
 // Minimum share of the time spent writing files: below it, they delay nothing. Chosen, as in rules/host_async_work.cpp.
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 // Inputs whose mean is more than one standard deviation from zero were not normalized: raw images have a mean of 1.2 to
 // 2 standard deviations, normalized ones less than 0.3 (torchvision's published statistics of ImageNet).
 constexpr double kFarFromZero = 1;
@@ -141,7 +141,7 @@ std::optional<Advice> onFiles(const RuleContext& c, const ProgramFacts& facts)
     if (steps <= 0)
         return std::nullopt;
     const MessageParameter time("time", us, timeText(us)), share("share", us / steps, shareText(us / steps));
-    if (us / steps < kWorthFixing)
+    if (us / steps < kMinimumShare)
         return silent(message<"program.files.little", "Checkpoints and logs take {time}, {share} of the steps' time.">(
             {time, share}));
     Advice advice = fires(
@@ -169,7 +169,7 @@ std::optional<Advice> onLayout(const RuleContext& c, const ProgramFacts& facts)
                    : std::nullopt;
     if (contiguous == 0 && facts.precisionOf("input_memory_format") == "channels_last")
         return silent(message<"program.layout.on", "The model and its inputs are already channels-last.">());
-    if (work.share < kWorthALayout)
+    if (work.share < kMinimumLayoutShare)
         return silent(message<"program.layout.little", "Convolutions take only {share} of the work.">(
             {{"share", work.share, shareText(work.share)}}));
     Advice advice =
@@ -348,7 +348,7 @@ std::optional<Advice> onPrecision(const RuleContext& c, const ProgramFacts& fact
     if (!products.recorded || !ranOnCpu(c))
         return std::nullopt;
     const MessageParameter share("share", products.share, shareText(products.share));
-    if (products.share < kWorthAPrecision)
+    if (products.share < kMinimumPrecisionShare)
         return silent(
             message<"program.precision.little", "Matmuls and convolutions in FP32 take only {share} of the work.">(
                 {share}));
@@ -392,11 +392,11 @@ std::optional<Advice> onSharing(const RuleContext& c, const ProgramFacts&)
     const double copiesUs = usWhileLoading(c, "aten::copy_");
     const double clonesUs = usWhileLoading(c, "aten::clone") - usWhileLoading(c, "aten::contiguous");
     const auto share = [&](double us) { return us / c.facts.statistics.steadyMeanUs; };
-    if (share(copiesUs) < kWorthFixing)
+    if (share(copiesUs) < kMinimumShare)
         return silent(
             message<"program.sharing.short", "Copying tensors during data preparation takes only {share} of a step.">(
                 {{"share", share(copiesUs), shareText(share(copiesUs))}}));
-    if (share(clonesUs) < kWorthFixing)
+    if (share(clonesUs) < kMinimumShare)
         return cannotTell(
             message<"program.sharing.other_copies", "Copies during data preparation take {share} of a step, but the "
                                                     "trace does not record whether they change the data type.">(

@@ -64,7 +64,7 @@ WorkShare opShare(const profiler::analysis::OpCosts& costs, bool (*fits)(std::st
 }
 
 /// Operators that exist only for GPUs. cudnn_is_acceptable is excluded, because it also runs on a CPU.
-bool isOfAGpu(std::string_view op)
+bool isGpuOperator(std::string_view op)
 {
     const auto begins = [op](std::string_view with) { return op.starts_with(with); };
     if (begins("aten::cudnn_"))
@@ -95,7 +95,7 @@ bool hasDeviceWork(const profiler::Trace& trace)
     });
 }
 
-bool holdsATraining(const profiler::Trace& trace)
+bool containsTraining(const profiler::Trace& trace)
 {
     return profiler::analysis::hasKind(trace, ActivityKind::CpuOp) ||
            profiler::analysis::hasKind(trace, ActivityKind::Phase);
@@ -104,10 +104,10 @@ bool holdsATraining(const profiler::Trace& trace)
 bool ranOnCpu(const RuleContext& c)
 {
     // An empty trace, or one with counters only, does not show where the work was done.
-    if (!c.config && !holdsATraining(c.trace))
+    if (!c.config && !containsTraining(c.trace))
         return false;
     const bool asked = c.config && (*c.config)[config::key::device] == "cuda";
-    const bool shown = !c.config && (profiler::analysis::anyName(c.trace, isOfAGpu) || hasGpuMemory(c.trace));
+    const bool shown = !c.config && (profiler::analysis::anyName(c.trace, isGpuOperator) || hasGpuMemory(c.trace));
     return !asked && c.trace.devices().empty() && !hasDeviceWork(c.trace) && !shown;
 }
 

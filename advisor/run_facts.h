@@ -12,7 +12,7 @@
 namespace advisor {
 
 /// True if the trace contains operators or phases of training.
-bool holdsATraining(const profiler::Trace& trace);
+bool containsTraining(const profiler::Trace& trace);
 /// True if the run used no CUDA device: none was requested, none is recorded and none did anything, and an imported
 /// trace without device work contains no GPU operators and no GPU memory. Without a configuration, the trace must
 /// contain training.

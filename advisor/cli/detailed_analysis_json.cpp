@@ -131,9 +131,9 @@ Json workersJson(const LoaderBalance& loader)
                         {"waiting", worker.waitingShare},
                         {"batches", worker.batches},
                         {"us_per_batch", worker.batches > 0 ? Json(worker.usPerBatch) : Json(nullptr)}});
-    const bool told = loader.cannotTell.empty(), batches = loader.slowestOverMean > 0;
+    const bool isKnown = loader.cannotTell.empty(), batches = loader.slowestOverMean > 0;
     return {{"workers", rows},
-            {"busiest_over_mean", told ? Json(loader.busiestOverMean) : Json(nullptr)},
+            {"busiest_over_mean", isKnown ? Json(loader.busiestOverMean) : Json(nullptr)},
             {"slowest", batches ? Json(loader.workers[loader.slowest].name) : Json(nullptr)},
             {"slowest_over_mean", batches ? Json(loader.slowestOverMean) : Json(nullptr)},
             {"cannot_tell", textOrNull(loader.cannotTell)}};
@@ -155,7 +155,7 @@ Json stragglersJson(const Stragglers& stragglers)
 
 } // namespace
 
-void addCloserLook(Json& json, const DetailedAnalysis& look)
+void addDetailedAnalysis(Json& json, const DetailedAnalysis& look)
 {
     json["launches"] = launchesJson(look.launches);
     json["critical_path"] = pathJson(look);

@@ -80,7 +80,7 @@ fs::path notesFile(const fs::path& trace)
 Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
-    const auto library = runner::findBeside(
+    const auto library = runner::findNearProgram(
         {"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"}, "the injection library");
     if (!library)
         return tl::unexpected(library.error());

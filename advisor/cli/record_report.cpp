@@ -37,7 +37,7 @@ nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& o
     return json;
 }
 
-void sayInWords(const RecordReport& report, const RecordOptions& options, std::ostream& to)
+void printReport(const RecordReport& report, const RecordOptions& options, std::ostream& to)
 {
     constexpr const char* kName = "stepscope-cli record: ";
     if (report.error) {
@@ -72,7 +72,7 @@ int say(const RecordReport& report, const RecordOptions& options, const Streams&
     if (options.json && !report.error)
         streams.err << jsonText(jsonOf(report, options), true) << '\n';
     else
-        sayInWords(report, options, streams.err);
+        printReport(report, options, streams.err);
     return status;
 }
 

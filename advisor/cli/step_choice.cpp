@@ -22,7 +22,7 @@ bool contains(std::string_view name, std::string_view part)
 }
 
 /// Suggested range names: those that contain the given name, or part of it, come first.
-std::string namesThatAreThere(const profiler::Trace& trace, std::string_view wanted)
+std::string suggestedNames(const profiler::Trace& trace, std::string_view wanted)
 {
     constexpr std::size_t kLookedAt = 1000, kNamed = 5;
     std::vector<std::string_view> names = profiler::analysis::repeatedRanges(trace, kLookedAt);
@@ -80,7 +80,7 @@ chosenSteps(const profiler::Trace& trace, const StepChoice& choice, const std::f
         return profiler::analysis::detectSteps(trace).steps;
     auto steps = profiler::analysis::findSteps(trace, choice.range);
     if (steps.empty() && !choice.range.empty()) {
-        const std::string names = namesThatAreThere(trace, choice.range);
+        const std::string names = suggestedNames(trace, choice.range);
         return tl::unexpected(
             Error{.code = Error::Code::NotFound,
                   .what = profiler::message<"steps.no_range", "the trace contains no range named {range}">(

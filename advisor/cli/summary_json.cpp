@@ -253,7 +253,7 @@ Json toJson(const Trace& trace, const Summary& summary)
     }
     json["program"] = programJson(trace);
     if (summary.look)
-        addCloserLook(json, *summary.look);
+        addDetailedAnalysis(json, *summary.look);
     return json;
 }
 

@@ -264,7 +264,7 @@ void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
 }
 
 /// The JSON contains all rows.
-std::string lookText(const Trace& trace, const DetailedAnalysis& look)
+std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& look)
 {
     constexpr std::size_t kMost = 8, kWidth = 110;
     std::string text;
@@ -297,7 +297,7 @@ std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
            breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(summary) +
-           programText(trace) + (summary.look ? lookText(trace, *summary.look) : std::string());
+           programText(trace) + (summary.look ? detailedAnalysisText(trace, *summary.look) : std::string());
 }
 
 } // namespace advisor::cli

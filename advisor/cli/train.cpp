@@ -120,7 +120,7 @@ private:
 /// Follows the trainer until it exits and passes interrupts on.
 TrainerExit follow(TrainerProcess& trainer, Report& report)
 {
-    int told = interrupts();
+    int forwarded = interrupts();
     for (;;) {
         if (const auto progress = trainer.next(kPollEvery)) {
             report.take(*progress);
@@ -129,14 +129,14 @@ TrainerExit follow(TrainerProcess& trainer, Report& report)
                 report.take(*last);
             return *exit;
         }
-        if (const int now = interrupts(); now != told) {
+        if (const int now = interrupts(); now != forwarded) {
             // A terminal sends Ctrl-C to the trainer as well; a second request does no harm. The trainer may already
             // have exited.
             if (now == 1)
                 static_cast<void>(trainer.send(protocol::Stop{}));
             else
                 trainer.kill();
-            told = now;
+            forwarded = now;
         }
     }
 }

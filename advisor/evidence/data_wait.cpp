@@ -26,7 +26,7 @@ std::optional<int> recordedNumber(const RuleContext& c, std::string_view key)
 
 std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double least)
 {
-    if (!judgesWithoutSteps(c))
+    if (!analyzesWithoutSteps(c))
         return std::nullopt;
     const double share = c.facts.device.idleShare("data_loader");
     if (share >= least)
@@ -36,12 +36,12 @@ std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double le
         {{"share", share, shareText(share)}}));
 }
 
-bool judgesWithoutSteps(const RuleContext& c)
+bool analyzesWithoutSteps(const RuleContext& c)
 {
     return !c.config && c.facts.steps.empty() && c.facts.device.hasWork();
 }
 
-std::vector<profiler::analysis::Step> judgedTimeAsStep(const RuleContext& c)
+std::vector<profiler::analysis::Step> windowAsStep(const RuleContext& c)
 {
     using profiler::TrackKind;
     const auto tracks = c.trace.tracks();

@@ -13,10 +13,10 @@ namespace advisor {
 std::optional<Advice> littleDataWaitWithoutSteps(const RuleContext& c, double least);
 
 /// True for an imported trace without steps; the idle time of its devices is analyzed instead.
-bool judgesWithoutSteps(const RuleContext& c);
+bool analyzesWithoutSteps(const RuleContext& c);
 /// Its analysis window as if it were one steady step of the main thread, for analyses of the loader; empty if the trace
 /// has no threads.
-std::vector<profiler::analysis::Step> judgedTimeAsStep(const RuleContext& c);
+std::vector<profiler::analysis::Step> windowAsStep(const RuleContext& c);
 
 /// Number of workers of the training loader: from the configuration, else from the facts that the hooks record, else
 /// from the worker tracks in the trace. 0: the main thread loads, or nothing is known.

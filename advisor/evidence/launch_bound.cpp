@@ -104,7 +104,7 @@ Intervals unrecordedHostTime(const RuleContext& c, const Intervals& other)
     return other.empty() ? Intervals() : intersect(other, c.betweenLaunches());
 }
 
-std::vector<double> idleForTheHost(const RuleContext& c)
+std::vector<double> idleForHost(const RuleContext& c)
 {
     const DeviceFacts& device = c.facts.device;
     std::vector<double> us = device.idleInEachStep({"launch"});
@@ -121,7 +121,7 @@ std::vector<double> idleForTheHost(const RuleContext& c)
     return us;
 }
 
-Advice silentForTheQueue(const LaunchBound& bound)
+Advice silentBecauseOfQueue(const LaunchBound& bound)
 {
     return silent(
         message<"launch_queue.full",
@@ -132,7 +132,7 @@ Advice silentForTheQueue(const LaunchBound& bound)
              {"gaps", bound.queuedGapShare, shareText(bound.queuedGapShare)}}));
 }
 
-bool recordsTheHost(const Trace& trace)
+bool recordsHost(const Trace& trace)
 {
     return hasKind(trace, ActivityKind::CpuOp) || hasKind(trace, ActivityKind::CudaRuntime) ||
            hasKind(trace, ActivityKind::CudaDriver) || hasKind(trace, ActivityKind::Phase);

@@ -33,18 +33,18 @@ struct LaunchBound {
     /// Hopper).
     static constexpr double kDeepQueue = 100;
     /// True if the device waits for the host long enough to matter, even if it also waits for something else.
-    [[nodiscard]] bool byTheHost() const { return isBound(hostShare); }
+    [[nodiscard]] bool isHostBound() const { return isBound(hostShare); }
     /// The same for operators and launches alone, if no other cause takes longer. Without steps, nothing else counts: a
     /// server that waits for requests looks like Python code at work.
     [[nodiscard]] bool byLaunches() const { return isBound(launchShare) && launchShare >= 0.5 * idleShare; }
     /// The same, and launches contribute to it.
-    [[nodiscard]] bool holds() const { return marksSteps ? byTheHost() && launchShare >= kPart : byLaunches(); }
+    [[nodiscard]] bool holds() const { return marksSteps ? isHostBound() && launchShare >= kPart : byLaunches(); }
     /// True if no other cause makes the device idle as long.
     [[nodiscard]] bool isFirstCause() const { return hostShare >= 0.5 * idleShare; }
     /// True if the host is so far ahead that the device cannot be waiting for it.
     [[nodiscard]] bool isQueueDeep() const { return queueAtStart >= kDeepQueue; }
     /// True if only the filled queue shows that the device is not launch-bound.
-    [[nodiscard]] bool isQueueWhy() const
+    [[nodiscard]] bool isQueueFull() const
     {
         const double emptyQueue = hostShare + unknownShare;
         return isQueueDeep() || (emptyQueue < kShare && emptyQueue + queuedShare >= kShare);
@@ -67,13 +67,13 @@ profiler::analysis::Intervals launchingTimes(const profiler::Trace& trace,
 profiler::analysis::Intervals unrecordedHostTime(const RuleContext& c, const profiler::analysis::Intervals& other);
 /// For each steady-state step, time in µs that devices idle because of the host, recorded or by elimination; mean over
 /// devices.
-std::vector<double> idleForTheHost(const RuleContext& c);
+std::vector<double> idleForHost(const RuleContext& c);
 
 /// The "silent" verdict of a rule if the launch queue rules the finding out, with the figures of the queue.
-Advice silentForTheQueue(const LaunchBound& bound);
+Advice silentBecauseOfQueue(const LaunchBound& bound);
 
 /// True if host activity other than step marks is recorded: calls, operators or phases.
-bool recordsTheHost(const profiler::Trace& trace);
+bool recordsHost(const profiler::Trace& trace);
 /// Share of the analysis window's kernels that CUDA graph launches ran, many per launch, [0, 1].
 double graphShare(const RuleContext& c);
 /// True if the program captures CUDA graphs during the recording.

@@ -32,8 +32,9 @@ HostCopies collect(const RuleContext& c, Takes&& takes)
 bool isPlainProgram(const RuleContext& c)
 {
     using analysis::hasKind;
-    return !c.config && c.facts.statistics.count == 0 && !c.facts.device.kernels.empty() && !holdsATraining(c.trace) &&
-           !hasKind(c.trace, ActivityKind::Nvtx) && !hasKind(c.trace, ActivityKind::UserAnnotation);
+    return !c.config && c.facts.statistics.count == 0 && !c.facts.device.kernels.empty() &&
+           !containsTraining(c.trace) && !hasKind(c.trace, ActivityKind::Nvtx) &&
+           !hasKind(c.trace, ActivityKind::UserAnnotation);
 }
 
 HostCopies hostCopies(const RuleContext& c)

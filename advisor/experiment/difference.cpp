@@ -122,8 +122,8 @@ std::string known(const Trace& trace, std::string_view key)
 /// The fallback if the configuration does not contain it.
 BatchByShapes unknownBatch(const Trace& a, const Trace& b)
 {
-    const bool told = !known(a, "batch.size").empty() && !known(b, "batch.size").empty();
-    return told ? BatchByShapes{} : batchByShapes(a, b);
+    const bool areKnown = !known(a, "batch.size").empty() && !known(b, "batch.size").empty();
+    return areKnown ? BatchByShapes{} : batchByShapes(a, b);
 }
 
 std::vector<Message> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,

@@ -92,14 +92,14 @@ public:
           m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.judgedBy == JudgedBy::Memory),
           m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
           m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
-          m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isAlone(m_memory)
+          m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isSequential(m_memory)
     {
         m_result.plan = setup.plan;
         m_result.noise.cores = m_monitor.cores();
         m_result.warmUp.limitSeconds = kMostWarmUpSeconds;
         m_bounds.preparing = [this](const protocol::Preparing& preparing) { reportPreparing(preparing); };
         if (m_memory) {
-            m_aloneWarmUp = kMemoryWarmUpSteps;
+            m_sequentialWarmUp = kMemoryWarmUpSteps;
             m_units = {kMemorySteps, kMemorySteps};
         }
     }
@@ -111,7 +111,7 @@ public:
                 return interrupted(planned.error());
         for (;;) {
             if (const auto observed = m_screens ? observeSeed() : observePairs(); !observed) {
-                if (!continuesAlone(observed.error()))
+                if (!continuesSequentially(observed.error()))
                     return interrupted(observed.error());
                 continue;
             }
@@ -156,10 +156,10 @@ private:
     Outcome<void> pair();
     void addToCurve(std::size_t arm, const protocol::TurnResult& turn);
     Outcome<Turn> residentTurn(std::size_t arm);
-    Outcome<Turn> aloneTurn(std::size_t arm);
+    Outcome<Turn> sequentialTurn(std::size_t arm);
     void keep(const std::array<Turn, 2>& turns, bool disturbed);
     Outcome<void> keepObservation();
-    bool continuesAlone(const Interruption& interruption);
+    bool continuesSequentially(const Interruption& interruption);
     void noteWarmUp(std::size_t arm, const WarmUp& warm);
     void countWork(std::size_t arm, const protocol::TurnResult& turn);
     Outcome<protocol::TurnResult> observed(Arm& arm, const protocol::Turn& turn, std::chrono::seconds patience,
@@ -201,7 +201,7 @@ private:
     const bool m_otherBatches; // the objective is time and the batches differ: the arms' losses are compared at equal
                                // time
     const std::size_t m_pairsPerStart;
-    bool m_isAlone;          // each turn has its own process
+    bool m_isSequential;     // each turn has its own process
     std::int64_t m_drop = 0; // steps at the start of each turn that are not timed; known once the arms have said hello
     const Clock::time_point m_begin = Clock::now();
 
@@ -209,9 +209,9 @@ private:
     std::array<std::int64_t, 2> m_units{}; // units per turn; 0: not known yet
     std::array<double, 2> m_unitSeconds{}; // duration of a unit within a turn, for each arm
     std::array<double, 2> m_seconds{}, m_unitsDone{};
-    double m_warmUpSeconds = 0;             // of the latest start
-    std::int64_t m_aloneWarmUp = 0;         // steps; 0: not known yet
-    std::array<double, 2> m_aloneSeconds{}; // of the latest process, from start to end
+    double m_warmUpSeconds = 0;                  // of the latest start
+    std::int64_t m_sequentialWarmUp = 0;         // steps; 0: not known yet
+    std::array<double, 2> m_sequentialSeconds{}; // of the latest process, from start to end
     Observation m_now;
     std::vector<double> m_observations; // log ratios; above zero the change is better
     SameBatchLosses m_sameLosses;
@@ -271,7 +271,7 @@ std::chrono::duration<double> Driver::turnLength() const
 {
     if (!m_otherBatches || m_plan.horizon.count() == 0)
         return m_plan.turn;
-    return m_plan.horizon / (m_isAlone ? 1 : static_cast<int>(kPairsPerStart));
+    return m_plan.horizon / (m_isSequential ? 1 : static_cast<int>(kPairsPerStart));
 }
 
 Outcome<void> Driver::warmBoth()
@@ -313,7 +313,7 @@ Outcome<void> Driver::compareFirstLosses()
 Outcome<void> Driver::observePairs()
 {
     m_now = {};
-    if (!m_isAlone) {
+    if (!m_isSequential) {
         if (auto started = startBoth(m_observations.size()); !started)
             return started;
         for (const auto& arm : m_arms)
@@ -375,13 +375,13 @@ Outcome<void> Driver::pair()
     for (bool repeated = false;; repeated = true) {
         std::array<Turn, 2> turns;
         // A program may have changed its number of workers; both arms of a pair drop the same number of steps.
-        if (m_steps && !m_isAlone)
+        if (m_steps && !m_isSequential)
             m_drop = std::max(m_drop, m_programs.stepsToDrop());
         for (const std::size_t arm : turnOrder(index)) {
             reportDoing(fmt::format("{}pair {} of at most {}{}{}", m_memory ? "memory: " : "", index + 1,
                                     kLooks.back() / kPairsPerStart * m_pairsPerStart, repeated ? ", repeated" : "",
-                                    m_isAlone && !m_memory ? ", one trainer at a time" : ""));
-            auto taken = m_isAlone ? aloneTurn(arm) : residentTurn(arm);
+                                    m_isSequential && !m_memory ? ", one trainer at a time" : ""));
+            auto taken = m_isSequential ? sequentialTurn(arm) : residentTurn(arm);
             if (!taken)
                 return tl::unexpected(taken.error());
             turns[arm] = std::move(*taken);
@@ -420,7 +420,7 @@ Outcome<Driver::Turn> Driver::residentTurn(std::size_t arm)
 }
 
 /// A turn in a fresh process, without another resident arm.
-Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
+Outcome<Driver::Turn> Driver::sequentialTurn(std::size_t arm)
 {
     const auto begin = Clock::now();
     auto program = m_programs.start(arm, m_observations.size());
@@ -429,8 +429,8 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
     if (const auto hello = greet(**program); !hello)
         return tl::unexpected(hello.error());
     Turn turn;
-    std::int64_t drop = m_drop + m_aloneWarmUp;
-    turn.warmUp = m_aloneWarmUp;
+    std::int64_t drop = m_drop + m_sequentialWarmUp;
+    turn.warmUp = m_sequentialWarmUp;
     // The first process of each arm determines how long its warm-up takes; later processes of both arms use the longer
     // warm-up.
     const bool first = !m_memory && m_result.pairs.empty();
@@ -456,7 +456,7 @@ Outcome<Driver::Turn> Driver::aloneTurn(std::size_t arm)
         return tl::unexpected(result.error());
     turn.result = std::move(*result);
     (*program)->finish();
-    m_aloneSeconds[arm] = std::chrono::duration<double>(Clock::now() - begin).count();
+    m_sequentialSeconds[arm] = std::chrono::duration<double>(Clock::now() - begin).count();
     if (m_memory && turn.result.peakBytes <= 0)
         return tl::unexpected(failure<"trainer.no_peak_memory", "The trainer does not report its peak memory">(
             Error::Code::Unsupported, m_programs.name(arm), {}));
@@ -485,13 +485,13 @@ void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
             m_now.losses[arm].insert(m_now.losses[arm].end(), losses.begin(), losses.end());
         }
     // Turns in separate processes repeat the start of the same training run, so only the last pair of a start counts.
-    if (m_isAlone && m_otherBatches && turns[0].warmUp == turns[1].warmUp)
+    if (m_isSequential && m_otherBatches && turns[0].warmUp == turns[1].warmUp)
         for (std::size_t arm = 0; arm < 2; ++arm) {
             m_now.curves[arm] = {};
             addToCurve(arm, turns[arm].result);
         }
-    if (m_isAlone)
-        m_aloneWarmUp = std::max({m_aloneWarmUp, turns[0].warmUp, turns[1].warmUp});
+    if (m_isSequential)
+        m_sequentialWarmUp = std::max({m_sequentialWarmUp, turns[0].warmUp, turns[1].warmUp});
     const double a = turns[0].speed(), b = turns[1].speed();
     m_result.pairs.push_back({a, b, std::log(b / a)});
 }
@@ -521,12 +521,12 @@ Outcome<void> Driver::keepObservation()
 }
 
 /// Two resident programs compete for memory; a single program may have enough.
-bool Driver::continuesAlone(const Interruption& interruption)
+bool Driver::continuesSequentially(const Interruption& interruption)
 {
-    if (m_isAlone || m_screens || !m_steps || !competesForResources(interruption))
+    if (m_isSequential || m_screens || !m_steps || !competesForResources(interruption))
         return false;
     m_arms = {}; // frees the resources that they hold
-    m_isAlone = m_result.isSequential = true;
+    m_isSequential = m_result.isSequential = true;
     m_result.sharePort = namesTakenPort(interruption.error.message());
     m_result.pairs.clear();
     m_observations.clear();
@@ -836,8 +836,8 @@ double Driver::secondsLeft() const
     if (m_memory)
         return done > 0 ? secondsSpent() / static_cast<double>(done) * pairsLeft
                         : estimatedMemorySeconds(m_plan, 0, kMostSeeds);
-    if (m_isAlone && m_aloneSeconds[0] > 0)
-        return pairsLeft * (m_aloneSeconds[0] + std::max(m_aloneSeconds[0], m_aloneSeconds[1]));
+    if (m_isSequential && m_sequentialSeconds[0] > 0)
+        return pairsLeft * (m_sequentialSeconds[0] + std::max(m_sequentialSeconds[0], m_sequentialSeconds[1]));
     if (m_units[0] == 0)
         return estimatedSeconds(m_plan, 0, most);
     double pairSeconds = 0;

@@ -6,7 +6,7 @@ namespace advisor {
 
 namespace {
 
-bool isOfWhatWasMeasured(const Saving& saving, const ExperimentPlan& plan)
+bool isAboutMeasured(const Saving& saving, const ExperimentPlan& plan)
 {
     if (isScreening(plan))
         return false;
@@ -27,7 +27,7 @@ bool isOfWhatWasMeasured(const Saving& saving, const ExperimentPlan& plan)
 
 std::optional<Saving> predictedHere(const ExperimentResult& result)
 {
-    if (!result.plan.predicted || !isOfWhatWasMeasured(*result.plan.predicted, result.plan))
+    if (!result.plan.predicted || !isAboutMeasured(*result.plan.predicted, result.plan))
         return std::nullopt;
     Saving saving = *result.plan.predicted;
     if (saving.ofUs > 0 && result.unitUsA > 0) {

@@ -119,7 +119,7 @@ std::vector<std::string> linesOf(const std::string& text)
 /// The line that names the cause: the last line that mentions a resource that only one of two programs can have (the
 /// driver then runs them one at a time), else the last non-blank line. A process that starts other processes ends with
 /// its own text.
-std::string tellingLine(const std::vector<std::string>& traceback)
+std::string causeLine(const std::vector<std::string>& traceback)
 {
     const auto isBlank = [](const std::string& line) { return line.find_first_not_of(" \t\r") == line.npos; };
     const auto scarce = std::find_if(traceback.rbegin(), traceback.rend(), namesScarceResource);
@@ -183,7 +183,7 @@ private:
     [[nodiscard]] Patience patienceOf(const protocol::Turn& turn, seconds patience) const;
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
-    Outcome<void> judgeEnd(const RunLimits& bounds);
+    Outcome<void> handleExit(const RunLimits& bounds);
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
     Interruption late(seconds patience);
@@ -404,7 +404,7 @@ Interruption ProgramArm::failed(const Message& how, std::vector<std::string> tra
 {
     if (traceback.empty())
         traceback = linesOf(outputSince(m_logBegin));
-    const std::string last = tellingLine(traceback);
+    const std::string last = causeLine(traceback);
     const profiler::MessageParameter* const signal = how.find("signal");
     Message what = message<"program.run.failed", "{how}{last}">(
         {{"how", how.text}, {"last", last.empty() ? last : ": " + last}, {"reason", how.id}});
@@ -440,7 +440,7 @@ Interruption ProgramArm::late(seconds patience)
 
 /// Handles the exit of the program, or of its training processes. Success: it ran to completion; otherwise the reason
 /// for the failure.
-Outcome<void> ProgramArm::judgeEnd(const RunLimits& bounds)
+Outcome<void> ProgramArm::handleExit(const RunLimits& bounds)
 {
     const auto until = Clock::now() + kEndPatience;
     const auto isClear = [&] {
@@ -491,7 +491,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
         if (reached())
             return Event::Reached;
         if (!m_traceback.empty() || haveRanksEnded() || (m_tree->status() && ranks().empty())) {
-            if (auto ended = judgeEnd(bounds); !ended)
+            if (auto ended = handleExit(bounds); !ended)
                 return tl::unexpected(ended.error());
             return Event::ProgramEnded;
         }

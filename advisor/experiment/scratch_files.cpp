@@ -26,14 +26,14 @@ Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
 {
     std::error_code ignored;
     // The trainer creates missing folders itself; this code creates folders only inside existing ones.
-    fs::path beside = fs::absolute(wanted, ignored).parent_path();
-    while (beside.has_relative_path() && !fs::is_directory(beside, ignored))
-        beside = beside.parent_path();
-    std::string pattern = (beside / ".stepscope-XXXXXX").string();
+    fs::path parent = fs::absolute(wanted, ignored).parent_path();
+    while (parent.has_relative_path() && !fs::is_directory(parent, ignored))
+        parent = parent.parent_path();
+    std::string pattern = (parent / ".stepscope-XXXXXX").string();
     if (!::mkdtemp(pattern.data()))
         return profiler::fail<"experiment.no_folder",
                               "No folder can be created for the output of a measured training: {why}">(
-            Error::Code::Unavailable, beside.string(),
+            Error::Code::Unavailable, parent.string(),
             "set run.log_file and run.checkpoint_path to a place that you can write to",
             {{"why", std::strerror(errno)}});
     m_folders.emplace_back(pattern);

@@ -56,9 +56,9 @@ InputModel withLoads(const RuleContext& c, const InputModel& model, std::vector<
 
 } // namespace
 
-InputCase inputCase(const RuleContext& c)
+RecordedInput recordedInput(const RuleContext& c)
 {
-    InputCase input{.model = loadModel(c.trace, c.facts.steps, c.facts.input), .cached = {}};
+    RecordedInput input{.model = loadModel(c.trace, c.facts.steps, c.facts.input), .cached = {}};
     if (!input.model.canPredict())
         return input;
     const std::vector<LoadedBatch> batches = loadedBatches(c.trace, c.facts.steps);
@@ -80,7 +80,7 @@ InputCase inputCase(const RuleContext& c)
     return input;
 }
 
-Saving savedByLoader(const RuleContext& c, const InputCase& input, LoaderSetup now, LoaderSetup then)
+Saving savedByLoader(const RuleContext& c, const RecordedInput& input, LoaderSetup now, LoaderSetup then)
 {
     const int threads = computeThreads(c);
     const InputPrediction saved = predictInput(input.model, now, then, threads);

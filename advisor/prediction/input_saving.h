@@ -7,17 +7,17 @@ namespace advisor {
 
 /// The recorded loading of a run and its uncertainty. The first epoch reads files from disk; later epochs may find them
 /// in the page cache.
-struct InputCase {
+struct RecordedInput {
     profiler::analysis::InputModel model; ///< with all files read as fast as in the later epochs, if there are any
     /// For a single epoch: the model with all files in memory. Empty if there are more epochs or if no reads are
     /// recorded.
     profiler::analysis::InputModel cached;
 };
-InputCase inputCase(const RuleContext& c);
+RecordedInput recordedInput(const RuleContext& c);
 
 /// The saving per step with another loader setup. For a single epoch, it ranges from the smaller to the larger of the
 /// savings with files on disk and with files in memory.
-Saving savedByLoader(const RuleContext& c, const InputCase& input, profiler::analysis::LoaderSetup now,
+Saving savedByLoader(const RuleContext& c, const RecordedInput& input, profiler::analysis::LoaderSetup now,
                      profiler::analysis::LoaderSetup then);
 
 } // namespace advisor

@@ -21,9 +21,9 @@ struct KernelBound {
     /// Kernels that run for at least this share of the time are reported even if other work hides them now, with the
     /// bound that says so: they become the bottleneck next. Chosen: 10 %; a device that mostly waits is far below.
     static constexpr double kBusy = 0.1;
-    [[nodiscard]] bool matters() const { return holdsUp() || busyShare >= kBusy; }
+    [[nodiscard]] bool matters() const { return delaysStep() || busyShare >= kBusy; }
     /// True if the step would get shorter.
-    [[nodiscard]] bool holdsUp() const { return share >= kLeastShare; }
+    [[nodiscard]] bool delaysStep() const { return share >= kLeastShare; }
 };
 
 /// Replays the trace with the kernels shortened: the saving is the time by which they delay the step. A device that

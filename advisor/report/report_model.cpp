@@ -27,17 +27,17 @@ namespace {
 constexpr std::size_t kMostRows = 15;
 
 /// Name and colour of each time class, as in the app; in the order of TimeClass.
-struct ClassWord {
+struct ClassLabel {
     const char *word, *colour;
 };
-constexpr std::array<ClassWord, kTimeClasses> kClassWords = {{{"kernels", "#009e73"},
-                                                              {"copies", "#0072b2"},
-                                                              {"memset", "#66cfc6"},
-                                                              {"communication", "#d55e00"},
-                                                              {"CUDA calls", "#8793a3"},
-                                                              {"waiting for data", "#e69f00"},
-                                                              {"operators", "#2fb083"},
-                                                              {"other", "#a9b0ba"}}};
+constexpr std::array<ClassLabel, kTimeClasses> kClassLabels = {{{"kernels", "#009e73"},
+                                                                {"copies", "#0072b2"},
+                                                                {"memset", "#66cfc6"},
+                                                                {"communication", "#d55e00"},
+                                                                {"CUDA calls", "#8793a3"},
+                                                                {"waiting for data", "#e69f00"},
+                                                                {"operators", "#2fb083"},
+                                                                {"other", "#a9b0ba"}}};
 
 void addEnvironment(ReportModel& model, const profiler::Trace& trace)
 {
@@ -112,7 +112,7 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
     std::vector<svg::Share> shares;
     for (std::size_t i = 0; i < kTimeClasses; ++i)
         if (const auto part = static_cast<TimeClass>(i); parts.share(part) > 0)
-            shares.push_back({kClassWords[i].word, parts.share(part), kClassWords[i].colour});
+            shares.push_back({kClassLabels[i].word, parts.share(part), kClassLabels[i].colour});
     if (!shares.empty())
         model.figures.push_back({"Where step time goes", svg::shares(shares),
                                  "Each moment is counted once, for the first class that applies."});
@@ -129,7 +129,7 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
         model.tables.push_back(std::move(idle));
 }
 
-void addLook(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
+void addDetailedAnalysis(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
 {
     const DetailedAnalysis look = detailedAnalysis(trace, steps);
     std::vector<LookTable> tables = lookTables(trace, look, kMostRows);
@@ -284,7 +284,7 @@ ReportModel reportModel(const ReportInput& input)
         addSteps(model, steps, stepStatistics(steps));
         addTime(model, *input.trace, steps);
         addLoss(model, *input.trace);
-        addLook(model, *input.trace, steps);
+        addDetailedAnalysis(model, *input.trace, steps);
         model.advice = advise(*input.trace, analyse(*input.trace, steps), input.config);
     } else if (const TuneOutcome* tuning = tuningOf(input)) {
         model.advice = tuning->advice;

@@ -21,7 +21,7 @@ constexpr std::string_view kKey = "attention";
 // not belong to attention.
 constexpr std::size_t kBetween = 6;
 // Minimum share of all work: below it, the looser tolerance of another implementation is not worth accepting.
-constexpr double kWorthFixing = 0.02;
+constexpr double kMinimumShare = 0.02;
 
 /// Sampling from a softmax is done by a router or a sampler, and a loss follows a classifier; neither is attention,
 /// whatever matmuls run before and after.
@@ -242,7 +242,7 @@ Advice check(const RuleContext& c)
                                              {{"count", found.fused, countText(static_cast<double>(found.fused))}})
                                        : message<"attention.none", "No softmax runs between two matmuls.">()));
     const double share = found.work.count() > 0 ? toUs(found.time) / toUs(found.work) : 0;
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"attention.little", "Unfused attention takes only {share} of the work.">(
             {{"share", share, shareText(share)}}));
     return finding(c, found, share);

@@ -15,7 +15,7 @@ using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "augment.device";
 // Minimum share of the step spent waiting for data: below it, the loader is fast enough.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // Minimum share of the time to load a batch. Chosen: without a quarter of the work, loading is a third faster; with
 // less, the wait hardly changes.
 constexpr double kLargePart = 0.25;
@@ -57,13 +57,13 @@ Advice check(const RuleContext& c)
     if (auto advice = withoutDeviceWork(
             c, message<"augment.device.cpu", "The run used only the CPU: there is no other device to augment on.">()))
         return *advice;
-    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
+    if (auto advice = littleDataWaitWithoutSteps(c, kMinimumShare))
         return *advice;
-    const bool withoutSteps = judgesWithoutSteps(c);
+    const bool withoutSteps = analyzesWithoutSteps(c);
     if (auto advice = withoutSteadySteps(c); advice && !withoutSteps)
         return *advice;
-    const InputWait input = withoutSteps ? inputWait(c.trace, judgedTimeAsStep(c), c.facts.device.any) : c.facts.input;
-    if (!withoutSteps && input.idleWaitUsPerStep < kWorthFixing * c.facts.statistics.steadyMeanUs)
+    const InputWait input = withoutSteps ? inputWait(c.trace, windowAsStep(c), c.facts.device.any) : c.facts.input;
+    if (!withoutSteps && input.idleWaitUsPerStep < kMinimumShare * c.facts.statistics.steadyMeanUs)
         return silent(message<"augment.device.no_wait", "The device waits only {idle} per step for data.">(
             {{"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     if (input.stages.empty())

@@ -22,7 +22,7 @@ using namespace profiler::analysis;
 // Minimum share of a step that does not grow with the batch; doubling the batch saves half of it per sample. Chosen: 15
 // %. Larger tensors use caches less well, so only about half of the 7.5 % may remain, which an experiment can still
 // measure.
-constexpr double kWorthFixing = 0.15;
+constexpr double kMinimumShare = 0.15;
 // Maximum share of the memory in use. A batch twice as large takes at most twice the memory; chosen: a tenth of the
 // memory is left for allocator fragmentation and for libraries.
 constexpr double kRoom = 0.45;
@@ -155,7 +155,7 @@ Advice check(const RuleContext& c)
     } else if (!ranOnCpu(c)) {
         return cannotTell(deviceNotRecorded(c), Need::KernelsAndHost);
     }
-    if (costs.knownUs < kWorthFixing * costs.stepUs)
+    if (costs.knownUs < kMinimumShare * costs.stepUs)
         return silent(message<"batch.size.small", "Only {share} of a step does not grow with the batch.">(
             {{"share", costs.knownUs / costs.stepUs, shareText(costs.knownUs / costs.stepUs)}}));
     const auto use = memoryUse(c);

@@ -25,7 +25,7 @@ constexpr double kManyAStep = 40;
 constexpr double kOverlapped = 0.1;
 
 // Minimum exposed share of the step: below it, the effect of hiding it cannot be distinguished from noise.
-constexpr double kWorthFixing = 0.02;
+constexpr double kMinimumShare = 0.02;
 
 /// Gradients are exchanged by all-reduce. FSDP gathers weights and scatters gradients instead, and already does so in
 /// buckets.
@@ -100,7 +100,7 @@ Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
     const std::vector<OnDevice> devices =
         againstOwnKernels(c, sums, [](std::string_view kernel) { return !isCommunication(kernel); });
     const double share = toUs(meanExposed(devices)) / std::max(1e-3, toUs(c.facts.device.windowTime()));
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(
             message<"comm.buckets.little_without_steps",
                     "All-reduces that do not overlap with compute take only {share} of the recorded time. The trace "
@@ -150,7 +150,7 @@ Advice check(const RuleContext& c)
         return silent(message<"comm.buckets.overlapped", "{overlap} of the gradient exchange overlaps with compute.">(
             {{"overlap", overlap, shareText(overlap)}}));
     const double share = toUs(meanExposed(found.devices)) / toUs(c.facts.device.windowTime());
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(
             message<"comm.buckets.cheap", "A step exchanges gradients in {kernels} kernels, but their exposed time is "
                                           "only {share} of the step.">(

@@ -14,7 +14,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 // Minimum share of the step. Source: PyTorch's TensorBoard plug-in gives advice from 10 % on.
-constexpr double kWorthFixing = 0.1;
+constexpr double kMinimumShare = 0.1;
 
 Advice check(const RuleContext& c)
 {
@@ -28,7 +28,7 @@ Advice check(const RuleContext& c)
     const double exposedUs = c.facts.device.usPerStep(exposed);
     const double share = static_cast<double>(exposed.count()) /
                          static_cast<double>(std::max<std::int64_t>(1, c.facts.device.windowTime().count()));
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"comm.exposed.small", "Exposed communication takes only {share} of the time.">(
             {{"share", share, shareText(share)}}));
     const double overlap = overlapOf(use.devices);

@@ -17,7 +17,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 // Minimum share of the time that a rank waits without overlapping compute: below it, the wait does not matter.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // Fewer collectives do not show which rank is late.
 constexpr std::int64_t kFewest = 8;
 // A rank counts as late if it arrives last this many times as often as expected by chance.
@@ -86,7 +86,7 @@ Advice check(const RuleContext& c)
     if (use.kernels.empty())
         return silent(message<"comm.no_kernels", "No NCCL or RCCL kernel ran.">());
     const double exposed = shareOfWindow(c, toUs(meanExposed(use.devices)));
-    if (exposed < kWorthFixing)
+    if (exposed < kMinimumShare)
         return silent(message<"comm.stragglers.not_exposed",
                               "Exposed communication takes only {share} of the time, including all waiting.">(
             {{"share", exposed, shareText(exposed)}}));
@@ -102,7 +102,7 @@ Advice check(const RuleContext& c)
                           Need::Longer);
     const double meanWaitUs = toUs(found.waited) / static_cast<double>(found.ranks.size());
     const double share = std::min(exposed, shareOfWindow(c, meanWaitUs));
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"comm.stragglers.small", "Ranks wait for each other only {share} of the time.">(
             {{"share", share, shareText(share)}}));
     return finding(c, use, found, meanWaitUs, share);

@@ -53,8 +53,8 @@ std::optional<Advice> hindrance(const RuleContext& c, const LaunchBound& bound)
     if (graphs >= kMostly || (graphs > 0 && capturesGraphs(c.trace)))
         return silent(message<"compile.graphs", "{share} of the kernels already run in CUDA graphs, many per launch.">(
             {{"share", graphs, shareText(graphs)}}));
-    if (bound.isQueueWhy())
-        return silentForTheQueue(bound);
+    if (bound.isQueueFull())
+        return silentBecauseOfQueue(bound);
     if (!bound.holds())
         return silent(message<"compile.rarely", "The GPU waits for launches only {share} of the time.">(
             {{"share", bound.launchShare, shareText(bound.launchShare)}}));
@@ -81,7 +81,7 @@ Advice check(const RuleContext& c)
         return *advice;
     if (c.facts.device.work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
-    if (!recordsTheHost(c.trace))
+    if (!recordsHost(c.trace))
         return cannotTell(
             message<"compile.no_host",
                     "The trace does not record the CPU: whether the GPU waits for launches is unknown.">(),

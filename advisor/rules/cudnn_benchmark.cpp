@@ -19,7 +19,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "cudnn.benchmark";
 // Minimum share of kernel time. Chosen: an algorithm that is 10 % faster then saves 1 %, the smallest gain that an
 // experiment reports.
-constexpr double kWorthTrying = 0.1;
+constexpr double kMinimumShare = 0.1;
 // Details are read from the file one at a time, so only the first few are read.
 constexpr std::size_t kMostRead = 8;
 // Minimum share of steps that have the most common shapes: the last batch of an epoch may be smaller.
@@ -107,7 +107,7 @@ Advice check(const RuleContext& c)
     const double share = work.share(KernelClass::Convolution);
     if (work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
-    if (share < kWorthTrying)
+    if (share < kMinimumShare)
         return silent(message<"cudnn.benchmark.small_part", "Convolutions take only {share} of kernel time.">(
             {{"share", share, shareText(share)}}));
     Settings found = settings(c);

@@ -21,7 +21,7 @@ constexpr double kMost = 2;
 
 /// Time that a step saves without host work outside of phases and without this share of the host work inside them; a
 /// device may hide part of it.
-std::optional<Saving> besideADevice(const RuleContext& c, double shareInside)
+std::optional<Saving> savingWithDevice(const RuleContext& c, double shareInside)
 {
     using profiler::analysis::ReplayChange;
     using profiler::analysis::ReplayWork;
@@ -41,7 +41,7 @@ std::optional<Saving> saving(const RuleContext& c)
             outside.push_back(toUs(step.parts.other));
     const double usual = profiler::analysis::mean(outside), step = c.facts.statistics.steadyMeanUs;
     if (hasDeviceWork(c.trace))
-        return usual > 0 ? besideADevice(c, std::min(1.0, (kMost - 1) * usual / (step - usual))) : std::nullopt;
+        return usual > 0 ? savingWithDevice(c, std::min(1.0, (kMost - 1) * usual / (step - usual))) : std::nullopt;
     return upperBound(SavingUnit::UsPerStep, std::min(kMost * usual, step));
 }
 

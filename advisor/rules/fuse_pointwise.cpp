@@ -19,7 +19,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "fuse.pointwise";
 // Minimum share of kernel time: in most networks, elementwise kernels take 10 to 20 %; 25 % is more than the activation
 // functions alone.
-constexpr double kWorthFusing = 0.25;
+constexpr double kMinimumShare = 0.25;
 
 /// Consecutive elementwise kernels of a stream, without another kernel in between.
 struct Run {
@@ -102,12 +102,12 @@ Advice check(const RuleContext& c)
     if (work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const double every = work.share(KernelClass::Elementwise);
-    if (every < kWorthFusing)
+    if (every < kMinimumShare)
         return silent(message<"fuse.pointwise.few", "Elementwise kernels take only {share} of kernel time.">(
             {{"share", every, shareText(every)}}));
     const Runs runs = findRuns(c);
     const double share = work.share(runs.elementwise);
-    if (share < kWorthFusing)
+    if (share < kMinimumShare)
         return silent(message<"fuse.pointwise.fused",
                               "Elementwise kernels take {share} of kernel time; {fused} are already fused.">(
             {{"share", every, shareText(every)}, {"fused", every - share, shareText(every - share)}}));

@@ -29,7 +29,7 @@ constexpr std::string_view kKey = "gemm.dimensions";
 constexpr int kFirstWithTensorCores = 70;
 // Minimum share of the time: below it, other sizes have no measurable effect; the same holds if the device waits for
 // the host.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // If padding multiplies the work by more than this, it costs more than it gains, as in a matrix-vector product.
 constexpr double kMostPadding = 1.5;
 constexpr std::size_t kMostNamed = 3;
@@ -283,7 +283,7 @@ Advice check(const RuleContext& c)
     if (capability && *capability < kFirstWithTensorCores)
         return silent(message<"gemm.dimensions.no_tensor_cores", "The device (sm_{capability}) has no tensor cores.">(
             {{"capability", *capability}}));
-    if (work.share(KernelClass::Gemm) < kWorthFixing)
+    if (work.share(KernelClass::Gemm) < kMinimumShare)
         return silent(message<"gemm.dimensions.small_part", "Matmuls take only {share} of kernel time.">(
             {{"share", work.share(KernelClass::Gemm), shareText(work.share(KernelClass::Gemm))}}));
     Products products = productsOf(c.trace);
@@ -298,7 +298,7 @@ Advice check(const RuleContext& c)
                                   "The trace does not record which kernels each matmul launched.">(),
                           Need::KernelsAndHost);
     const double share = work.share(found.time);
-    if (shareOfTime(c, share) < kWorthFixing)
+    if (shareOfTime(c, share) < kMinimumShare)
         return silent(
             message<"gemm.dimensions.aligned", "Tensor-core matmuls whose sizes are not multiples of 8 (TF32: 4) take "
                                                "only {share} of the time.">(

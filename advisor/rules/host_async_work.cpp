@@ -17,7 +17,7 @@ using namespace profiler;
 using namespace profiler::analysis;
 
 // Minimum share of the step: below it, another thread is not worthwhile.
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 
 bool isFileWork(std::string_view phase)
 {
@@ -125,7 +125,7 @@ Advice check(const RuleContext& c)
     }
     const double us = toUs(time) / static_cast<double>(c.facts.statistics.steadyCount);
     const double share = us / c.facts.statistics.steadyMeanUs;
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"host.async_work.small", "Writing files takes only {share} of a step.">(
             {{"share", share, shareText(share)}}));
     Advice advice = fires(

@@ -65,18 +65,18 @@ Advice check(const RuleContext& c)
     if (c.facts.device.work.all.count == 0)
         return cannotTell(message<"device.no_kernels", "No kernels were recorded.">(), Need::Kernels);
     const LaunchBound bound = launchBound(c);
-    if (!recordsTheHost(c.trace))
+    if (!recordsHost(c.trace))
         return cannotTell(
             message<"host.bound.no_host", "The trace does not record the CPU: it is unknown why the GPU idles.">(),
             Need::KernelsAndHost);
-    if (bound.isQueueWhy())
-        return silentForTheQueue(bound);
+    if (bound.isQueueFull())
+        return silentBecauseOfQueue(bound);
     const double unexplained = bound.hostShare + bound.unknownShare;
-    if (!bound.byTheHost() && unexplained < LaunchBound::kShare)
+    if (!bound.isHostBound() && unexplained < LaunchBound::kShare)
         return silent(
             message<"host.bound.rarely", "The GPU waits for operators and launches only {share} of the time.">(
                 {{"share", bound.hostShare, shareText(bound.hostShare)}}));
-    if (!bound.byTheHost() || mayHaveHadNothingToDo(c, bound))
+    if (!bound.isHostBound() || mayHaveHadNothingToDo(c, bound))
         return cannotTell(
             message<"host.bound.unrecorded",
                     "The GPU idles {idle} of the time, but the CPU launches work or runs operators only {host} of the "
@@ -88,7 +88,7 @@ Advice check(const RuleContext& c)
     Advice advice = fires(reasonOf(bound));
     advice.timeShare = bound.marksSteps ? bound.hostShare : bound.launchShare;
     if (bound.marksSteps)
-        advice.saving = upperBoundOverSteps(idleForTheHost(c));
+        advice.saving = upperBoundOverSteps(idleForHost(c));
     else
         advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     advice.caveats = {message<"host.bound.remedies", "A larger batch, compilation, a fused optimizer and fewer small "

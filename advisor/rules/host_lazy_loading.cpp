@@ -20,15 +20,15 @@ using namespace profiler::analysis;
 constexpr std::string_view kCause = "lazy_loading";
 // Minimum share of the time that a device waits for code loading. Chosen: 5 %, as for data; less disappears in the
 // variation between steps.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 
 /// Slices in which the host loads kernel code, and the slices that the profiler records as the driver's overhead for
 /// it.
 struct Loads {
-    std::vector<Slice> judged; ///< in the analysis window, longest first
-    std::vector<Slice> warmUp; ///< outside the analysis window, longest first
+    std::vector<Slice> inWindow; ///< in the analysis window, longest first
+    std::vector<Slice> warmUp;   ///< outside the analysis window, longest first
     Nanoseconds warmUpTime{};
-    [[nodiscard]] bool any() const { return !judged.empty() || !warmUp.empty(); }
+    [[nodiscard]] bool any() const { return !inWindow.empty() || !warmUp.empty(); }
 };
 
 Loads loadsOf(const RuleContext& c)
@@ -37,12 +37,12 @@ Loads loadsOf(const RuleContext& c)
     UnionBuilder warmUp;
     for (const ActivityKind kind : {ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Overhead})
         for (const Slice& slice : ofKindNamed(c.trace, kind, isCodeLoading)) {
-            (beginsWithin(slice, c.facts.device.window) ? loads.judged : loads.warmUp).push_back(slice);
+            (beginsWithin(slice, c.facts.device.window) ? loads.inWindow : loads.warmUp).push_back(slice);
             if (!beginsWithin(slice, c.facts.device.window))
                 warmUp.add(slice.range());
         }
     loads.warmUpTime = total(warmUp.take());
-    for (std::vector<Slice>* slices : {&loads.judged, &loads.warmUp})
+    for (std::vector<Slice>* slices : {&loads.inWindow, &loads.warmUp})
         std::stable_sort(slices->begin(), slices->end(),
                          [](const Slice& a, const Slice& b) { return a.duration > b.duration; });
     return loads;
@@ -53,7 +53,7 @@ std::size_t stepsWith(const RuleContext& c, const Loads& loads)
 {
     const std::vector<TimeRange>& steps = c.facts.device.steps;
     return static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), [&](const TimeRange& step) {
-        return std::any_of(loads.judged.begin(), loads.judged.end(),
+        return std::any_of(loads.inWindow.begin(), loads.inWindow.end(),
                            [&](const Slice& load) { return step.contains(load.begin); });
     }));
 }
@@ -71,7 +71,7 @@ void predict(Advice& advice, const RuleContext& c, const Loads& loads, std::size
         return;
     }
     SliceSet chosen;
-    for (const Slice& load : loads.judged)
+    for (const Slice& load : loads.inWindow)
         chosen.insert(load.id);
     const WhatIf without = [&](const ReplayWork& work) {
         const bool goes = work.where == ReplayWork::Where::Host && chosen.contains(work.slice);
@@ -102,17 +102,17 @@ Advice finding(const RuleContext& c, const Loads& loads, double share)
         all == 0 ? message<"host.lazy_loading.without_steps",
                            "The device idles {share} of the recorded time while the driver loads kernel code ({loads} "
                            "loads). The trace has no steps, so this is not per step.">(
-                       {{"share", share, shareText(share)}, {"loads", loads.judged.size()}})
+                       {{"share", share, shareText(share)}, {"loads", loads.inWindow.size()}})
                  : message<"host.lazy_loading.idle", "The device idles {share} of the time while the driver loads "
                                                      "kernel code ({loads} loads, in {steps} of {all} steps).">(
                        {{"share", share, shareText(share)},
-                        {"loads", loads.judged.size()},
+                        {"loads", loads.inWindow.size()},
                         {"steps", steps},
                         {"all", all}}));
     advice.timeShare = share;
     predict(advice, c, loads, steps);
     addCaveats(advice);
-    addEvidence(advice, c.trace, loads.judged);
+    addEvidence(advice, c.trace, loads.inWindow);
     return advice;
 }
 
@@ -121,7 +121,7 @@ Advice inWarmUp(const RuleContext& c, const Loads& loads)
 {
     const double us = toUs(loads.warmUpTime), recordedUs = toUs(warmUp(c).recorded.duration());
     const double share = recordedUs > 0 ? std::min(1.0, us / recordedUs) : 0;
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"host.lazy_loading.short",
                               "Kernel code is loaded only during warm-up ({time}), which is excluded.">(
             {{"time", us, timeText(us)}}));
@@ -141,7 +141,7 @@ Advice check(const RuleContext& c)
     if (auto advice = withoutDeviceWork(
             c, message<"host.lazy_loading.cpu", "The run used only the CPU: no code is loaded for a device.">()))
         return *advice;
-    if (!recordsTheHost(c.trace))
+    if (!recordsHost(c.trace))
         return cannotTell(
             message<"host.lazy_loading.no_host",
                     "The trace does not record the CPU and therefore contains no loads of kernel code.">(),
@@ -149,10 +149,10 @@ Advice check(const RuleContext& c)
     const Loads loads = loadsOf(c);
     if (!loads.any())
         return silent(message<"host.lazy_loading.none", "No kernel code was loaded during the recording.">());
-    if (loads.judged.empty())
+    if (loads.inWindow.empty())
         return inWarmUp(c, loads);
     const double share = c.facts.device.idleShare(kCause);
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"host.lazy_loading.rare", "The device waits for kernel code only {share} of the time.">(
             {{"share", share, shareText(share)}}));
     return finding(c, loads, share);

@@ -15,7 +15,7 @@ using namespace profiler::analysis;
 
 // Minimum share of the step spent waiting for data: below it, a slow worker does not matter. Source: PyTorch's
 // TensorBoard plug-in.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // Minimum ratio of the slowest worker's mean time per batch to the mean of all workers, and of the busiest worker's
 // time to the mean. Source: gpuprof warns at 2.5 times as much work.
 constexpr double kUneven = 1.5;
@@ -31,7 +31,7 @@ Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitSh
         ratio{"ratio", balance.slowestOverMean, countText(balance.slowestOverMean)},
         workers{"workers", balance.workers.size()}, share{"share", waitShare, shareText(waitShare)};
     Advice advice =
-        fires(judgesWithoutSteps(c)
+        fires(analyzesWithoutSteps(c)
                   ? message<"loader.balance.slow_worker_without_steps",
                             "Worker {worker} is slower than the others: it loads a batch in {time}, {ratio} times the "
                             "mean of all {workers} workers, and the GPU idles for {share} of the recorded time because "
@@ -56,7 +56,7 @@ Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitSh
     for (const profiler::SliceId wait : c.facts.input.longestWaits)
         evidence.push_back(wait);
     addEvidence(advice, c.trace, evidence);
-    if (const IdleCause* data = c.facts.device.idleCause("data_loader"); data && judgesWithoutSteps(c))
+    if (const IdleCause* data = c.facts.device.idleCause("data_loader"); data && analyzesWithoutSteps(c))
         for (Evidence& gap : longestGaps(c, *data))
             if (advice.evidence.size() < kMostEvidence)
                 advice.evidence.push_back(std::move(gap));
@@ -65,19 +65,19 @@ Advice finding(const RuleContext& c, const LoaderBalance& balance, double waitSh
 
 Advice check(const RuleContext& c)
 {
-    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
+    if (auto advice = littleDataWaitWithoutSteps(c, kMinimumShare))
         return *advice;
-    const bool withoutSteps = judgesWithoutSteps(c);
+    const bool withoutSteps = analyzesWithoutSteps(c);
     if (auto advice = withoutSteadySteps(c); advice && !withoutSteps)
         return *advice;
     const double waitShare = withoutSteps ? c.facts.device.idleShare("data_loader") : c.facts.input.waitShare;
-    if (waitShare < kWorthFixing)
+    if (waitShare < kMinimumShare)
         return silent(message<"loader.balance.no_wait", "The step spends only {share} of its time waiting for data.">(
             {{"share", waitShare, shareText(waitShare)}}));
     if (hadNoWorkers(c))
         return silent(
             message<"loader.balance.no_workers", "No loader workers are used: there is nothing to balance.">());
-    const LoaderBalance balance = loaderBalance(c.trace, withoutSteps ? judgedTimeAsStep(c) : c.facts.steps);
+    const LoaderBalance balance = loaderBalance(c.trace, withoutSteps ? windowAsStep(c) : c.facts.steps);
     if (!balance.cannotTell.empty())
         return cannotTell(message<"loader.balance.unknown", "The load of each loader worker is unknown: {why}.">(
                               {{"why", balance.cannotTell}}),

@@ -17,7 +17,7 @@ using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.persistent_workers";
 // Minimum share of an epoch. Chosen: the smallest effect that an experiment reports as a gain (1 %).
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 struct Start {
     Slice slice;
     double gapUs = 0;   ///< unmarked time before the start, in which the previous epoch's workers exit
@@ -130,7 +130,7 @@ Advice check(const RuleContext& c)
         mostUs += (start.mostUs + start.gapUs) / static_cast<double>(starts.size());
         epochUs += start.epochUs / static_cast<double>(starts.size());
     }
-    if (startUs < kWorthFixing * epochUs)
+    if (startUs < kMinimumShare * epochUs)
         return silent(
             message<"loader.persistent_workers.short", "Starting workers takes only {time} of an epoch of {epoch}.">(
                 {{"time", startUs, timeText(startUs)}, {"epoch", epochUs, timeText(epochUs)}}));

@@ -21,7 +21,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "loader.pin_memory";
 // Minimum share of the time. Chosen: below half a percent, page-locked memory costs the host more than the copies take;
 // an experiment does not report differences below 1 %.
-constexpr double kWorthFixing = 0.005;
+constexpr double kMinimumShare = 0.005;
 // Bytes. Documented: copies of up to 64 KB return before they are done, from any memory (CUDA C++ Programming Guide,
 // "Asynchronous Concurrent Execution"); they take about as long as their launch.
 constexpr std::int64_t kLargeCopy = 1 << 16;
@@ -88,20 +88,21 @@ void predict(Advice& advice, const RuleContext& c, const CopyUse& pageable)
         advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     else if (!(advice.saving = savingByFasterCopies(c)))
         // A copy cannot take less than no time.
-        advice.saving = upperBound(SavingUnit::UsPerStep, c.facts.device.usPerStep(pageable.ofADevice(pageable.time)));
+        advice.saving =
+            upperBound(SavingUnit::UsPerStep, c.facts.device.usPerStep(pageable.meanPerDevice(pageable.time)));
 }
 
 /// Share of the analysis window, as the mean over the devices of the copies.
 double shareOf(const RuleContext& c, const CopyUse& copies)
 {
     const double window = toUs(c.facts.device.windowTime());
-    return window > 0 ? toUs(copies.ofADevice(copies.time)) / window : 0;
+    return window > 0 ? toUs(copies.meanPerDevice(copies.time)) / window : 0;
 }
 
 /// Small copies gain nothing.
 Advice finding(const RuleContext& c, const CopyUse& pageable, const CopyUse& large)
 {
-    const auto us = [&](Nanoseconds sum) { return c.facts.device.usPerStep(large.ofADevice(sum)); };
+    const auto us = [&](Nanoseconds sum) { return c.facts.device.usPerStep(large.meanPerDevice(sum)); };
     const bool steps = !c.facts.device.steps.empty();
     const std::initializer_list<MessageParameter> parameters = {
         {"copies", pageable.count},
@@ -136,7 +137,7 @@ Advice ofPlainProgram(const RuleContext& c)
     const HostCopies pageable = pageableHostCopies(c, kLargeCopy);
     const double window = toUs(c.facts.device.windowTime());
     const double share = window > 0 ? toUs(pageable.time) / static_cast<double>(pageable.devices.size()) / window : 0;
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"loader.pin_memory.little_pageable",
                               "Large copies from and to pageable memory take only {share} of the time.">(
             {{"share", share, shareText(share)}}));
@@ -210,7 +211,7 @@ Advice check(const RuleContext& c)
         return *advice;
     const CopyUse large = copyUse(c, CopyKind::HtoD, MemoryKind::Pageable, kLargeCopy);
     const double pageableShare = shareOf(c, pageable), share = shareOf(c, large);
-    if (large.count == 0 && pageable.bytes == 0 && pageableShare >= kWorthFixing)
+    if (large.count == 0 && pageable.bytes == 0 && pageableShare >= kMinimumShare)
         return cannotTell(
             message<"loader.pin_memory.size_not_recorded",
                     "{copies} copies from pageable memory take {share} of the time, but the trace does not "
@@ -220,7 +221,7 @@ Advice check(const RuleContext& c)
     if (large.count == 0)
         return silent(message<"loader.pin_memory.small",
                               "Copies from pageable memory are small: pinning would not make them faster.">());
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(
             message<"loader.pin_memory.rare", "Large copies from pageable memory take only {share} of the time.">(
                 {{"share", share, shareText(share)}}));

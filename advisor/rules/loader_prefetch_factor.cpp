@@ -17,7 +17,7 @@ using profiler::message;
 constexpr std::string_view kKey = "loader.prefetch_factor";
 // Shares of the step, with the same sources as in loader_workers.cpp: the minimum wait, the minimum saving, and the
 // minimum extra saving of a larger factor.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 constexpr double kLeastGain = 0.01;
 constexpr double kSameGain = 0.02;
 // tips.md starts at four; each doubling costs as much memory again.
@@ -67,14 +67,14 @@ Advice check(const RuleContext& c)
 {
     const InputWait& input = c.facts.input;
     const int workers = loaderWorkers(c);
-    if (auto advice = littleDataWaitWithoutSteps(c, kWorthFixing))
+    if (auto advice = littleDataWaitWithoutSteps(c, kMinimumShare))
         return *advice;
     if (auto advice = withoutSteadySteps(c))
         return *advice;
     if (workers == 0)
         if (auto advice = withoutWorkers(c))
             return *advice;
-    if (input.waitShare < kWorthFixing)
+    if (input.waitShare < kMinimumShare)
         return silent(
             message<"loader.prefetch_factor.short_wait", "The step spends only {share} of its time waiting for data.">(
                 {{"share", input.waitShare, shareText(input.waitShare)}}));
@@ -83,7 +83,7 @@ Advice check(const RuleContext& c)
         return cannotTell(message<"loader.prefetch_factor.factor_unknown",
                                   "The trace does not record how many batches may be in flight.">(),
                           Need::Program);
-    const InputCase loading = inputCase(c);
+    const RecordedInput loading = recordedInput(c);
     if (!loading.model.canPredict())
         return cannotTell(
             message<"loader.prefetch_factor.no_stages",

@@ -19,7 +19,7 @@ using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "loader.workers";
 // Minimum share of the step: below it, the host memory of more workers is not worth the gain.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // Below this share of the step, an experiment cannot distinguish a saving from noise.
 constexpr double kLeastGain = 0.01;
 // If a smaller number of workers saves as much as the best number, within this share of the step, it is preferred
@@ -167,7 +167,7 @@ double waitsWithoutTheStart(const RuleContext& c)
 std::optional<Advice> withoutSteps(const RuleContext& c)
 {
     const double share = waitsWithoutTheStart(c);
-    if (c.config || c.facts.statistics.count > 0 || share < kWorthFixing)
+    if (c.config || c.facts.statistics.count > 0 || share < kMinimumShare)
         return std::nullopt;
     Advice advice = fires(message<"loader.workers.without_steps",
                                   "The GPU idles {share} of the recorded time while the program waits for "
@@ -196,17 +196,17 @@ Advice check(const RuleContext& c)
         return cannotTell(message<"loader.workers.no_phases",
                                   "The trace has no phases: how long the step waits for data is not recorded.">(),
                           Need::Program);
-    if (input.waitShare < kWorthFixing)
+    if (input.waitShare < kMinimumShare)
         return silent(
             message<"loader.workers.short_wait", "The step spends only {share} of its time waiting for data.">(
                 {{"share", input.waitShare, shareText(input.waitShare)}}));
-    if (input.idleWaitUsPerStep < kWorthFixing * stepUs)
+    if (input.idleWaitUsPerStep < kMinimumShare * stepUs)
         return silent(message<"loader.workers.hidden_wait", "The main thread waits for data for {share} of the step, "
                                                             "but the GPU is busy for all but {idle} of that time.">(
             {{"share", input.waitShare, shareText(input.waitShare)},
              {"idle", input.idleWaitUsPerStep, timeText(input.idleWaitUsPerStep)}}));
     const int now = currentWorkers(c);
-    const InputCase loading = inputCase(c);
+    const RecordedInput loading = recordedInput(c);
     Advice advice;
     if (!loading.model.canPredict()) {
         advice = withoutModel(c, now);

@@ -18,7 +18,7 @@ using profiler::message;
 
 constexpr std::string_view kKey = "memory_format";
 // Minimum share of the work: below 20 %, other operators may lose more from the layout than convolutions gain.
-constexpr double kWorthTrying = 0.2;
+constexpr double kMinimumShare = 0.2;
 // Minimum share of kernel time spent on layout changes: less comes from single layers whose library needs another
 // layout.
 constexpr double kManyChanges = 0.01;
@@ -120,7 +120,7 @@ Advice check(const RuleContext& c)
             Need::Operators);
     const bool kernels = hasDeviceWork(c.trace);
     const WorkShare changes = kernels ? workShare(c, isLayoutChange) : WorkShare{};
-    if (convolutions.share < kWorthTrying && (convolutions.share == 0 || changes.share < kChangesAlone))
+    if (convolutions.share < kMinimumShare && (convolutions.share == 0 || changes.share < kChangesAlone))
         return silent(message<"memory_format.few", "Convolutions take only {share} of the work.">(
             {{"share", convolutions.share, shareText(convolutions.share)}}));
     const Layout layout = c.config ? Layout::Contiguous : layoutOfConvolutions(c.trace);

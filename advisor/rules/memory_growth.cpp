@@ -286,7 +286,7 @@ Advice check(const RuleContext& c)
     if (c.facts.steps.empty() && steps.empty())
         return cannotTell(noStepMarks("it is unknown whether memory grows from step to step"), Need::Steps);
     const bool inParts = c.facts.steps.empty();
-    std::vector<Growth> judged;
+    std::vector<Growth> growths;
     std::size_t most = 0;
     for (const Track* track : counters) {
         Growth growth{.counter = track,
@@ -297,15 +297,15 @@ Advice check(const RuleContext& c)
         if (growth.floors.size() < growth.threshold.steps)
             continue;
         measure(growth);
-        judged.push_back(std::move(growth));
+        growths.push_back(std::move(growth));
     }
-    if (judged.empty())
+    if (growths.empty())
         return tooFewSamples(c, most);
-    std::stable_sort(judged.begin(), judged.end(), [](const Growth& a, const Growth& b) { return a.mid > b.mid; });
-    for (const Growth& growth : judged)
+    std::stable_sort(growths.begin(), growths.end(), [](const Growth& a, const Growth& b) { return a.mid > b.mid; });
+    for (const Growth& growth : growths)
         if (growth.isSteady() && growth.matters())
             return finding(c, growth);
-    const Growth& first = judged.front();
+    const Growth& first = growths.front();
     const MessageParameter counter{"counter", first.counter->name},
         begin{"first", first.floors.front().bytes, bytes(first.floors.front().bytes)},
         end{"last", first.floors.back().bytes, bytes(first.floors.back().bytes)};

@@ -20,7 +20,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "memory.pressure";
 // Minimum share of the time that the device idles while allocation calls block. Chosen: 5 %, as for data; less
 // disappears in the variation between steps.
-constexpr double kWorthFixing = 0.05;
+constexpr double kMinimumShare = 0.05;
 // Chosen: calls in one or two gaps may come from a cache that is emptied once and refilled.
 constexpr std::size_t kManyGaps = 3;
 
@@ -82,7 +82,7 @@ AllocationCalls allocationCalls(const RuleContext& c)
             calls.idle = &cause;
             calls.idleShare = toUs(total(intersect(cause.where, part))) / toUs(calls.searched);
         }
-    if (calls.idleShare < kWorthFixing)
+    if (calls.idleShare < kMinimumShare)
         return calls;
     const Intervals idle = subtract(part, c.facts.device.any);
     std::set<TraceTime> gaps;
@@ -129,7 +129,7 @@ std::optional<Advice> allocationsBetweenKernels(const RuleContext& c)
     if (c.config && c.facts.device.steps.empty()) // only the start of the run is recorded
         return std::nullopt;
     const AllocationCalls found = allocationCalls(c);
-    if (found.idleShare < kWorthFixing || found.gaps < kManyGaps)
+    if (found.idleShare < kMinimumShare || found.gaps < kManyGaps)
         return std::nullopt;
     Advice advice = fires(allocationReason(c, found));
     advice.title = "Memory is allocated between kernels";

@@ -22,7 +22,7 @@ using namespace profiler::analysis;
 // An optimizer that runs operators for each parameter runs hundreds; a fused or foreach optimizer runs a handful.
 constexpr double kSingleTensorOps = 50;
 // Minimum share of the step that the optimizer takes: below it, there is nothing to gain.
-constexpr double kWorthFixing = 0.02;
+constexpr double kMinimumShare = 0.02;
 
 struct OptimizerUse {
     double ops = 0;     ///< per step, without foreach and fused operators
@@ -157,12 +157,12 @@ Advice check(const RuleContext& c)
         optimizerUs = std::min(us ? *us : idleUsInPhases(c, {phase::kOptimizer}), wholeUs);
     }
     const double share = wholeUs > 0 ? optimizerUs / wholeUs : 0;
-    if (share < kWorthFixing && !launchesKnown)
+    if (share < kMinimumShare && !launchesKnown)
         return cannotTell(message<"optimizer.fused.launches_not_recorded",
                                   "The trace does not record what the optimizer's {ops} operators per step launched, "
                                   "and no device waits for them.">({{"ops", use.ops, countText(use.ops)}}),
                           Need::KernelsAndHost);
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"optimizer.fused.small", "The optimizer takes only {share} of the step.">(
             {{"share", share, shareText(share)}}));
     return finding(c, use, share, launchesKnown);

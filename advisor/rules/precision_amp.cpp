@@ -17,7 +17,7 @@ using profiler::message;
 
 constexpr std::string_view kKey = "precision.amp";
 // Minimum share of the work: below 20 %, casting tensors costs about as much as faster matmuls gain.
-constexpr double kWorthTrying = 0.2;
+constexpr double kMinimumShare = 0.2;
 
 // Minimum share of a CPU's work. The casts around matmuls and 16-bit types themselves slow its other operators down. On
 // a CPU with AVX512_BF16, a GPT with 57 % and a vision transformer with 54 % in matmuls became 1.6 and 2 times slower,
@@ -100,7 +100,7 @@ Advice check(const RuleContext& c)
             message<"precision.amp.no_work",
                     "Neither operators nor kernels were recorded: the share of matmuls and convolutions is unknown.">(),
             Need::Operators);
-    if (products.share < kWorthTrying)
+    if (products.share < kMinimumShare)
         return silent(
             message<"precision.amp.little_fp32", "Matmuls and convolutions in FP32 take only {share} of the work.">(
                 {{"share", products.share, shareText(products.share)}}));

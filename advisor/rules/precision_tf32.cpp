@@ -17,7 +17,7 @@ constexpr std::string_view kKey = "precision.tf32";
 // Compute capability 8.0. Source: the CUDA programming guide's table of features by compute capability.
 constexpr int kFirstWithTf32 = 80;
 // Minimum share of kernel time: below it, lower precision has no measurable effect.
-constexpr double kWorthTrying = 0.05;
+constexpr double kMinimumShare = 0.05;
 
 Advice check(const RuleContext& c)
 {
@@ -37,7 +37,7 @@ Advice check(const RuleContext& c)
             message<"precision.tf32.too_old", "The GPU (sm_{capability}) has no TF32, which needs sm_80 or newer.">(
                 {{"capability", *capability}}));
     const double share = work.share(work.fullPrecisionTime);
-    if (share < kWorthTrying)
+    if (share < kMinimumShare)
         return silent(message<"precision.tf32.little_fp32", "FP32 matmuls take only {share} of kernel time.">(
             {{"share", share, shareText(share)}}));
     if (!capability)

@@ -52,14 +52,14 @@ Advice check(const RuleContext& c)
     const auto fall = curve.lastFall();
     if (!fall)
         return cannotTell(
-            curve.samples.size() < LossCurve::kLeastToJudge
+            curve.samples.size() < LossCurve::kFewestSamples
                 ? message<"schedule.kind.few_values", "The trace contains {values} loss values; {needed} are needed to "
                                                       "show whether the loss still falls.">(
-                      {{"values", curve.samples.size()}, {"needed", LossCurve::kLeastToJudge}})
+                      {{"values", curve.samples.size()}, {"needed", LossCurve::kFewestSamples}})
                 : message<"schedule.kind.nan",
                           "The loss is NaN for part of the run: whether it still falls cannot be determined.">(),
             Need::Longer);
-    if (const auto whole = curve.wholeFall(); !whole || *whole < kHasLearnt)
+    if (const auto whole = curve.totalFall(); !whole || *whole < kHasLearnt)
         return cannotTell(
             message<"schedule.kind.not_learning", "The loss has fallen only {fall} since the start: the cause may be "
                                                   "something other than the constant learning rate.">(

@@ -18,7 +18,7 @@ using namespace profiler::analysis;
 // Fewer steps do not show how much steps vary.
 constexpr std::size_t kFewestSteps = 5;
 // Slow steps take this many times the usual duration: more than schedulers and clocks cause on a quiet machine.
-constexpr double kRestless = 1.25;
+constexpr double kSlowFactor = 1.25;
 // µs: an interrupt and its effect on the caches take this much of any step.
 constexpr double kInterrupt = 250;
 // Slow steps caused by the training itself recur. Minimum number of occurrences, or minimum share of steps: fewer may
@@ -26,7 +26,7 @@ constexpr double kInterrupt = 250;
 constexpr std::size_t kOften = 3, kTwice = 2;
 constexpr double kOftenShare = 0.15;
 // Minimum share of the time: below it, slow steps do not matter.
-constexpr double kWorthFixing = 0.02;
+constexpr double kMinimumShare = 0.02;
 // The name of the counter in our recorder, and how long another thread then keeps the core: until the next of Linux's
 // usual 250 ticks per second.
 constexpr std::string_view kForcedSwitches = "switches, forced";
@@ -135,7 +135,7 @@ SlowSteps slowSteps(const std::vector<Step>& all, double usualUs, double limitUs
 
 bool isRestless(double usualUs, double us)
 {
-    return us > std::max(kRestless * usualUs, usualUs + kInterrupt);
+    return us > std::max(kSlowFactor * usualUs, usualUs + kInterrupt);
 }
 
 /// If half of the steps or more are slow, the median is a slow step and hides the fast ones.
@@ -190,7 +190,7 @@ Advice check(const RuleContext& c)
     const double median = percentile(us, 0.5);
     const std::optional<TwoKinds> kinds = twoKinds(us);
     const double usual = kinds ? kinds->usualUs : median;
-    const double limit = kinds ? kinds->limitUs : std::max(kRestless * median, median + kInterrupt);
+    const double limit = kinds ? kinds->limitUs : std::max(kSlowFactor * median, median + kInterrupt);
     const auto [least, most] = std::minmax_element(us.begin(), us.end());
     const profiler::MessageParameter low{"low", *least, timeText(*least)}, high{"high", *most, timeText(*most)},
         middle{"median", median, timeText(median)};
@@ -222,7 +222,7 @@ Advice check(const RuleContext& c)
                                           "of {steps} steps took over {limit}; {low} to {high}, median {median}.">(
                 {low, high, middle, count, all, above, {"occurrences", slow.occurrences}}));
     const Saving cost = costOf(slow, us.size());
-    if (cost.low < kWorthFixing * median)
+    if (cost.low < kMinimumShare * median)
         return silent(
             message<"step.variance.cheap",
                     "Slow steps recur but cost little: {slow} of {steps} steps took over {limit}, {cost} per step "
@@ -235,7 +235,7 @@ Advice check(const RuleContext& c)
                  above,
                  {"cost", cost.mid, timeText(cost.mid)},
                  {"least", cost.low, timeText(cost.low)}}));
-    if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kRestless - 1)
+    if (const auto rate = interruptions(c.trace, steady); rate && *rate * kTurnSeconds > kSlowFactor - 1)
         return cannotTell(message<"step.variance.preempted",
                                   "Steps vary from {low} to {high} (median {median}), but threads were preempted "
                                   "{switches} times per second: the training itself may be even.">(

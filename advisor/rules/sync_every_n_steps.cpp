@@ -34,7 +34,7 @@ constexpr std::int64_t kSmallBytes = 4096;
 // Reading every tenth step removes 90 % of the reads; a larger interval delays metrics without much gain.
 constexpr std::int64_t kEvery = 10;
 // Minimum share of the step: below it, late metrics cost more than they gain.
-constexpr double kWorthFixing = 0.02;
+constexpr double kMinimumShare = 0.02;
 
 /// The ways in which a step waits for its device.
 enum Way : std::uint8_t { Copies, RoundTrips, Syncs, kWays };
@@ -207,7 +207,7 @@ void longestFirst(Reading& reading)
 }
 
 /// The steady steps; for a trace without steps, the whole analysis window.
-std::vector<TimeRange> judgedRanges(const RuleContext& c)
+std::vector<TimeRange> analyzedRanges(const RuleContext& c)
 {
     std::vector<TimeRange> ranges;
     for (const Step& step : c.facts.steps)
@@ -222,7 +222,7 @@ Reading readBack(const RuleContext& c)
     const Intervals waits = dataWaits(c.trace), others = idleForOthers(c);
     const Waiting all = waiting(c.trace);
     Reading reading;
-    const std::vector<TimeRange> ranges = judgedRanges(c);
+    const std::vector<TimeRange> ranges = analyzedRanges(c);
     const auto steps = static_cast<double>(ranges.size());
     for (const TimeRange& step : ranges) {
         Nanoseconds after{0};
@@ -280,13 +280,13 @@ bool dataMayComeLater(const RuleContext& c, const Reading& reading)
     const bool known = hasKind(c.trace, ActivityKind::LoaderStage) || anyName(c.trace, [](std::string_view name) {
                            return name.starts_with("enumerate(DataLoader)#_SingleProcess");
                        });
-    return !known && reading.dataUs >= kWorthFixing * c.facts.statistics.steadyMeanUs;
+    return !known && reading.dataUs >= kMinimumShare * c.facts.statistics.steadyMeanUs;
 }
 
 /// A host that is no longer ahead of the device causes many small gaps, not only a gap directly after the wait.
 void findLost(const RuleContext& c, Reading& reading)
 {
-    const double worth = kWorthFixing * c.facts.statistics.steadyMeanUs;
+    const double worth = kMinimumShare * c.facts.statistics.steadyMeanUs;
     reading.lostUs = reading.idleUs;
     if (reading.idleUs < worth && reading.waitedUs < worth) // the gain is at most the time that the host waited
         return;
@@ -317,7 +317,7 @@ bool mayReadMetrics(const RuleContext& c, const Reading& reading)
 }
 
 /// The caller whose waits are followed by the longest idle time of the device.
-std::string foremostCaller(const Trace& trace, const Reading& reading)
+std::string mainCaller(const Trace& trace, const Reading& reading)
 {
     // Only the longest waits: more of them add no information.
     constexpr std::size_t kMost = 64;
@@ -341,7 +341,7 @@ Message reasonOf(const RuleContext& c, const Reading& reading)
     // Relative to the idle time directly after the waits: above this, the total is reported separately.
     constexpr double kMuch = 1.1;
     constexpr double kShows = 1; // µs
-    const std::string caller = foremostCaller(c.trace, reading);
+    const std::string caller = mainCaller(c.trace, reading);
     const MessageParameter idle{"idle", reading.lostUs, timeText(reading.lostUs)};
     const MessageParameter ways{"ways", waysText(reading) + (caller.empty() ? "" : " (" + caller + ")")};
     if (reading.lostUs <= kMuch * reading.idleUs)
@@ -361,7 +361,7 @@ Advice withoutSteps(const RuleContext& c, const Reading& reading)
     const double allUs = toUs(c.facts.device.windowTime());
     const double share = allUs > 0 ? std::min(1.0, reading.idleUs / allUs) : 0;
     const MessageParameter shown{"share", share, shareText(share)};
-    if (reading.slices.size() < kFewest || share < kWorthFixing)
+    if (reading.slices.size() < kFewest || share < kMinimumShare)
         return silent(
             message<"sync.every_n_steps.little_without_steps",
                     "The GPU idles {share} of the recorded time after reads and waits. The trace has no steps, so "
@@ -451,7 +451,7 @@ Advice check(const RuleContext& c)
                     "Only {some} of {steps} steps read from the GPU or wait for it in a way that leaves the GPU idle.">(
                 {{"some", reading.steps}, {"steps", steps}}));
     findLost(c, reading);
-    if (reading.lostUs < kWorthFixing * stepUs)
+    if (reading.lostUs < kMinimumShare * stepUs)
         return silent(
             message<"sync.every_n_steps.little", "The GPU idles only {idle} of each {step} step after {ways}.">(
                 {{"idle", reading.lostUs, timeText(reading.lostUs)},

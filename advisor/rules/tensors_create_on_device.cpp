@@ -19,7 +19,7 @@ using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "tensors.create_on_device";
 // Minimum share of the step spent on such copies and the fills before them.
-constexpr double kWorthFixing = 0.005;
+constexpr double kMinimumShare = 0.005;
 // At most a reshape and a cast run between the fill and the copy.
 constexpr std::size_t kBetween = 2;
 // Bytes per nanosecond; no host writes memory faster than this: a fill that would have had to be faster did not fill
@@ -149,7 +149,7 @@ Advice check(const RuleContext& c)
     if (found.count == 0)
         return silent(
             message<"tensors.create_on_device.none", "No tensor is filled on the host and then copied to a device.">());
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(message<"tensors.create_on_device.small",
                               "Copies of tensors filled on the host take only {share} of the time.">(
             {{"share", share, shareText(share)}}));

@@ -18,11 +18,11 @@ using namespace profiler::analysis;
 
 // Minimum share of the step. Chosen: the smallest effect that an experiment reports as a gain (1 %); below it, who owns
 // the memory matters more.
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 
 /// A worker on another core wrote the batch, and the copy fetches it from there. Without the copy, the first operator
 /// that reads the batch has to fetch it, which may take as long.
-bool loadsBeside(const RuleContext& c)
+bool hasLoaderWorkers(const RuleContext& c)
 {
     return (c.config ? (*c.config)[config::key::workers] : c.facts.input.workers) > 0;
 }
@@ -33,7 +33,7 @@ bool loadsBeside(const RuleContext& c)
 /// copy, or if the first operator that reads the batch has to fetch it.
 std::optional<Saving> saving(const RuleContext& c, double cloneUs)
 {
-    if (hasDeviceWork(c.trace) || loadsBeside(c))
+    if (hasDeviceWork(c.trace) || hasLoaderWorkers(c))
         return std::nullopt;
     const StepParts& parts = c.facts.statistics.steadyMeanParts;
     return upperBound(SavingUnit::UsPerStep, 2 * std::max(cloneUs, toUs(parts.copy)) + toUs(parts.other));
@@ -56,7 +56,7 @@ Advice check(const RuleContext& c)
             message<"tensors.share_memory.no_copy_phase", "The trace does not mark where a batch becomes tensors.">(),
             Need::Program);
     const double share = clone ? clone->totalUsPerStep / c.facts.statistics.steadyMeanUs : 0;
-    if (share < kWorthFixing)
+    if (share < kMinimumShare)
         return silent(
             message<"tensors.share_memory.short", "Copying batches on the host takes only {share} of a step.">(
                 {{"share", share, shareText(share)}}));

@@ -25,11 +25,11 @@ using namespace profiler::analysis;
 
 constexpr std::string_view kKey = "transfer.non_blocking";
 // Minimum share of the step: below it, the effect of asynchronous copies cannot be distinguished from noise.
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 // The same for a trace without step marks, which also contains the start and end of the run.
-constexpr double kWorthFixingWithoutSteps = 0.05;
+constexpr double kMinimumShareWithoutSteps = 0.05;
 // The same for copies that the host does not wait for: a separate stream changes the program more than a flag does.
-constexpr double kWorthFixingAhead = 0.05;
+constexpr double kMinimumShareAhead = 0.05;
 
 // Minimum share of the devices' time spent on copies in either direction while no kernel runs. Chosen: at 25 %,
 // reducing copies gains more than faster kernels.
@@ -148,7 +148,7 @@ std::optional<Advice> exposedAhead(const RuleContext& c, std::span<const Slice> 
 {
     const std::vector<OnDevice> devices = againstOwnKernels(c, ahead);
     const double share = exposedShare(c, devices);
-    if (share < kWorthFixingAhead)
+    if (share < kMinimumShareAhead)
         return std::nullopt;
     Advice advice =
         fires(message<
@@ -246,7 +246,7 @@ Advice checkCopies(const RuleContext& c)
     }
     std::vector<OnDevice> devices = againstOwnKernels(c, ordered.waited);
     const bool steps = !c.facts.device.steps.empty();
-    const double worthFixing = steps ? kWorthFixing : kWorthFixingWithoutSteps;
+    const double worthFixing = steps ? kMinimumShare : kMinimumShareWithoutSteps;
     if (exposedShare(c, devices) < worthFixing)
         return silent(
             message<"transfer.non_blocking.little",

@@ -11,7 +11,7 @@ using namespace profiler;
 constexpr std::string_view kKey = "warmup";
 // Minimum share of the recorded time. Chosen: 5 %, as in other rules; with less warm-up, a mean differs from the steady
 // state by less than steps usually vary.
-constexpr double kWorthReporting = 0.05;
+constexpr double kMinimumShare = 0.05;
 
 Message reasonOf(const RuleContext& c, const WarmUp& found)
 {
@@ -48,13 +48,13 @@ Advice check(const RuleContext& c)
     const WarmUp found = warmUp(c);
     if (c.facts.steps.empty() && !c.facts.device.hasWork())
         return cannotTell(message<"warmup.not_recorded", "The trace has neither steps nor GPU work.">(), Need::Steps);
-    if (found.share() >= kWorthReporting)
+    if (found.share() >= kMinimumShare)
         return finding(c, found);
     if (found.steps > 0)
         return silent(message<"warmup.excluded",
                               "The first {steps} of {all} steps are warm-up and are excluded from the steady state.">(
             {{"steps", found.steps}, {"all", c.facts.steps.size()}}));
-    if (!recordsTheHost(c.trace))
+    if (!recordsHost(c.trace))
         return cannotTell(message<"warmup.no_host",
                                   "The trace does not record the CPU, so one-time work of the host is not visible.">(),
                           Need::KernelsAndHost);

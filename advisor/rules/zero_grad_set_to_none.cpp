@@ -19,7 +19,7 @@ using namespace profiler::analysis;
 constexpr std::string_view kKey = "zero_grad.set_to_none";
 // Minimum share of the step, for the upper bound of the saving. Chosen: the smallest effect that an experiment reports
 // as a gain (1 %).
-constexpr double kWorthFixing = 0.01;
+constexpr double kMinimumShare = 0.01;
 
 bool isSingleFill(std::string_view op)
 {
@@ -103,7 +103,7 @@ Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
     // With set_to_none, gradients are freed instead of filled, and new gradients are stored instead of added. Upper
     // bound: the whole phase and all additions to gradients disappear.
     const double most = std::max(found.fillUs, phaseUs) + found.accumulateUs + found.aroundUs;
-    if (most < kWorthFixing * stepUs)
+    if (most < kMinimumShare * stepUs)
         return silent(
             message<"zero_grad.set_to_none.short",
                     "Filling gradients with zeros and adding to them takes at most {time} of a step of {step}.">(

@@ -40,7 +40,7 @@ EnvironmentVariables currentEnvironment()
     return environment;
 }
 
-Result<fs::path> findBeside(std::initializer_list<const char*> places, std::string_view what)
+Result<fs::path> findNearProgram(std::initializer_list<const char*> places, std::string_view what)
 {
     for (const char* place : places)
         if (const auto path = (programFolder() / place).lexically_normal(); fs::exists(path))
@@ -52,12 +52,12 @@ Result<fs::path> findBeside(std::initializer_list<const char*> places, std::stri
 
 Result<PythonHooks> findPythonHooks()
 {
-    const auto startup = findBeside({"../share/stepscope/python/startup"}, "the Python module");
+    const auto startup = findNearProgram({"../share/stepscope/python/startup"}, "the Python module");
     if (!startup)
         return tl::unexpected(startup.error());
     PythonHooks hooks{*startup, {}};
-    const auto preload = findBeside({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
-                                    "the library for Python's path");
+    const auto preload = findNearProgram({"../lib/libstepscope_preload.so", "../lib/stepscope/libstepscope_preload.so"},
+                                         "the library for Python's path");
     if (preload && preload->string().find_first_of(": ") == std::string::npos) // separators between its entries
         hooks.preload = *preload;
     return hooks;

@@ -18,7 +18,8 @@ EnvironmentVariables currentEnvironment();
 
 /// A file that belongs to this program, in a build tree or an installation. `places` are relative to the folder in
 /// STEPSCOPE_PROGRAMS; if it is not set, to the folder of the running program.
-profiler::Result<std::filesystem::path> findBeside(std::initializer_list<const char*> places, std::string_view what);
+profiler::Result<std::filesystem::path> findNearProgram(std::initializer_list<const char*> places,
+                                                        std::string_view what);
 
 struct PythonHooks {
     std::filesystem::path startup; ///< folder that must be first in PYTHONPATH

@@ -28,7 +28,7 @@ constexpr std::array kSystemFolders = {"bin",  "boot", "dev",  "etc",  "lib", "l
 // Copying a working directory with a dataset would take minutes and fill the user's disk.
 constexpr std::uintmax_t kMostCopiedBytes = std::uintmax_t{2} << 30;
 
-bool liesIn(const fs::path& path, const fs::path& folder)
+bool isInside(const fs::path& path, const fs::path& folder)
 {
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
 }
@@ -67,10 +67,10 @@ std::vector<fs::path> privateFolders(const fs::path& folder, const fs::path& scr
         std::error_code ignored;
         const std::string name = entry.path().filename().string();
         const bool isSystem = std::find(kSystemFolders.begin(), kSystemFolders.end(), name) != kSystemFolders.end();
-        if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && !isSystem && !liesIn(scratch, entry.path()))
+        if (entry.is_directory(ignored) && !entry.is_symlink(ignored) && !isSystem && !isInside(scratch, entry.path()))
             folders.push_back(entry.path());
     }
-    if (folder != "/" && !liesIn(scratch, folder))
+    if (folder != "/" && !isInside(scratch, folder))
         folders.push_back(folder);
     return folders;
 }
@@ -286,7 +286,7 @@ Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
             failed.value(), m_original,
             "check that the disk has free space and that you can read all files in the folder"));
     for (const ReplacedFile& file : replaced) {
-        if (!liesIn(file.path, m_original))
+        if (!isInside(file.path, m_original))
             return profiler::fail<"workspace.not_copied",
                                   "The copy of the program's folder does not contain this file">(
                 Error::Code::Unsupported, file.path.string(), "start the program in a folder that contains the file");
@@ -298,7 +298,7 @@ Result<void> Workspace::makeCopy(const std::vector<ReplacedFile>& replaced)
 
 std::string Workspace::inside(const std::string& word) const
 {
-    if (m_folder == m_original || word.empty() || word.front() != '/' || !liesIn(word, m_original))
+    if (m_folder == m_original || word.empty() || word.front() != '/' || !isInside(word, m_original))
         return word;
     return (m_folder / fs::path(word).lexically_relative(m_original)).string();
 }

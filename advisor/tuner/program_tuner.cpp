@@ -61,7 +61,7 @@ public:
                     message<"tune.program_not_recorded", "The program could not be recorded again: {error}">(
                         {{"error", recorded.error().message()}}));
         }
-        measureTheWhole();
+        measureTotal();
         m_result.stopped = m_stop.stop_requested();
         m_result.secondsSpent = m_budget.secondsSpent();
         return std::move(m_result);
@@ -185,7 +185,7 @@ private:
         const auto result = measure(plan, trial.change, m_budget.secondsToTry(m_result.trials), "");
         if (!result && result.error().code == Error::Code::Cancelled)
             return false;
-        const bool keeps = result && judge(*result, trial) && keep(plan, trial);
+        const bool keeps = result && evaluate(*result, trial) && keep(plan, trial);
         const Candidate tried{trial.change, candidate.rule, candidate.title, {}, {}, JudgedBy::Time};
         m_result.trials.push_back(std::move(trial));
         if (keeps)
@@ -196,7 +196,7 @@ private:
     }
 
     /// Evaluates the result of a trial. True: the change pays.
-    bool judge(const ProgramResult& result, TuneTrial& trial)
+    bool evaluate(const ProgramResult& result, TuneTrial& trial)
     {
         m_result.program = result.program;
         trial.why = result.measured.why;
@@ -264,7 +264,7 @@ private:
 
     /// Each kept change was selected for its ratio, so the product of the ratios is biased upwards: the total is
     /// measured again. Steps are timed, so if no kept change acts in steps, there is nothing to measure.
-    void measureTheWhole()
+    void measureTotal()
     {
         const bool actsInSteps = std::any_of(m_result.kept.begin(), m_result.kept.end(),
                                              [](const Toggle& change) { return measureOf({change}) == "steps"; });

@@ -42,7 +42,7 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
     auto process = TrainerProcess::start(recorded, {.program = trainer, .trace = file, .turns = false});
     if (!process)
         return tl::unexpected(process.error());
-    std::optional<Clock::time_point> firstStep, told;
+    std::optional<Clock::time_point> firstStep, stopSent;
     auto heard = Clock::now();
     bool killed = false;
     for (;;) {
@@ -50,7 +50,7 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
         const auto now = Clock::now();
         if (progress)
             heard = now;
-        else if (now - heard > kPatience && !told)
+        else if (now - heard > kPatience && !stopSent)
             return tl::unexpected(Error{Error::Code::Unavailable,
                                         noAnswer(kPatience),
                                         {},
@@ -59,11 +59,11 @@ profiler::Result<void> recordTraining(const std::filesystem::path& trainer, cons
             firstStep = now;
         if (stop.stop_requested()) // the trace is not needed: the trainer is killed when it goes out of scope
             return profiler::fail<"tune.recording_cancelled", "The recording was cancelled">(Error::Code::Cancelled);
-        if (!told && firstStep && now - *firstStep > least) {
+        if (!stopSent && firstStep && now - *firstStep > least) {
             static_cast<void>((*process)->send(config::protocol::Stop{})); // it may have exited just now
-            told = now;
+            stopSent = now;
         }
-        if (told && !killed && now - *told > kToStop) {
+        if (stopSent && !killed && now - *stopSent > kToStop) {
             (*process)->kill(); // what it has recorded so far can be read
             killed = true;
         }

@@ -16,7 +16,7 @@ constexpr double kLeastSeconds = 20;
 constexpr std::size_t kMostTrials = 60;
 // Share of the budget for the final comparison with the start. Chosen: with less, programs that start slowly would get
 // no total; with more than half, too little would be left for trials.
-constexpr double kLeastForTheWhole = 0.15, kMostForTheWhole = 0.5;
+constexpr double kLeastForTotal = 0.15, kMostForTotal = 0.5;
 
 double took(const TuneTrial& trial)
 {
@@ -37,17 +37,17 @@ double TuneBudget::secondsLeft() const
 
 double TuneBudget::secondsToTry(const std::vector<TuneTrial>& trials) const
 {
-    double forTheWhole = 0;
+    double forTotal = 0;
     bool hasKept = false;
     for (const TuneTrial& trial : trials)
         if (trial.outcome == TuneTrial::Outcome::Kept) {
-            forTheWhole = hasKept ? std::min(forTheWhole, took(trial)) : took(trial);
+            forTotal = hasKept ? std::min(forTotal, took(trial)) : took(trial);
             hasKept = true;
         }
     if (!hasKept)
         return secondsLeft();
     const auto budget = static_cast<double>(m_budget.count());
-    return secondsLeft() - std::clamp(forTheWhole, kLeastForTheWhole * budget, kMostForTheWhole * budget);
+    return secondsLeft() - std::clamp(forTotal, kLeastForTotal * budget, kMostForTotal * budget);
 }
 
 bool TuneBudget::isUsedUp() const

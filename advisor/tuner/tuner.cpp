@@ -44,7 +44,7 @@ public:
                     message<"tune.not_recorded", "The training could not be recorded again: {error}">(
                         {{"error", recorded.error().message()}}));
         }
-        measureTheWhole();
+        measureTotal();
         m_result.secondsSpent = m_budget.secondsSpent();
         return std::move(m_result);
     }
@@ -64,7 +64,7 @@ private:
     Result<void> record()
     {
         ++m_round;
-        tell("recording a training run for the rules", {}, {});
+        report("recording a training run for the rules", {}, {});
         const auto trace = m_plan.record(m_result.best, m_stop);
         if (!trace)
             return tl::unexpected(trace.error());
@@ -179,7 +179,7 @@ private:
 
     /// Each kept change was selected for its ratio, so the product of the ratios is biased upwards: the total is
     /// measured again.
-    void measureTheWhole()
+    void measureTotal()
     {
         ExperimentPlan plan;
         plan.baseline = m_result.start;
@@ -213,10 +213,10 @@ private:
         plan.turn = m_plan.turn;
         plan.budget = m_budget.limit(seconds);
         return runExperiment(
-            plan, [&](const ExperimentProgress& state) { tell(what + state.doing, trying, state.ratio); }, m_stop);
+            plan, [&](const ExperimentProgress& state) { report(what + state.doing, trying, state.ratio); }, m_stop);
     }
 
-    void tell(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
+    void report(const std::string& doing, const std::optional<Toggle>& trying, const std::optional<Interval>& ratio)
     {
         if (m_progress)
             m_progress({doing, m_round, trying, ratio, m_result.trials, m_budget.secondsSpent(),
