@@ -61,7 +61,7 @@ TEST(Prediction, AtMostHalfOfItsMiddleToEitherSideIsAnEstimate)
     ASSERT_TRUE(kept.saving);
     EXPECT_EQ(kept.saving->kind, SavingKind::Estimate);
     EXPECT_EQ(kept.saving->mid, 100);
-    // The mean may lie beyond the end of the interval: only the time that there is cannot be exceeded.
+    // The mean may be outside the interval: only the available time cannot be exceeded.
     for (const Advice& wide : {predicting(49, 100, 120, 200), predicting(80, 100, 151, 200)}) {
         EXPECT_EQ(wide.state, State::Fires);
         ASSERT_TRUE(wide.saving);
@@ -82,7 +82,7 @@ TEST(Prediction, WithoutABoundInItsUnitIsWithheld)
     Advice advice;
     advice.state = State::Fires;
     advice.saving = Saving{.unit = SavingUnit::UsPerEpoch, .low = -300, .mid = 50, .high = 400, .ofUs = 1200};
-    dropWidePrediction(advice, 120); // of a step
+    dropWidePrediction(advice, 120); // per step
     EXPECT_FALSE(advice.saving);
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.too_uncertain"));
 }
@@ -127,7 +127,7 @@ TEST(Estimate, IsTheIntervalOfTheMeanAndNotTheSpreadOfTheSteps)
     EXPECT_DOUBLE_EQ(saving.mid, 12);
     EXPECT_NEAR(saving.low, 12 - 2.776 * std::sqrt(0.5), 1e-3);
     EXPECT_NEAR(saving.high, 12 + 2.776 * std::sqrt(0.5), 1e-3);
-    // More steps of the same spread say more of the mean.
+    // With more steps of the same spread, the interval of the mean is narrower.
     std::vector<double> many;
     for (int i = 0; i < 20; ++i)
         many.insert(many.end(), us.begin(), us.end());
@@ -168,7 +168,7 @@ TEST(Estimate, ContainsTheMeanAlsoWhereStepsResembleTheirNeighbours)
         EXPECT_EQ(saving.coverage, Saving::kCoverage);
         contained += saving.low <= 1000 && 1000 <= saving.high ? 1 : 0;
     }
-    // Taken as independent, 74 % would.
+    // If they were treated as independent, 74 % would.
     EXPECT_GE(contained, 0.92 * kTraces);
 }
 
@@ -235,7 +235,7 @@ TEST(Advisor, WhatSavesMostComesFirstThenWhatCannotBeToldThenTheSilent)
     const auto advice = advise(*trace, &config);
     ASSERT_EQ(advice.size(), allRules().size());
     EXPECT_EQ(advice[0].id, "loader.workers");
-    EXPECT_EQ(advice[1].id, "memory_format"); // predicts nothing, but is about most of what is left
+    EXPECT_EQ(advice[1].id, "memory_format"); // has no prediction, but is about most of the remaining time
     EXPECT_EQ(advice[2].id, "zero_grad.set_to_none");
     int rank = 0;
     for (const RuleAdvice& row : advice) {

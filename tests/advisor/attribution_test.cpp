@@ -1,4 +1,4 @@
-// The judged time is divided once, and no two findings claim the same part of it.
+// The analysis window is divided once, and no two findings claim the same part of it.
 #include "advisor/prediction/attribution.h"
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
@@ -23,9 +23,9 @@ using namespace profiler::analysis;
 using test_support::HasId;
 using test_support::HasText;
 
-/// Random trainings: steps of random length on one host thread or two, with waits for data, operators, launches,
+/// Random training runs: steps of random length on one or two host threads, with waits for data, operators, launches,
 /// copies, synchronization, allocations and code loading, and work on up to three devices with up to three streams
-/// each, some of it launched long before it starts and some without a recorded launch.
+/// each; some work is launched long before it starts and some has no recorded launch.
 class RandomTrace {
 public:
     explicit RandomTrace(unsigned seed) : m_random(seed) {}
@@ -77,7 +77,7 @@ private:
             case 4:
                 copy(at, us);
                 break;
-            case 5: // what no event records
+            case 5: // time without a recorded event
                 break;
             default:
                 if (phases)
@@ -90,7 +90,7 @@ private:
         return at + pick(0, 20);
     }
 
-    /// Work of a stream never overlaps itself.
+    /// Work on a stream never overlaps.
     std::string& place(int device, int stream, double earliest, double us, double& begin)
     {
         double& free = m_free[{device, stream}];
@@ -140,7 +140,7 @@ private:
     std::map<std::pair<int, int>, double> m_free;
 };
 
-/// When each device does something, found without the analyses.
+/// Times in which each device is busy, computed without the analyses.
 std::map<DeviceId, Intervals> busyTimes(const Trace& trace)
 {
     std::map<DeviceId, std::vector<TimeRange>> ranges;
@@ -179,7 +179,7 @@ TEST_P(RandomTraces, EveryGapIsDividedAmongItsCausesExactlyOnce)
         }
         for (const auto& [device, busy] : busyTimes(*trace)) {
             if (!unions.contains(device))
-                continue; // one that hardly worked, or never idled
+                continue; // a device that hardly worked or never idled
             const Intervals idle = subtract(judged, busy);
             EXPECT_EQ(unions[device], idle) << "seed " << seed;
             EXPECT_EQ(sums[device], total(idle)) << "claimed twice, seed " << seed;
@@ -254,7 +254,7 @@ TEST(TimeParts, SumToTheJudgedTime)
 
 TEST(TimeParts, WhatNoEventRecordsBetweenTheLaunchesOfAStepIsTheHosts)
 {
-    // Idle from 0 to 12, 22 to 62 and 72 to 100 µs of each step; the launches go from 10 to 61 µs.
+    // Idle from 0 to 12, 22 to 62 and 72 to 100 µs of each step; the launches last from 10 to 61 µs.
     const auto partsOf = [](const std::string& thread) {
         const auto trace = test_support::traceFromText(
             "main\nrepeat 10 every 100\nstep 0 0 100\ncall cudaLaunchKernel 10 1 corr=1\n" + thread +
@@ -266,7 +266,7 @@ TEST(TimeParts, WhatNoEventRecordsBetweenTheLaunchesOfAStepIsTheHosts)
     const TimeParts parts = partsOf("");
     EXPECT_NEAR(parts.of(TimePart::Launch), 41, 1) << "the launches, and from the first of them to the second";
     EXPECT_NEAR(parts.of(TimePart::Unknown), 36, 2) << "before the first and after the last";
-    // Launches of different threads say nothing about each other.
+    // Launches of different threads are independent of each other.
     const TimeParts apart = partsOf("end\nthread other\nrepeat 10 every 100\n");
     EXPECT_NEAR(apart.of(TimePart::Launch), 2, 1);
 }
@@ -280,7 +280,7 @@ TEST(TimeParts, InARunOnTheCpuAreTheWaitForDataAndTheRest)
     EXPECT_NEAR(parts.of(TimePart::Kernels), 700, 1);
 }
 
-/// Two rules that are asked for the same time.
+/// Two rules that claim the same time.
 struct Shared {
     explicit Shared(const std::string& text, bool configured = false) : m_trace(test_support::traceFromText(text))
     {
@@ -325,7 +325,7 @@ TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
     EXPECT_TRUE(compile.sharesWith.empty());
     EXPECT_GT(compile.worth, 800);
     EXPECT_LT(host.worth, 100) << "of what compile leaves";
-    // The control is the same finding without the other: host.bound by itself may say what it is about.
+    // The control is the same finding without the other one: host.bound alone may claim its time.
     const Advice alone = judge("host_bound", launchBound());
     ASSERT_TRUE(alone.saving);
     EXPECT_EQ(alone.saving->kind, SavingKind::UpperBound);

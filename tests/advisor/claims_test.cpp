@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-/// What a rule may not claim of a trace that does not show it.
+/// Claims that a rule must not make about a trace that does not show them.
 namespace advisor_test {
 namespace {
 
@@ -24,7 +24,7 @@ std::string gpuSteps(std::string_view host, std::string_view device)
         host, device);
 }
 
-/// A classifier: its last layer, this softmax, what follows and the last layer's backward pass.
+/// A classifier: its last layer, this softmax, the following operators and the last layer's backward pass.
 advisor::Advice classifier(std::string_view softmax, std::string_view behind = "")
 {
     return judge("attention", gpuSteps("op aten::_log_softmax 0 9",
@@ -68,8 +68,8 @@ TEST(AttentionClaims, ALossAndTheEndOfAStepSeparate)
         State::Silent);
 }
 
-/// Steps whose optimizer holds the host for 600 of 1,000 µs with 60 operators, and the device for `kernelUs`; it idles
-/// for `idleUs` of that.
+/// Steps whose optimizer keeps the host busy for 600 of 1,000 µs with 60 operators, and the device for `kernelUs`; the
+/// device idles for `idleUs` of that.
 std::string optimizing(int kernelUs, int idleUs, std::string_view corr = "corr=7")
 {
     std::string ops;
@@ -106,8 +106,8 @@ TEST(WorkOnWeights, WithoutLaunchesTheDevicesIdlenessTellsOfTheOptimizer)
     EXPECT_THAT(judge("optimizer_fused", optimizing(15, 0, "")).reason, HasId("optimizer.fused.launches_not_recorded"));
 }
 
-/// Two passes of an optimizer without step marks (too few to infer steps), with `ops` operators each; the device works
-/// for 300 µs of 1,000 on what each of them launched.
+/// Two optimizer passes without step marks (too few to infer steps), with `ops` operators each; the device works for
+/// 300 of 1,000 µs on what each of them launched.
 std::string optimizingWithoutSteps(int ops, std::string_view op)
 {
     std::string pass = "annotation Optimizer.step#SGD.step 400 600\ncall cudaLaunchKernel 694 5 corr=7\n";
@@ -212,7 +212,7 @@ TEST(UnrecordedGpu, OperatorsAndMemoryOfAGpuAreNoCpu)
     }
 }
 
-/// Steps with `count` exchanges of 4 µs from `begin` on, of this kind.
+/// Steps with `count` exchanges of this kind of 4 µs each, starting at `begin`.
 std::string exchanging(int count, int begin, std::string_view kernel, std::string_view host = "phase backward 100 300")
 {
     std::string device = "kernel sgemm 0 90\n";
@@ -242,7 +242,7 @@ TEST(CommBucketsClaims, ShortExchangesAreNotWorthIt)
     EXPECT_EQ(judge("comm_buckets", gpuSteps("phase backward 100 300", device)).state, State::Silent);
 }
 
-/// Twenty short kernels a step, 40 µs apart, in one launch or in one each.
+/// Twenty short kernels per step, 40 µs apart, with one launch for all or one launch each.
 std::string shortKernels(std::string_view call, bool one, std::string_view kernel = "vectorized_elementwise_kernel",
                          std::string_view more = "")
 {
@@ -290,7 +290,7 @@ TEST(FuseClaims, WhatIsFusedIsNotToldToBe)
 
 TEST(CompileClaims, NothingIsPromisedBeyondTheGapsOfLaunches)
 {
-    // Twenty launches, 15 µs apart, and then 700 µs of the host that no event records.
+    // Twenty launches, 15 µs apart, followed by 700 µs of host time that no event records.
     std::string host, device;
     for (int i = 0; i < 20; ++i) {
         host += fmt::format("op aten::add {} 15\ncall cudaLaunchKernel {} 5 corr={}\n", 15 * i, 15 * i + 5, i + 1);
@@ -304,7 +304,7 @@ TEST(CompileClaims, NothingIsPromisedBeyondTheGapsOfLaunches)
     EXPECT_LE(advice.saving->high, 200);
 }
 
-/// Steps of a training whose device idles from 500 to 900 µs, with this on host and device before.
+/// Training steps whose device idles from 500 to 900 µs, with these host and device events before.
 std::string stalled(std::string_view host, std::string_view device, std::string_view more = "phase backward 100 200")
 {
     return gpuSteps(fmt::format("{}\n{}", more, host),
@@ -363,7 +363,8 @@ TEST(WaitingForTheDevice, OnlyATrainingReadsItsMetrics)
               "Each step waits to read a value back");
 }
 
-/// Steps that copy a pinned batch for 100 µs in a call of so many, with a synchronizing call behind it or without.
+/// Steps that copy a pinned batch for 100 µs, with a call of this duration, and optionally with a synchronizing call
+/// after it.
 std::string copying(int callUs, std::string_view behind = "")
 {
     return gpuSteps(fmt::format("call cudaMemcpyAsync 0 {} corr=5\n{}", callUs, behind),

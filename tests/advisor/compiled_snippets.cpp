@@ -29,7 +29,7 @@ void addFunction(std::string& source, const Snippet& snippet)
     source += place;
     std::istringstream lines(snippet.code);
     for (std::string line; std::getline(lines, line);)
-        source += (isInclude(line) ? "" : line) + "\n"; // an empty line in its place: the numbers stay right
+        source += (isInclude(line) ? "" : line) + "\n"; // replaced by an empty line, so that line numbers do not change
     source += snippet.isFunction ? "}\n" : "}\n}\n";
 }
 

@@ -7,28 +7,29 @@
 
 namespace advisor_test {
 
-/// Code to paste as it stands in a tip's text.
+/// Code from a tip's text.
 struct Snippet {
-    std::string key; ///< of the tip
+    std::string key; ///< key of the tip
     std::string code;
-    int line = 1;            ///< of the tip's file, where it begins
-    std::string given;       ///< parameters that it takes for granted, beyond what all do: "torch::Tensor x, int step"
-    bool isFunction = false; ///< it defines functions, and is no piece of one
+    int line = 1;            ///< line in the tip's file where it begins
+    std::string given;       ///< parameters that it needs in addition to the common ones: "torch::Tensor x, int step"
+    bool isFunction = false; ///< it defines functions and cannot be placed inside one
 };
 
-/// One source file in which each snippet is a function of its own. Their includes come first.
-/// @param preamble  what all take for granted
+/// One source file in which each snippet is a separate function. Their includes come first.
+/// @param preamble declarations that all snippets need
 std::string sourceOf(std::string_view preamble, const std::vector<Snippet>& snippets);
 
-/// What a compiler says of it.
+/// The result of the compilation.
 struct Compiled {
     bool works = false;
     std::string output;
-    /// "optimizer.kind.md:12:5: error: …" lines, without notes and warnings, with the key of the tip that they are in.
+    /// "optimizer.kind.md:12:5: error: …" lines, without notes and warnings, with the key of the tip that contains
+    /// them.
     std::vector<std::pair<std::string, std::string>> errors;
 };
-/// Checks the syntax and types of `source`; nothing is linked. Blocks for as long as the compiler takes.
-/// @param command  compiler and its options, as for a shell
+/// Checks the syntax and types of `source`; nothing is linked. Blocks while the compiler runs.
+/// @param command compiler and options, as for a shell
 Compiled compile(const std::string& command, const std::string& source);
 
 } // namespace advisor_test

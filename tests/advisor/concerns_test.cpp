@@ -1,4 +1,4 @@
-// What share of the time a finding without a prediction is about, which ranks it.
+// The time share of a finding without a prediction, which ranks it.
 #include "tests/advisor/rules_fixtures.h"
 
 #include <gtest/gtest.h>

@@ -67,7 +67,7 @@ TEST(LoaderPinMemory, SmallCopiesBesideBatchesGainNothing)
 
 TEST(LoaderPinMemory, TheBandwidthsOfMostPinnedCopiesCountNotTheBest)
 {
-    // One pinned copy in ten at ten times the bandwidth of the others, which are as slow as pageable ones.
+    // One in ten pinned copies has ten times the bandwidth of the others, which are as slow as pageable ones.
     const auto run = [](int pinnedUs) {
         return copyRun("copy HtoD 0 100 bytes=100000 src=pageable dst=device\nkernel a 100 500\n"
                        "copy HtoD 700 " +
@@ -321,7 +321,7 @@ TEST(HostBound, WhatNoEventRecordsIsTheHostsBetweenLaunchesOnly)
                            "call cudaLaunchKernel 60 1\nend\nstream 0 7\nrepeat 10 every 100\n{}kernel a 62 38\nend",
                            host, device);
     };
-    // A launch before and one after: the thread was not asleep, nor in a call that waits.
+    // With a launch before and one after, the thread was neither asleep nor in a waiting call.
     const std::string between = text("op aten::mm 0 2\ncall cudaLaunchKernel 0 1\n", "kernel a 2 3\n");
     const auto bound = imported("host_bound", between);
     EXPECT_EQ(bound.advice().state, State::Fires) << bound.advice().reason;
@@ -330,7 +330,7 @@ TEST(HostBound, WhatNoEventRecordsIsTheHostsBetweenLaunchesOnly)
     const auto launches = imported("compile", between);
     EXPECT_EQ(launches.advice().state, State::Silent);
     EXPECT_THAT(launches.advice().reason, HasId("compile.rarely"));
-    // Before its first launch a step may wait for anything.
+    // Before its first launch, a step may wait for anything.
     const auto before = imported("host_bound", text("", ""));
     EXPECT_EQ(before.advice().state, State::CannotTell) << before.advice().reason;
     EXPECT_THAT(before.advice().reason, HasId("host.bound.unrecorded"));
@@ -460,7 +460,7 @@ State benchmarkVerdict(std::string inputs)
     return State::CannotTell;
 }
 
-// cudnn_benchmark_fires, from the operator's own flag: traces of text have no details.
+// Like cudnn_benchmark_fires, but from the operator's own flag: traces in text form have no details.
 TEST(CudnnBenchmark, ReadsTheFlagThatTheOperatorWasCalledWith)
 {
     constexpr std::string_view kInputs =

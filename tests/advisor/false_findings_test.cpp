@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-/// Traces in which rules once found what was not there.
+/// Traces in which rules once reported false findings.
 namespace advisor_test {
 namespace {
 
@@ -47,7 +47,7 @@ TEST(HostBound, AServerThatWaitsForRequestsIsNotBound)
     EXPECT_THAT(advice.reason, profiler::test::hasId("host.bound.unrecorded"));
 }
 
-/// Requests each 100 µs: operators and launches for `busyUs`, then kernels, then nothing.
+/// A request every 100 µs: operators and launches for `busyUs`, then kernels, then nothing.
 std::string requests(int busyUs, int kernelUs)
 {
     return fmt::format("device 0 gpu\nmain\nrepeat 20 every 100\nop aten::mm 0 {}\ncall cudaLaunchKernel {} 1\nend\n"
@@ -57,7 +57,8 @@ std::string requests(int busyUs, int kernelUs)
 
 TEST(HostBound, AServerThatLaunchesABitAndWaitsIsNotBound)
 {
-    const auto advice = judge("host_bound", requests(20, 10)); // idle 90 %, a fifth of it for the host's sake
+    const auto advice = judge("host_bound", requests(20, 10)); // idle for 90 % of the time, a fifth of it because of
+                                                               // the host
     EXPECT_EQ(advice.state, State::CannotTell) << advice.reason;
     EXPECT_THAT(advice.reason, profiler::test::hasId("host.bound.unrecorded"));
     EXPECT_EQ(judge("compile", requests(20, 10)).state, State::Silent);
@@ -91,7 +92,7 @@ constexpr std::string_view kUpload = "repeat 20 every 100\ncopy HtoD 0 90 bytes=
 TEST(Copies, UploadingTheWeightsIsNoFindingWithoutSteps)
 {
     const std::string copies = fmt::format("device 0 gpu\nstream 0 7\n{}", kUpload);
-    // Operators: it is a training. Of a plain program each copy counts.
+    // With operators, it is training. In a plain program, every copy counts.
     const std::string computed = "main\nop aten::mm 0 1\n" + copies + "repeat 50 every 100\nkernel a 2020 99\nend";
     for (const std::string_view rule : {"loader_pin_memory", "transfer_non_blocking"}) {
         EXPECT_EQ(judge(rule, computed).state, State::Silent) << rule << judge(rule, computed).reason;

@@ -1,4 +1,4 @@
-// Sizes of matrix products against what tensor cores take.
+// Sizes of matmuls compared with the sizes that tensor cores need.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 

@@ -43,7 +43,8 @@ TEST(SyncEveryNSteps, ReadingACpuTensorIsNoSync)
 TEST(SyncEveryNSteps, IsSilentWhereItIsDone)
 {
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=10"}).advice().state, State::Silent);
-    EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=0"}).advice().state, State::Silent); // only at an epoch's end
+    EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=0"}).advice().state, State::Silent); // only at the end of an
+                                                                                             // epoch
     EXPECT_EQ(sync(gpuRun(30, 20), {"sync.every_n_steps=9"}).advice().state, State::Fires);
 }
 

@@ -1,5 +1,5 @@
-// What a change of the host's work saves beside a device: all of it where the device waits for the host, and no more
-// than the device did for it where the host is ahead.
+// The saving from a change of host work with a device: all of it if the device waits for the host, and only the
+// device's share if the host is ahead.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -12,7 +12,7 @@ namespace {
 using advisor::Advice;
 using testing::HasSubstr;
 
-/// Ten steps of 1,000 µs in which the host does `host`, and launches a product at 890 for which the device waits.
+/// Ten steps of 1,000 µs in which the host does `host` and launches a matmul at 890 µs for which the device waits.
 std::string hostCritical(std::string_view host, std::string_view device)
 {
     return fmt::format(R"(
@@ -32,8 +32,8 @@ std::string hostCritical(std::string_view host, std::string_view device)
                        host, device);
 }
 
-/// Ten steps of 1,000 µs in which the device is always busy: the host does `host` in the first 100, launches a product
-/// of 990 µs less what `device` does before it, and waits for the product of the step before until 495.
+/// Ten steps of 1,000 µs in which the device is always busy: the host does `host` in the first 100 µs, launches a
+/// matmul of 990 µs minus the time of `device` before it, and waits for the matmul of the previous step until 495 µs.
 std::string deviceCritical(std::string_view host, std::string_view device, int deviceUs)
 {
     return fmt::format(R"(
@@ -60,8 +60,8 @@ void expectSaving(const Advice& advice, double low, double high)
     ASSERT_EQ(advice.state, advisor::State::Fires) << advice.reason;
     ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
     EXPECT_NEAR(advice.saving->low, low, 0.01);
-    EXPECT_NEAR(advice.saving->mid, (low + high) / 2, 0.1 * (high - low)); // the first step has nothing before it
-    EXPECT_NEAR(advice.saving->high, high, 3);                             // and makes the interval of the mean wider
+    EXPECT_NEAR(advice.saving->mid, (low + high) / 2, 0.1 * (high - low)); // nothing precedes the first step
+    EXPECT_NEAR(advice.saving->high, high, 3);                             // and widens the interval of the mean
 }
 
 constexpr std::string_view kZeroing =
@@ -117,7 +117,7 @@ TEST(SavingsBesideADevice, ACopyThatIsWaitedForCostsTheWait)
     const std::string device = "copy HtoD 0 100 bytes=1000000 src=pinned dst=device corr=5";
     const Judged judged("transfer_non_blocking",
                         hostCritical("call cudaMemcpyAsync 0 60 corr=5\ncall cudaStreamSynchronize 61 40", device));
-    expectSaving(judged.advice(), 40, 40); // ordering it takes the host 60 in any case
+    expectSaving(judged.advice(), 40, 40); // enqueuing it takes the host 60 in any case
 }
 
 TEST(SavingsBesideADevice, OfACheckpointTheCopyFromTheDeviceStays)

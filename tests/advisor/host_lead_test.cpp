@@ -1,4 +1,4 @@
-// What a wait costs that takes from the host its lead over the device, and whose doing a wait is.
+// The cost of a wait that makes the host lose its lead over the device, and the caller of a wait.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -14,8 +14,8 @@ using test_support::HasId;
 using test_support::HasNumber;
 using test_support::HasText;
 
-/// Ten steps of 1,000 µs on a GPU: the host launches twenty kernels of 8 µs, 20 µs apart, and a long one behind them
-/// that ends at 995, with this in the first `waiting` steps and this in all of them.
+/// Ten steps of 1,000 µs on a GPU: the host launches twenty kernels of 8 µs, 20 µs apart, followed by a long one that
+/// ends at 995 µs, with these events in the first `waiting` steps and those in all of them.
 std::string twentySmallKernels(std::string_view wait, int waiting = 10, std::string_view always = "")
 {
     std::string launches, kernels;
@@ -37,7 +37,7 @@ TEST(HostsLead, AWaitCostsAllThatTheDeviceIdlesUntilTheHostLeadsAgain)
     const Judged judged("sync_every_n_steps", twentySmallKernels(kWait), {}, true);
     ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
     EXPECT_EQ(judged.advice().title, "Each step waits until the device is done");
-    // All but the first step: 12 µs behind each of twenty kernels, and what there is at once.
+    // All but the first step: 12 µs after each of twenty kernels, and the idle time directly after the wait.
     EXPECT_THAT(judged.advice().reason, HasId("sync.every_n_steps.idle_and_lead"));
     EXPECT_THAT(judged.advice().reason, HasText("ways", "0.9 calls that wait for the GPU (mine::timing)"));
     EXPECT_THAT(judged.advice().reason, HasNumber("first", testing::DoubleNear(13.3, 0.1)));
@@ -70,7 +70,7 @@ TEST(HostsLead, WhatSomeStepsDoIsNotSaidOfEach)
 
 TEST(HostsLead, AHostThatIsNeverAheadLosesNothing)
 {
-    // The device is done soon: whether the host waits for it or does something else, the next step comes late.
+    // The device finishes soon: whether the host waits for it or does something else, the next step is late.
     std::string text = twentySmallKernels("call cudaDeviceSynchronize 410 35");
     text.replace(text.find("sgemm 410 585"), 13, "sgemm 410 30 ");
     EXPECT_EQ(judge("sync_every_n_steps", text).state, State::Fires) << "the device idles behind it";
@@ -90,7 +90,8 @@ TEST(HostsLead, WhoWaitsForABatchOfWorkersWouldWaitLonger)
     EXPECT_EQ(state("SingleProcessDataLoaderIter.__next__"), State::Fires) << "loading is the host's own work";
 }
 
-/// Ten steps in which one caller's two waits leave the device idle for 100 µs each and another's for so many.
+/// Ten steps in which one caller's two waits leave the device idle for 100 µs each, and another caller's wait for the
+/// given time.
 advisor::Advice twoCallers(int otherUs)
 {
     const std::string host = "op first::wait 90 20\ncall cudaDeviceSynchronize 95 10\n"

@@ -7,8 +7,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
-/// Rules that hold two figures against each other take both from the same slices: of the same steps, of the same
-/// device.
+/// Rules that compare two figures take both from the same slices: from the same steps and the same device.
 namespace advisor_test {
 namespace {
 
@@ -95,7 +94,7 @@ TEST(LoaderPinMemory, CopiesToDevicesSideBySideTakeNoLongerThanTheirMean)
     EXPECT_NEAR(advice.saving->high, 20, 1e-9);
 }
 
-/// Ten steps with a convolution's kernel; `ops` are on the main thread. Tuning is off.
+/// Ten steps with the kernel of a convolution; `ops` are on the main thread. Autotuning is off.
 Advice tuning(const std::string& ops)
 {
     return Judged("cudnn_benchmark",
@@ -169,7 +168,7 @@ TEST(Attention, WithoutStepsTheWholeTraceIsTheWork)
     EXPECT_THAT(found.reason, profiler::test::hasIdAndPart("attention.written_out", "share", "4.11 %"));
 }
 
-/// Ten steps with a matrix product; `more` runs behind them.
+/// Ten steps with a matmul; `more` runs after it.
 std::string behindTheSteps(const std::string& each, const std::string& more)
 {
     return fmt::format("device 0 gpu\nmain\nrepeat 10 every 1000\nstep 0 0 1000\nend\nstream 0 7\n"
@@ -192,7 +191,7 @@ TEST(FusePointwise, WhatWouldGoIsOfTheKernelTimeBesideIt)
               behindTheSteps("kernel elementwise_kernel_a 500 200\nkernel elementwise_kernel_b 700 100",
                              "kernel elementwise_kernel_a 11000 5000\nkernel elementwise_kernel_b 16000 5000"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    // The first step warms up: nine steps of 800 µs, of which one kernel in each would not run again.
+    // The first step is warm-up: nine steps of 800 µs, and one kernel in each would no longer run.
     EXPECT_THAT(advice.reason, profiler::test::hasId("fuse.pointwise.runs", {{"kernels", 18}, {"runs", 9}}));
     EXPECT_THAT(advice.caveats,
                 testing::Contains(testing::AllOf(test_support::HasId("fuse.pointwise.longest"),
@@ -200,7 +199,7 @@ TEST(FusePointwise, WhatWouldGoIsOfTheKernelTimeBesideIt)
                                                  test_support::HasNumber("all", testing::DoubleNear(7200, 1e-6)))));
 }
 
-/// `count` epochs of 5,000 µs: their workers start in 100, those of the validation behind the steps in 1,500.
+/// `count` epochs of 5,000 µs: their workers start in 100 µs, those of the validation after the steps in 1,500 µs.
 Advice startsOfWorkers(int count)
 {
     return judge("loader_persistent_workers",
@@ -218,7 +217,7 @@ TEST(LoaderPersistentWorkers, TheWorkersOfAValidationAreNotThoseOfAnEpoch)
     EXPECT_THAT(advice.reason, HasNumber("time", 100));
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->kind, advisor::SavingKind::UpperBound);
-    // Between the validation and the next start the workers that there were are ended.
+    // Between the validation and the next start, the previous workers exit.
     EXPECT_DOUBLE_EQ(advice.saving->high, 100 + 500);
     EXPECT_EQ(advice.evidence.size(), 3U) << "the first epoch has to start them anyway";
 }
@@ -244,7 +243,7 @@ TEST(DebugTools, ChecksOfTheFirstStepAreMeasuredByTheEpoch)
     EXPECT_EQ(measure("debug_autograd_profiler", "debug.autograd_profiler=true"), "steps");
 }
 
-/// Two busy devices; what the driver says of the second one's clocks in twenty samples.
+/// Two busy devices, with what the driver reports about the clocks of the second one in twenty samples.
 Advice reasons(const std::vector<unsigned>& bits)
 {
     std::string text = "main\nstep 0 0 1000\nstream 0 7\nkernel a 0 900\nstream 1 7\nkernel a 0 900\n"

@@ -1,4 +1,4 @@
-// Faster kernels save no more than their part of the critical path.
+// Faster kernels save at most their part of the critical path.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
@@ -16,8 +16,8 @@ using advisor::State;
 using test_support::HasId;
 using test_support::HasNumber;
 
-/// Ten steps of 10,000 µs whose device runs `kernels` from 200 on; each is launched one after the other from 100 on.
-/// The host works until the end of the step, or waits for the device there.
+/// Ten steps of 10,000 µs whose device runs `kernels` from 200 µs on, launched one after the other from 100 µs on. The
+/// host works until the end of the step, or waits for the device there.
 std::string steps(const std::vector<std::pair<std::string, double>>& kernels, bool waits, std::string_view more = "")
 {
     std::string host, device;
@@ -43,12 +43,12 @@ struct Bounded {
     std::string_view more = "";
 };
 
-/// 200 µs of kernels in FP32 and others, for each rule about kernels. What no finding is about lasts as long.
+/// 200 µs of FP32 kernels and others, for each rule about kernels. Kernels that no finding is about take as long.
 std::vector<Bounded> bounded()
 {
     const std::string gemm = "ampere_sgemm_128x64_tn", add = "vectorized_elementwise_kernel";
     return {{"precision_amp", {{gemm, 150}, {gemm, 50}}, 200},
-            {"precision_amp", {{gemm, 100}, {add, 100}}, 150}, // half of what memory bounds
+            {"precision_amp", {{gemm, 100}, {add, 100}}, 150}, // half of the memory-bound kernels
             {"precision_tf32", {{gemm, 150}, {add, 50}}, 150},
             {"fuse_pointwise", {{add, 60}, {add, 60}, {gemm, 80}}, 120},
             {"memory_format", {{"cudnn::nchwToNhwcKernel", 40}, {"implicit_convolve_sgemm", 100}, {add, 60}}, 140},
@@ -60,7 +60,7 @@ TEST(KernelBound, OfABusyDeviceIsTheKernelsTime)
     for (const Bounded& row : bounded()) {
         auto kernels = row.kernels;
         for (auto& [name, us] : kernels)
-            us *= 49; // with 9,800 of 10,000 µs the device is all that the step waits for
+            us *= 49; // with 9,800 of 10,000 µs, the device is the only bottleneck of the step
         const Advice advice = judge(row.stem, steps(kernels, true, row.more));
         ASSERT_EQ(advice.state, State::Fires) << row.stem << ": " << advice.reason.text;
         ASSERT_TRUE(advice.saving) << row.stem << ": " << advice.whyNoPrediction.text;
@@ -96,7 +96,7 @@ TEST(KernelBound, OfKernelsThatRunATenthOfTheTimeIsShownThoughItIsNothing)
 TEST(KernelBound, OnePercentOfTheStepIsTheLeast)
 {
     const auto ofTenMilliseconds = [](double productUs) {
-        // The host prepares 10 ms, launches and waits.
+        // The host prepares for 10 ms, launches and waits.
         return judge("precision_tf32",
                      fmt::format("device 0 \"NVIDIA H100\" \"\" sm=90\nmain\nrepeat 10 every 10000\nstep 0 0 10000\n"
                                  "op mine::prepare 0 9600\ncall cudaLaunchKernel 9602 2 corr=1\n"

@@ -1,4 +1,4 @@
-// A device waits for the host only where its launch queue is empty.
+// A device waits for the host only if its launch queue is empty.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -57,12 +57,12 @@ TEST(LaunchQueue, AFullOneIsNotAlthoughTheHostWorksInEveryGap)
 
 TEST(LaunchQueue, OneLaunchAheadOfTheGapDecides)
 {
-    // A gap is 45 µs long: the call that returns before it begins had the work in the queue.
+    // A gap is 45 µs long: if the call returned before the gap began, the work was in the queue.
     EXPECT_EQ(judge("host_bound", gaps(44)).state, State::Fires) << "the launch returns 1 µs into the gap";
     EXPECT_EQ(judge("host_bound", gaps(45)).state, State::Silent) << "it returns as the gap begins";
 }
 
-/// A queue of `depth` launches that a wait at each step's end has run dry: the device idles behind it for 300 of 2,000
+/// A queue of `depth` launches that a wait at the end of each step has drained: the device then idles for 300 of 2,000
 /// µs.
 std::string deepQueueWithAWait(int depth)
 {
@@ -84,7 +84,7 @@ std::string deepQueueWithAWait(int depth)
 
 TEST(LaunchQueue, HundredsOfQueuedKernelsClearTheHost)
 {
-    // A mean of half the depth: the queue fills at once and drains evenly.
+    // The mean is half of the depth: the queue fills at once and drains evenly.
     const auto shallow = judge("host_bound", deepQueueWithAWait(150));
     EXPECT_EQ(shallow.state, State::Fires) << shallow.reason.text;
     const auto deep = judge("host_bound", deepQueueWithAWait(250));

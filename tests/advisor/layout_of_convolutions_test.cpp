@@ -8,11 +8,11 @@
 #include <string>
 #include <unistd.h>
 
-/// Strides stand among the details that importers read on demand, so these traces are files.
+/// Strides are part of the details that importers read on demand, so these traces are files.
 namespace advisor_test {
 namespace {
 
-/// What memory_format says of three steps of convolutions whose inputs have these strides, with changes of the layout.
+/// The verdict of memory_format on three steps of convolutions whose inputs have these strides, with layout changes.
 advisor::Advice ofConvolutions(const std::string& strides)
 {
     std::string events;

@@ -1,4 +1,4 @@
-// Kernels' code that is loaded at their first launch, and what waits for it.
+// Kernel code that is loaded at the first launch, and the waits that it causes.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
@@ -18,7 +18,7 @@ using testing::DoubleNear;
 
 constexpr std::string_view kRule = "host_lazy_loading";
 
-/// Ten steps of 1,000 µs, in each a launch at 600 of 300 µs of work; and more on the host's thread.
+/// Ten steps of 1,000 µs, each with a launch at 600 µs of 300 µs of work, and with more events on the host thread.
 std::string training(std::string_view inEach, std::string_view once = "")
 {
     return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nop aten::add 590 20\n"
@@ -98,7 +98,7 @@ TEST(LazyLoading, WithoutLoadsItIsSilentAndWithoutTheHostItCannotTell)
     EXPECT_EQ(judge(kRule, "stream 0 7\nkernel sgemm 0 300\n").state, State::CannotTell);
 }
 
-/// Eight steps of 100 ms with 60 ms of work each, and more on the host's thread of the first ones.
+/// Eight steps of 100 ms with 60 ms of work each, and more events on the host thread in the first ones.
 std::string warmingUp(std::string_view first, std::string_view inEach = "")
 {
     return fmt::format("main\nrepeat 8 every 100000\nstep 0 0 100000\ncall cudaLaunchKernel 30000 5 corr=1\n{}\nend\n"
@@ -108,7 +108,8 @@ std::string warmingUp(std::string_view first, std::string_view inEach = "")
 
 TEST(WarmUp, OneTimeWorkInTheRecordingIsReportedWithItsCauses)
 {
-    const Advice advice = judge("warmup", warmingUp("driver cuModuleLoadData 100 20000\ncall cudaMalloc 100100 25000\n"));
+    const Advice advice =
+        judge("warmup", warmingUp("driver cuModuleLoadData 100 20000\ncall cudaMalloc 100100 25000\n"));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
     EXPECT_THAT(advice.reason, AllOf(HasId("warmup.recorded"), HasNumber("time", 45000), HasNumber("steps", 2)));
     EXPECT_EQ(advice.evidence.front().name, "cudaMalloc");
@@ -152,7 +153,7 @@ TEST(WarmUp, WithoutStepsTheFigureIsNotPerStep)
     EXPECT_EQ(judge("host_bound", text).state, State::Silent) << judge("host_bound", text).reason;
 }
 
-/// A trace without steps: ten kernels, behind each a copy of 4 bytes home and a gap of so many µs.
+/// A trace without steps: ten kernels, each followed by a copy of 4 bytes to the host and a gap of this many µs.
 std::string readingWithoutSteps(int gapUs, int times = 10)
 {
     return fmt::format("device 0 gpu\nmain\nop aten::mm 0 1\nrepeat {0} every 1000\ncall cudaMemcpyAsync {1} 5 corr=1\n"
@@ -166,7 +167,8 @@ TEST(WithoutSteps, ReadingBackIsAShareOfTheRecordedTime)
 {
     const Advice advice = judge("sync_every_n_steps", readingWithoutSteps(300));
     ASSERT_EQ(advice.state, State::Fires) << advice.reason;
-    EXPECT_THAT(advice.reason, AllOf(HasId("sync.every_n_steps.without_steps"), HasNumber("share", DoubleNear(0.34, 0.03))));
+    EXPECT_THAT(advice.reason,
+                AllOf(HasId("sync.every_n_steps.without_steps"), HasNumber("share", DoubleNear(0.34, 0.03))));
     EXPECT_FALSE(advice.saving);
     const Advice twice = judge("sync_every_n_steps", readingWithoutSteps(300, 2));
     EXPECT_THAT(twice.reason, HasId("sync.every_n_steps.little_without_steps")) << "two reads are no habit";
@@ -174,9 +176,10 @@ TEST(WithoutSteps, ReadingBackIsAShareOfTheRecordedTime)
 
 TEST(InferredSteps, AreNamedByEachFindingThatCountsPerStep)
 {
-    const std::string work = "device 0 gpu\nmain\nrepeat 6 every 1000\nop aten::linear 0 100\ncall cudaLaunchKernel 50 5 corr=1\n"
-                             "op LinearBackward 500 100\ncall cudaLaunchKernel 550 5 corr=2\nend\nstream 0 7\n"
-                             "repeat 6 every 1000\nkernel gemm 60 100 corr=1\nkernel gemm_grad 560 100 corr=2\nend\n";
+    const std::string work =
+        "device 0 gpu\nmain\nrepeat 6 every 1000\nop aten::linear 0 100\ncall cudaLaunchKernel 50 5 corr=1\n"
+        "op LinearBackward 500 100\ncall cudaLaunchKernel 550 5 corr=2\nend\nstream 0 7\n"
+        "repeat 6 every 1000\nkernel gemm 60 100 corr=1\nkernel gemm_grad 560 100 corr=2\nend\n";
     const auto trace = test_support::traceFromText(work);
     const auto advice = advisor::advise(*trace, nullptr);
     ASSERT_EQ(advice.front().advice.state, State::Fires);

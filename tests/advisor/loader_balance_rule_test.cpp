@@ -18,7 +18,7 @@ using testing::HasSubstr;
 
 constexpr std::string_view kRule = "loader_balance";
 
-/// Ten steps of 1,000 µs that wait `waitUs` for data; worker 0 makes a batch in each in 300 µs, worker 1 in `slowUs`.
+/// Ten steps of 1,000 µs that wait `waitUs` for data; worker 0 loads a batch in each in 300 µs, worker 1 in `slowUs`.
 std::string loading(int waitUs, int slowUs)
 {
     return fmt::format(
@@ -45,7 +45,7 @@ TEST(LoaderBalanceRule, TheSlowWorkerIsNamed)
     EXPECT_FALSE(advice.whyNoPrediction.empty());
 }
 
-/// The same loading without marks of steps, for a device that waits for batches of unequal kernels.
+/// The same loading without step marks, for a device that waits for batches with unequal kernels.
 std::string loadingWithoutSteps(int slowUs)
 {
     std::string text = "device 0 gpu\nmain\nrepeat 10 every 1000\nphase \"data wait\" 0 200\nend\nstream 0 7\n"

@@ -30,7 +30,8 @@ TEST(LoaderWorkers, WaitsOfSixTenthsOnTwoCoresAskForOneOrTwo)
     ASSERT_EQ(judged.advice().state, State::Fires);
     EXPECT_EQ(judged.advice().toggle->key, "loader.workers");
     EXPECT_EQ(judged.advice().toggle->from, "0");
-    // One worker makes a step 600 µs; two, with the training, are three threads on two cores: 500 at best.
+    // With one worker, a step takes 600 µs; with two, training and workers are three threads on two cores: 500 µs at
+    // best.
     EXPECT_EQ(judged.advice().toggle->to, "2");
     EXPECT_NEAR(judged.advice().saving->high, 500, 5);
     EXPECT_GT(judged.advice().saving->low, 300);
@@ -49,7 +50,7 @@ TEST(LoaderWorkers, ABatchThatLoadsFasterThanItTrainsNeedsOne)
     EXPECT_LT(judged.advice().saving->low, 290) << "in later epochs the files may be in memory";
 }
 
-/// Two epochs of a hundred steps; reading takes `read` µs in the first and 10 in the second.
+/// Two epochs of a hundred steps; reading takes `read` µs in the first epoch and 10 µs in the second.
 std::string epochsThatRead(double read)
 {
     std::string text = "meta host.cores 2\nmeta host.threads 1\nmain\n";
@@ -67,7 +68,7 @@ std::string epochsThatRead(double read)
 
 TEST(LoaderWorkers, WhatLaterEpochsReadCounts)
 {
-    // The first epoch reads from a disk, the second one from memory: with workers most epochs save that less.
+    // The first epoch reads from a disk, the second one from memory: with workers, most epochs save less than that.
     const Judged judged = workers(epochsThatRead(300));
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_NEAR(judged.advice().saving->ofUs, 710, 10);
@@ -157,7 +158,7 @@ TEST(LoaderWorkers, StepsWithoutPhasesSayNothingOfWaiting)
     EXPECT_EQ(workers("main\nrepeat 10 every 100\nstep 0 0 100\nend").advice().state, State::CannotTell);
 }
 
-/// Two workers, each busy all the time with batches of 200 µs, for steps of 100 that compute 40.
+/// Two workers, each always busy with batches of 200 µs, for steps of 100 µs that compute for 40 µs.
 constexpr std::string_view kBusyWorkers = R"(
     meta host.cores 8
     meta host.threads 1
@@ -183,7 +184,7 @@ TEST(LoaderWorkers, TooFewWorkersBecomeMore)
     const Judged judged = workers(std::string(kBusyWorkers), {"loader.workers=2"});
     ASSERT_EQ(judged.advice().state, State::Fires) << judged.advice().reason;
     EXPECT_EQ(judged.advice().toggle->from, "2");
-    EXPECT_EQ(judged.advice().toggle->to, "5"); // 200 µs of loading for each 40 of computing
+    EXPECT_EQ(judged.advice().toggle->to, "5"); // 200 µs of loading for every 40 µs of computing
     EXPECT_NEAR(judged.advice().saving->mid, 60, 3);
 }
 
@@ -246,7 +247,7 @@ TEST(LoaderWorkers, WithoutStepMarksTheIdleDeviceTells)
                       {}, true)
             .advice();
     };
-    EXPECT_EQ(judged(16).state, State::CannotTell); // three waits of four: the longest is left out
+    EXPECT_EQ(judged(16).state, State::CannotTell); // three of four waits: the longest is excluded
     EXPECT_EQ(judged(20).state, State::Fires);
     EXPECT_THAT(judged(20).reason, profiler::test::hasIdAndPart("loader.workers.without_steps", "share", "6.00 %"));
     EXPECT_FALSE(judged(20).evidence.empty());

@@ -1,4 +1,4 @@
-// Memory that is taken step after step and never given back.
+// Memory that is allocated step after step and never freed.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -20,8 +20,8 @@ using testing::HasSubstr;
 constexpr std::string_view kRule = "memory_growth";
 constexpr double kGigabyte = 1e9;
 
-/// Steps of 1,000 µs, the first of which is a beginning, with two samples in each: the bytes given, and at its peak
-/// five gigabytes more.
+/// Steps of 1,000 µs, the first of which is warm-up, with two samples in each: the given bytes, and five gigabytes more
+/// at its peak.
 std::string run(int steps, const std::function<double(int)>& bytes, std::string_view counter = "GPU 0 memory allocated",
                 std::string_view more = "")
 {
@@ -124,7 +124,7 @@ TEST(MemoryGrowth, ChangesSinceTheBeginningTellItAndNotWhenItIsFull)
     EXPECT_THAT(advice.reason, HasId("memory.growth.grows"));
 }
 
-/// A device that works for so many seconds without step marks; memory is counted four times a second.
+/// A device that works for this many seconds without step marks; memory is sampled four times per second.
 std::string withoutSteps(int seconds, double bytesEachSecond)
 {
     std::string text = "device 0 gpu memory=100000000000\nstream 0 7\n";

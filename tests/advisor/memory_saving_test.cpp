@@ -10,9 +10,9 @@ using advisor::SavingUnit;
 using advisor::State;
 
 /// Three steps: convolution and ReLU that keep nothing; convolution (keeps 800 bytes); norm, ReLU and pooling (800 of
-/// the ReLU, 200 and 400 of the pooling; the norm's 800 are gone before); convolution and linear layer. Linear's
-/// backward pass needs 500 more; before the backward pass comes to the pooling, 1,500 bytes are freed by what is
-/// written for `freed`.
+/// the ReLU, 200 and 400 of the pooling; the norm's 800 are freed before); convolution and linear layer. The backward
+/// pass of the linear layer needs 500 more; before the backward pass reaches the pooling, 1,500 bytes are freed by the
+/// events in `freed`.
 std::string convolutions(const std::string& freed, const std::string& seq = "seq")
 {
     std::string text = R"(
@@ -71,7 +71,8 @@ TEST(MemorySaving, WhatQuickOperatorsKeepIsGoneUntilTheirBackwardPass)
     ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
     EXPECT_EQ(advice.saving->unit, SavingUnit::Bytes);
     EXPECT_EQ(advice.saving->kind, advisor::SavingKind::UpperBound);
-    // Of 3,500 then 2,400 are left: the norm's and the ReLU's results beside the convolution's, in the forward pass.
+    // Of 3,500 bytes, 2,400 then remain: the results of the norm and the ReLU in addition to the convolution's, in the
+    // forward pass.
     EXPECT_DOUBLE_EQ(advice.saving->high, 1100);
 }
 
@@ -88,7 +89,7 @@ TEST(MemorySaving, TheirResultGoesWhereTheProductThatReadsItIsOfTheSameBlock)
 TEST(MemorySaving, WhatIsPassedOnIsGivenBackAfterTheProductThatReadsIt)
 {
     std::string text = convolutions("sample 560 1500");
-    // The norm's result outlives the next convolution, whose own result is as large.
+    // The norm's result outlives the next convolution, whose own result is equally large.
     for (const auto& [from, to] : {std::pair<std::string, std::string>("sample 156 1600", ""),
                                    {"sample 191 1800", "sample 191 2600"},
                                    {"sample 192 2200", "sample 192 3000"},
@@ -104,7 +105,7 @@ TEST(MemorySaving, RunningThemAgainMayBeANewPeak)
 {
     const auto advice = judged("checkpointing", convolutions("sample 560 3000"));
     ASSERT_TRUE(advice.saving) << advice.whyNoPrediction;
-    // 3,500 were the peak; then 3,000, and 200 more while the norm's result and the ReLU's are both there.
+    // The peak was 3,500; now it is 3,000, and 200 more while the results of the norm and the ReLU both exist.
     EXPECT_DOUBLE_EQ(advice.saving->high, 300);
 }
 

@@ -1,5 +1,5 @@
-// What the advisor reads of a recorded Python program: the facts that its hooks wrote, the verdicts that follow from
-// them, and the lines that were sampled.
+// The advisor's reading of a recorded Python program: the facts that its hooks wrote, the verdicts that follow from
+// them, and the sampled lines.
 
 #include "advisor/evidence/program_facts.h"
 #include "advisor/evidence/source_lines.h"
@@ -91,8 +91,10 @@ TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
     const auto adviceFor = [](const std::string& optimizer) {
         std::string document(kDocument);
         document.replace(document.find("torch.optim.Adam\""), 17, "torch.optim." + optimizer + '"');
-        std::string steps = "meta program " + document + "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
-                            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
+        std::string steps =
+            "meta program " + document +
+            "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
+            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
         for (int i = 0; i < 100; ++i)
             steps += "    op aten::mul_ " + std::to_string(500 + 4 * i) + " 3\n";
         for (auto& row : advisor::advise(*traceFromText(steps + "end\n"), nullptr))
@@ -250,7 +252,7 @@ TEST(ProgramVerdicts, CopiesWhileBatchesAreMadeAreJudgedByTheirTime)
     const Advice cloned = verdict("    op aten::clone 0 100\n    op aten::copy_ 1 98\n");
     EXPECT_EQ(cloned.state, State::Fires);
     EXPECT_EQ(cloned.reason.id, "program.sharing.cloned");
-    // Another layout needs a copy.
+    // Another layout requires a copy.
     const Advice layout = verdict("    op aten::contiguous 0 100\n    op aten::clone 1 98\n    op aten::copy_ 2 96\n");
     EXPECT_EQ(layout.reason.id, "program.sharing.other_copies");
     EXPECT_EQ(layout.need.id, "need.measurement");
@@ -329,7 +331,7 @@ TEST(SourceLines, SayWhenTheThreadWasThereAndWhichLineASliceIsOf)
 TEST(SourceLines, DamagedOnesAreLeftOut)
 {
     const auto problem = [](std::string_view document) {
-        profiler::TraceBuilder builder; // the text of a trace has no open quotes
+        profiler::TraceBuilder builder; // the text form of a trace supports no open quotes
         builder.setMetadata("lines", std::string(document));
         return advisor::sourceLines(*builder.finish()).problem.id;
     };

@@ -1,4 +1,4 @@
-// Values of the user's program that are read from the arguments which PyTorch's profiler records of operators.
+// Values of the user's program, read from the operator arguments that PyTorch's profiler records.
 #include "advisor/evidence/program_values.h"
 #include "profiler/model/arg_source.h"
 #include "profiler/model/trace_builder.h"
@@ -33,7 +33,7 @@ private:
     std::vector<Recorded> m_ops;
 };
 
-/// What a trace tells in which an optimizer of this class runs the operators.
+/// The values from a trace in which an optimizer of this class runs the operators.
 ProgramValues valuesOf(const std::string& optimizer, const std::vector<Recorded>& ops)
 {
     TraceBuilder builder;

@@ -46,8 +46,8 @@ std::string anomaly(std::string_view checks)
            std::string(checks) + "\nend";
 }
 
-/// A worker that is fast enough on the average but hiccups: three batches of 300 µs, then one of 2,100; a step computes
-/// 900.
+/// A worker that is fast enough on average but has hiccups: three batches of 300 µs, then one of 2,100; a step computes
+/// for 900 µs.
 std::string hiccups()
 {
     return R"(
@@ -77,7 +77,7 @@ std::string hiccups()
     )";
 }
 
-/// Steps that wait for two workers, of which one makes a batch in 300 µs and the other in `slowUs`.
+/// Steps that wait for two workers, one of which loads a batch in 300 µs and the other in `slowUs`.
 std::string twoWorkers(int slowUs)
 {
     return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase \"data wait\" 0 200\nend\n"

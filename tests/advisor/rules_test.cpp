@@ -41,7 +41,7 @@ TEST_P(RuleFixtures, EvidenceLiesInTheTrace)
     const Advice& advice = judged.advice();
     EXPECT_LE(advice.evidence.size(), 10U);
     for (const Evidence& place : advice.evidence) {
-        if (!place.slice) { // a gap: a range of a track in which nothing is
+        if (!place.slice) { // a gap: an empty range of a track
             EXPECT_GE(place.range.begin, judged.trace().range().begin);
             EXPECT_LE(place.range.end, judged.trace().range().end);
             EXPECT_THAT(place.name, Not(IsEmpty()));

@@ -9,7 +9,7 @@ using advisor::State;
 
 constexpr std::string_view kSteps = "main\nrepeat 10 every 1000\nstep 0 0 1000\nend\n";
 
-/// Steps that write their log for `us`, with eight cores of which the training takes one.
+/// Steps that write their log for `us`, with eight cores of which training uses one.
 std::string logging(double us)
 {
     return fmt::format(
@@ -30,13 +30,13 @@ std::string optimizing(double us)
     return fmt::format("main\nrepeat 10 every 1000\nstep 0 0 1000\nphase optimizer 0 {}\nend\n", us);
 }
 
-/// A run on the CPU whose memory rises to `mebibytes`.
+/// A run on the CPU whose memory use rises to `mebibytes`.
 std::string filling(int mebibytes)
 {
     return fmt::format("{}counter memory\nsample 0 1000\nsample 5000 {}\n", kSteps, std::int64_t{mebibytes} << 20);
 }
 
-/// Steps of which each leaves so many bytes taken.
+/// Steps, each of which keeps this many bytes allocated.
 std::string growing(std::int64_t bytes)
 {
     std::string text = std::string(kSteps) + "counter \"GPU 0 memory allocated\"\n";
@@ -45,8 +45,8 @@ std::string growing(std::int64_t bytes)
     return text;
 }
 
-/// A loss that falls from 2 to `early` within 30 steps, is so until step 350 of 450, and then `late`, a little
-/// restless; with `spikes` values of 9 from step 300 on.
+/// A loss that falls from 2 to `early` within 30 steps, stays there until step 350 of 450, and then is `late`, with
+/// some noise; with `spikes` values of 9 from step 300 on.
 std::string losses(double early, double late, int spikes = 0)
 {
     std::string text = std::string(kSteps) + "counter loss\n";
@@ -58,7 +58,7 @@ std::string losses(double early, double late, int spikes = 0)
     return text;
 }
 
-/// A device of 100 bytes of which so many are taken.
+/// A device with 100 bytes, of which this many are in use.
 std::string onADevice(int bytes)
 {
     return fmt::format(R"(
@@ -75,7 +75,7 @@ std::string onADevice(int bytes)
                        bytes);
 }
 
-/// A GPU at work; what its driver said of its clocks in the second of two samples.
+/// A busy GPU, with what its driver reports about its clocks in the second of two samples.
 std::string throttled(unsigned reasons)
 {
     return fmt::format("device 0 gpu\nmain\nstep 0 0 1000\nstream 0 7\nkernel a 0 500\n"

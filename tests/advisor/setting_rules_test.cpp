@@ -37,7 +37,7 @@ TEST(OptimizerLrScaling, CountsAccumulatedBatchesAndCopies)
     EXPECT_EQ(Judged("optimizer_lr_scaling", kRun, {"parallel.kind=dp"}).advice().state, State::Silent);
 }
 
-/// A recorded program: facts that the hooks write.
+/// A recorded program: facts as written by the hooks.
 advisor::Advice ofProgram(std::string_view stem, std::string_view optimizer, std::string_view settings,
                           std::string_view more = "meta loader.batch_size 64\n")
 {
@@ -106,7 +106,7 @@ TEST(HostAsyncWork, PredictsWhatTheLogTakes)
     ASSERT_TRUE(judged.advice().saving);
     EXPECT_NEAR(judged.advice().saving->low, 60, 0.1);
     EXPECT_NEAR(judged.advice().saving->high, 60, 0.1);
-    // On two cores that the training fills, the log may take as much of the step as before.
+    // On two cores that are fully used by training, the log may take as much of the step as before.
     const Judged crowded("host_async_work",
                          "meta host.cores 2\nmeta host.threads 2\n" + text.substr(text.find("main")));
     EXPECT_NEAR(crowded.advice().saving->low, 0, 0.1);
@@ -141,7 +141,7 @@ TEST(HostAsyncWork, AStepIsNoShorterThanWhatIsWrittenBesideIt)
                         "phase checkpoint 400 600\nend\n");
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_NEAR(judged.advice().saving->high, 400, 80);
-    // Metrics have a thread of their own: what writes files does not wait for them.
+    // Metrics have a separate thread: file writes do not wait for them.
     const Judged metrics("host_async_work",
                          "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 400\n"
                          "phase metrics 300 100\nphase checkpoint 400 600\nend\n");
@@ -167,7 +167,7 @@ TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
     EXPECT_THAT(beside.whyNoPrediction, HasId("tensors.share_memory.fetched"));
 }
 
-/// Steps of 1,000 µs: the optimizer takes 200, a product 600, and twenty calls of another operator `us` each.
+/// Steps of 1,000 µs: the optimizer takes 200, a matmul 600, and twenty calls of another operator `us` each.
 std::string stepsWithShortOperators(int us, std::string_view threads)
 {
     std::string text = fmt::format("meta host.threads {}\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n"
@@ -185,7 +185,7 @@ TEST(BatchSize, DoublesTheBatchAndHalvesAtMostWhatIsNotSureToGrowWithIt)
         ASSERT_TRUE(judged.advice().saving);
         EXPECT_EQ(judged.advice().toggle->to, "32");
         EXPECT_EQ(judged.advice().saving->kind, SavingKind::UpperBound);
-        // Of the product, all but the overhead of a call does.
+        // The whole matmul except the overhead of a call.
         EXPECT_NEAR(judged.advice().saving->high, (1000 - (600 - 20)) / 2, 0.1) << us;
     }
 }
@@ -227,7 +227,7 @@ TEST(MemoryRules, ADevicesOwnMemoryIsTheLimit)
         counter "GPU 0 memory reserved"
           sample 0 95
     )";
-    // The device does not say how much memory it has.
+    // The device does not report how much memory it has.
     EXPECT_EQ(Judged("memory_pressure", text, {}, true).advice().state, State::CannotTell);
 }
 
@@ -261,10 +261,10 @@ TEST(Checkpointing, WithoutABackwardPassNothingIsKeptForOne)
     EXPECT_EQ(full("op aten::mm 0 20\ncall cudaGraphLaunch 30 20"), std::pair(State::Fires, State::Fires));
     EXPECT_EQ(full("op aten::mm 0 20\nstream 0 8\nkernel triton_poi_fused_threshold_backward_3 30 20"),
               std::pair(State::Fires, State::Fires));
-    EXPECT_EQ(full(""), std::pair(State::Fires, State::Fires)); // without operators it cannot be known
+    EXPECT_EQ(full(""), std::pair(State::Fires, State::Fires)); // unknown without operators
 }
 
-/// What a rule says of the fixture that makes it fire, in a run with these settings.
+/// The verdict of a rule on the fixture that makes it fire, in a run with these settings.
 advisor::Advice withSettings(std::string_view stem, std::vector<std::string> assignments)
 {
     for (const Fixture& fixture : fixtures())

@@ -10,8 +10,9 @@
 #include <map>
 #include <string>
 
-// Verdicts on real traces of other people's programs, as the folder's own page names them. The folder is
-// $STEPSCOPE_SHARED_TRACES, else it lies beside the checkout; where it is absent the tests are skipped and say so.
+// Verdicts on real traces of other people's programs, as listed on the folder's own page. The folder is
+// $STEPSCOPE_SHARED_TRACES, otherwise it is next to the checkout; if it does not exist, the tests are skipped with a
+// message.
 
 namespace advisor_test {
 namespace {
@@ -28,7 +29,7 @@ std::filesystem::path pathOf(const std::string& file)
 
 class SharedTraces : public testing::Test {
 protected:
-    /// Every rule's verdict on a file of the folder; skips the test when it is not there.
+    /// Every rule's verdict on a file of the folder; skips the test if the file does not exist.
     void open(const std::string& file)
     {
         const std::filesystem::path path = pathOf(file);
@@ -128,7 +129,7 @@ TEST_F(SharedTraces, ExportsOfNsightAreAdvisedByTheirKernels)
         EXPECT_THAT(findings(), ElementsAre("fuse.pointwise")) << file;
         EXPECT_EQ(m_advice.at("optimizer.fused").reason.id, "ops.not_recorded");
     }
-    // Of the rank that is judged two gaps in three begin with work in the launch queue.
+    // On the rank that is analyzed, two of three gaps begin with work in the launch queue.
     EXPECT_EQ(state("host.bound"), State::Silent);
     EXPECT_EQ(m_advice.at("host.bound").reason.id, "launch_queue.full");
 }
@@ -158,7 +159,7 @@ TEST_P(ReplayOfSharedTraces, WithoutAChangeTakesAsLongAsTheRun)
             graph.replay([&](const ReplayWork& work) { return ReplayChange{.factor = work.where == where ? 0.5 : 1}; })
                 .duration,
             replayed.duration);
-    // The chain has no holes, and ends where the trace ends.
+    // The chain has no holes, and ends at the end of the trace.
     const CriticalPath chain = criticalPath(**trace, graph);
     ASSERT_FALSE(chain.pieces.empty());
     EXPECT_EQ(chain.total(), chain.pieces.back().range.end - chain.pieces.front().range.begin);

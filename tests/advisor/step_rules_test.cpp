@@ -156,7 +156,7 @@ TEST(EvalNoGrad, GradientsOfTheTrainingStepAreNoFinding)
     EXPECT_EQ(judged.advice().state, State::Silent);
 }
 
-/// Steps that carry forward for 600 µs, and longer every other time; `validation` of two batches that take 50 each.
+/// Steps with a forward pass of 600 µs, longer in every other step; `validation` of two batches of 50 µs each.
 std::string withAnomaly(std::string_view validation)
 {
     return R"(
@@ -204,7 +204,7 @@ TEST(DebugAnomaly, WithoutAValidationToCompareWithNothingIsPromised)
     }
 }
 
-/// Two epochs, in whose first steps 5,000 and 4,000 µs lie outside of the phases.
+/// Two epochs; in their first steps, 5,000 and 4,000 µs are outside of the phases.
 constexpr std::string_view kEpochs = R"(
     main
       step 0 0 6000
@@ -223,7 +223,7 @@ constexpr std::string_view kEpochs = R"(
       phase validation 52000 1000
 )";
 
-/// The same with a third epoch, in whose first step `us` lie outside of the phases.
+/// The same with a third epoch; in its first step, `us` are outside of the phases.
 std::string threeEpochs(int us)
 {
     return std::string(kEpochs) + fmt::format("step 42 53000 {0}\nphase forward {1} 900\n", us + 1000, 53000 + us);
@@ -270,7 +270,7 @@ std::string backwardOfLayers(std::string_view unneeded)
 
 TEST(WorkUnused, WhatRunsAfterTheLastGradientThatIsNeededIsNot)
 {
-    // Of the first layer, and of the input.
+    // Of the first layer and of the input.
     const Judged judged("work_unused", backwardOfLayers("2"), {"work.unused=true"});
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
     EXPECT_DOUBLE_EQ(judged.advice().saving->low, 900 - 420);

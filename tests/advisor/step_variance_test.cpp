@@ -1,4 +1,4 @@
-// Which slow steps are the training's own, and what they cost.
+// Which slow steps are caused by the training itself, and what they cost.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -31,7 +31,7 @@ TEST(StepVarianceClaims, ASlowFirstStepOfAProfileIsABeginning)
     EXPECT_EQ(judge("step_variance", profiled({1000, 1010, 1800, 1000, 1700, 1010})).state, State::Fires);
 }
 
-/// So many steps of 30 ms, but for those of these numbers, which take that long.
+/// This many steps of 30 ms, except for those with these numbers, which take this long.
 std::vector<int> slowAt(std::size_t steps, std::initializer_list<std::size_t> slow, int us = 52'000)
 {
     std::vector<int> durations;
@@ -66,7 +66,7 @@ TEST(StepVarianceClaims, ATailIsWorthWhatItCostsAtLeast)
     EXPECT_EQ(rare.state, State::Silent);
     EXPECT_THAT(rare.reason, HasId("step.variance.cheap"));
     EXPECT_EQ(judge("step_variance", profiled(slowAt(400, {50, 150, 250}, 600'000))).state, State::Fires);
-    // A step in five of 21.9 ms more; by Wilson's interval of 16 in 80 that is 12.7 to 30.0 % of the steps.
+    // Every fifth step takes 21.9 ms more; Wilson's interval of 16 in 80 is 12.7 to 30.0 % of the steps.
     std::vector<int> fifth = slowAt(80, {});
     for (std::size_t i = 2; i < fifth.size(); i += 5)
         fifth[i] = 52'000;

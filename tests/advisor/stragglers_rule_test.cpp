@@ -1,4 +1,4 @@
-// Ranks that wait for each other, and for whom.
+// Ranks that wait for each other, and the rank that they wait for.
 #include "tests/advisor/rules_fixtures.h"
 #include "tests/support/message_matchers.h"
 
@@ -18,8 +18,8 @@ using testing::HasSubstr;
 
 constexpr std::string_view kRule = "comm_stragglers";
 
-/// Ten steps of 1,000 µs on two devices, which compute until they come to a collective that ends at 900.
-/// @param late  device that computes until 850 in a step of this number; the other until 850 - `wait`
+/// Ten steps of 1,000 µs on two devices, which compute until they enter a collective that ends at 900 µs.
+/// @param late device that computes until 850 µs in a step of this number; the other until 850 - `wait`
 template <class Late>
 std::string ranks(int wait, Late late, std::string_view hidden = "")
 {

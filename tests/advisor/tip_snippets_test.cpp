@@ -1,4 +1,4 @@
-// The C++ of every tip, compiled against the LibTorch that the trainer is built with.
+// Compiles the C++ code of every tip against the LibTorch with which the trainer is built.
 #include "advisor/tip_text.h"
 #include "advisor_tips.h"
 #include "tests/advisor/compiled_snippets.h"
@@ -12,14 +12,14 @@
 namespace advisor_test {
 namespace {
 
-/// The training that snippets take for granted.
+/// Declarations that all snippets need.
 std::string training()
 {
     std::ifstream file(SNIPPET_TRAINING);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What single ones take for granted beyond that.
+/// Declarations that single snippets need in addition.
 const std::map<std::string, std::string> kGiven = {
     {"augment.device", "torch::Tensor batch"},
     {"batch.find_max", "void (*trainStep)(std::int64_t size)"},

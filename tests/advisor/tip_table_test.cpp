@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// Every key of the advisor's documents; further knobs may have a text as well.
+// Every key of the tips in the documentation; further knobs may have a text as well.
 constexpr std::string_view kTips[] = {"loader.workers",
                                       "loader.pin_memory",
                                       "loader.prefetch_factor",

@@ -45,7 +45,7 @@ pid_t start(const std::vector<std::string>& arguments, const std::string& traine
     ::_exit(127);
 }
 
-/// Takes what is there; false at the end.
+/// Reads the available output; false at the end.
 bool take(int descriptor, std::string& text)
 {
     std::array<char, 4096> buffer;

@@ -12,7 +12,7 @@ namespace cli_test {
 /// Writes a trace as one of our files, as a run would have left it.
 void writeTrace(const std::filesystem::path& path, const profiler::Trace& trace);
 
-/// A folder of its own for a test; deleted afterwards.
+/// A temporary folder for a test; deleted afterwards.
 class Folder {
 public:
     Folder();
@@ -29,13 +29,13 @@ private:
     std::filesystem::path m_path;
 };
 
-/// What a program left.
+/// The output and exit status of a program.
 struct Ended {
-    int status = -1; ///< exit status; 128 + signal when it was killed
+    int status = -1; ///< exit status; 128 + signal if it was killed
     std::string out, err;
 };
-/// Runs stepscope-cli with these arguments, and STEPSCOPE_TRAINER set to `trainer`.
-/// @param interruptAfter  when not empty: SIGINT is sent once this text stands in its output
+/// Runs stepscope-cli with these arguments, and with STEPSCOPE_TRAINER set to `trainer`.
+/// @param interruptAfter if not empty: SIGINT is sent when this text appears in the output
 Ended run(const std::vector<std::string>& arguments, const std::string& trainer = "/nowhere/stepscope-train",
           std::string_view interruptAfter = {});
 

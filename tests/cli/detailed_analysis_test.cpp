@@ -51,7 +51,7 @@ Json jsonOf(const std::vector<std::string>& arguments)
     return Json::parse(ended.out);
 }
 
-/// Reasons by the key that gives them; empty where something is told.
+/// Reasons by the key that gives them; empty if there is a result.
 std::map<std::string, std::string> reasonsOf(const Json& json)
 {
     std::map<std::string, std::string> reasons;
@@ -74,14 +74,14 @@ TEST(DetailedSummary, LooksCloserAtAGpuRun)
     EXPECT_EQ(device["call_us"]["median"], 5);
     EXPECT_EQ(device["delay_us"]["median"], 18.5); // of 10 and 27
     EXPECT_EQ(device["queue"]["max"], 1);
-    EXPECT_EQ(device["launched_into_empty"], 0.5); // the memset finds the kernel at work
+    EXPECT_EQ(device["launched_into_empty"], 0.5); // a kernel is running when the memset starts
     EXPECT_EQ(json["memset_origins"]["sites"].at(0)["ops"], "aten::zero_");
     EXPECT_EQ(json["memset_origins"]["sites"].at(0)["count_per_step"], 1);
     EXPECT_EQ(json["sync_callers"]["sites"].at(0)["ops"], "aten::item");
     EXPECT_EQ(json["sync_callers"]["time_us"], 60);
     EXPECT_EQ(json["copy_bandwidth"]["classes"].at(0)["bytes"], 12);
     EXPECT_TRUE(json["copy_bandwidth"]["classes"].at(0)["of_best"].is_null());
-    EXPECT_EQ(json["critical_path"]["total_us"], 300); // the first step is a warm-up
+    EXPECT_EQ(json["critical_path"]["total_us"], 300); // the first step is warm-up
     EXPECT_EQ(json["critical_path"]["steps"], 3);
     EXPECT_EQ(json["critical_path"]["only_steps_with_ops"], false);
     EXPECT_GT(json["critical_path"]["device_us"], 0);
@@ -119,7 +119,7 @@ TEST(DetailedSummary, LooksCloserAtEachStepAlike)
     EXPECT_THAT(text, Not(HasSubstr("those with recorded operators")));
 
     run8 += "main\n";
-    for (int i = 0; i < 12; ++i) // more than there is room for
+    for (int i = 0; i < 12; ++i) // more than fit into the table
         run8 += "op aten::op" + std::to_string(i) + " " + std::to_string(430 + 5 * i) + " 5\n";
     const std::string trace = folder.trace("b.sstrace", run8);
     const std::string some = run({"summarize", trace, "--closer"}).out;

@@ -11,7 +11,7 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A run of steps of these durations (µs) on one GPU, a kernel of half of each.
+/// A run with steps of these durations (µs) on one GPU, with a kernel in half of each.
 std::string runOf(std::initializer_list<int> us, const std::string& gpu = "H100", const std::string& kernel = "gemm")
 {
     std::string steps, kernels;
@@ -73,7 +73,7 @@ TEST(Diff, TheVerdictTheHeadlineAndTheTextStateOneStatistic)
 
 TEST(Diff, SteadyMeansHaveAnIntervalOfTheirOwn)
 {
-    // The first step of b warms up: the interval of all marks contains 1, that of steady steps does not.
+    // The first step of b is warm-up: the interval of all marks contains 1, that of steady steps does not.
     const Json step =
         difference(runOf({200, 202, 198, 201, 199, 200}), runOf({900, 101, 99, 100, 102, 98, 100}))["step_us"];
     EXPECT_NEAR(step["steady_mean"]["ratio"].get<double>(), 2, 0.02);

@@ -72,7 +72,7 @@ TEST(ExperimentJson, APredictionIsAShareOfWhatTheBaselineTakesHere)
 {
     ExperimentResult r = result({{"loader.workers", "0", "2"}});
     EXPECT_TRUE(toJson(r)["prediction_held"].is_null()) << "nothing was predicted";
-    r.plan.predicted = Saving{SavingUnit::UsPerStep, 18, 20, 22, 100}; // of 100; here of 50: 9 to 11
+    r.plan.predicted = Saving{SavingUnit::UsPerStep, 18, 20, 22, 100}; // of 100; converted to 50 here: 9 to 11
     EXPECT_EQ(toJson(r)["predicted"]["low"], 18);
     EXPECT_EQ(toJson(r)["predicted_here"]["low"], 9);
     EXPECT_EQ(toJson(r)["predicted_here"]["high"], 11);

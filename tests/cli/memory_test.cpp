@@ -8,13 +8,13 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-// What a program does that gets no memory: one sentence and an exit status, never a signal.
+// Without memory, a program reports one sentence and an exit status, and never ends with a signal.
 namespace cli_test {
 namespace {
 
 using testing::HasSubstr;
 
-/// Runs stepscope-cli with so much address space, its two outputs together.
+/// Runs stepscope-cli with this much address space, and returns its two outputs together.
 Ended runWithin(int mebibytes, const std::string& arguments)
 {
     const std::string line =

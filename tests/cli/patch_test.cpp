@@ -32,7 +32,7 @@ std::string textOf(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What a shell's command line prints.
+/// The output of a shell command line.
 std::string shell(const std::string& line)
 {
     const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(line.c_str(), "r"), ::pclose);
@@ -288,7 +288,7 @@ TEST_F(PatchCommand, NothingThatATraceNamesIsStarted)
     EXPECT_EQ(patch({"--set", "loader.workers=4"}).status, 0);
     EXPECT_EQ(run({"advise", trace()}).status, 0);
     EXPECT_FALSE(std::filesystem::exists(m_folder / "started"));
-    // Only the user names one; it answers nothing here.
+    // Only the user may name an interpreter; this one returns no answer.
     EXPECT_EQ(patch({"--set", "loader.workers=4", "--python", python.string()}).status, 1);
     EXPECT_TRUE(std::filesystem::exists(m_folder / "started"));
 }

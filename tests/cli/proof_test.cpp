@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::Not;
 using Json = nlohmann::ordered_json;
 
-/// Half of the step waits for data that the main thread loads.
+/// Half of the step is spent waiting for data that the main thread loads.
 constexpr std::string_view kWaits = R"(
     meta host.cores 2
     meta host.threads 1
@@ -65,7 +65,7 @@ TEST(ExperimentCommand, MeasuresWhatTheTracePredicts)
     EXPECT_EQ(json["pairs"], 6);
     ASSERT_FALSE(json["predicted"].is_null()) << ended.err;
     EXPECT_NEAR(json["predicted"]["of_us"], 1000, 1);
-    // Steps take ten times as long here as in the trace: what is compared is the share.
+    // Steps take ten times as long here as in the trace: shares are compared.
     EXPECT_NEAR(json["predicted_here"]["high"], 10 * json["predicted"]["high"].get<double>(),
                 json["predicted"]["high"].get<double>());
     EXPECT_TRUE(json["prediction_held"].is_boolean());
@@ -149,7 +149,7 @@ TEST(TuneCommand, WhatWasNotMeasuredIsNoNumberAndWhatDoesNotPaySaysWhy)
     EXPECT_THAT(contentsOf(folder / "tuned/report.html"), Not(HasSubstr("at least 1.00")));
     const Json json = jsonOf(runScripted({"tune", "--config", config, "--json"}));
     EXPECT_EQ(json["samples_per_s_ratio"]["measured"], false);
-    // Its reason stands below the row, each word of it.
+    // Its complete reason is shown below the row.
     const std::string why = json["trials"][0]["why"].get<std::string>();
     EXPECT_THAT(ended.out, HasSubstr("\n      " + why.substr(0, why.find(' '))));
 }

@@ -230,7 +230,7 @@ TEST(Advise, HasEveryRuleWithItsFields)
     EXPECT_THAT(keys(first["evidence"][0]), ElementsAre("track", "name", "begin_us", "duration_us"));
     EXPECT_EQ(first["evidence"][0]["name"], "data wait");
     EXPECT_EQ(first["evidence"][0]["duration_us"], 600);
-    EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // from the trace's begin; the first step is warm-up
+    EXPECT_EQ(first["evidence"][0]["begin_us"], 1000); // relative to the start of the trace; the first step is warm-up
     EXPECT_THAT(keys(first["saving"]), ElementsAre("unit", "low", "mid", "high", "of_us", "kind", "coverage"));
     EXPECT_EQ(first["saving"]["unit"], "us_per_step");
     EXPECT_EQ(first["toggle"], (Json{{"key", "loader.workers"}, {"from", "0"}, {"to", "2"}}));

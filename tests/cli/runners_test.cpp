@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// A training of a second or two: small images, a narrow model, one thread.
+/// A training run of one or two seconds: small images, a narrow model, one thread.
 std::filesystem::path smallTraining(const Folder& folder, int steps)
 {
     const Json config = {
@@ -63,10 +63,10 @@ TEST(Train, LeavesATraceThatCanBeReadAndAdvisedOn)
     for (const Json& advice : Json::parse(run({"advise", trace, "--json"}).out)["advice"]) {
         EXPECT_TRUE(advice.contains("reason"));
         if (advice["id"] == "sync.every_n_steps") {
-            EXPECT_EQ(advice["state"], "silent"); // reading a CPU tensor waits for nothing
+            EXPECT_EQ(advice["state"], "silent"); // reading a CPU tensor needs no wait
         }
         if (advice["state"] == "fires") {
-            EXPECT_FALSE(advice["toggle"].is_null()) << advice["id"]; // the trace holds its configuration
+            EXPECT_FALSE(advice["toggle"].is_null()) << advice["id"]; // the trace contains its configuration
             EXPECT_THAT(advice["evidence"], testing::Not(IsEmpty()));
         }
     }

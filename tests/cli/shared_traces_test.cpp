@@ -16,8 +16,8 @@
 #include <string>
 #include <unistd.h>
 
-// Figures of real traces, counted by other programs, or published. The traces are no part of the project: their folder
-// is $STEPSCOPE_SHARED_TRACES, else shared/data/traces beside the checkout.
+// Figures of real traces, computed by other programs or published. The traces are not part of the project: their folder
+// is $STEPSCOPE_SHARED_TRACES, otherwise shared/data/traces next to the checkout.
 namespace cli_test {
 namespace {
 
@@ -33,7 +33,7 @@ std::filesystem::path folder()
 
 struct Figures {
     const char* file;
-    std::int64_t events, steps, kernels, copies, memsets; ///< events 0: not stated
+    std::int64_t events, steps, kernels, copies, memsets; ///< events 0: not specified
     double kernelUs;
     std::vector<double> busy; ///< by device
 };
@@ -61,7 +61,7 @@ protected:
         m_trace = *trace;
         m_summary = closeSummaryOf(*m_trace);
     }
-    /// Shares of the steps' time in percent, each within what is allowed.
+    /// Shares of the steps' time in percent, each within its tolerance.
     void expectBreakdown(const std::vector<std::pair<TimeClass, double>>& percent, double within) const
     {
         for (const auto& [timeClass, share] : percent)
@@ -121,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Figures{"nsys_2gpu_before.sqlite", 0, 0, 4010, 1020, 269, 535200.7, {0.903, 0.885}},
                     Figures{"nsys_2gpu_after.sqlite", 0, 0, 3587, 904, 242, 488835.4, {0.794, 0.840}}));
 
-/// Counted by another program from the files themselves.
+/// Computed by another program from the files themselves.
 struct QueueFigures {
     const char* file;
     std::size_t device;
@@ -165,14 +165,14 @@ TEST_F(SharedTrace, MemsetsComeFromTheConvolutionsAndWaitsFromTheirCallers)
     EXPECT_EQ(memsets.sites.at(0).count, 306);
     EXPECT_EQ(memsets.sites.at(0).bytes, 365707920);
     EXPECT_EQ(m_summary.look->syncs.sites.at(0).ops, "aten::to > aten::copy_");
-    open("v100_resnet_gpu_bound_ns.json.gz"); // its one wait is the end of the trace
+    open("v100_resnet_gpu_bound_ns.json.gz"); // its only wait is at the end of the trace
     EXPECT_EQ(m_summary.look->syncs.count, 0);
     open("nsys_2gpu_before.sqlite");
     EXPECT_EQ(m_summary.look->stragglers.collectives, 0);
     EXPECT_THAT(m_summary.look->stragglers.cannotTell, testing::HasSubstr("only send to each other"));
 }
 
-/// Of a copy whose marks are marks no more.
+/// For a copy whose marks were turned into ordinary ranges.
 double medianOfRepeatedUs(const Trace& trace)
 {
     const auto path = std::filesystem::temp_directory_path() / ("stripped." + std::to_string(getpid()) + ".json");
@@ -209,7 +209,7 @@ TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
     if (!m_trace)
         return;
     EXPECT_NEAR(m_summary.statistics.meanUs, 174829, 1);
-    // By the marks, counted from the file by another program.
+    // Based on the marks, counted in the file by another program.
     expectBreakdown({{TimeClass::Kernel, 54.875},
                      {TimeClass::Memcpy, 1.096},
                      {TimeClass::Memset, 0.050},
@@ -218,7 +218,7 @@ TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
                      {TimeClass::CpuOp, 7.821},
                      {TimeClass::Other, 0.661}},
                     0.01);
-    // As PyTorch's plug-in published it; it ends a step at its last kernel.
+    // As published by PyTorch's plug-in, which ends a step at its last kernel.
     expectBreakdown({{TimeClass::Kernel, 55.51},
                      {TimeClass::Memcpy, 1.08},
                      {TimeClass::Memset, 0.05},
@@ -229,7 +229,7 @@ TEST_F(SharedTrace, WithoutWorkersWaitsForItsLoader)
                     1.5);
     EXPECT_EQ(m_summary.counts.cpuOp, 23646);
     EXPECT_EQ(m_summary.counts.runtime, 11923);
-    EXPECT_EQ(m_summary.statistics.steadyCount, 6); // the profile begins in the run's sixth step
+    EXPECT_EQ(m_summary.statistics.steadyCount, 6); // the profile begins in the sixth step of the run
     EXPECT_EQ(m_summary.workers, 0);
     ASSERT_EQ(m_summary.transfers.size(), 1U);
     const Transfer& copies = m_summary.transfers.front();
@@ -255,7 +255,7 @@ TEST_F(SharedTrace, WithWorkersNoLongerDoes)
                      {TimeClass::CpuOp, 16.07},
                      {TimeClass::Other, 3.01}},
                     1.5);
-    EXPECT_FALSE(m_summary.workers); // the trace does not say how many
+    EXPECT_FALSE(m_summary.workers); // the trace does not contain the number
 }
 
 TEST_F(SharedTrace, TheFirstStepsOfAProfileAreNoneToJudgeBy)
@@ -296,7 +296,7 @@ TEST_F(SharedTrace, TwoGpusOfTwoProcesses)
     EXPECT_EQ(m_summary.devices[0].streams, 1);
 }
 
-// Forward passes are inferred: what no phase covers is little.
+// Forward passes are inferred, so little time is not covered by a phase.
 TEST_F(SharedTrace, PhasesCoverTheStepsOfATraining)
 {
     for (const char* file :
@@ -325,7 +325,7 @@ TEST_F(SharedTrace, TwoProcessesOfAnExportAreTwoRanks)
     }
 }
 
-/// A PyTorch file as text, its processes moved by `pids` and its times by `us`.
+/// The text of a PyTorch file with its processes shifted by `pids` and its times by `us`.
 nlohmann::ordered_json events(const std::filesystem::path& file, std::int64_t pids, double us)
 {
     std::ostringstream out, err;
@@ -344,7 +344,7 @@ nlohmann::ordered_json events(const std::filesystem::path& file, std::int64_t pi
     return json["traceEvents"];
 }
 
-// Two processes that number their launches and their device alike, in one file. Each is reported as its own file is.
+// Two processes with the same launch numbers and device number in one file. Each is reported as in its own file.
 TEST_F(SharedTrace, FusedFilesOfTwoProcessesAreTwoRanks)
 {
     const char* files[] = {"v100_resnet_gpu_bound_ns.json.gz", "h100_qwen_gpu_bound_control.json.gz"};

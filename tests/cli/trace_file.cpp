@@ -14,7 +14,7 @@ namespace {
 using namespace profiler;
 using namespace profiler::wire;
 
-/// Gives texts numbers as a run does, and writes each once.
+/// Numbers texts like a run does, and writes each of them once.
 class StringTable {
 public:
     std::uint32_t id(std::string_view text)

@@ -10,7 +10,7 @@
 #include <iterator>
 #include <sys/wait.h>
 
-/// What a person meets who mistypes, whose disk is full, or whose trace holds nothing.
+/// Mistyped commands, a full disk, and empty traces.
 namespace cli_test {
 namespace {
 
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A training on the CPU that loads its own batches.
+/// A training run on the CPU that loads its own batches.
 constexpr std::string_view kCpuRun = R"(
     meta host.cores 2
     main
@@ -48,7 +48,7 @@ std::string textOf(const std::filesystem::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Exit status of a shell's command line.
+/// Exit status of a shell command line.
 int shell(const std::string& line)
 {
     const int status = std::system(line.c_str());
@@ -64,7 +64,7 @@ TEST(Output, ThatCannotBeWrittenIsAnError)
         EXPECT_EQ(shell(STEPSCOPE_CLI " " + command + " > /dev/full 2> " + said), 1) << command;
         EXPECT_THAT(textOf(said), HasSubstr("the output could not be written: ")) << command;
     }
-    // A reader that has seen enough is no failure.
+    // It is not an error if the reader stops reading.
     const std::string status = folder / "status";
     shell("{ " STEPSCOPE_CLI " describe --json 2> " + said + "; echo $? > " + status + "; } | true");
     EXPECT_TRUE(std::filesystem::is_empty(said));

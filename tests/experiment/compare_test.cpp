@@ -34,7 +34,7 @@ testing::Matcher<const profiler::Message&> settingDiffers(const std::string& key
     });
 }
 
-/// By the steps that they mark.
+/// Uses the steps that the traces mark.
 Difference difference(const profiler::Trace& a, const profiler::Trace& b)
 {
     return advisor::difference(a, b, profiler::analysis::findSteps(a), profiler::analysis::findSteps(b));
@@ -97,7 +97,7 @@ TEST(Compare, ALinearLayerTellsTheBatchOnlyWhereNothingElseComesFirst)
     EXPECT_THAT(difference(*of({"32, 64"}), *of({"32, 64"})).notes, IsEmpty());
 }
 
-// Something else ran during a quarter of the first run.
+// Another program ran during a quarter of the first run.
 TEST(Compare, StepsThatResembleTheirNeighboursAreNotAsManyAsTheyLook)
 {
     const auto run = [](int slowSteps, int usual) {
@@ -143,7 +143,7 @@ TEST(Compare, TellsWhichKindOfKernelMoved)
     EXPECT_DOUBLE_EQ(found.classes.front().bUs, 100);
 }
 
-/// Ten equal steps of `us`, the first of them of `firstUs`.
+/// Ten equal steps of `us`, except for the first one of `firstUs`.
 std::shared_ptr<const profiler::Trace> warmed(int firstUs, int us, const std::string& more = "")
 {
     std::string text = "main\n";
@@ -230,7 +230,7 @@ TEST(Compare, KernelsBesideTheStepsAreNoneOfTheirs)
     EXPECT_DOUBLE_EQ(found.kernelUs.a, 5600) << "of the whole trace, as summarize has it";
 }
 
-/// A run of ours with this configuration; one step for each duration.
+/// One of our own runs with this configuration; one step for each duration.
 std::shared_ptr<const profiler::Trace> configured(const std::vector<int>& us, const std::string& config)
 {
     std::string text = "meta config " + config + "\nmain\n";
@@ -261,7 +261,7 @@ TEST(Compare, StepsPairWhereBothRunsTrainOnTheSameBatches)
     EXPECT_EQ(headline(found, "b", "a").id, "diff.faster");
     EXPECT_EQ(basis(found).id, "diff.basis.paired");
 
-    // Another seed gives other batches: medians, which such a spread leaves open.
+    // Another seed gives other batches: medians are used, which are inconclusive with this spread.
     const Difference unpaired = difference(*configured(a, R"({"run":{"seed":7}})"), *configured(b, workers0));
     ASSERT_TRUE(unpaired.statistic);
     EXPECT_EQ(unpaired.statistic->kind, Difference::Statistic::Kind::MedianRatio);
@@ -314,7 +314,7 @@ TEST(Compare, MedianAndMeanDisagreeOnTheResNetsWithAndWithoutWorkers)
     EXPECT_LT(found.statistic->ci95->first, 1.25) << "six steps each: the interval is wide";
     EXPECT_GT(found.statistic->ci95->second, 1.5);
     EXPECT_THAT(found.notes, testing::Contains(hasId("diff.note.means_differ")));
-    // The headline says what the statistic's interval allows.
+    // The headline claims only what the statistic's interval allows.
     const bool clears = found.statistic->ci95->first > 1.01;
     EXPECT_EQ(headline(found, "b", "a").id, clears ? "diff.faster" : "diff.not_shown");
 }

@@ -58,7 +58,7 @@ TEST(FindTrainer, LooksInThePath)
         const Script script{{"PATH", "/nowhere:" + folder}};
         const auto found = advisor::findTrainer();
         ASSERT_TRUE(found);
-        // A build tree with a trainer of its own comes first.
+        // A build tree that contains a trainer comes first.
         EXPECT_TRUE(*found == link || found->filename() == "stepscope-train");
     }
     std::filesystem::remove_all(folder);

@@ -39,7 +39,7 @@ private:
     double m_speed;
 };
 
-/// No trainers, no processes: any program can be an arm.
+/// No trainers and no processes: any program can be an arm.
 class FakeArms final : public Arms {
 public:
     explicit FakeArms(double speedUp) : m_speedUp(speedUp) {}
@@ -64,7 +64,7 @@ private:
     double m_speedUp;
 };
 
-/// Disturbs the turns with these numbers, from 0.
+/// Disturbs the turns with these numbers, starting at 0.
 class DisturbingMonitor final : public QuietMonitor {
 public:
     explicit DisturbingMonitor(std::set<std::size_t> disturbed) : m_disturbed(std::move(disturbed)) {}
@@ -79,7 +79,7 @@ public:
         return turn;
     }
     static constexpr std::size_t kAlways = 1'000'000;
-    std::vector<std::set<std::int64_t>> owned; ///< by each observed turn
+    std::vector<std::set<std::int64_t>> owned; ///< for each observed turn
 
 private:
     std::set<std::size_t> m_disturbed;
@@ -123,7 +123,7 @@ TEST(Driver, ObservesTheMeasuredTurnsOfBothArms)
         << "the arm that waits belongs to the experiment";
 }
 
-// Whichever arm a disturbance hits, the whole pair is measured again: the rule treats both alike.
+// Whichever arm is disturbed, the whole pair is measured again: the rule treats both arms equally.
 TEST(Driver, APairIsRepeatedWhicheverTurnWasDisturbed)
 {
     for (const std::size_t hit : {2U, 3U}) {
@@ -172,7 +172,7 @@ TEST(Driver, PeakMemoryDoesNotDependOnOtherPrograms)
 TEST(Driver, ADisturbedSeedOfAScreeningIsTrainedAgainByBothArms)
 {
     FakeArms arms(1);
-    DisturbingMonitor monitor({1}); // in the first seed
+    DisturbingMonitor monitor({1}); // with the first seed
     ExperimentPlan plan;
     plan.judgedBy = JudgedBy::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
@@ -200,7 +200,7 @@ TEST(Driver, AGainOfAnUnknownChangePaysOnlyWhereTheLossIsNotWorse)
 
 TEST(Driver, NoiseThatPreventsAVerdictIsNamed)
 {
-    // Machines whose turns scatter: on one a compiler uses most of it, on the other nothing is seen.
+    // Machines with noisy turns: on one of them a compiler uses most of the machine, on the other no cause is visible.
     const Machine busy{"busy", 0.3, 0, 0, 0, 1, 1}, strange{"strange", 0.3, 0, 0, 0, 0, 0};
     int inconclusive = 0;
     for (std::uint64_t seed = 0; seed < 10; ++seed) {

@@ -93,12 +93,12 @@ TEST(EqualTimeLosses, TheCheckIsOneSided)
 }
 
 struct Learning {
-    double seeds = 0; ///< standard deviation of the logarithm of the loss from seed to seed, in both arms alike
-    double arms = 0;  ///< of each arm by itself: rounding, another number of steps in the same time
+    double seeds = 0; ///< standard deviation of the logarithm of the loss between seeds, common to both arms
+    double arms = 0;  ///< of each arm: rounding, another number of steps in the same time
     double ratio = 1; ///< true a / b
 };
 
-/// A whole experiment by its own looks.
+/// A whole experiment with its own looks.
 Verdict judged(const Learning& learning, std::uint64_t seed, std::size_t* seeds = nullptr)
 {
     std::mt19937_64 random(seed);

@@ -154,7 +154,7 @@ TEST(Experiment, TheSearchItselfCanBeTheChange)
 
 TEST(Experiment, ARestlessMachineIsInconclusiveAfterTheLastLook)
 {
-    // The noise of these scripts favours the change; its true speed makes up for that.
+    // The noise in these scripts favours the change; its true speed compensates for that.
     const Script script{{"SCRIPT_NOISE", "0.7"}, {"SCRIPT_SPEEDUP", "0.75"}};
     const auto result = run(scriptedPlan());
     EXPECT_EQ(result.pairs.size(), 20U);
@@ -282,8 +282,7 @@ TEST(Experiment, TurnsAlternateAndBothTrainersAreStartedAnewEveryTwoPairs)
     EXPECT_THAT(script.log("trains"),
                 testing::UnorderedElementsAre(HasSubstr("a seed 1 "), HasSubstr("b seed 1 "), HasSubstr("a seed 2 "),
                                               HasSubstr("b seed 2 "), HasSubstr("a seed 3 "), HasSubstr("b seed 3 ")));
-    // Steps of ten milliseconds: only measured turns have a hundred of them. Two workers with two batches each run
-    // ahead.
+    // Steps of ten milliseconds: only measured turns have a hundred of them. Two workers prefetch two batches each.
     std::string order;
     for (const std::string& turn : script.log("turn"))
         if (turn.ends_with(" 100"))

@@ -17,7 +17,7 @@ using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 using testing::HasSubstr;
 
-/// Cancels as soon as `when` holds; returns how long the experiment took to end then.
+/// Cancels as soon as `when` is true; returns how long the experiment then took to end.
 std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan,
                                          const std::function<bool(const ExperimentProgress&)>& when)
 {
@@ -28,7 +28,7 @@ std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan,
         if (!when(progress) || canceller.joinable())
             return;
         canceller = std::jthread([&] {
-            std::this_thread::sleep_for(100ms); // into the middle of what is being done
+            std::this_thread::sleep_for(100ms); // in the middle of an activity
             cancelled = Clock::now();
             stop.request_stop();
         });
@@ -45,7 +45,7 @@ std::chrono::duration<double> cancelWhen(const ExperimentPlan& plan,
 
 TEST(Interruption, CancellingInATurnWaitsForNoEndOfIt)
 {
-    // A step takes a minute, and does not heed the wish that it ends.
+    // A step takes a minute, and ignores the request to stop.
     const Script script{{"SCRIPT_REAL_TIME", "1"}, {"SCRIPT_STEP_US", "60000000"}, {"SCRIPT_IGNORE_STOP", "1"}};
     const auto took = cancelWhen(
         scriptedPlan(), [](const ExperimentProgress& progress) { return progress.doing.starts_with("warming up"); });
@@ -141,7 +141,7 @@ TEST(Interruption, TheEndOfTheTimeIsTheLastLook)
     ExperimentPlan plan = scriptedPlan();
     plan.budget = 4s;
     const auto begin = Clock::now();
-    // These trainers only say how long their steps take: the time passes here.
+    // These trainers only report how long their steps take: the time passes here.
     const auto stall = [&](const ExperimentProgress& progress) {
         if (progress.doing.starts_with("pair 9"))
             std::this_thread::sleep_until(begin + plan.budget);

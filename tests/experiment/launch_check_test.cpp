@@ -92,7 +92,7 @@ TEST_F(LaunchCheck, AnInterpretersScriptMustExist)
     std::ofstream(folder / "package/__main__.py") << "";
     EXPECT_THAT(check({"./python3.12", "package"}), IsEmpty());
     EXPECT_THAT(check({"env", "A=1", "sh", "no-script.sh"}), ElementsAre("command launch.script.missing"));
-    if (geteuid() != 0) { // root reads everything
+    if (geteuid() != 0) { // root can read everything
         write("secret.sh", 0);
         EXPECT_THAT(check({"sh", "secret.sh"}), ElementsAre("command launch.script.permission"));
     }

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using profiler::test::hasId;
 using testing::ElementsAre;
 
-/// A folder that holds proc and sys of a machine with two cores.
+/// A folder with proc and sys of a machine with two cores.
 class FabricatedMachine {
 public:
     FabricatedMachine()
@@ -50,7 +50,7 @@ public:
                   std::to_string(majorFaults) + " 0 " + std::to_string(50 + ticks) + " 10 0 0 20 0 1 0 5 1 1\n");
     }
     void ended(int pid) const { fs::remove_all(m_root / "proc" / std::to_string(pid)); }
-    /// @param ticks  that children of the monitoring process used before they ended
+    /// @param ticks that children of the monitoring process used before they exited
     void reaped(int ticks) const
     {
         write("proc/self/stat",
@@ -109,7 +109,7 @@ TEST(MachineNoise, AProcessThatStartedDuringTheTurnCountsFromItsStart)
     EXPECT_THAT(monitor->end(kOwn).others, testing::Contains(CpuShare{"ld", 0.9}));
 }
 
-// A short program ends within a turn and is started again: what both starts used is the arm's own.
+// A short program exits within a turn and is restarted: the time of both starts belongs to the arm.
 TEST(MachineNoise, AnArmThatWasStartedAgainIsNoDisturbance)
 {
     const FabricatedMachine machine;
@@ -184,13 +184,13 @@ TEST(MachineNoise, AMachineThatTellsNothingIsNotDisturbed)
 
 TEST(Disturbance, IsMoreThanATenthOfTheCoresThatTheArmsNeed)
 {
-    // Of two cores one is free.
+    // One of two cores is free.
     EXPECT_FALSE(isDisturbed({.otherCores = 1.09}, 2, 1));
     EXPECT_TRUE(isDisturbed({.otherCores = 1.11}, 2, 1));
     // Both are needed.
     EXPECT_FALSE(isDisturbed({.otherCores = 0.19}, 2, 2));
     EXPECT_TRUE(isDisturbed({.otherCores = 0.21}, 2, 2));
-    // An arm that waits for its data most of the time needs a whole core when it works.
+    // An arm that mostly waits for its data needs a whole core when it works.
     EXPECT_TRUE(isDisturbed({.otherCores = 1.2}, 2, 0.1));
     EXPECT_FALSE(isDisturbed({.swappedBytes = 4 << 20}, 2, 1));
     EXPECT_TRUE(isDisturbed({.swappedBytes = (4 << 20) + 4096}, 2, 1));

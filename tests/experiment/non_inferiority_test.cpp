@@ -11,7 +11,7 @@
 namespace advisor {
 namespace {
 
-/// One step from each seed.
+/// One step with each seed.
 LossCheck compare(const std::vector<double>& a, const std::vector<double>& b)
 {
     SameBatchLosses losses;
@@ -22,7 +22,7 @@ LossCheck compare(const std::vector<double>& a, const std::vector<double>& b)
 
 TEST(NonInferiority, IsShownWhereTheUpperBoundStaysBelowTheMargin)
 {
-    // Mean 0, standard deviation 0.001; t(0.9779, 2) = 4.611 over the root of three: 0.00266.
+    // Mean 0, standard deviation 0.001; t(0.9779, 2) = 4.611, divided by the square root of three: 0.00266.
     const std::vector<double> differences = {-0.001, 0, 0.001};
     const NonInferiority test = testNonInferiority(differences, 0.01);
     EXPECT_NEAR(test.highest, 0.00266, 0.00002);
@@ -34,9 +34,9 @@ TEST(NonInferiority, IsShownWhereTheUpperBoundStaysBelowTheMargin)
 TEST(NonInferiority, OfAHigherLossIsWorse)
 {
     EXPECT_EQ(testNonInferiority(std::vector{0.019, 0.020, 0.021}, 0.01).kind, LossKind::Worse);
-    // Higher without doubt, and by less than the margin: not worse.
+    // Significantly higher, and by less than the margin: not worse.
     EXPECT_EQ(testNonInferiority(std::vector{0.0049, 0.0050, 0.0051}, 0.01).kind, LossKind::NotWorse);
-    // Higher without doubt, and not shown to stay within the margin.
+    // Significantly higher, and not shown to be within the margin.
     EXPECT_EQ(testNonInferiority(std::vector{0.008, 0.010, 0.012}, 0.01).kind, LossKind::Worse);
 }
 
@@ -92,8 +92,8 @@ TEST(SameBatchLosses, StepsOfDifferentNumberAreNotCompared)
 }
 
 /// Share of 1,000 comparisons over `seeds` seeds with this outcome.
-/// @param worse   true share by which the change's loss is higher
-/// @param spread  standard deviation of each arm's loss that the other does not share
+/// @param worse true share by which the change's loss is higher
+/// @param spread standard deviation of each arm's loss that the other arm does not share
 double rate(LossKind kind, std::size_t seeds, double worse, double spread)
 {
     std::mt19937_64 random(7);

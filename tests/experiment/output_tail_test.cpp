@@ -40,7 +40,7 @@ TEST(OutputTail, IsValidTextWithoutControlCharacters)
 {
     EXPECT_EQ(tailOf("caf\xc3\xa9 \x1b[31m\ttab"), "caf\xc3\xa9 [31m\ttab");
     EXPECT_EQ(tailOf("a\xff"), "a\xEF\xBF\xBD");
-    EXPECT_EQ(tailOf("\xc3"), "\xEF\xBF\xBD");                                 // cut in the middle
+    EXPECT_EQ(tailOf("\xc3"), "\xEF\xBF\xBD");                                 // truncated in the middle
     EXPECT_EQ(tailOf("\xed\xa0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"); // a surrogate
     EXPECT_EQ(tailOf("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");
 }

@@ -1,4 +1,4 @@
-// What a started trainer leaves behind: nothing.
+// A trainer leaves no processes, files or descriptors behind.
 #include "tests/experiment/script.h"
 
 #include <csignal>
@@ -37,7 +37,7 @@ TEST(ProcessHygiene, NoDescriptorIsLeftOpen)
 TEST(ProcessHygiene, ATrainerInheritsOnlyItsOwnPipes)
 {
     const Script script;
-    const int careless = ::open("/dev/null", O_RDONLY); // without O_CLOEXEC, as other libraries do
+    const int careless = ::open("/dev/null", O_RDONLY); // without O_CLOEXEC, as in other libraries
     const auto first = startScripted();
     const auto second = startScripted();
     ASSERT_TRUE(waitFor<Hello>(*first));
@@ -101,7 +101,7 @@ TEST(ProcessHygiene, OneTrainersEndIsNotTheOthers)
 TEST(ProcessHygiene, NothingOfTheConfigurationStaysOnDisk)
 {
     const Script script;
-    // A folder of its own: other tests make and remove files in the shared one meanwhile.
+    // A separate folder, because other tests create and remove files in the shared one at the same time.
     std::string own = (fs::temp_directory_path() / "stepscope-hygiene-XXXXXX").string();
     ASSERT_NE(mkdtemp(own.data()), nullptr);
     setenv("TMPDIR", own.c_str(), 1);

@@ -1,4 +1,4 @@
-// Experiments with the real trainer: what they find, and that they do not find what is not there. Each result is
+// Experiments with the real trainer: what they find, and that they find nothing if there is nothing. Each result is
 // printed, so that a run of these tests is a measurement as well.
 #include "advisor/experiment/experiment.h"
 
@@ -28,7 +28,7 @@ ExperimentPlan planFor(config::TrainingConfig baseline)
     return plan;
 }
 
-/// What is left of a pair's noise: standard deviation of the logarithm of its ratio.
+/// The remaining noise of a pair: standard deviation of the logarithm of its ratio.
 double spread(const std::vector<Pair>& pairs)
 {
     double mean = 0, squares = 0;
@@ -50,7 +50,7 @@ void print(std::string_view name, const ExperimentResult& result)
 
 TEST(RealTrainer, WorkersOnSmallImages)
 {
-    // Large files for a small network: what it waits for is the decoder.
+    // Large files for a small network, which waits for decoding.
     ExperimentPlan plan =
         planFor(smallTraining({"workload=convnet", "dataset.kind=generated_images", "dataset.samples=400",
                                "dataset.source_size=448", "dataset.image_size=32", "run.threads=1", "batch.size=32"}));
@@ -83,7 +83,7 @@ TEST(RealTrainer, AnAAgainstAnA)
     EXPECT_LE(claimed, 1);
 }
 
-/// A small convnet that learns to tell two classes of generated images.
+/// A small convnet that learns to distinguish two classes of generated images.
 ExperimentPlan trainStep(const char* rate)
 {
     ExperimentPlan plan = planFor(smallTraining(
@@ -128,7 +128,7 @@ TEST(RealTrainer, AFarTooLowLearningRate)
 
 TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
 {
-    // Large images for a small network: what it keeps for the backward pass is most of the memory.
+    // Large images for a small network: the activations for the backward pass are most of the memory.
     ExperimentPlan plan =
         planFor(smallTraining({"workload=convnet", "model.width=32", "dataset.kind=generated_images",
                                "dataset.samples=400", "dataset.source_size=64", "dataset.image_size=64",
@@ -162,11 +162,11 @@ TEST(RealTrainer, AnAAgainstAnAByWhatItLearns)
     constexpr int kExperiments = 20;
     ExperimentPlan plan = trainStep("0.02");
     plan.horizon = std::chrono::seconds(1);
-    // Two looks: time for five seeds, each of two starts, two seconds of training and two validations.
+    // Two looks: time for five seeds, each with two starts, two seconds of training and two validations.
     plan.budget = std::chrono::seconds(28);
     int claimed = 0, looked = 0;
     for (int i = 0; i < kExperiments; ++i) {
-        // Both arms begin alike; how far they come in equal time is what differs.
+        // Both arms start equally; they differ in how far they get in equal time.
         ASSERT_TRUE(plan.baseline.set("run.seed", std::to_string(100 * (i + 1))));
         const auto result = runExperiment(plan, {}, {});
         ASSERT_TRUE(result) << result.error().message();

@@ -36,7 +36,7 @@ constexpr std::string_view kHostile = R"(
       sample 5000 0.5
 )";
 
-/// Tags are closed in the order in which they were opened.
+/// Checks that tags are closed in reverse order of opening.
 void expectWellFormed(const std::string& html)
 {
     std::vector<std::string> open;

@@ -14,7 +14,7 @@ using namespace advisor;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Steps of ten milliseconds, two seconds of them from each seed.
+/// Steps of ten milliseconds, two seconds of them per seed.
 ExperimentPlan screeningPlan()
 {
     ExperimentPlan plan = scriptedPlan();
@@ -101,7 +101,7 @@ TEST(Screening, WithoutValidationTheEndOfTheTrainingIsCompared)
     EXPECT_TRUE(script.log("turn b validation").empty());
 }
 
-/// Timed steps of an arm after the start from which line on the log is read.
+/// Timed steps of an arm after the start, counted from this line of the log on.
 struct Work {
     std::int64_t a = 0, b = 0;
 };
@@ -113,7 +113,7 @@ TEST(Screening, BothTrainTheSameTimeWhateverTheirSpeed)
     EXPECT_NEAR(result.unitUsA, 10'000, 1);
     EXPECT_NEAR(result.unitUsB, 5'000, 1);
     EXPECT_NEAR(result.samplesPerSecond.value, 2, 1e-6);
-    // Before: those that told how fast both are.
+    // Before: those that showed how fast both are.
     Work work;
     std::size_t starts = 0;
     for (const std::string& line : script.log("")) {
@@ -124,7 +124,7 @@ TEST(Screening, BothTrainTheSameTimeWhateverTheirSpeed)
         if (starts > 2 && words >> turn >> arm >> what >> drop >> count && turn == "turn" && what == "steps")
             (arm == "a" ? work.a : work.b) += count;
     }
-    // Five steps of each start are untimed, as many in both arms.
+    // Five steps of each start are untimed, the same number in both arms.
     EXPECT_EQ(work.a, 3 * (200 + 5));
     EXPECT_EQ(work.b, 3 * (400 + 5));
 }
@@ -151,7 +151,7 @@ TEST(Screening, WhatAScheduleCountsInStepsIsRescaledToTheHorizon)
         ASSERT_TRUE(plan.baseline.setAssignment(assignment));
     plan.changes.push_back({"schedule.warmup_steps", "500", "0"});
     const auto result = run(plan);
-    // 205 steps of 2050 in the baseline, 405 in the change, which is twice as fast.
+    // 205 of 2,050 steps in the baseline, 405 in the change, which is twice as fast.
     EXPECT_THAT(result.rescaled[0], testing::IsSupersetOf({RescaledSetting{"schedule.warmup_steps", "500", "50"},
                                                            RescaledSetting{"schedule.step_size", "1000", "100"},
                                                            RescaledSetting{"schedule.cycle_steps", "500", "50"}}));

@@ -13,7 +13,8 @@
 
 namespace experiment_test {
 
-/// How scripted trainers behave that are started while it lives: variables of scripted_trainer.cpp. It keeps their log.
+/// Sets the behaviour of scripted trainers that are started during its lifetime: variables of scripted_trainer.cpp. It
+/// keeps their log.
 class Script {
 public:
     Script(std::initializer_list<std::pair<std::string, std::string>> variables = {});
@@ -21,7 +22,7 @@ public:
     Script(const Script&) = delete;
     Script& operator=(const Script&) = delete;
 
-    /// Lines that begin with `word`, of all trainers, in order.
+    /// Lines that begin with `word`, from all trainers, in order.
     [[nodiscard]] std::vector<std::string> log(const std::string& word) const;
 
 private:
@@ -33,9 +34,9 @@ private:
 
 std::filesystem::path scriptedTrainer();
 
-/// A running scripted trainer; fails the test if there is none.
+/// A running scripted trainer; fails the test if it cannot be started.
 std::unique_ptr<advisor::TrainerProcess> startScripted(const config::TrainingConfig& config = {});
-/// The next record of this type within five seconds; others are passed over.
+/// The next record of this type within five seconds; others are skipped.
 template <class Record>
 std::optional<Record> waitFor(advisor::TrainerProcess& trainer)
 {
@@ -44,10 +45,10 @@ std::optional<Record> waitFor(advisor::TrainerProcess& trainer)
             return *record;
     return std::nullopt;
 }
-/// Its end, within five seconds.
+/// Its exit within five seconds.
 std::optional<advisor::TrainerExit> waitForEnd(advisor::TrainerProcess& trainer);
 
-/// loader.workers=2 against 0 with scripted trainers.
+/// loader.workers=2 compared with 0, with scripted trainers.
 advisor::ExperimentPlan scriptedPlan();
 
 } // namespace experiment_test

@@ -114,7 +114,7 @@ public:
     }
 
 private:
-    /// Holds a lock until its end, which one process at a time can hold.
+    /// Holds a lock until it exits, which only one process can hold.
     static void takeAllMemory()
     {
         const int memory = ::open(text("SCRIPT_LOG").c_str(), O_RDONLY | O_CLOEXEC);
@@ -145,7 +145,7 @@ private:
         return 0;
     }
 
-    /// By itself, so many reports of ten steps each, unless it is stopped before or its input ends.
+    /// Sends this many reports of ten steps each, unless it is stopped before or its input ends.
     int train(std::int64_t most)
     {
         for (std::int64_t reports = 1; reports <= most && !isStopped(); ++reports) {
@@ -246,7 +246,7 @@ private:
                                     1,
                                     "scripted.no_folder",
                                     {}});
-            write("{\"type\": \"st"); // an end in the middle of a record
+            write("{\"type\": \"st"); // the stream ends in the middle of a record
             std::exit(std::atoi(what.c_str() + 5));
         } else if (what.starts_with("signal ")) {
             std::signal(std::atoi(what.c_str() + 7), SIG_DFL);
@@ -254,7 +254,7 @@ private:
         }
     }
 
-    /// Starts of this arm that the log knows of: each start has noise of its own.
+    /// Number of starts of this arm in the log: each start has different noise.
     [[nodiscard]] std::uint64_t startsBefore() const
     {
         std::uint64_t count = 0;
@@ -264,7 +264,7 @@ private:
         return count;
     }
 
-    /// As the trainer does: its log anew, and a checkpoint.
+    /// Like the trainer: starts its log anew, and writes a checkpoint.
     void writeFiles() const
     {
         const std::string file = m_config[key::logFile], folder = m_config[key::checkpointPath];
@@ -304,7 +304,7 @@ private:
     bool m_takesTurns;
     std::string m_trace; // file to leave; empty: none
     std::int64_t m_steps = 0;
-    double m_logLoss = 0; // of this start's losses
+    double m_logLoss = 0; // of the losses of this start
     int m_turns = 0;
     std::mt19937_64 m_random;
     std::normal_distribution<double> m_normal;

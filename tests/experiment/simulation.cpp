@@ -10,8 +10,8 @@
 namespace experiment_test {
 
 using advisor::Arm;
-using advisor::RunLimits;
 using advisor::Outcome;
+using advisor::RunLimits;
 using advisor::TurnConditions;
 using advisor::Verdict;
 namespace protocol = config::protocol;
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kStepSeconds = 0.1;
 
-/// Speed of one turn after the other.
+/// Speeds of consecutive turns.
 class MachineState {
 public:
     MachineState(const Machine& machine, std::uint64_t seed) : m_machine(machine), m_random(seed)

@@ -110,7 +110,7 @@ TEST(Simulated, FivePercentAreFoundInNineOfTenCases)
         const double faster = claims(machine, 1.05, kRuns, pays), slower = claims(machine, 1 / 1.05, kRuns, costs);
         std::printf("%-8s %.1f %%   %.1f %%\n", machine.name, 100 * faster, 100 * slower);
         if (machine.name == std::string_view("noisy"))
-            continue; // turns that scatter by 17 %: it says that it cannot decide
+            continue; // turns that vary by 17 %: it reports that it cannot decide
         EXPECT_GE(faster, 0.9) << machine.name;
         EXPECT_GE(slower, 0.9) << machine.name;
     }

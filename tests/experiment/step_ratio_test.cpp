@@ -62,7 +62,7 @@ TEST(StepRatio, PairsCancelWhatBothRunsShare)
     EXPECT_LT(medians.ci95->first, 1) << "without pairs the batches hide it";
 }
 
-// A claimed coverage of 95 % holds for the spreads that steps have: even noise, a fifth of slow steps, a long tail.
+// The coverage of 95 % holds for typical step distributions: uniform noise, a fifth of slow steps, a long tail.
 TEST(StepRatio, OfMediansErrsAtMostOneTimeInTwenty)
 {
     enum class Spread { Even, SlowSteps, LongTail };

@@ -9,8 +9,8 @@ struct Tabulated {
     double p, freedom, t;
 };
 
-// Source: table 26.10 of Abramowitz & Stegun (three decimals), its digits continued with mpmath at 30 digits; rows with
-// p = 0.98895 are what the looks need.
+// Source: table 26.10 of Abramowitz & Stegun (three decimals), with further digits computed with mpmath at 30 digits;
+// the looks need the rows with p = 0.98895.
 constexpr Tabulated kTable[] = {
     {0.975, 1, 12.706204736},    {0.975, 2, 4.3026527297},    {0.975, 5, 2.5705818356},   {0.95, 10, 1.8124611228},
     {0.995, 5, 4.0321429836},    {0.9995, 3, 12.923978637},   {0.975, 30, 2.0422724563},  {0.98895, 5, 3.2740238021},

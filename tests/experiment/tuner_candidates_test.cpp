@@ -99,7 +99,7 @@ TEST(TunerCandidates, WhatSavesMemoryComesLastWithTwiceTheBatchAndIsJudgedByTheT
         return all;
     };
     EXPECT_THAT(texts(changesOf(rows[1], {})), ElementsAre("checkpointing=cheap", "batch.size=64"));
-    // Two parts of half the batch, and twice of that: two parts of the batch as it is.
+    // Two parts of half the batch size, and twice that: two parts of the current batch size.
     EXPECT_THAT(texts(changesOf(rows[2], {})), ElementsAre("gradient.accumulation=2"));
 }
 

@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Half of the step waits for data while workers are 0.
+/// Half of the step is spent waiting for data while workers are 0.
 constexpr std::string_view kWaits = R"(
     meta host.cores 2
     meta host.threads 1
@@ -58,7 +58,7 @@ TEST(Tuner, KeepsWhatPaysAndRecordsAnew)
     int recordings = 0;
     const auto result = tune(planWith(recordings), {}, {});
     ASSERT_TRUE(result) << result.error().message();
-    // One worker pays; two are as fast (the script does not tell them apart) and are not kept.
+    // One worker pays; two are equally fast (the script does not distinguish them) and are not kept.
     EXPECT_THAT(outcomes(*result), ElementsAre("loader.workers=1 kept", "loader.workers=2 dropped"));
     EXPECT_EQ(result->best[config::key::workers], 1);
     EXPECT_EQ(result->start[config::key::workers], 0);
@@ -90,7 +90,7 @@ TEST(Tuner, TellsWhichChangeTookTheTime)
     TunePlan plan = planWith(recordings);
     plan.budget = std::chrono::seconds(2);
     const auto begin = std::chrono::steady_clock::now();
-    // These trainers only say how long their steps take: the time passes here.
+    // These trainers only report how long their steps take: the time passes here.
     const auto stall = [&](const TuneProgress& state) {
         if (state.doing.starts_with("pair 2"))
             std::this_thread::sleep_until(begin + plan.budget);
@@ -153,7 +153,7 @@ TEST(Tuner, StoppedItGivesTheBestUntilThen)
 
 TEST(Tuner, WhatWasKeptStaysWhenALaterTrialDies)
 {
-    // One worker pays; the trainer with two runs out of memory, as far as anyone can see.
+    // One worker pays; the trainer with two workers appears to run out of memory.
     const Script script{{"SCRIPT_SPEEDUP", "1.5"},
                         {"SCRIPT_NOISE", "0.005"},
                         {"SCRIPT_DO_AT", "turn 2"},
@@ -271,7 +271,7 @@ TEST(Tuner, AStartThatCannotBeTrainedIsAnError)
     EXPECT_FALSE(tune(plan, {}, {}));
 }
 
-/// Of 1,048,576,000 bytes, a thousand mebibytes, as much as the run may take.
+/// Of 1,048,576,000 bytes, a thousand mebibytes, which is the limit of the run.
 constexpr std::string_view kFull = R"(
     meta host.cores 2
     meta dataset.train_samples SAMPLES
@@ -319,7 +319,7 @@ TEST(Tuner, WhatSavesMemoryIsTriedWithWhatItIsForOrSkipped)
     EXPECT_EQ(skipped->why.id, "tune.skipped.too_few_samples");
 }
 
-/// What became of checkpointing, which is tried with twice the batch.
+/// The result for checkpointing, which is tried with twice the batch size.
 TuneTrial trialOfALargerBatch(std::initializer_list<std::pair<std::string, std::string>> behaviour)
 {
     const Script script(behaviour);

@@ -7,8 +7,8 @@ namespace record_test {
 
 using namespace profiler;
 
-// The library is loaded by name, into a program of another language: nothing else notices that it is not found, or
-// cannot be linked there.
+// The library is loaded by name into a program in another language: only this test notices if it is missing or cannot
+// be linked there.
 TEST(OperatorsLibrary, IsLoadedByAPythonWithItsPyTorchAndDeliversOperators)
 {
     const Folder folder;

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <gmock/gmock.h>
 
-/// Experiments and tuning with a real program that nobody has recorded before.
+/// Experiments and tuning with a real program that was not recorded before.
 namespace record_test {
 
 using Json = nlohmann::json;
@@ -77,7 +77,7 @@ TEST(PythonExperiment, AProgramIsTuned)
     EXPECT_THAT(folder.files(), ElementsAre("train.py", "tuned"));
     EXPECT_TRUE(std::filesystem::exists(folder / "tuned/report.html"));
     if (json["patch"].is_null())
-        return; // on a busy machine the time was over before anything was shown to pay
+        return; // on a busy machine, the time was used up before anything was shown to pay
     const Ended applied = shell(folder, "cd '" + (folder / "").string() + "' && patch -p1 < tuned/changes.patch");
     EXPECT_EQ(applied.status, 0) << applied.out << applied.err;
 }

@@ -6,14 +6,14 @@
 #include <gmock/gmock.h>
 #include <string>
 
-// What a recording tells of a program that knows nothing of Stepscope: what it consists of, where each part is written,
-// which lines take its time, and what the rules make of that.
+// What a recording shows about a program that is unaware of Stepscope: its parts, where each of them is written, which
+// lines take its time, and what the rules conclude.
 namespace record_test {
 namespace {
 
 using Json = nlohmann::json;
 
-/// Line of the script on which the text is; 0: on none.
+/// Line of the script that contains the text; 0: none.
 int lineOf(std::string_view text)
 {
     std::ifstream script(std::string(SCRIPTS) + "/vision.py");
@@ -24,7 +24,7 @@ int lineOf(std::string_view text)
     return 0;
 }
 
-/// The recording, made once for all tests of this file: importing torch takes seconds.
+/// The recording, made once for all tests of this file, because importing torch takes seconds.
 struct Recorded {
     Folder folder;
     Json summary, advice, lines;
@@ -47,7 +47,7 @@ struct Recorded {
         return Json::parse(ended.out, nullptr, false);
     }
 
-    /// The object of that id in the program's facts; null without it.
+    /// The object with this id in the program's facts; null if there is none.
     [[nodiscard]] Json object(std::string_view id) const
     {
         for (const Json& entry : summary["program"]["objects"])

@@ -14,7 +14,7 @@ using testing::ElementsAre;
 
 namespace {
 
-/// What operators.py does, with shapes.
+/// The work of operators.py, with shapes.
 void expectOperators(const Trace& trace)
 {
     const auto ops = names(trace, ActivityKind::CpuOp);
@@ -31,7 +31,7 @@ void expectOperators(const Trace& trace)
     EXPECT_TRUE(shaped);
 }
 
-/// How often each name is there among the slices of a kind that begin within the range "counted".
+/// Number of occurrences of each name among the slices of a kind that begin within the range "counted".
 std::map<std::string, int> counted(const Trace& trace, ActivityKind kind)
 {
     TimeRange range{};
@@ -45,7 +45,7 @@ std::map<std::string, int> counted(const Trace& trace, ActivityKind kind)
     return counts;
 }
 
-/// Numbers of the steps that hold operators.
+/// Numbers of the steps that contain operators.
 std::vector<std::int64_t> stepsWithOperators(const Trace& trace)
 {
     std::vector<std::int64_t> found;
@@ -70,7 +70,8 @@ TEST(RecordOperators, AreThoseThatPyTorchsOwnProfilerCounts)
     EXPECT_FALSE(recorded->metadata().contains("ops.note"));
 }
 
-// Our library is called with LibTorch's own objects: it must not be loaded beside a LibTorch of another version.
+// Our library is called with LibTorch's own objects: it must not be loaded into a process with another LibTorch
+// version.
 TEST(RecordOperators, ForAnotherPyTorchOperatorsComeByItsProfilerAndTheTraceSaysSo)
 {
     namespace fs = std::filesystem;
@@ -132,7 +133,7 @@ TEST(RecordOperators, AWindowThatNoStepReachedIsSaid)
     EXPECT_THAT(recorded->metadata().at("ops.note"), testing::HasSubstr("0 training steps were seen"));
 }
 
-// A collective call begins on the loop's thread and ends on the library's: 300 of them used to fill the nesting.
+// A collective call begins on the loop's thread and ends on the library's: 300 of them used to exhaust the nesting.
 TEST(RecordOperators, ThatEndOnAnotherThreadLeaveTheOthersWhereTheyAre)
 {
     const Folder folder;

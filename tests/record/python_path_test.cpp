@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-// Whether the hooks reach an interpreter, however the command starts it. Any Python does: none of this needs torch.
+// Whether the hooks reach an interpreter, however the command starts it. Any Python works: none of this needs torch.
 namespace record_test {
 
 using testing::HasSubstr;
@@ -12,7 +12,7 @@ namespace {
 
 const std::string kPython = PYTHON;
 
-/// A program that marks a range where the hooks are there, and says which entries of PYTHONPATH are its own.
+/// A program that marks a range if the hooks are present, and prints which entries of PYTHONPATH are its own.
 std::filesystem::path program(const Folder& folder)
 {
     return folder.write("program.py", "import os, sys\n"
@@ -88,7 +88,7 @@ TEST(RecordPythonPath, AnInterpreterThatIgnoresItIsReported)
         const Folder folder;
         const std::string script = program(folder).string();
         const std::string letter(1, std::string(option).back());
-        // A second Python, which is recorded: the note is in the trace as well.
+        // A second Python, which is recorded: the trace contains the note as well.
         const Ended ended = record(folder, "sh -c '" + kPython + " " + option + " " + script + " lost; " + kPython +
                                                " " + script + " kept'");
         EXPECT_EQ(ended.status, 0) << ended.err;
@@ -102,7 +102,7 @@ TEST(RecordPythonPath, AnInterpreterThatIgnoresItIsReported)
     const Ended alone = record(folder, kPython + " -I -c pass");
     EXPECT_EQ(alone.status, 1);
     EXPECT_THAT(alone.err, HasSubstr("nothing was recorded: Python was started with -I"));
-    // An option of the program is none of the interpreter's.
+    // An option of the program is not an option of the interpreter.
     const Ended after = record(folder, kPython + " " + program(folder).string() + " -I");
     EXPECT_EQ(after.status, 0);
     EXPECT_THAT(after.err, testing::Not(HasSubstr("started with")));

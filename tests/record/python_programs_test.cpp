@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <iterator>
 
-// Programs whose loops are made by libraries, or that do what a recorder in their process might not expect.
+// Programs whose loops are in libraries, or that do things that a recorder in their process might not expect.
 namespace record_test {
 
 using namespace profiler;
@@ -39,7 +39,7 @@ auto countOf(const std::vector<std::string>& names, std::string_view name)
     return std::count(names.begin(), names.end(), name);
 }
 
-/// No phase lies in another one of its track.
+/// No phase is inside another one on its track.
 void expectNoNesting(const Trace& trace)
 {
     for (const Slice& outer : trace.ofKind(ActivityKind::Phase))
@@ -102,7 +102,7 @@ struct Loop {
 
 class RecordedLoops : public testing::TestWithParam<Loop> {};
 
-// A step ends where the optimizers finish their repeating cycle.
+// A step ends when the optimizers finish their repeating cycle.
 TEST_P(RecordedLoops, HaveTheStepsOfTheirOptimizersCycle)
 {
     const Folder folder;
@@ -170,7 +170,7 @@ TEST(RecordPrograms, AValidationThatIsLeftEarlyIsInNoStep)
     int validations = 0;
     for (const Slice& slice : recorded->ofKind(ActivityKind::UserAnnotation)) {
         ++validations;
-        // It begins within the step that went before, and ends in none.
+        // It begins within the preceding step and ends in none.
         for (const Slice& step : steps)
             EXPECT_FALSE(step.begin <= slice.end() && slice.end() < step.end());
     }
@@ -215,7 +215,7 @@ TEST(RecordPrograms, NamesMayBeAnything)
     EXPECT_EQ(summary(folder)["steps"]["count"], 6) << "and can be printed";
 }
 
-// What is written by a number that the program has closed and got again would be in the program's file.
+// Writes to a descriptor number that the program has closed and reused would end up in the program's file.
 TEST(RecordPrograms, AProgramThatClosesAllFilesKeepsItsOwnAndItsTrace)
 {
     const Folder folder;

@@ -15,8 +15,8 @@ using testing::ElementsAre;
 
 namespace {
 
-/// In µs of what the script's own timers measured in ns. The middle one: a process may be taken off its core between
-/// two readings of a clock, which is nobody's error.
+/// In µs relative to the script's own timers in ns. The median, because a process may be preempted between two clock
+/// readings.
 double medianUs(std::vector<double> times)
 {
     if (times.empty())
@@ -89,7 +89,7 @@ TEST(RecordPython, OperatorsBesideDoNotCountTheWaitsTwice)
     const Trained run = trained(folder, "0", "--ops");
     EXPECT_EQ(run.summary["steps"]["count"], run.own["steps"].size());
     expectClose(run.summary["steps"]["median_us"], medianUs(run.own["steps"]), "steps");
-    // Two epochs: each ends with a question that no batch answers; a validation of two batches follows.
+    // Two epochs: each ends with a request that gets no batch; a validation of two batches follows.
     EXPECT_EQ(run.summary["loader"]["waits"], run.own["waits"].size() + 2 + 2 * (2 + 1));
 }
 
@@ -103,7 +103,7 @@ TEST(RecordPython, WorkersHaveTracksOfTheirOwn)
         if (track.kind == TrackKind::LoaderWorker && recorded->sliceCount(track.id) > 0)
             workerProcesses.insert(track.pid);
     EXPECT_EQ(workerProcesses.size(), 4U) << "two workers, made anew for the second epoch";
-    // 96 samples in batches of 8, twice by workers; the validation's batches of 48 twice in the loop.
+    // 96 samples in batches of 8, twice in workers; the validation's batches of 48 twice in the loop.
     const auto stages = names(*recorded, ActivityKind::LoaderStage);
     EXPECT_EQ(std::count(stages.begin(), stages.end(), "collate"), 2 * 12 + 2 * 2);
     EXPECT_EQ(run.summary["steps"]["count"], run.own["steps"].size());

@@ -30,7 +30,7 @@ TEST(Record, AProgramsRangesAreInOneTraceAndItsOutputIsItsOwn)
     EXPECT_FALSE(recorded->captureStats().live);
     EXPECT_EQ(recorded->metadata().at("capture.level"), "standard");
     EXPECT_TRUE(recorded->metadata().contains("sampler.cpu_share"));
-    // At its start and at its end: so short a program may be gone before its memory is looked at.
+    // At its start and at its end: such a short program may have exited before its memory is sampled.
     EXPECT_GE(std::stoi(recorded->metadata().at("sampler.samples")), 2);
 }
 
@@ -140,7 +140,7 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
 TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
 {
     const Folder folder;
-    // Ranges of 0.1 s, one after the other, in an outer one that begins before the window.
+    // Consecutive ranges of 0.1 s inside an outer one that begins before the window.
     const Ended ended = record(folder, kProgram + " slowly 20", "--after 0.55 --for 0.8");
     EXPECT_EQ(ended.status, 0) << ended.err;
     const auto recorded = trace(folder);
@@ -156,7 +156,7 @@ TEST(Record, AWindowHoldsOnlyWhatBeginsInIt)
 TEST(Record, WhereNoPartCanBeWrittenThatIsTheCause)
 {
     const Folder folder;
-    // As on a full disk no file can grow.
+    // As on a full disk, no file can grow.
     const Ended ended =
         shell(folder, "(trap '' XFSZ; ulimit -f 0; " + std::string(STEPSCOPE_CLI) + " record -o '" +
                           (folder / "t.sstrace").string() + "' -- " + kProgram + " ranges > /dev/null) 2>&1 | cat >&2");
@@ -224,7 +224,7 @@ TEST(Record, VariablesAreAddedToTheCommandsEnvironment)
                                "--env FIRST=one --env 'SECOND=a b=c'");
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_THAT(ended.out, testing::StartsWith("one/a b=c/"));
-    // PATH decides where the command is found.
+    // PATH determines where the command is found.
     const auto program = std::filesystem::path(kProgram);
     EXPECT_EQ(record(folder, program.filename().string() + " ranges",
                      "--env PATH=" + program.parent_path().string() + ":$PATH")
@@ -232,7 +232,7 @@ TEST(Record, VariablesAreAddedToTheCommandsEnvironment)
               0);
 }
 
-/// The message about the end of the recording in `summarize --json`; null without one.
+/// The message about the end of the recording in `summarize --json`; null if there is none.
 nlohmann::json endOf(const Folder& folder)
 {
     const nlohmann::json loss = summary(folder)["data_loss"];
@@ -248,7 +248,7 @@ TEST(Record, ASignalToTheRecorderIsNamedInTheTrace)
 {
     for (const std::string name : {"TERM", "INT"}) {
         const Folder folder;
-        // The program ends its recorder, which passes the signal on.
+        // The program signals its recorder, which passes the signal on.
         const auto script =
             folder.write("run.sh", kProgram + " ranges > /dev/null\nkill -" + name + " $PPID\nexec sleep 30\n");
         const Ended ended = record(folder, "sh " + script.string());
@@ -281,7 +281,7 @@ TEST(Record, ASignalThatKillsTheProgramIsNamedInTheTrace)
     EXPECT_EQ(endOf(folder)["id"], "record.ended.program_status");
 }
 
-// The program may be gone before the recorder looks at its own signal, which must not cost the trace.
+// The program may have exited before the recorder handles its own signal, which must not cost the trace.
 TEST(Record, ASignalToTheWholeGroupLeavesATraceThatNamesIt)
 {
     for (int round = 0; round < 5; ++round) {

@@ -12,7 +12,7 @@
 
 namespace record_test {
 
-/// A folder of a test's own, deleted with it.
+/// A temporary folder for a test, deleted with its owner.
 class Folder {
 public:
     Folder();
@@ -27,9 +27,9 @@ private:
     std::filesystem::path m_path;
 };
 
-/// What a shell command left.
+/// The output and exit status of a shell command.
 struct Ended {
-    int status = -1; ///< exit status; 128 + signal where one ended the shell
+    int status = -1; ///< exit status; 128 + signal if one ended the shell
     std::string out, err;
 };
 Ended shell(const Folder& folder, const std::string& line);
@@ -37,7 +37,7 @@ Ended shell(const Folder& folder, const std::string& line);
 Ended record(const Folder& folder, const std::string& command, const std::string& options = {});
 /// `stepscope-cli summarize --json` of FOLDER/t.sstrace.
 nlohmann::json summary(const Folder& folder);
-/// FOLDER/t.sstrace, read.
+/// FOLDER/t.sstrace, opened.
 std::shared_ptr<const profiler::Trace> trace(const Folder& folder);
 /// Names of all slices of one kind.
 std::vector<std::string> names(const profiler::Trace& trace, profiler::ActivityKind kind);

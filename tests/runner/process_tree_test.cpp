@@ -15,7 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
-// What a started program leaves behind: nothing.
+// A started program leaves no processes behind.
 namespace runner_test {
 
 using profiler::os::Descriptor;
@@ -100,7 +100,7 @@ TEST(ProcessTree, SaysWhyAProgramCannotStart)
 TEST(ProcessTree, EndsDaemonsAndWhatIgnoresSignals)
 {
     const Folder folder;
-    // In a session of its own, with a parent that has ended, and deaf to polite signals.
+    // In a separate session, with a parent that has exited, and ignoring polite signals.
     Script script(folder, "(setsid sh -c 'trap \"\" TERM INT HUP; echo daemon; sleep 500' &) ; (sleep 501 &); exit 0");
     auto tree = script.start();
     ASSERT_TRUE(tree);
@@ -193,7 +193,7 @@ TEST(ProcessTree, InputAndErrorsGoTheirOwnWays)
     EXPECT_EQ(script.output(), "what is typed\n");
 }
 
-// Gigabytes of a trace that the owner closes must not stay in memory because a training runs.
+// Gigabytes of a trace that the owner closes must not stay in memory because a training is running.
 TEST(ProcessTree, TheKeeperHoldsNoMemoryOfItsOwner)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -233,7 +233,7 @@ TEST(ProcessTree, ATerminalIsOne)
 
 constexpr unsigned kNobody = 65534;
 
-/// Runs a part of a test as a user without rights, as most users are.
+/// Runs part of a test as an unprivileged user.
 /// @return its exit status
 template <class Part>
 int asNobody(Part part)
@@ -242,7 +242,7 @@ int asNobody(Part part)
     if (child == 0) {
         if (::setgid(kNobody) != 0 || ::setuid(kNobody) != 0)
             ::_exit(100);
-        // After a change of its user a process may not write its own maps until it executes a program again.
+        // After a change of its user, a process cannot write its own maps until it executes another program.
         ::prctl(PR_SET_DUMPABLE, 1);
         ::_exit(part());
     }
@@ -298,7 +298,7 @@ TEST(PrivateView, NeedsNoRights)
         GTEST_SKIP() << "the test before this one is about a user without rights";
     const Folder folder;
     writeFiles(folder);
-    // Copies of other users' files cannot be made without rights.
+    // Copies of other users' files cannot be created without privileges.
     for (const auto& entry : {folder.path(), folder / "patched.txt", folder / "log", folder / "gone", folder / "kept"})
         ASSERT_EQ(::chown(entry.c_str(), kNobody, kNobody), 0);
     const auto before = folder.files();
@@ -314,7 +314,7 @@ TEST(PrivateView, FileSystemsThatAreMountedBelowArePrivateAsWell)
 {
     const Folder folder;
     folder.write("mounted/file", "below");
-    // In a namespace of the test's own, which the view's is made from.
+    // In a namespace of the test, from which the view's is created.
     const pid_t child = ::fork();
     if (child == 0) {
         const auto at = (folder / "mounted").string();

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
-// Experiments on programs that train nothing: what their runner, their arms and their verdicts do.
+// Experiments on programs that train nothing: their runner, their arms and their verdicts.
 namespace runner_test {
 
 using advisor::ProgramPlan;
@@ -34,7 +34,7 @@ std::vector<std::string> command(const std::vector<std::string>& options)
     return words;
 }
 
-/// An experiment in a folder of its own, after which nothing may be left.
+/// An experiment in a temporary folder, in which nothing may be left afterwards.
 class ProgramExperiment : public testing::Test {
 protected:
     ProgramPlan plan(const std::vector<std::string>& baseline, const std::vector<std::string>& change)
@@ -105,7 +105,7 @@ TEST_F(ProgramExperiment, AHigherLossIsNoGain)
     EXPECT_EQ(result->measured.why.id, "experiment.loss_worse");
 }
 
-// Nothing says what a diff or another command affects: a gain counts only where the loss is shown to be not worse.
+// It is unknown what a diff or another command affects: a gain counts only if the loss is shown to be not worse.
 TEST_F(ProgramExperiment, AnotherCommandMayAffectTheLoss)
 {
     const auto result = run({"milliseconds=10"}, {"milliseconds=5", "loss_noise=0.3"});
@@ -114,7 +114,7 @@ TEST_F(ProgramExperiment, AnotherCommandMayAffectTheLoss)
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotShown);
     EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
     EXPECT_EQ(result->measured.why.id, "experiment.loss_not_shown");
-    // A setting's row says that it cannot affect the loss.
+    // According to its row, the setting cannot affect the loss.
     ProgramPlan known = plan({"milliseconds=10"}, {"milliseconds=5", "loss_noise=0.3"});
     known.changes = {{"loader.workers", "0", "2"}};
     const auto settled = run(known);
@@ -152,7 +152,7 @@ TEST_F(ProgramExperiment, AFailureOfBothIsAnError)
     const auto first = run({"fail=30"}, {"fail=30"});
     ASSERT_FALSE(first);
     EXPECT_THAT(first.error().message(), HasSubstr("ValueError: no such shape"));
-    // Within the pairs of the first start, however many steps the warm-up takes. After a short one the change gets
+    // Within the pairs of the first start, however many steps the warm-up takes. After a short one, the change gets
     // there first: the order of turns is A B B A.
     ProgramPlan longTurns = plan({"fail=140"}, {"fail=140"});
     longTurns.turn = std::chrono::seconds(1);
@@ -165,7 +165,7 @@ TEST_F(ProgramExperiment, AFailureOfBothIsAnError)
 
 TEST_F(ProgramExperiment, AShortProgramIsStartedAgain)
 {
-    // One start takes at least 33 steps: the first one, 20 of the warm-up and 6 in each of its two pairs.
+    // One start takes at least 33 steps: the first one, 20 for the warm-up and 6 in each of its two pairs.
     const auto result = run({"milliseconds=20", "end=25"}, {"milliseconds=10", "end=25"});
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
@@ -235,7 +235,7 @@ TEST_F(ProgramExperiment, EndsWhenItIsCancelledOrOutOfTime)
     EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
 }
 
-// The user's own diff or command has no setting that says where it acts.
+// For the user's own diff or command, no setting determines what it affects.
 TEST_F(ProgramExperiment, AnotherCommandIsMeasuredByWhatTheUserChose)
 {
     ProgramPlan validation = plan({"milliseconds=2", "validate=5", "validation_ms=40"},

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
-// Recordings of programs that go on for hours, with a recorder that records nothing.
+// Recordings of programs that run for hours, with a recorder that records nothing.
 namespace runner_test {
 
 using advisor::runner::RecordingPlan;
@@ -26,7 +26,7 @@ class ProgramRecording : public testing::Test {
 protected:
     ProgramRecording()
     {
-        // As the program that is found there is run: one file.
+        // Like a program that is found there: one file.
         const auto recorder = m_folder / "../recorder";
         std::ofstream(recorder) << "#!/bin/sh\nexec " << PYTHON << " " << SCRIPTED_RECORDER << " \"$@\"\n";
         std::filesystem::permissions(recorder, std::filesystem::perms::owner_all);

@@ -6,7 +6,7 @@
 #include <string>
 #include <unistd.h>
 
-// Tuning of a program that trains nothing: its steps are as fast as its number of workers says.
+// Tuning of a program that trains nothing: its number of workers determines the speed of its steps.
 namespace runner_test {
 
 using advisor::ProgramTunePlan;
@@ -28,7 +28,7 @@ class ProgramTuner : public testing::Test, protected RecordedProgram {
 protected:
     ProgramTuner()
     {
-        m_facts["script"] = nullptr; // the command is a shell's
+        m_facts["script"] = nullptr; // the command is split like in a shell
         runs("milliseconds=20", "milliseconds=10");
         m_plan.setup.folder = m_folder.path();
         m_plan.setup.environment = {kMark};
@@ -45,7 +45,8 @@ protected:
         };
     }
 
-    /// Options of scripted_program.py as train.py is, and once it asks for the two workers that the rule advises.
+    /// Options of scripted_program.py for the current train.py, and after it uses the two workers that the rule
+    /// proposes.
     void runs(const std::string& withoutWorkers, const std::string& withWorkers)
     {
         m_plan.setup.arms[0].command = {"sh", "-c",

@@ -49,11 +49,11 @@ inline constexpr std::string_view kValidatingSteps = R"(
       op aten::relu 22000 2000 seq=2
 )";
 
-/// A program of one file, train.py, and what a recording says about it.
+/// A program of one file, train.py, and the facts of a recording about it.
 class RecordedProgram {
 protected:
     RecordedProgram();
-    /// The recording of such steps, see tests/support/trace_text.h.
+    /// The recording with such steps, see tests/support/trace_text.h.
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace(std::string_view steps) const;
     /// The number of workers comes from --workers.
     void passWorkersAsOption();

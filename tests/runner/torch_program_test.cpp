@@ -61,7 +61,7 @@ TEST_F(TorchProgram, ADiffIsMeasuredInTheSecondArm)
     const auto result = run();
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
-    // 8 reads of 2.1 ms against 8 of 0.6 ms, and a step of about 1 ms.
+    // 8 reads of 2.1 ms compared with 8 of 0.6 ms, and a step of about 1 ms.
     EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.8), Le(4.0)));
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotWorse) << "the batches are the same";
     EXPECT_DOUBLE_EQ(result->measured.loss.a, result->measured.loss.b);

@@ -9,8 +9,8 @@
 
 namespace runner_test {
 
-/// A folder of a test's own below /var/tmp, deleted with it. Scratch layers of private views go there, too
-/// (STEPSCOPE_SCRATCH), so that a test sees whether one is left.
+/// A temporary folder for a test below /var/tmp, deleted with its owner. Scratch layers of private views are created in
+/// it, too (STEPSCOPE_SCRATCH), so that a test notices if one is left behind.
 class Folder {
 public:
     Folder();
@@ -20,7 +20,7 @@ public:
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return m_path / name; }
     std::filesystem::path write(const std::string& name, const std::string& text) const;
-    /// All files of the program's folder with their texts.
+    /// All files of the program's folder with their contents.
     [[nodiscard]] std::map<std::string, std::string> files() const;
     /// What views have left in their scratch folder.
     [[nodiscard]] std::set<std::string> scratch() const;
@@ -30,9 +30,9 @@ private:
 };
 
 std::string readText(const std::filesystem::path& path);
-/// Processes whose environment has this assignment: what a program has started, however it tried to get away.
+/// Processes whose environment contains this assignment: all that a program has started, even if they detached.
 std::vector<pid_t> processesWith(const std::string& assignment);
-/// The mounts that this process sees.
+/// The mounts that are visible to this process.
 std::string mounts();
 
 } // namespace runner_test

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Runs a shell script in a workspace; its exit status.
+/// Runs a shell script in a workspace and returns its exit status.
 int run(const Workspace& workspace, const std::string& script)
 {
     profiler::os::StartFailure failure;
@@ -41,7 +41,7 @@ TEST(Workspace, APrivateViewCoversOtherFoldersToo)
     const Folder folder;
     if (!checkPrivateViews())
         GTEST_SKIP() << checkPrivateViews().error().message();
-    // Of the test's own, in a folder that every user can write to.
+    // A folder of the test, inside one that every user can write to.
     const std::string elsewhere = "/tmp/stepscope-test-" + folder.path().parent_path().filename().string();
     folder.write("pkg/train.py", "old\n");
     fs::permissions(folder / "pkg/train.py", fs::perms(0750));
