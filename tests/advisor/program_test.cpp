@@ -91,10 +91,8 @@ TEST(ProgramVerdicts, AnOptimizerIsImplementedAsItsClassAllows)
     const auto adviceFor = [](const std::string& optimizer) {
         std::string document(kDocument);
         document.replace(document.find("torch.optim.Adam\""), 17, "torch.optim." + optimizer + '"');
-        std::string steps =
-            "meta program " + document +
-            "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
-            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
+        std::string steps = "meta program " + document + "\nmeta host.cpu some processor\nrepeat 12 every 1000\n  main\n"
+                            "    step 0 0 1000\n    phase forward 0 400\n    op aten::conv2d 0 400\n    phase optimizer 500 400\n";
         for (int i = 0; i < 100; ++i)
             steps += "    op aten::mul_ " + std::to_string(500 + 4 * i) + " 3\n";
         for (auto& row : advisor::advise(*traceFromText(steps + "end\n"), nullptr))

@@ -10,8 +10,8 @@
 namespace experiment_test {
 
 using advisor::Arm;
-using advisor::Outcome;
 using advisor::RunLimits;
+using advisor::Outcome;
 using advisor::TurnConditions;
 using advisor::Verdict;
 namespace protocol = config::protocol;
