@@ -1,8 +1,8 @@
-"""Runs the Python code of every tip on a small training: python run_snippets.py FOLDER [KEY …]
+"""Runs the Python code of every tip on a small training run: python run_snippets.py FOLDER [KEY …]
 
-Each runs by itself, in a process and an empty folder of its own. Where there is no GPU, "cuda" is read as "cpu" and NCCL as
-Gloo; what needs a library that is not installed (torchvision, NumPy) or a GPU (NVTX) is only
-compiled, and said.
+Each snippet runs in a separate process and in an empty folder. Without a GPU, "cuda" is read as "cpu" and NCCL as Gloo;
+a snippet that needs a library that is not installed (torchvision, NumPy) or a GPU (NVTX) is only compiled, with a
+message.
 """
 import multiprocessing
 import os
@@ -26,7 +26,7 @@ class Net(nn.Module):
 
 
 def surroundings():
-    """The names that snippets take for granted."""
+    """The names that all snippets need."""
     import torch.distributed as dist
     import torch.nn.functional as functional
     from torch.nn.parallel import DistributedDataParallel
@@ -53,7 +53,7 @@ def surroundings():
              "a": images, "x": torch.rand(2, 5), "b": images, "y": labels, "batch": 2, "length": 5,
              "my_function": lambda v: (v * v).sum()}
     names.update({name: torch.rand(2, 4, 8, 16) for name in "qkv"})
-    # The user's own values, as code to paste calls them where a trace does not contain them.
+    # The user's own values, under the names that the code uses if a trace does not contain them.
     names.update({"batch_size": 16, "new_batch_size": 32, "num_workers": 2, "prefetch_factor": 2, "lr": 0.1, "momentum": 0.9,
                   "weight_decay": 0.01, "max_lr": 0.1, "max_norm": 1.0, "clip_value": 1.0, "Optimizer": torch.optim.SGD,
                   "settings": {"lr": 0.1}, "mean": [0.5] * 3, "std": [0.25] * 3, "ranks": 2, "save_every": 1000,
@@ -107,7 +107,8 @@ def run(key, code):
 
 def main():
     folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2:]
-    texts = [path for path in sorted(folder.glob("*.md")) if path.name != "README.md"]  # which is the table of all
+    texts = [path for path in sorted(folder.glob("*.md")) if path.name != "README.md"]  # README.md is the table of all
+                                                                                        # tips
     tips = [path for path in texts if not wanted or path.stem in wanted]
     if not tips:
         sys.exit(f"There are no tips in {folder}")

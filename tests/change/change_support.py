@@ -1,4 +1,4 @@
-"""Loads the patcher as its own program does, and makes facts documents for sources that are written in a test."""
+"""Loads the patcher as its own program does, and creates facts documents for sources that are written in a test."""
 import ast
 import hashlib
 import importlib
@@ -8,7 +8,7 @@ import sys
 import tempfile
 import warnings
 
-warnings.simplefilter("ignore")  # of Python's parser, about files that are not ours
+warnings.simplefilter("ignore")  # warnings of Python's parser about files that are not ours
 sys.dont_write_bytecode = True
 FOLDER = os.path.normpath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "resources", "python", "stepscope", "change")
@@ -45,7 +45,7 @@ def called(call):
 
 
 class Program:
-    """Files in a folder of their own, and the facts about them."""
+    """Files in a temporary folder, and the facts about them."""
 
     def __init__(self, text="", name="train.py"):
         self._folder = tempfile.TemporaryDirectory(prefix="stepscope-change-")
@@ -94,7 +94,7 @@ class Program:
         return module("plan").answer({"schema": 1, "program": self.facts, "changes": changes, **request})
 
     def new_text(self, changes, path=None):
-        """Of a file after the changes; asserts that all were made in the source."""
+        """The text of a file after the changes; asserts that all of them were made in the source."""
         answer = self.answer(changes)
         for row in answer["changes"]:
             assert row["how"] == "source", row

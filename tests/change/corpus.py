@@ -1,9 +1,9 @@
-"""Call sites in the styles in which training scripts are written: every kind of call, each in every surrounding.
+"""Call sites in the styles of training scripts: every kind of call, each in every surrounding.
 
-A sample is (name, bytes of a file, name of the called function). Which of its calls is changed is decided by the test.
+A sample is (name, bytes of a file, name of the called function). The test decides which of its calls is changed.
 """
 
-# What is called, with the arguments in each style. {a}: another argument of the same call, for variety.
+# The calls, with the arguments in each style. {a}: another argument of the same call, for variety.
 CALLS = [
     "DataLoader(data)",
     "DataLoader(data, batch_size=64, shuffle=True)",
@@ -44,7 +44,7 @@ CALLS = [
     "partial(DataLoader, batch_size=2)(data)",
 ]
 
-# Where the call stands: {} is the call, as an expression.
+# The surroundings of the call: {} is the call, as an expression.
 SURROUNDINGS = [
     ("statement", "{}\n"),
     ("assignment", "import torch\nloader = {}  # a comment\nprint(loader)\n"),
@@ -70,7 +70,7 @@ SURROUNDINGS = [
     ("mapping", "kwargs = {{'batch_size': 64}}\nif cuda:\n    kwargs.update({{'num_workers': 1, 'pin_memory': True}})\nself = config = None\nloader = {}\n"),
 ]
 
-# Statements before and after, to be wrapped, removed and inserted at.
+# Statements before and after, to wrap, to remove and to insert at.
 AROUND = [
     ("", ""),
     ("#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n\"\"\"Übung — 訓練.\"\"\"\nfrom __future__ import annotations\nimport os, sys\n",
@@ -81,7 +81,7 @@ AROUND = [
 
 
 def samples():
-    """(name, bytes) of every call in every surrounding, with line ends and encodings by turns."""
+    """(name, bytes) of every call in every surrounding, cycling through line ends and encodings."""
     number = 0
     for call in CALLS:
         for name, surrounding in SURROUNDINGS:
@@ -97,7 +97,7 @@ def samples():
 
 
 def _indented(call, indent):
-    """Lines of the call as they are written in a block; those inside strings stay."""
+    """Lines of the call as written in a block; lines inside strings stay unchanged."""
     return call if '"""' in call else call.replace("\n", "\n" + indent)
 
 

@@ -1,4 +1,4 @@
-"""What changes by hooks do to torch: each in a process of its own, forked once torch is imported."""
+"""What changes by hooks do to torch: each in a separate process, forked after torch is imported."""
 import importlib.util
 import json
 import multiprocessing
@@ -24,7 +24,7 @@ def changes():
 
 
 def run(wanted, function):
-    """The value that a function returns in a child where the changes are applied."""
+    """The return value of a function in a child in which the changes are applied."""
 
     def child(pipe):
         try:
@@ -50,7 +50,7 @@ DATA = TensorDataset(torch.zeros(32, 3, 8, 8), torch.zeros(32, dtype=torch.long)
 
 
 class Net(torch.nn.Module):
-    """Remembers what its layers saw."""
+    """Stores what its layers received."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +65,7 @@ class Net(torch.nn.Module):
 
 
 def train(steps=4, model=None, lr=0.1, clip=None, **named):
-    """Trains and validates. Returns what the layers saw, the losses' dtypes, and the weights' sum."""
+    """Trains and validates. Returns the inputs of the layers, the losses' dtypes, and the sum of the weights."""
     torch.manual_seed(0)
     model = Net() if model is None else model
     optimizer = torch.optim.SGD(model.parameters(), lr=lr, **named)
@@ -215,7 +215,7 @@ class HookChanges(unittest.TestCase):
             torch.nn.Module.compile = lambda self, **_: (called.append(type(self).__name__), compile_one(self, backend=broken))
             return train()[2], called
 
-        import torch._dynamo  # not in each child
+        import torch._dynamo  # once, not in each child
 
         total, called = run({"compile": "true"}, compiled)
         self.assertEqual(called, ["Net"])

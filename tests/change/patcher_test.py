@@ -229,7 +229,7 @@ class CommandLine(Patcher):
     WORKERS = {"dest": "workers", "options": ["--workers"], "value": 4, "default": 4, "type": "int"}
 
     def test_only_words_behind_the_program_are_changed(self):
-        """A launcher's options come first, and one of them may have the name of the program's option."""
+        """A launcher's options come first, and one of them may have the same name as the program's option."""
         for launcher in (
             ["python", "-u", "train.py"],
             ["./train.py"],
@@ -243,7 +243,7 @@ class CommandLine(Patcher):
         ):
             for words, changed in (([], ["--workers", "8"]), (["x", "--workers", "4"], ["x", "--workers", "8"])):
                 program = self.with_argument(launcher + words, self.WORKERS)
-                # What the launcher started.
+                # The command that the launcher started.
                 program.facts["argv"] = ["python", "-u", program.path, *words]
                 answer = program.answer({"loader.workers": "8"}, argv=launcher + words)
                 self.assertEqual(answer["changes"][0]["how"], "argument", launcher)
@@ -574,7 +574,7 @@ class Files(Patcher):
 
 
 class Applied(Patcher):
-    """Changes of files that hold other changes of the same recording already."""
+    """Changes of files that already contain other changes of the same recording."""
 
     RECORDED = "x = DataLoader(d)\n"
 

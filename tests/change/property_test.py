@@ -1,7 +1,8 @@
 """Random sets of edits at real call sites, in random orders.
 
-For each site: what the edits mean is applied to the syntax tree here, by code of its own, and compared with the tree of the
-new text. All orders must give one text; without the lines of the edits the text must be the old one.
+For each site, independent code in this test applies the meaning of the edits to the syntax tree, and compares the
+result with the tree of the new text. All orders must give the same text; without the lines of the edits, the text must
+be the original one.
 """
 import ast
 import copy
@@ -49,7 +50,7 @@ def statements_of(code):
 
 
 def edits_at(code, call, choice):
-    """Functions that each add one edit, at random: arguments of the call, lines around its statement, wraps."""
+    """Functions that each add one random edit: arguments of the call, lines around its statement, wraps."""
     site = site_of(code.source.path, call)
     added = []
     for name, position, value in choice.sample(SETTINGS, choice.randint(1, len(SETTINGS))):
@@ -77,7 +78,7 @@ def edits_at(code, call, choice):
 
 
 def rendered(code, added):
-    """The text; what does not work is left out, as a plan does it. Also returns what worked."""
+    """The text; edits that fail are skipped, as in a plan. Also returns the edits that worked."""
     try:
         work = Work(code)
         for add in added:
@@ -110,8 +111,8 @@ NAMES = {name for name, _, _ in SETTINGS}
 
 
 class WithoutEdits(ast.NodeTransformer):
-    """Takes away what edits may have added: an edited file has the tree of the old one then. What the changed calls pass is
-    compared by itself."""
+    """Removes what edits may have added: the edited file then has the original tree. The arguments of the changed calls
+    are compared separately."""
 
     def __init__(self, names):
         self._names = names
@@ -139,7 +140,7 @@ class WithoutEdits(ast.NodeTransformer):
 
 
 def arguments_of(call, names):
-    """What a call passes, by name; the dictionaries that it unpacks are taken apart where they are displays. Edits of other
+    """The arguments of a call, by name; dictionaries that it unpacks are expanded if they are displays. Edits of other
     calls among its arguments do not count."""
     call = WithoutEdits(names).generic_visit(copy.deepcopy(call))
     named, others = {}, []
@@ -163,7 +164,7 @@ class Properties(unittest.TestCase):
         self.tried = self.made = 0  # edits
 
     def check_call(self, before, after, names, where):
-        """What a call passes afterwards: the new values, once, and everything else as it was."""
+        """The arguments of a call afterwards: the new values, once, and everything else unchanged."""
         old_positional, old_named, old_others = arguments_of(before, names)
         positional, named, others = arguments_of(after, names)
         values = {name: ast.dump(ast.parse(value, mode="eval").body) for name, _, value in SETTINGS}
@@ -191,21 +192,21 @@ class Properties(unittest.TestCase):
         if not done:
             return 0
         where = f"{path}: call {call_index}, seed {seed}\n{text}"
-        # Any order of what works together gives the same text.
+        # Any order of the edits that work together gives the same text.
         for _ in range(2):
             choice.shuffle(done)
             again = Work(code)
             for add in done:
                 add(again)
             self.assertEqual(again.edits.render(), text, where)
-        # The bytes are the old file's encoding; a file that is read again is the same text.
+        # The bytes have the encoding of the old file; reading the file again gives the same text.
         reread = Source(path, code.source.encode(text))
         self.assertEqual(reread.text, text, where)
         removes = any(key[0] == "remove" for key in again.edits._edits)
         if not removes:
             trees = [WithoutEdits(names).visit(ast.parse(source.text)) for source in (code.source, reread)]
             self.assertEqual(ast.dump(trees[0]), ast.dump(trees[1]), where)
-        # All calls pass what they passed, apart from the settings; new calls are those of the new lines.
+        # All calls have the same arguments as before, apart from the settings; new calls are those of the new lines.
         new_calls = [node for node in calls_of(Code(reread), names)]
         old_calls = calls_of(code, names)
         removed = len(old_calls) - len(new_calls)
@@ -231,12 +232,12 @@ class Properties(unittest.TestCase):
 
     def test_written_call_sites(self):
         sites, changed, started = 0, 0, time.process_time()
-        # Every second sample: a few seconds' worth.
+        # Every second sample, which takes a few seconds.
         for number, (name, data) in list(enumerate(corpus.samples()))[::2]:
             try:
                 code = Code(Source("train.py", data))
             except Refusal as refusal:
-                # Syntax of newer Pythons only: f-strings with the same quotes are the case.
+                # Syntax of newer Python versions only, such as f-strings with the same quotes inside.
                 self.assertIn("cannot be read as Python", refusal.text, name)
                 continue
             for index in range(len(calls_of(code, {"DataLoader"}))):
@@ -248,8 +249,9 @@ class Properties(unittest.TestCase):
         self.assertGreater(self.made, 0.9 * self.tried)
 
     def test_call_sites_of_installed_packages(self):
-        """Calls with keywords in the standard library and in what else is installed, and in the folders that STEPSCOPE_CORPUS
-        names (torch, other people's programs): files chosen by a fixed seed, as many as a few seconds allow."""
+        """Calls with keywords in the standard library and in other installed packages, and in the folders that
+        STEPSCOPE_CORPUS names (torch, other people's programs): files chosen with a fixed seed, as many as a few
+        seconds allow."""
         limit = 60 if os.environ.get("STEPSCOPE_CORPUS") else 2
         folders = [sysconfig.get_paths()["stdlib"], *sorted({sysconfig.get_paths()["purelib"], "/usr/lib/python3/dist-packages"})]
         folders += [folder for folder in os.environ.get("STEPSCOPE_CORPUS", "").split(os.pathsep) if folder]
@@ -272,7 +274,7 @@ class Properties(unittest.TestCase):
             try:
                 code = Code(Source(path, data))
             except Refusal:
-                continue  # files of other Pythons, templates
+                continue  # files for other Python versions, templates
             names = sorted({called(node) for node in ast.walk(code.tree) if isinstance(node, ast.Call) and node.keywords})
             if not names:
                 continue

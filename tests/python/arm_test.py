@@ -1,6 +1,6 @@
-"""Programs as arms of an experiment (stepscope/arm.py): this test takes the experiment's part.
+"""Programs as arms of an experiment (stepscope/arm.py): this test plays the experiment.
 
-Usage: arm_test.py STARTUP_FOLDER; run by the Python that has torch.
+Usage: arm_test.py STARTUP_FOLDER; run with the Python that has torch.
 """
 import contextlib
 import json
@@ -75,8 +75,8 @@ class Program:
         if self.process.poll() is None:
             self.process.kill()
         for peer in self._peers:
-            with contextlib.suppress(OSError):  # the program, or the test, has closed it
-                peer.connection.shutdown(socket.SHUT_RDWR)  # ends a read of another thread
+            with contextlib.suppress(OSError):  # the program or the test has closed it
+                peer.connection.shutdown(socket.SHUT_RDWR)  # ends a read in another thread
             peer.lines.close()
             peer.connection.close()
         self._listener.close()
@@ -92,14 +92,14 @@ class Program:
         return self._peers[-1]
 
     def greeted(self):
-        """The process that trains, and its hello."""
+        """The training process, and its hello."""
         peer = self.peer()
         started = peer.read()
         assert started["type"] == "started" and started["torch"], started
         return peer, peer.read()
 
     def greeted_ranks(self, count):
-        """The processes that train, by rank. A launcher connects as well, and never says hello."""
+        """The training processes, by rank. A launcher connects as well, and never says hello."""
         greeted = queue.Queue()
 
         def listen(peer):
@@ -144,7 +144,7 @@ class ArmTest(unittest.TestCase):
                 self.assertEqual(len(peer.turn(0, 10)["ns"]), 10, "the next step is the last of its epoch, or near it")
                 turn = peer.turn(0, 2, "validation")
                 self.assertEqual((len(turn["ns"]), turn["losses"], turn["samples"]), (2, [], 80), kind)
-                time.sleep(0.3)  # a wait is in no validation
+                time.sleep(0.3)  # a wait does not belong to a validation
                 again = peer.turn(0, 1, "validation")
                 self.assertEqual((len(again["ns"]), again["samples"]), (1, 40))
                 for ns in turn["ns"] + again["ns"]:
@@ -155,7 +155,7 @@ class ArmTest(unittest.TestCase):
     def test_a_wait_at_the_start_of_a_validation_is_not_in_it(self):
         with Program(["turns.py", "plain"], seed=1) as program:
             peer, hello = program.greeted()
-            peer.turn(0, 10 - hello["steps"])  # its last step is the epoch's
+            peer.turn(0, 10 - hello["steps"])  # its last step is that of the epoch
             time.sleep(3)
             (ns,) = peer.turn(0, 1, "validation")["ns"]
             self.assertGreaterEqual(ns, 100e6)
@@ -212,7 +212,7 @@ class ArmTest(unittest.TestCase):
                 with open(f"/proc/{program.process.pid}/stat") as file:
                     return sum(int(field) for field in file.read().rsplit(")", 1)[1].split()[11:13])
 
-            time.sleep(0.3)  # threads of OpenMP spin for a moment after their last work
+            time.sleep(0.3)  # OpenMP threads spin for a moment after their last work
             before = ticks()
             time.sleep(1.0)
             self.assertLessEqual(ticks() - before, 2)

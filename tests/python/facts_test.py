@@ -37,7 +37,7 @@ def main(args, options):
 
 
 def ends(tokens, alone=False):
-    """Where a step ends in a sequence of optimizer steps: | for each that ends one."""
+    """Where steps end in a sequence of optimizer steps: a | after each optimizer step that ends one."""
     cycle, found = Cycle(), []
     for token in tokens:
         found += cycle.add(token, alone) or []
@@ -200,7 +200,7 @@ class SitesTest(unittest.TestCase):
 
 
 class _Session:
-    """What the facts ask of a recording."""
+    """The parts of a recording that the facts use."""
 
     is_recording = True
 
@@ -213,7 +213,7 @@ class _Session:
 
 
 class ConfigurationsTest(unittest.TestCase):
-    """Values of configuration files, and which of them reach a call."""
+    """Values of configuration files, and which of them are passed to a call."""
 
     def keys(self, name, text):
         return {".".join(entry.keys): (entry.text, entry.line) for entry in config_values.entries(name, text)}
@@ -258,8 +258,8 @@ class ConfigurationsTest(unittest.TestCase):
             ("int(config.val.get('batch', 1))", "batch_size", 8, ("a.yaml", 4)),
             ("config.lr", "lr", 0.1, ("a.yaml", 5)),
             ("lr", "lr", 0.1, ("a.yaml", 5)),
-            (None, "lr", 0.1, ("a.yaml", 5)),  # out of **options
-            ("config.batch", "batch_size", 8, None),  # either of the two
+            (None, "lr", 0.1, ("a.yaml", 5)),  # from **options
+            ("config.batch", "batch_size", 8, None),  # one of the two
             ("config.train.batch", "batch_size", 16, None),  # overridden
             ("0.1", "lr", 0.1, None),
             ("config[0]", "lr", 0.1, None),

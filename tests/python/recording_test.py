@@ -1,6 +1,6 @@
 """stepscope.recording() in a script, and hooks that fail: neither changes what the program does.
 
-Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run by the Python that has torch.
+Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run with the Python that has torch.
 """
 import difflib
 import json
@@ -29,7 +29,6 @@ def train(loader):
         loss.backward()
         optimizer.step()
     return loss.item()
-
 """
 
 
@@ -95,7 +94,7 @@ class RecordingTest(unittest.TestCase):
             "            p.data.add_(p.grad, alpha=-0.1)\n"
         )
         summary = self.summary("run.sstrace")
-        # The last one has no zero_grad() after it; the model is known from the first one on.
+        # The last one is not followed by zero_grad(); the model is known from the first one on.
         self.assertEqual(summary["steps"]["count"], 15)
         self.assertEqual([entry["count"] for entry in self.objects(summary, "forward")], [15])
 
@@ -317,7 +316,7 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(found["used"], [(0, [])])
 
     def test_a_failing_hook_does_not_reach_the_program(self):
-        """Each function of ours that a hook calls raises; the program's result stays the same."""
+        """Each of our functions that a hook calls raises; the program's result stays the same."""
         plain = self.run_program("print(train(DataLoader(data, batch_size=32)))\n")
         failing = (
             "import stepscope\n"

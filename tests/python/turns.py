@@ -46,7 +46,7 @@ def train(seed=None, scaler=None, gradients=False, validation_batch=8, data_clas
         with torch.set_grad_enabled(gradients):
             for inputs, _ in validation:
                 model(inputs)
-                time.sleep(pause)  # five batches: 100 ms that belong to no step
+                time.sleep(pause)  # five batches: 100 ms outside of any step
         model.train()
 
 

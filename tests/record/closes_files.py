@@ -1,4 +1,4 @@
-"""A program that closes every file it finds open, as daemons do, and opens ones of its own.
+"""A program that closes every open file, as daemons do, and opens its own.
 
 usage: closes_files.py FILE
 """
@@ -12,7 +12,7 @@ with stepscope.range("before"):
     pass
 os.closerange(3, 4096)
 own = [os.open(sys.argv[1] + str(number), os.O_CREAT | os.O_RDWR, 0o600) for number in range(8)]
-for _ in range(4):  # the writer thread comes by meanwhile
+for _ in range(4):  # the writer thread runs during this time
     with stepscope.range("after"):
         time.sleep(0.06)
 os.chdir("/")

@@ -1,4 +1,4 @@
-"""Operators that end on another thread than they began: collective calls, and what waits for a future."""
+"""Operators that end on another thread than the one on which they began: collective calls, and waits for futures."""
 import sys
 import tempfile
 import threading
@@ -10,7 +10,7 @@ torch.set_num_threads(1)
 values = torch.ones(4)
 with tempfile.TemporaryDirectory() as folder:
     dist.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=0, world_size=1)
-    for _ in range(300):  # more than ranges may nest
+    for _ in range(300):  # more than the maximum nesting of ranges
         dist.all_reduce(values, async_op=True).wait()
     dist.destroy_process_group()
 

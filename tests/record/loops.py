@@ -1,4 +1,4 @@
-"""Loops as libraries make them. Prints nothing; each kind is a range of its own.
+"""Training loops in the style of libraries. Prints nothing; each kind is in a separate range.
 
 usage: loops.py KIND
 """
@@ -26,7 +26,7 @@ def train(batch, with_optimizer=optimizer):
 
 
 def asks_one_ahead():
-    """As accelerate's loaders and Lightning's do."""
+    """Like the loaders of accelerate and Lightning."""
     batches = iter(loader)
     batch = next(batches)
     while batch is not None:
@@ -51,7 +51,7 @@ def thread_fetches_ahead():
 
 
 def closure():
-    """As Lightning calls an optimizer: forward and backward within its step."""
+    """Like Lightning calls an optimizer: forward and backward within its step."""
     for batch in loader:
 
         def compute():
@@ -80,7 +80,7 @@ def step_raises():
 
 
 def two_optimizers():
-    """Without a loader, as a GAN may be trained."""
+    """Without a loader, like some GANs."""
     other = torch.optim.Adam(torch.nn.Linear(4, 2).parameters())
     batch = (data.tensors[0], data.tensors[1])
     for _ in range(6):
@@ -89,7 +89,7 @@ def two_optimizers():
 
 
 class Adversaries:
-    """A discriminator and a generator, with an optimizer each."""
+    """A discriminator and a generator, each with its own optimizer."""
 
     def __init__(self):
         self.discriminator, self.generator = torch.nn.Linear(4, 1), torch.nn.Linear(3, 4)
@@ -124,7 +124,7 @@ def gan_without_loader():
 
 
 def critic():
-    """Five batches for the critic, then one step of the generator too."""
+    """Five batches for the critic, then one step of the generator as well."""
     both = Adversaries()
     for number in range(30):
         both.train_discriminator(data.tensors[0])
@@ -141,7 +141,7 @@ def critic_with_loader():
 
 
 def models_in_turn():
-    """Two models, one trained after the other; both optimizers are made first."""
+    """Two models, trained one after the other; both optimizers are created first."""
     trained = [torch.nn.Linear(4, 2), torch.nn.Linear(4, 2)]
     optimizers = [torch.optim.SGD(each.parameters(), lr=0.1) for each in trained]
     for one, its_optimizer in zip(trained, optimizers):
@@ -188,7 +188,7 @@ def evaluation_without_loader():
 
 
 def generation_after_batches():
-    """Samples are drawn after every second batch, by the trained model in evaluation mode."""
+    """Samples are drawn after every second batch, from the trained model in evaluation mode."""
     for number, batch in enumerate(loader):
         train(batch)
         if number % 2 == 1:
@@ -223,7 +223,7 @@ def no_optimizer():
 
 
 def validation_left_early():
-    """A few batches of the validation's loader after each step or two."""
+    """A few batches of the validation loader after every one or two steps."""
     import stepscope
 
     validation = DataLoader(data, batch_size=2)
@@ -238,7 +238,7 @@ def validation_left_early():
 
 
 def average_is_validated():
-    """The model's average is never trained; in the second epoch it is a teacher too."""
+    """The average of the model is never trained; in the second epoch, it is a teacher as well."""
     import copy
 
     average = copy.deepcopy(model)
@@ -253,13 +253,13 @@ def average_is_validated():
 
 
 def two_loaders_in_turns():
-    """As a training on labelled and unlabelled samples does."""
+    """Like training on labelled and unlabelled samples."""
     for number, (batch, _) in enumerate(zip(loader, DataLoader(data, batch_size=4))):
         train(batch)
 
 
 def left_with_workers():
-    """Workers end with the loop that was left, as they do without a recording."""
+    """Workers exit when the loop is left, as they do without a recording."""
     import multiprocessing
 
     for batch in DataLoader(data, batch_size=4, num_workers=2):
@@ -292,7 +292,7 @@ def several_steps_on_each_batch():
 
 
 def compiled():
-    """Dynamo follows the optimizer's step: what it makes must not hold calls of ours, nor break."""
+    """Dynamo traces the optimizer's step: its result must not contain our calls, and must not break."""
     step = torch.compile(lambda: optimizer.step(), backend="eager")
     for batch in loader:
         optimizer.zero_grad()

@@ -1,6 +1,7 @@
-"""What recording LibTorch's operators costs, on tiny ones: prints microseconds an operator without and with it.
+"""The cost of recording LibTorch's operators, for tiny ones: prints microseconds per operator without and with it.
 
-Run it under `stepscope-cli record` with NVTX heard; the two loops take turns, so that they see the same machine.
+Run it under `stepscope-cli record` with NVTX recording; the two loops alternate, so that machine load affects both
+equally.
 """
 import statistics
 import sys

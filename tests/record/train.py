@@ -1,4 +1,4 @@
-"""A training that times itself and knows nothing of Stepscope. Prints what its own timers say, as JSON.
+"""A training run that measures its own times and is unaware of Stepscope. Prints its timers as JSON.
 
 usage: train.py WORKERS [accumulate]
 """

@@ -1,4 +1,4 @@
-"""A small training as people write them, for what a recording tells about a program and where. Prints nothing.
+"""A small training script in a common style, for what a recording shows about a program and its places. Prints nothing.
 
 usage: vision.py [--workers N] [--batch-size N] [--lr RATE] [--epochs N]
 """

@@ -1,5 +1,5 @@
-"""Does what `stepscope-cli record` does for the recordings that Stepscope makes for itself, and records nothing: it runs the
-command, passes an interrupt on, and writes a trace and a report. With FAIL=1 it reports that nothing was recorded.
+"""Replaces `stepscope-cli record` for the recordings that Stepscope makes for its own use, and records nothing: it runs
+the command, passes an interrupt on, and writes a trace and a report. With FAIL=1, it reports that nothing was recorded.
 
 Usage: scripted_recorder.py record --ops -o TRACE --report REPORT -- COMMAND
 """

@@ -1,4 +1,5 @@
-"""A small training, as people write them. It reads its samples slowly, and writes a log and a checkpoint into its folder.
+"""A small training script in a common style. It reads its samples slowly, and writes a log and a checkpoint into its
+folder.
 
 usage: train.py [--epochs N] [--fail]
 """
