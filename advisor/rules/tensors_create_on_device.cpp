@@ -160,7 +160,7 @@ Advice check(const RuleContext& c)
     advice.timeShare = share;
     const double us = c.facts.device.meanUsPerStep(found.time);
     if (c.facts.device.steps.empty())
-        advice.whyNoPrediction = noStepMarks("what a step would save is unknown");
+        advice.whyNoPrediction = noStepMarks("the saving per step is unknown");
     else if (!(advice.saving = saving(c, found)))
         advice.whyNoPrediction =
             message<"tensors.create_on_device.at_most", "It saves at most {time} per step: measure it.">(
