@@ -121,7 +121,7 @@ TEST(Report, LooksCloserAtWhatTheDeviceDid)
         for (const auto& row : table.rows)
             EXPECT_EQ(row.size(), table.header.size()) << table.heading;
     }
-    for (const char* heading : {"Launches and the device's queue", "What decided the duration (critical path)",
+    for (const char* heading : {"Kernel launches and launch queue", "What decided the duration (critical path)",
                                 "Copy bandwidth vs. best achieved", "Memset callers", "Synchronization callers",
                                 "What the trace does not record"})
         EXPECT_THAT(headings, testing::Contains(heading));
