@@ -22,7 +22,7 @@ class NoticeStrip;
 class RecordDialog;
 class StatusLine;
 
-/// The main window: a workbench of views around one session. It first paints its tool bar and start page and creates
+/// The main window: a workbench of views around one session. It first paints its toolbar and start page and creates
 /// the docks afterwards.
 class MainWindow : public QMainWindow {
     Q_OBJECT

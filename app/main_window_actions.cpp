@@ -26,7 +26,7 @@
 #include <QToolButton>
 #include <QWhatsThis>
 
-// Actions, menus and the tool bar.
+// Actions, menus and the toolbar.
 namespace app {
 
 void MainWindow::makeActions()
@@ -112,7 +112,7 @@ void MainWindow::makeMenus()
 
 void MainWindow::makeToolBar()
 {
-    auto* bar = new QToolBar(tr("Tool bar"), this);
+    auto* bar = new QToolBar(tr("Toolbar"), this);
     bar->setObjectName("toolBar");
     bar->setMovable(false);
     bar->setContextMenuPolicy(Qt::PreventContextMenu);

@@ -102,7 +102,7 @@ void DockController::reveal(QDockWidget* dock)
 
 void DockController::follow(QWidget* focus)
 {
-    // Actions in menus and the tool bar apply to the previously focused panel.
+    // Actions in menus and the toolbar apply to the previously focused panel.
     if (!focus || nearest<QMenuBar>(focus) || nearest<QMenu>(focus) || nearest<QToolBar>(focus))
         return;
     auto* dock = nearest<QDockWidget>(focus);

@@ -237,7 +237,7 @@ void TimelineCanvas::wheelEvent(QWheelEvent* event)
     event->accept();
     if (isEmpty())
         return;
-    // Pixel deltas of a mouse are unreliable on X11; those of a touch pad gesture are reliable.
+    // Pixel deltas of a mouse are unreliable on X11; those of a trackpad gesture are reliable.
     const bool pad = !event->pixelDelta().isNull() && (event->phase() != Qt::NoScrollPhase ||
                                                        event->device()->type() == QInputDevice::DeviceType::TouchPad);
     const bool zooming = event->modifiers().testFlag(Qt::ControlModifier);

@@ -13,13 +13,13 @@ namespace {
 const QList<app::FileKind> kKinds = {{"Web page (*.html)", ".html"}, {"PDF (*.pdf)", ".pdf"}};
 
 /// Simulates a user's answers to consecutive dialogs.
-class Hands : public QObject {
+class SimulatedUser : public QObject {
 public:
     /// @param answers  answers to the questions whether to replace a file
-    Hands(QString name, QString filter, QList<QMessageBox::StandardButton> answers)
+    SimulatedUser(QString name, QString filter, QList<QMessageBox::StandardButton> answers)
         : m_name(std::move(name)), m_filter(std::move(filter)), m_answers(std::move(answers))
     {
-        connect(&m_look, &QTimer::timeout, this, &Hands::look);
+        connect(&m_look, &QTimer::timeout, this, &SimulatedUser::look);
         m_look.start(10);
     }
     int asked = 0;
@@ -75,14 +75,14 @@ private:
 
 void SaveDialogTest::aNameGetsTheExtensionOfTheChosenKind()
 {
-    const Hands pdf("mine", kKinds[1].filter, {});
+    const SimulatedUser pdf("mine", kKinds[1].filter, {});
     QCOMPARE(ask(), m_folder->filePath("mine.pdf"));
     QCOMPARE(pdf.asked, 0);
 }
 
 void SaveDialogTest::aNameWithADotIsNoExtension()
 {
-    const Hands named("run.v2", kKinds[0].filter, {});
+    const SimulatedUser named("run.v2", kKinds[0].filter, {});
     QCOMPARE(ask(), m_folder->filePath("run.v2.html"));
 }
 
@@ -90,11 +90,11 @@ void SaveDialogTest::aFileThatTheExtensionNamesIsAskedAbout()
 {
     make("mine.pdf");
     {
-        const Hands careful("mine", kKinds[1].filter, {QMessageBox::No});
+        const SimulatedUser careful("mine", kKinds[1].filter, {QMessageBox::No});
         QCOMPARE(ask(), QString());
         QCOMPARE(careful.asked, 1);
     }
-    const Hands sure("mine", kKinds[1].filter, {QMessageBox::Yes});
+    const SimulatedUser sure("mine", kKinds[1].filter, {QMessageBox::Yes});
     QCOMPARE(ask(), m_folder->filePath("mine.pdf"));
     QCOMPARE(sure.asked, 1);
 }
