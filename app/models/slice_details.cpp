@@ -169,7 +169,7 @@ std::optional<SliceDetail> sliceStep(const Slice& slice, const std::vector<profi
                        step->slice};
 }
 
-profiler::Nanoseconds ownTime(const Trace& trace, const Slice& slice, const std::stop_token& stop)
+profiler::Nanoseconds selfTime(const Trace& trace, const Slice& slice, const std::stop_token& stop)
 {
     profiler::Nanoseconds own = slice.duration;
     if (slice.duration.count() == 0)

@@ -29,8 +29,8 @@ std::vector<SliceDetail> sliceArguments(const profiler::Trace& trace, const prof
 /// A link to the step in which the slice starts; none for step slices and outside steps.
 std::optional<SliceDetail> sliceStep(const profiler::Slice& slice, const std::vector<profiler::analysis::Step>& steps);
 /// Self time of the slice. O(n) in the nested slices; do not call on the GUI thread for long slices.
-profiler::Nanoseconds ownTime(const profiler::Trace& trace, const profiler::Slice& slice,
-                              const std::stop_token& stop = {});
+profiler::Nanoseconds selfTime(const profiler::Trace& trace, const profiler::Slice& slice,
+                               const std::stop_token& stop = {});
 /// Related slices: the parent, the launch or the launched work, the forward or backward pass.
 std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler::Slice& slice);
 /// A link to its line in the recorded program.

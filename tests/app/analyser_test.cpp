@@ -64,13 +64,13 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
-    void pausesByWhatItCost();
-    void aLongTraceIsFollowedByItsLastSteps();
-    void theEndIsJudgedAsAWhole();
-    void thePanelSaysWhatItStandsOn();
+    void thePauseDependsOnTheCost();
+    void aLongLiveTraceIsAnalysedByItsLastSteps();
+    void theCompleteTraceIsAnalysedAsAWhole();
+    void thePanelShowsItsBasis();
 };
 
-void AnalyserTest::pausesByWhatItCost()
+void AnalyserTest::thePauseDependsOnTheCost()
 {
     using namespace std::chrono_literals;
     QVERIFY(Analyser::pauseAfter(0ns) == 1s);
@@ -79,7 +79,7 @@ void AnalyserTest::pausesByWhatItCost()
     QVERIFY(Analyser::pauseAfter(1s) == 400s);
 }
 
-void AnalyserTest::aLongTraceIsFollowedByItsLastSteps()
+void AnalyserTest::aLongLiveTraceIsAnalysedByItsLastSteps()
 {
     Analyser analyser;
     std::shared_ptr<const Advised> advice;
@@ -106,7 +106,7 @@ void AnalyserTest::aLongTraceIsFollowedByItsLastSteps()
     QVERIFY(advice->live);
 }
 
-void AnalyserTest::theEndIsJudgedAsAWhole()
+void AnalyserTest::theCompleteTraceIsAnalysedAsAWhole()
 {
     Analyser analyser;
     std::shared_ptr<const Advised> advice;
@@ -126,7 +126,7 @@ void AnalyserTest::theEndIsJudgedAsAWhole()
     QTRY_COMPARE_WITH_TIMEOUT(advice->steps, 30, 20000);
 }
 
-void AnalyserTest::thePanelSaysWhatItStandsOn()
+void AnalyserTest::thePanelShowsItsBasis()
 {
     Advised advice;
     advice.live = true;

@@ -23,17 +23,17 @@ void unexpected(const Error& error)
 class BackgroundTest : public QObject {
     Q_OBJECT
 private slots:
-    void whatIsCancelledPostsNothingMore();
+    void cancelledWorkPostsNoResults();
     void cancellingDoesNotWait();
-    void aThirdPieceWaitsForOneToEnd();
-    void ofManySupersededPiecesAtMostTwoRun();
-    void whatIsAskedToStopStillAnswers();
+    void aThirdWorkItemWaits();
+    void atMostTwoSupersededWorkItemsRun();
+    void stoppingWorkStillPostsResults();
     void workThatRunsOutOfMemoryIsReported();
     void otherExceptionsAreReported();
-    void aSupersededPieceFailsUnheard();
+    void aSupersededWorkItemFailsSilently();
 };
 
-void BackgroundTest::whatIsCancelledPostsNothingMore()
+void BackgroundTest::cancelledWorkPostsNoResults()
 {
     QObject owner;
     Background background(&owner);
@@ -62,7 +62,7 @@ void BackgroundTest::cancellingDoesNotWait()
     }
 }
 
-void BackgroundTest::aThirdPieceWaitsForOneToEnd()
+void BackgroundTest::aThirdWorkItemWaits()
 {
     QObject owner;
     std::latch goOn(1);
@@ -91,7 +91,7 @@ void BackgroundTest::aThirdPieceWaitsForOneToEnd()
     QCOMPARE(said, 10);
 }
 
-void BackgroundTest::ofManySupersededPiecesAtMostTwoRun()
+void BackgroundTest::atMostTwoSupersededWorkItemsRun()
 {
     QObject owner;
     Background background(&owner);
@@ -120,7 +120,7 @@ void BackgroundTest::ofManySupersededPiecesAtMostTwoRun()
     QTRY_COMPARE_WITH_TIMEOUT(background.running(), std::size_t{0}, kPatienceMs);
 }
 
-void BackgroundTest::whatIsAskedToStopStillAnswers()
+void BackgroundTest::stoppingWorkStillPostsResults()
 {
     QObject owner;
     Background background(&owner);
@@ -171,7 +171,7 @@ void BackgroundTest::otherExceptionsAreReported()
     QTRY_COMPARE_WITH_TIMEOUT(said, std::string("the disk is gone"), kPatienceMs);
 }
 
-void BackgroundTest::aSupersededPieceFailsUnheard()
+void BackgroundTest::aSupersededWorkItemFailsSilently()
 {
     QObject owner;
     Background background(&owner);

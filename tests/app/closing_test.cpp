@@ -106,10 +106,10 @@ public:
 private slots:
     void init();
     void anExportIsAskedAboutAndLeavesNoPart();
-    void whatIsMeasuredIsAskedAboutAndItsTrainersEnd();
-    void whatIsReadIsLetGo();
+    void aMeasurementNeedsConfirmationAndItsTrainersEnd();
+    void readingReleasesTheFile();
     void aSignalClosesAsAUserDoes();
-    void aSignalIsNotHeldByAQuestion();
+    void anOpenQuestionDoesNotBlockASignal();
 };
 
 void ClosingTest::init()
@@ -146,7 +146,7 @@ void ClosingTest::anExportIsAskedAboutAndLeavesNoPart()
     QCOMPARE(filesIn(to), QStringList("copy.json.gz"));
 }
 
-void ClosingTest::whatIsMeasuredIsAskedAboutAndItsTrainersEnd()
+void ClosingTest::aMeasurementNeedsConfirmationAndItsTrainersEnd()
 {
     for (const bool tune : {true, false}) {
         useScript(tune ? "stuck" : "train");
@@ -172,7 +172,7 @@ void ClosingTest::whatIsMeasuredIsAskedAboutAndItsTrainersEnd()
     }
 }
 
-void ClosingTest::whatIsReadIsLetGo()
+void ClosingTest::readingReleasesTheFile()
 {
     const QTemporaryDir from;
     const std::string trace = largeTrace(from).toStdString();
@@ -201,7 +201,7 @@ void ClosingTest::aSignalClosesAsAUserDoes()
     QCOMPARE(childProcesses(), QStringList());
 }
 
-void ClosingTest::aSignalIsNotHeldByAQuestion()
+void ClosingTest::anOpenQuestionDoesNotBlockASignal()
 {
     App app;
     const app::EndSignals outside;

@@ -72,15 +72,15 @@ private slots:
         useScript("train");
         QSettings().clear();
     }
-    void whatTheTrainerHasIsNotAskedAbout();
+    void builtInCodeNeedsNoPermission();
     void aModelFileIsAskedAboutBeforeAnythingStarts();
-    void onceMeansOnce();
+    void runOnceAllowsOneRun();
     void trustIsRememberedUntilTheFileChanges();
     void trustIsForOnePath();
-    void whatAConfigurationSaysOfItselfDoesNotCount();
+    void claimsInAConfigurationDoNotCount();
     void anExperimentAsksToo();
     void aCompiledModelIsAskedAboutToo();
-    void aFileThatCannotBeReadIsTold();
+    void anUnreadableFileIsReported();
     void theDialogShowsWhatAndWhere();
     void closingTheDialogStartsNothing();
 
@@ -88,7 +88,7 @@ private:
     QTemporaryDir m_folder;
 };
 
-void CodeTrustTest::whatTheTrainerHasIsNotAskedAbout()
+void CodeTrustTest::builtInCodeNeedsNoPermission()
 {
     Session session;
     session.setConfiguration(shortTraining(), "short");
@@ -115,7 +115,7 @@ void CodeTrustTest::aModelFileIsAskedAboutBeforeAnythingStarts()
     QVERIFY(session.runs().empty());
 }
 
-void CodeTrustTest::onceMeansOnce()
+void CodeTrustTest::runOnceAllowsOneRun()
 {
     Session session;
     session.setConfiguration(trainingOf(write(m_folder.filePath("a.so"), "one"), "plugin"), "own");
@@ -167,7 +167,7 @@ void CodeTrustTest::trustIsForOnePath()
     QCOMPARE(session.runState(), RunState::Idle);
 }
 
-void CodeTrustTest::whatAConfigurationSaysOfItselfDoesNotCount()
+void CodeTrustTest::claimsInAConfigurationDoNotCount()
 {
     Session session;
     auto configuration = trainingOf(write(m_folder.filePath("e.pt"), "one"));
@@ -214,7 +214,7 @@ void CodeTrustTest::aCompiledModelIsAskedAboutToo()
     QCOMPARE(session.runs().front().configuration.text("eval.package_sha256"), sha256("compiled").toStdString());
 }
 
-void CodeTrustTest::aFileThatCannotBeReadIsTold()
+void CodeTrustTest::anUnreadableFileIsReported()
 {
     Session session;
     session.setConfiguration(trainingOf(m_folder.filePath("gone.pt")), "own");

@@ -79,20 +79,20 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
-    void theFasterOneIsSaidWithItsInterval();
+    void theFasterRunIsNamedWithItsInterval();
     void theSlowerOneReadsAsASentenceThatAgreesWithTheMedians();
-    void theSameTwiceShowsNoDifference();
-    void theStepsAreThoseOfTheRestOfTheApp();
-    void whatCannotBeComparedIsSaidFirst();
-    void aFileThatIsNoTraceIsTold();
-    void whatIsStillReadIsNotCompared();
+    void equalTracesShowNoDifference();
+    void theStepsMatchTheRestOfTheApp();
+    void reasonsAgainstAComparisonComeFirst();
+    void aFileThatIsNotATraceIsReported();
+    void aLoadingTraceIsNotCompared();
     void keptRunsCanBeChosen();
     void samplesCanBeCompared();
-    void theListOfRunsAsksForIt();
+    void theListOfRunsRequestsIt();
     void histogramsCountEveryStep();
 };
 
-void CompareTest::theFasterOneIsSaidWithItsInterval()
+void CompareTest::theFasterRunIsNamedWithItsInterval()
 {
     const QTemporaryDir folder;
     Compared compared(save(folder, "fast.sspack", training(1000)));
@@ -122,7 +122,7 @@ void CompareTest::theSlowerOneReadsAsASentenceThatAgreesWithTheMedians()
     QVERIFY2(description.contains("median 1.33 ms"), qPrintable(description));
 }
 
-void CompareTest::theSameTwiceShowsNoDifference()
+void CompareTest::equalTracesShowNoDifference()
 {
     const QTemporaryDir folder;
     Compared compared(save(folder, "a.sspack", training(1000)));
@@ -131,7 +131,7 @@ void CompareTest::theSameTwiceShowsNoDifference()
     QVERIFY2(compared.why().contains("1.000"), qPrintable(compared.why()));
 }
 
-void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
+void CompareTest::theStepsMatchTheRestOfTheApp()
 {
     // No step marks; a range that occurs once per step defines the steps.
     const auto unmarked = [](int us) {
@@ -150,7 +150,7 @@ void CompareTest::theStepsAreThoseOfTheRestOfTheApp()
                               qPrintable(compared.verdict()->text() + ": " + compared.why()), 20000);
 }
 
-void CompareTest::whatCannotBeComparedIsSaidFirst()
+void CompareTest::reasonsAgainstAComparisonComeFirst()
 {
     const QTemporaryDir folder;
     Compared compared(save(folder, "a.sspack", training(1000, "resnet18")));
@@ -159,7 +159,7 @@ void CompareTest::whatCannotBeComparedIsSaidFirst()
     QVERIFY2(compared.why().contains("convnet and resnet18"), qPrintable(compared.why()));
 }
 
-void CompareTest::aFileThatIsNoTraceIsTold()
+void CompareTest::aFileThatIsNotATraceIsReported()
 {
     const QTemporaryDir folder;
     QFile file(folder.filePath("holiday.jpg"));
@@ -172,7 +172,7 @@ void CompareTest::aFileThatIsNoTraceIsTold()
     QVERIFY(compared.verdict()->isVisible());
 }
 
-void CompareTest::whatIsStillReadIsNotCompared()
+void CompareTest::aLoadingTraceIsNotCompared()
 {
     const QTemporaryDir folder;
     const auto other = save(folder, "b.sspack", training(2000));
@@ -226,7 +226,7 @@ void CompareTest::samplesCanBeCompared()
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&panel, "compareVerdict")->isVisible(), 20'000);
 }
 
-void CompareTest::theListOfRunsAsksForIt()
+void CompareTest::theListOfRunsRequestsIt()
 {
     const QTemporaryDir folder;
     Compared compared(save(folder, "a.sspack", training(1000)));

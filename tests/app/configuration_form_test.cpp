@@ -41,18 +41,18 @@ private slots:
     void aRefusedValueIsExplainedUnderItsField();
     void leavingARefusedFieldAloneKeepsTheMessage();
     void aChoiceAndAFlagAreSetByMouseAndKeyboard();
-    void resetGoesBackToTheDefault();
+    void resetRestoresTheDefault();
     void aDataSetThatCannotBeUsedIsExplainedBeforeTheStart();
     void undoShowsTheOldValue();
     void theSearchFindsByKeyLabelAndDescription();
-    void anAdvancedKnobShowsOnceItIsChanged();
-    void aKnobThatNeedsAGpuIsGreyAndSaysWhy();
-    void aKnobWithoutEffectIsFoldedAwayAndSaysWhy();
+    void anAdvancedKnobIsShownWhenChanged();
+    void aKnobThatNeedsAGpuIsDisabledWithAReason();
+    void aKnobWithoutEffectIsHiddenWithAReason();
     void everyKnobHasAnEffectSomewhere();
-    void whatWasChangedIsCountedAndReset();
+    void changedKnobsAreCountedAndReset();
     void choicesGetTheirTitlesFromTheTrainer();
     void numbersStepByTheirLeadingDigit();
-    void whatZeroStandsForIsSaidBesideTheField();
+    void theMeaningOfZeroIsShownNextToTheField();
 
 private:
     KnobRow* row(std::string_view key) const { return find<KnobRow>(m_form.get(), rowName(key)); }
@@ -134,7 +134,7 @@ void ConfigurationFormTest::aChoiceAndAFlagAreSetByMouseAndKeyboard()
     QCOMPARE(m_session->configuration().text("debug.anomaly"), "true");
 }
 
-void ConfigurationFormTest::resetGoesBackToTheDefault()
+void ConfigurationFormTest::resetRestoresTheDefault()
 {
     QVERIFY(!m_session->setKnob("batch.size", "64"));
     auto* reset = find<QToolButton>(row("batch.size"), "reset");
@@ -198,14 +198,14 @@ void ConfigurationFormTest::theSearchFindsByKeyLabelAndDescription()
     QVERIFY(row("batch.size")->isVisible());
 }
 
-void ConfigurationFormTest::anAdvancedKnobShowsOnceItIsChanged()
+void ConfigurationFormTest::anAdvancedKnobIsShownWhenChanged()
 {
     QVERIFY(!row("run.seed")->isVisible());
     QVERIFY(!m_session->setKnob("run.seed", "7"));
     QVERIFY(row("run.seed")->isVisible());
 }
 
-void ConfigurationFormTest::aKnobThatNeedsAGpuIsGreyAndSaysWhy()
+void ConfigurationFormTest::aKnobThatNeedsAGpuIsDisabledWithAReason()
 {
     QSignalSpy described(m_session.get(), &Session::descriptionChanged);
     QVERIFY(find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
@@ -218,7 +218,7 @@ void ConfigurationFormTest::aKnobThatNeedsAGpuIsGreyAndSaysWhy()
     QVERIFY(find<QWidget>(row("loader.workers"), "editor")->isEnabled());
 }
 
-void ConfigurationFormTest::aKnobWithoutEffectIsFoldedAwayAndSaysWhy()
+void ConfigurationFormTest::aKnobWithoutEffectIsHiddenWithAReason()
 {
     QVERIFY(!row("loader.prefetch_factor")->isVisible());
     m_form->findChild<QCheckBox*>("allKnobs")->setChecked(true);
@@ -261,7 +261,7 @@ void ConfigurationFormTest::everyKnobHasAnEffectSomewhere()
                  qPrintable(rowName(knob.key)));
 }
 
-void ConfigurationFormTest::whatWasChangedIsCountedAndReset()
+void ConfigurationFormTest::changedKnobsAreCountedAndReset()
 {
     auto* changed = find<QToolButton>(m_form.get(), "onlyChanged");
     QVERIFY(!changed->isVisible());
@@ -299,7 +299,7 @@ void ConfigurationFormTest::numbersStepByTheirLeadingDigit()
     QCOMPARE(app::steppedValue(0, true, false), 0.001);
 }
 
-void ConfigurationFormTest::whatZeroStandsForIsSaidBesideTheField()
+void ConfigurationFormTest::theMeaningOfZeroIsShownNextToTheField()
 {
     for (const config::Knob& knob : config::knobs())
         QVERIFY2(knob.zero.empty() || knob.min == 0, knob.key.data());

@@ -21,7 +21,7 @@ TEST(FindingText, ASavingIsARangeWithOneUnit)
               "Could save 900 ms–1.20 s per validation.");
 }
 
-TEST(FindingText, ASavingThatMayBeNothingSaysUpTo)
+TEST(FindingText, ASavingThatMayBeZeroSaysUpTo)
 {
     EXPECT_EQ(text(app::savingText(advisor::upperBound(SavingUnit::UsPerStep, 4'100))), "At most 4.10 ms per step.");
 }
@@ -75,7 +75,7 @@ TEST(FindingText, AWorseLossIsNotHidden)
               "Pays: 1.43 × faster (95 % interval 1.40–1.46); but the loss is worse: 0.900 instead of 0.500");
 }
 
-TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
+TEST(FindingText, AnUncheckedLossIsNotMentioned)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
     result.loss.kind = advisor::LossKind::NotCompared;
@@ -85,7 +85,7 @@ TEST(FindingText, OfALossThatWasNotJudgedNothingIsSaid)
               "Pays: 1.43 × faster (95 % interval 1.40–1.46); could not show that the loss is not worse");
 }
 
-TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
+TEST(FindingText, ThePredictionIsShownWithTheMeasurement)
 {
     auto result = measured(advisor::Verdict::Pays, {1.43, 1.40, 1.46});
     EXPECT_EQ(text(predictedAndMeasured(result)), "measured 44.1 ms (42.0–46.2 ms) per step");
@@ -94,7 +94,7 @@ TEST(FindingText, ThePredictionStandsBesideTheMeasurement)
                                                   "step");
 }
 
-TEST(FindingText, WhatIsJudgedByMemoryIsSaidInBytes)
+TEST(FindingText, TheMemoryObjectiveIsReportedInBytes)
 {
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
     result.plan.judgedBy = advisor::JudgedBy::Memory;
@@ -137,7 +137,7 @@ TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
     EXPECT_EQ(text(verdictText(result)), "No verdict: time budget used up after too few seeds");
 }
 
-TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
+TEST(FindingText, TheJournalCountsCorrectPredictions)
 {
     Journal journal;
     EXPECT_EQ(text(predictionsText(journal)), "");
@@ -162,7 +162,7 @@ TEST(FindingText, TheJournalCountsThePredictionsThatHeld)
                                                   "step");
 }
 
-TEST(FindingText, AnIntervalOnBothSidesOfNothingIsReadable)
+TEST(FindingText, AnIntervalAroundZeroIsReadable)
 {
     auto result = measured(advisor::Verdict::Inconclusive, {0.97, 0.88, 1.05});
     result.savedUs = {-2'760, -9'920, 3'790};

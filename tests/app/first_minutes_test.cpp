@@ -32,13 +32,13 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
-    void theTimelineSaysWhatATrainingDoesBeforeItsFirstStep();
-    void theStatusSaysWhatIsMeasured();
-    void whoScrollsPastTheCodeChoosesNothing();
-    void theQuestionAtTheEndGoesWithWhatItAsksAbout();
+    void theTimelineShowsTheActivityBeforeTheFirstStep();
+    void theStatusNamesTheMeasurement();
+    void scrollingDoesNotChangeTheChosenCode();
+    void theCloseQuestionDisappearsWithItsSubject();
 };
 
-void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
+void FirstMinutesTest::theTimelineShowsTheActivityBeforeTheFirstStep()
 {
     useScript("train");
     App app;
@@ -57,7 +57,7 @@ void FirstMinutesTest::theTimelineSaysWhatATrainingDoesBeforeItsFirstStep()
     QVERIFY(!canvas->emptyText().title.contains("is starting"));
 }
 
-void FirstMinutesTest::theStatusSaysWhatIsMeasured()
+void FirstMinutesTest::theStatusNamesTheMeasurement()
 {
     useScript("stuck");
     App app;
@@ -76,7 +76,7 @@ void FirstMinutesTest::theStatusSaysWhatIsMeasured()
     QVERIFY2(status->text().startsWith("ready"), qPrintable(status->text()));
 }
 
-void FirstMinutesTest::whoScrollsPastTheCodeChoosesNothing()
+void FirstMinutesTest::scrollingDoesNotChangeTheChosenCode()
 {
     const app::TipBox tip("loader.workers", {"Here it is so."}, {}, {}, nullptr);
     auto* tabs = tip.findChild<QTabWidget*>();
@@ -93,7 +93,7 @@ void FirstMinutesTest::whoScrollsPastTheCodeChoosesNothing()
     QVERIFY(listed);
 }
 
-void FirstMinutesTest::theQuestionAtTheEndGoesWithWhatItAsksAbout()
+void FirstMinutesTest::theCloseQuestionDisappearsWithItsSubject()
 {
     useScript("train");
     App app;

@@ -64,14 +64,14 @@ public:
 
 private slots:
     void init() { QFile::remove(QString::fromStdString(app::sessionFile().string())); }
-    void holdsWhatIsInTheConfiguration();
+    void containsTheActiveChanges();
     void isOfTheModelThatWasMeasured();
-    void aCardSaysKeptOnlyOfWhatIs();
-    void whatIsMeasuredAnewCanBeKept();
-    void whatWasSetByHandIsTakenBackToWhatItWasMeasuredAgainst();
+    void aCardShowsKeptOnlyForKeptChanges();
+    void aNewMeasurementCanBeKept();
+    void undoRestoresTheMeasuredBaselineOfManualSettings();
 };
 
-void JournalTest::holdsWhatIsInTheConfiguration()
+void JournalTest::containsTheActiveChanges()
 {
     write({workers("loader.workers", "0", "2"), workers("loader.workers #2", "2", "4")});
     Session session;
@@ -106,7 +106,7 @@ void JournalTest::isOfTheModelThatWasMeasured()
     QCOMPARE(names(session), QStringList({"loader.workers"}));
 }
 
-void JournalTest::aCardSaysKeptOnlyOfWhatIs()
+void JournalTest::aCardShowsKeptOnlyForKeptChanges()
 {
     write({workers("loader.workers", "0", "2")});
     Session session;
@@ -121,7 +121,7 @@ void JournalTest::aCardSaysKeptOnlyOfWhatIs()
     QVERIFY(find<QPushButton>(&card, "apply")->isEnabled());
 }
 
-void JournalTest::whatIsMeasuredAnewCanBeKept()
+void JournalTest::aNewMeasurementCanBeKept()
 {
     app_test::useScript("quick");
     Session session;
@@ -152,7 +152,7 @@ void JournalTest::whatIsMeasuredAnewCanBeKept()
     QCOMPARE(names(session), QStringList({"gradient.accumulation"}));
 }
 
-void JournalTest::whatWasSetByHandIsTakenBackToWhatItWasMeasuredAgainst()
+void JournalTest::undoRestoresTheMeasuredBaselineOfManualSettings()
 {
     app_test::useScript("quick");
     Session session;

@@ -84,15 +84,15 @@ public:
 
 private slots:
     void init() { QSettings().clear(); }
-    void tabGoesRoundAllThatIsSeen();
-    void whatShowsAPictureOnlyHasAName();
-    void everyPanelIsFloatedAndClosedAndFoundAgain();
+    void tabVisitsAllVisibleWidgets();
+    void iconOnlyWidgetsHaveNames();
+    void everyPanelCanBeFloatedClosedAndReopened();
     void panelsBehindTabsAreClosedOneAfterAnother();
-    void whatAMenuDoesIsAboutThePanelThatHadTheFocus();
-    void theLayoutIsResetWhateverWasDoneToIt();
+    void menuActionsApplyToTheFocusedPanel();
+    void theLayoutIsResetFromAnyState();
 };
 
-void KeyboardTest::tabGoesRoundAllThatIsSeen()
+void KeyboardTest::tabVisitsAllVisibleWidgets()
 {
     Workbench bench;
     for (const char* front : {"dock:summary", "dock:nvtx_ranges", "dock:kernels"}) {
@@ -115,7 +115,7 @@ void KeyboardTest::tabGoesRoundAllThatIsSeen()
     }
 }
 
-void KeyboardTest::whatShowsAPictureOnlyHasAName()
+void KeyboardTest::iconOnlyWidgetsHaveNames()
 {
     Workbench bench;
     for (const auto* button : bench.window.findChildren<QToolButton*>())
@@ -124,7 +124,7 @@ void KeyboardTest::whatShowsAPictureOnlyHasAName()
                      qPrintable(nameOf(button) + " in " + nameOf(button->parentWidget())));
 }
 
-void KeyboardTest::everyPanelIsFloatedAndClosedAndFoundAgain()
+void KeyboardTest::everyPanelCanBeFloatedClosedAndReopened()
 {
     Workbench bench;
     const auto docks = bench.window.findChildren<QDockWidget*>();
@@ -190,7 +190,7 @@ void KeyboardTest::panelsBehindTabsAreClosedOneAfterAnother()
     QVERIFY(!find<QAction>(&bench.window, "closePanel")->isEnabled());
 }
 
-void KeyboardTest::whatAMenuDoesIsAboutThePanelThatHadTheFocus()
+void KeyboardTest::menuActionsApplyToTheFocusedPanel()
 {
     Workbench bench;
     QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");
@@ -209,7 +209,7 @@ void KeyboardTest::whatAMenuDoesIsAboutThePanelThatHadTheFocus()
     QTRY_VERIFY(!close->isEnabled());
 }
 
-void KeyboardTest::theLayoutIsResetWhateverWasDoneToIt()
+void KeyboardTest::theLayoutIsResetFromAnyState()
 {
     Workbench bench;
     const auto docks = bench.window.findChildren<QDockWidget*>();

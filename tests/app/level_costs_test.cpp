@@ -35,14 +35,14 @@ public:
 
 private slots:
     void init();
-    void whatWasMeasuredIsKeptByLevelAndWorkload();
-    void settingsThatMakeNoSenseCountAsNone();
-    void theFormSaysWhereEachCostIsFrom();
-    void aFigureSaysWhatItRefersToAndWhetherItIsNoisy();
-    void theLoadOfOthersIsMeasured();
+    void measurementsAreStoredByLevelAndWorkload();
+    void invalidSettingsAreIgnored();
+    void theFormShowsTheSourceOfEachCost();
+    void aFigureNamesItsReferenceAndItsNoise();
+    void theLoadOfOtherProcessesIsMeasured();
     void bothLevelsAreMeasured();
     void measuringCanBeCancelled();
-    void aTrainerThatDiesIsSaid();
+    void aTrainerThatDiesIsReported();
 };
 
 void LevelCostsTest::init()
@@ -52,7 +52,7 @@ void LevelCostsTest::init()
     qputenv("STEPSCOPE_SCRIPT", "train");
 }
 
-void LevelCostsTest::whatWasMeasuredIsKeptByLevelAndWorkload()
+void LevelCostsTest::measurementsAreStoredByLevelAndWorkload()
 {
     QVERIFY(!app::levelCost(configured("full")));
     app::keepLevelCost(configured("full"), {1.25, 1.2, 1.3, 40, 360});
@@ -75,7 +75,7 @@ void LevelCostsTest::whatWasMeasuredIsKeptByLevelAndWorkload()
     QCOMPARE(app::levelCost(configured("full"))->otherLoad, std::optional(0.375));
 }
 
-void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
+void LevelCostsTest::aFigureNamesItsReferenceAndItsNoise()
 {
     using profiler::analysis::RecordingCost;
     const RecordingCost quiet{1.031, 1.02, 1.042, 40, 360, 0.03};
@@ -101,7 +101,7 @@ void LevelCostsTest::aFigureSaysWhatItRefersToAndWhetherItIsNoisy()
     QVERIFY(app::recordingCostFigure(less, {"standard", 1, {}}).contains("has no measurable cost"));
 }
 
-void LevelCostsTest::theLoadOfOthersIsMeasured()
+void LevelCostsTest::theLoadOfOtherProcessesIsMeasured()
 {
     const app::OtherLoad load;
     QElapsedTimer timer;
@@ -113,7 +113,7 @@ void LevelCostsTest::theLoadOfOthersIsMeasured()
     QVERIFY(share && *share >= 0 && *share <= 1);
 }
 
-void LevelCostsTest::settingsThatMakeNoSenseCountAsNone()
+void LevelCostsTest::invalidSettingsAreIgnored()
 {
     app::keepLevelCost(configured("full"), {1.25, 1.2, 1.3, 40, 360});
     const QString key = QSettings().allKeys().constFirst();
@@ -125,7 +125,7 @@ void LevelCostsTest::settingsThatMakeNoSenseCountAsNone()
     }
 }
 
-void LevelCostsTest::theFormSaysWhereEachCostIsFrom()
+void LevelCostsTest::theFormShowsTheSourceOfEachCost()
 {
     app::keepLevelCost(configured("full"), {1.25, 1.2, 1.3, 40, 360});
     const QStringList lines = app::levelCostText(configured("always")).split('\n');
@@ -174,7 +174,7 @@ void LevelCostsTest::measuringCanBeCancelled()
     QCOMPARE(measured.count(), 0);
 }
 
-void LevelCostsTest::aTrainerThatDiesIsSaid()
+void LevelCostsTest::aTrainerThatDiesIsReported()
 {
     qputenv("STEPSCOPE_SCRIPT", "crash");
     LevelCostMeasurer measurer;

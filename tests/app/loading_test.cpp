@@ -83,14 +83,14 @@ private slots:
         QSettings().clear();
         QSettings().setValue(app::TraceLoader::kPreviewAfter, 0);
     }
-    void aPartIsSummedUpButNotExportedWhileTheRestLoads();
-    void aPartStaysUsableWhenAnotherFileCannotBeOpened();
-    void aPartStaysUsableWhenOpeningIsCancelled();
-    void bookmarksGoAlongWithACopy();
-    void bookmarksThatACopyBroughtCanBeTakenAway();
+    void aPreviewIsSummarizedButNotExported();
+    void aPartiallyLoadedTraceStaysUsableWhenAnotherFileFails();
+    void aPartiallyLoadedTraceStaysUsableAfterCancel();
+    void anExportedCopyContainsTheBookmarks();
+    void bookmarksFromACopyCanBeRemoved();
 };
 
-void LoadingTest::aPartIsSummedUpButNotExportedWhileTheRestLoads()
+void LoadingTest::aPreviewIsSummarizedButNotExported()
 {
     const QTemporaryDir folder;
     Session session;
@@ -121,7 +121,7 @@ void LoadingTest::aPartIsSummedUpButNotExportedWhileTheRestLoads()
     QCOMPARE(textsOf(told).back(), QString("The trace was exported to copy.sspack."));
 }
 
-void LoadingTest::aPartStaysUsableWhenAnotherFileCannotBeOpened()
+void LoadingTest::aPartiallyLoadedTraceStaysUsableWhenAnotherFileFails()
 {
     const QTemporaryDir folder;
     QFile picture(folder.filePath("holiday.jpg"));
@@ -150,7 +150,7 @@ void LoadingTest::aPartStaysUsableWhenAnotherFileCannotBeOpened()
     QCOMPARE(session.trace()->sliceCount(), part);
 }
 
-void LoadingTest::aPartStaysUsableWhenOpeningIsCancelled()
+void LoadingTest::aPartiallyLoadedTraceStaysUsableAfterCancel()
 {
     const QTemporaryDir folder;
     Session session;
@@ -192,7 +192,7 @@ struct Opened {
 
 } // namespace
 
-void LoadingTest::bookmarksGoAlongWithACopy()
+void LoadingTest::anExportedCopyContainsTheBookmarks()
 {
     const QTemporaryDir folder;
     const auto time = profiler::traceTime(2'000'123);
@@ -212,7 +212,7 @@ void LoadingTest::bookmarksGoAlongWithACopy()
     QCOMPARE(second.bookmarks(), opened.bookmarks());
 }
 
-void LoadingTest::bookmarksThatACopyBroughtCanBeTakenAway()
+void LoadingTest::bookmarksFromACopyCanBeRemoved()
 {
     const QTemporaryDir folder;
     const auto time = profiler::traceTime(2'000'000);

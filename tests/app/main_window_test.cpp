@@ -84,22 +84,22 @@ private slots:
     void init();
     void theShellPaintsBeforeTheDocksAreMade();
     void itOpensWithEveryView();
-    void theStartPageStartsTheReadyTraining();
+    void theStartPageStartsTheExampleTraining();
     void everyMenuActionHasAKeyOrIsRare();
     void actionsFollowTheRun();
     void theQuestionForACopyNamesTheFolderAndTheReason();
-    void theStatusLineTellsHowFarItIs();
-    void aCrashStandsInTheStrip();
+    void theStatusLineShowsTheProgress();
+    void aCrashIsShownInTheStrip();
     void droppingATraceOpensIt();
     void findingsBecomeCards();
     void showSelectsTheEvidence();
-    void lightAndDarkAreWorn();
-    void layoutAndThemeComeBack();
+    void bothThemesAreApplied();
+    void layoutAndThemeAreRestored();
     void closingDuringARunAsksOnce();
     void bookmarksOfARunAreKeptWhenTheWindowCloses();
-    void noTwoActionsShareAKey();
-    void anAnswerTakesThePlaceOfAnOldError();
-    void theStopActionStopsWhatIsMeasured();
+    void noTwoActionsShareAShortcut();
+    void anAnswerReplacesAnOldError();
+    void theStopActionStopsTheMeasurement();
 };
 
 void MainWindowTest::init()
@@ -137,7 +137,7 @@ void MainWindowTest::itOpensWithEveryView()
     QVERIFY(find<QTreeView>(&app.window, "runsList")->header()->resizeContentsPrecision() <= 100);
 }
 
-void MainWindowTest::theStartPageStartsTheReadyTraining()
+void MainWindowTest::theStartPageStartsTheExampleTraining()
 {
     App app;
     QTest::mouseClick(find<QPushButton>(&app.window, "tryIt"), Qt::LeftButton);
@@ -190,7 +190,7 @@ void MainWindowTest::actionsFollowTheRun()
     QVERIFY(action(app.window, "start")->isEnabled());
 }
 
-void MainWindowTest::theStatusLineTellsHowFarItIs()
+void MainWindowTest::theStatusLineShowsTheProgress()
 {
     App app;
     app.session.setConfiguration(shortTraining(100000), "long");
@@ -204,7 +204,7 @@ void MainWindowTest::theStatusLineTellsHowFarItIs()
     QVERIFY(status->text().startsWith("ready"));
 }
 
-void MainWindowTest::aCrashStandsInTheStrip()
+void MainWindowTest::aCrashIsShownInTheStrip()
 {
     useScript("crash");
     App app;
@@ -289,7 +289,7 @@ void MainWindowTest::showSelectsTheEvidence()
     QVERIFY(*app.selection.slice() != first);
 }
 
-void MainWindowTest::lightAndDarkAreWorn()
+void MainWindowTest::bothThemesAreApplied()
 {
     App app;
     action(app.window, "themeDark")->trigger();
@@ -306,7 +306,7 @@ void MainWindowTest::lightAndDarkAreWorn()
     QVERIFY(light.pixelColor(ground).lightness() > 200);
 }
 
-void MainWindowTest::layoutAndThemeComeBack()
+void MainWindowTest::layoutAndThemeAreRestored()
 {
     {
         App app;
@@ -363,7 +363,7 @@ void MainWindowTest::bookmarksOfARunAreKeptWhenTheWindowCloses()
     QCOMPARE(kept->front().note, QString("here"));
 }
 
-void MainWindowTest::noTwoActionsShareAKey()
+void MainWindowTest::noTwoActionsShareAShortcut()
 {
     App app;
     // Shortcuts of the window, and those of each view, which include the window's.
@@ -387,7 +387,7 @@ void MainWindowTest::noTwoActionsShareAKey()
         }
 }
 
-void MainWindowTest::anAnswerTakesThePlaceOfAnOldError()
+void MainWindowTest::anAnswerReplacesAnOldError()
 {
     App app;
     const QTemporaryDir folder;
@@ -399,7 +399,7 @@ void MainWindowTest::anAnswerTakesThePlaceOfAnOldError()
     QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible() && strip->text().contains("Report saved"), 20000);
 }
 
-void MainWindowTest::theStopActionStopsWhatIsMeasured()
+void MainWindowTest::theStopActionStopsTheMeasurement()
 {
     App app;
     QVERIFY(!action(app.window, "stop")->isEnabled());

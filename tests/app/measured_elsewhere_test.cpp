@@ -137,18 +137,18 @@ private slots:
         app_test::useScript("train");
     }
     void anOriginIsTheTrainingWithoutItsRecording();
-    void anEditedScriptIsAnotherOrigin();
-    void aTraceOfAnotherMachineIsToldApart();
+    void anEditedScriptHasAnotherOrigin();
+    void aTraceOfAnotherMachineIsDistinguished();
     void measuredChangesDoNotMakeAnotherTraining();
     void aResultIsShownWithItsTrainingOnly();
-    void aForeignTraceHasNoResultOfOurs();
-    void aKeptChangeIsElsewhereAfterARestart();
-    void aKeptChangeOfAnotherMachineIsElsewhere();
-    void whatIsMeasuredHereIsNoResultOfAnotherMachine();
-    void anEditedScriptHasItsResultsElsewhere();
-    void aReportHasNoResultOfAnotherTraining();
-    void tuningSaysWhatWasTuned();
-    void aMeasurementOfTheTraceBeforeIsNotOnItsCard();
+    void anUnrelatedTraceHasNoResults();
+    void aKeptChangeIsMeasuredElsewhereAfterARestart();
+    void aKeptChangeOfAnotherMachineIsMeasuredElsewhere();
+    void aLocalMeasurementIsNotAResultOfAnotherMachine();
+    void resultsOfAnEditedScriptAreMeasuredElsewhere();
+    void aReportContainsNoResultOfAnotherTraining();
+    void tuningNamesItsSubject();
+    void aMeasurementOfAnEarlierTraceIsNotOnTheCard();
 };
 
 void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
@@ -177,7 +177,7 @@ void MeasuredElsewhereTest::anOriginIsTheTrainingWithoutItsRecording()
     QCOMPARE(app::originOf(*test_support::traceFromText("main\nop a 0 1\n"), "/tmp/a.json").name, QString("a.json"));
 }
 
-void MeasuredElsewhereTest::anEditedScriptIsAnotherOrigin()
+void MeasuredElsewhereTest::anEditedScriptHasAnotherOrigin()
 {
     const auto idOf = [](const std::string& lines) {
         const auto trace = test_support::traceFromText(lines + "main\nop a 0 1\n");
@@ -192,7 +192,7 @@ void MeasuredElsewhereTest::anEditedScriptIsAnotherOrigin()
     QCOMPARE(idOf(source("1")), idOf(source("1") + "meta host.cpu EPYC\n")); // the machine is compared separately
 }
 
-void MeasuredElsewhereTest::aTraceOfAnotherMachineIsToldApart()
+void MeasuredElsewhereTest::aTraceOfAnotherMachineIsDistinguished()
 {
     const auto isOf = [](const advisor::Machine& machine, const std::string& lines) {
         return app::isMachineOf(machine, *test_support::traceFromText(lines + "main\nop a 0 1\n"));
@@ -266,7 +266,7 @@ void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
     QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
 }
 
-void MeasuredElsewhereTest::aForeignTraceHasNoResultOfOurs()
+void MeasuredElsewhereTest::anUnrelatedTraceHasNoResults()
 {
     const QTemporaryDir folder;
     Session session;
@@ -280,7 +280,7 @@ void MeasuredElsewhereTest::aForeignTraceHasNoResultOfOurs()
     QCOMPARE(session.otherResults().size(), std::size_t{1});
 }
 
-void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
+void MeasuredElsewhereTest::aKeptChangeIsMeasuredElsewhereAfterARestart()
 {
     const QTemporaryDir folder;
     app::KeptSession kept;
@@ -316,7 +316,7 @@ void MeasuredElsewhereTest::aKeptChangeIsElsewhereAfterARestart()
     QVERIFY(find<QWidget>(&app.window, "journal")->isVisible());
 }
 
-void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
+void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsMeasuredElsewhere()
 {
     const QTemporaryDir folder;
     app::KeptSession kept;
@@ -355,7 +355,7 @@ void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsElsewhere()
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
 }
 
-void MeasuredElsewhereTest::whatIsMeasuredHereIsNoResultOfAnotherMachine()
+void MeasuredElsewhereTest::aLocalMeasurementIsNotAResultOfAnotherMachine()
 {
     const QTemporaryDir folder;
     const auto configuration = training("32");
@@ -378,7 +378,7 @@ void MeasuredElsewhereTest::whatIsMeasuredHereIsNoResultOfAnotherMachine()
     QVERIFY(session.otherResults().empty());
 }
 
-void MeasuredElsewhereTest::anEditedScriptHasItsResultsElsewhere()
+void MeasuredElsewhereTest::resultsOfAnEditedScriptAreMeasuredElsewhere()
 {
     const QTemporaryDir folder;
     const auto program = [](const char* hash) {
@@ -405,7 +405,7 @@ void MeasuredElsewhereTest::anEditedScriptHasItsResultsElsewhere()
     QVERIFY2(elsewhereText(*panel).contains("Its files have changed since"), qPrintable(elsewhereText(*panel)));
 }
 
-void MeasuredElsewhereTest::aReportHasNoResultOfAnotherTraining()
+void MeasuredElsewhereTest::aReportContainsNoResultOfAnotherTraining()
 {
     const QTemporaryDir folder;
     const auto first = training("32"), second = training("48");
@@ -420,7 +420,7 @@ void MeasuredElsewhereTest::aReportHasNoResultOfAnotherTraining()
     QVERIFY(!reportOf(session, folder.filePath("foreign.html")).contains("adamw"));
 }
 
-void MeasuredElsewhereTest::tuningSaysWhatWasTuned()
+void MeasuredElsewhereTest::tuningNamesItsSubject()
 {
     const QTemporaryDir folder;
     const auto other = training("48");
@@ -442,7 +442,7 @@ void MeasuredElsewhereTest::tuningSaysWhatWasTuned()
     QVERIFY2(origin->text().startsWith("Measured elsewhere: tuning of "), qPrintable(origin->text()));
 }
 
-void MeasuredElsewhereTest::aMeasurementOfTheTraceBeforeIsNotOnItsCard()
+void MeasuredElsewhereTest::aMeasurementOfAnEarlierTraceIsNotOnTheCard()
 {
     const QTemporaryDir folder;
     const auto first = training("32"), second = training("48");

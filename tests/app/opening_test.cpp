@@ -87,19 +87,19 @@ private slots:
         useScript("train");
         QSettings().clear();
     }
-    void ofSeveralDroppedFilesTheFirstOpens();
-    void aFileThatIsNoTraceIsSaidInTheStrip();
+    void theFirstOfSeveralDroppedFilesOpens();
+    void aFileThatIsNotATraceIsReportedInTheStrip();
     void openedTracesAreRemembered();
     void theStartPageListsTracesAndSamples();
     void tryItWaitsWhileSomethingRuns();
-    void aDroppedConfigurationIsTaken();
+    void aDroppedConfigurationIsLoaded();
     void everySubjectHasATable();
     void aTableRowMovesTheTimeline();
-    void everyViewIsReachedByItsKey();
+    void everyViewIsReachedByItsShortcut();
     void theWindowFitsALaptop();
 };
 
-void OpeningTest::ofSeveralDroppedFilesTheFirstOpens()
+void OpeningTest::theFirstOfSeveralDroppedFilesOpens()
 {
     App app;
     const QTemporaryDir folder;
@@ -115,7 +115,7 @@ void OpeningTest::ofSeveralDroppedFilesTheFirstOpens()
     QVERIFY2(strip->detail().contains("other.sstrace"), qPrintable(strip->detail()));
 }
 
-void OpeningTest::aFileThatIsNoTraceIsSaidInTheStrip()
+void OpeningTest::aFileThatIsNotATraceIsReportedInTheStrip()
 {
     App app;
     const QTemporaryDir folder;
@@ -194,7 +194,7 @@ void OpeningTest::tryItWaitsWhileSomethingRuns()
     QVERIFY(tryIt->isEnabled());
 }
 
-void OpeningTest::aDroppedConfigurationIsTaken()
+void OpeningTest::aDroppedConfigurationIsLoaded()
 {
     App app;
     const QTemporaryDir folder;
@@ -234,7 +234,7 @@ void OpeningTest::aTableRowMovesTheTimeline()
     QCOMPARE(panel->view()->currentRow(), std::optional<std::size_t>(59));
 }
 
-void OpeningTest::everyViewIsReachedByItsKey()
+void OpeningTest::everyViewIsReachedByItsShortcut()
 {
     App app;
     const QTemporaryDir folder;

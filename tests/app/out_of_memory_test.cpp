@@ -99,12 +99,12 @@ class OutOfMemoryTest : public QObject {
     Q_OBJECT
 private slots:
     void cleanup() { failingFrom = 0; }
-    void anEventThatRunsOutOfMemoryIsTold();
-    void aReaderThatRunsOutOfMemoryIsTold();
-    void anAnalysisThatRunsOutOfMemoryIsTold();
+    void anEventThatRunsOutOfMemoryIsReported();
+    void aReaderThatRunsOutOfMemoryIsReported();
+    void anAnalysisThatRunsOutOfMemoryIsReported();
 };
 
-void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
+void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsReported()
 {
     const QTemporaryDir folder;
     const auto file = longTrace(folder);
@@ -123,7 +123,7 @@ void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsTold()
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
 }
 
-void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
+void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsReported()
 {
     const QTemporaryDir folder;
     const auto file = longTrace(folder);
@@ -150,7 +150,7 @@ void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsTold()
     QVERIFY(!empty->text().contains("was not analysed"));
 }
 
-void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsTold()
+void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsReported()
 {
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();

@@ -36,7 +36,7 @@ TEST(OutputText, AProgressBarIsOneLine)
     EXPECT_EQ(shown({"12/12\b\b\b\b\b13/12"}), "13/12");
 }
 
-TEST(OutputText, OnlyWhatChangesIsShownAnew)
+TEST(OutputText, OnlyChangedTextIsUpdated)
 {
     OutputText text;
     text.take(u"Epoch 1:  10%");

@@ -110,12 +110,12 @@ class PdfReportTest : public QObject {
 
 private slots:
     void namesAreTextAndNeverMarkup();
-    void figuresKeepTheirShape();
+    void chartsKeepTheirAspectRatio();
     void noHeadingEndsAPage();
-    void isWrittenWholeOrNotAtAll();
-    void wordsOfTablesStayWhole();
-    void longNamesStandShortAndWhole();
-    void namesBreakAtTheirJoints();
+    void isWrittenCompletelyOrNotAtAll();
+    void wordsInTablesAreNotBroken();
+    void longNamesAreShownShortenedAndInFull();
+    void namesBreakAtSeparators();
 };
 
 void PdfReportTest::namesAreTextAndNeverMarkup()
@@ -127,7 +127,7 @@ void PdfReportTest::namesAreTextAndNeverMarkup()
         QVERIFY2(text.contains(part), part);
 }
 
-void PdfReportTest::figuresKeepTheirShape()
+void PdfReportTest::chartsKeepTheirAspectRatio()
 {
     app::SvgObject object(nullptr);
     QTextCharFormat format;
@@ -170,7 +170,7 @@ void PdfReportTest::noHeadingEndsAPage()
     }
 }
 
-void PdfReportTest::isWrittenWholeOrNotAtAll()
+void PdfReportTest::isWrittenCompletelyOrNotAtAll()
 {
     const QTemporaryDir folder;
     const QString path = folder.filePath("report.pdf");
@@ -184,7 +184,7 @@ void PdfReportTest::isWrittenWholeOrNotAtAll()
     QVERIFY(QString::fromStdString(failed.error().message()).contains("cannot be written"));
 }
 
-void PdfReportTest::wordsOfTablesStayWhole()
+void PdfReportTest::wordsInTablesAreNotBroken()
 {
     // A4 without margins, at the resolution of the report.
     const Paper paper(crowded());
@@ -206,7 +206,7 @@ void PdfReportTest::wordsOfTablesStayWhole()
     QVERIFY(paper.document.size().width() <= paper.document.pageSize().width() + 1);
 }
 
-void PdfReportTest::longNamesStandShortAndWhole()
+void PdfReportTest::longNamesAreShownShortenedAndInFull()
 {
     const Paper paper(crowded());
     const QStringList lines = linesOfTables(paper);
@@ -225,7 +225,7 @@ void PdfReportTest::longNamesStandShortAndWhole()
     QVERIFY(Paper(model).document.toPlainText().contains("(record at the level full)"));
 }
 
-void PdfReportTest::namesBreakAtTheirJoints()
+void PdfReportTest::namesBreakAtSeparators()
 {
     std::string path;
     for (int i = 0; i < 40; ++i)

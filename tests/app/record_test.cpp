@@ -90,28 +90,28 @@ public:
 
 private slots:
     void init() { QSettings().clear(); }
-    void wordsAreAShellsWords();
+    void wordsAreSplitLikeInAShell();
     void aProgramIsRecordedAndItsTraceOpened();
     void aProgramIsAskedAboutOnceForItsCommandAndContent();
     void returnStartsAndTheCommandIsRemembered();
-    void whatCannotBeStartedIsSaid();
+    void aFailedStartIsReported();
     void eachFieldSaysWhatIsWrongWithItBeforeTheStart();
     void theEnvironmentReachesTheCommandAndIsRemembered();
     void twoWindowsThatRecordInTheSameSecondKeepTheirTraces();
-    void whoEndedARecordingIsAmongTheTracesNotes();
-    void aBadEndIsSaidAndTheTraceStays();
+    void theTraceNotesWhoEndedTheRecording();
+    void aFailureIsReportedAndTheTraceStays();
     void stopEndsTheCommandAndKeepsItsTrace();
-    void aPartIsRecorded();
-    void operatorsOfSomeStepsAreAskedFor();
+    void aPartOfARunIsRecorded();
+    void operatorsOfSomeStepsAreRequested();
     void onlyOneAtATime();
-    void aLetterMayComeInTwoParts();
+    void aCharacterMayArriveInTwoParts();
     void theOptionsOfAProgramAreOffered();
     void theWindowWaitsForTheRecordingAndKeepsIt();
     void recordsAndIsKilled();
     void nothingIsLeftOfARecordingWhoseAppIsKilled();
 };
 
-void RecordTest::wordsAreAShellsWords()
+void RecordTest::wordsAreSplitLikeInAShell()
 {
     using Words = std::vector<std::string>;
     QCOMPARE(words("python 'my train.py' --name=\"a b\" c\\ d"), (Words{"python", "my train.py", "--name=a b", "c d"}));
@@ -222,7 +222,7 @@ void RecordTest::returnStartsAndTheCommandIsRemembered()
     QCOMPARE(find<QComboBox>(dialog, "level")->currentData().toString(), QString("full"));
 }
 
-void RecordTest::whatCannotBeStartedIsSaid()
+void RecordTest::aFailedStartIsReported()
 {
     App app;
     auto* dialog = openDialog(app, "no-such-command-here --fast");
@@ -325,7 +325,7 @@ void RecordTest::twoWindowsThatRecordInTheSameSecondKeepTheirTraces()
     QCOMPARE(files(), before);
 }
 
-void RecordTest::whoEndedARecordingIsAmongTheTracesNotes()
+void RecordTest::theTraceNotesWhoEndedTheRecording()
 {
     App app;
     auto* dialog = openDialog(app, QString("sh -c '%1 ranges; kill -TERM $$'").arg(NVTX_PROGRAM));
@@ -337,7 +337,7 @@ void RecordTest::whoEndedARecordingIsAmongTheTracesNotes()
                         [](const auto& note) { return note.id == "record.ended.program_killed"; }));
 }
 
-void RecordTest::aBadEndIsSaidAndTheTraceStays()
+void RecordTest::aFailureIsReportedAndTheTraceStays()
 {
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " crash");
@@ -362,7 +362,7 @@ void RecordTest::stopEndsTheCommandAndKeepsItsTrace()
     QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
 }
 
-void RecordTest::aPartIsRecorded()
+void RecordTest::aPartOfARunIsRecorded()
 {
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " slowly 10");
@@ -376,7 +376,7 @@ void RecordTest::aPartIsRecorded()
     QVERIFY(ranges > 0 && ranges < 10);
 }
 
-void RecordTest::operatorsOfSomeStepsAreAskedFor()
+void RecordTest::operatorsOfSomeStepsAreRequested()
 {
     const auto press = [](app::RecordDialog* dialog) {
         pressRecord(dialog);
@@ -423,7 +423,7 @@ void RecordTest::onlyOneAtATime()
     QVERIFY(find<QAction>(&app.window, "start")->isEnabled());
 }
 
-void RecordTest::aLetterMayComeInTwoParts()
+void RecordTest::aCharacterMayArriveInTwoParts()
 {
     App app;
     auto* dialog = openDialog(app, R"(sh -c 'printf "caf\303"; sleep 0.4; printf "\251!"')");

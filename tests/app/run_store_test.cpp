@@ -75,17 +75,17 @@ public:
 
 private slots:
     void cleanup() { std::filesystem::remove_all(app::runsRoot()); }
-    void aLongListOfRunsIsReadBesideTheWindow();
-    void aLargeRunIsRemovedBesideTheWindow();
+    void aLongListOfRunsIsReadInTheBackground();
+    void aLargeRunIsRemovedInTheBackground();
     void severalRunsAreRemovedOneAfterAnother();
     void aRunThatStartsWhileTheListIsReadStays();
-    void aFifoInARunsFolderIsPassedOver();
+    void aFifoInARunFolderIsSkipped();
     void aFifoThatIsOpenedAsATraceIsRefused();
-    void aDroppedFileIsLookedAtBesideTheWindow();
+    void aDroppedFileIsReadInTheBackground();
     void ofTwentyTracesOpenedAtMostTwoAreAnalysedAtOnce();
 };
 
-void RunStoreTest::aLongListOfRunsIsReadBesideTheWindow()
+void RunStoreTest::aLongListOfRunsIsReadInTheBackground()
 {
     makeRuns(app::runsRoot(), kRuns);
     const qint64 reading = msOf([] { QCOMPARE(app::readRuns(app::runsRoot()).size(), std::size_t{kRuns}); });
@@ -101,7 +101,7 @@ void RunStoreTest::aLongListOfRunsIsReadBesideTheWindow()
                            [](const auto& a, const auto& b) { return a.name > b.name; }));
 }
 
-void RunStoreTest::aLargeRunIsRemovedBesideTheWindow()
+void RunStoreTest::aLargeRunIsRemovedInTheBackground()
 {
     makeRuns(app::runsRoot(), 2);
     Session session;
@@ -147,7 +147,7 @@ void RunStoreTest::aRunThatStartsWhileTheListIsReadStays()
     QCOMPARE(session.runs().front().outcome.state, QString("stopped"));
 }
 
-void RunStoreTest::aFifoInARunsFolderIsPassedOver()
+void RunStoreTest::aFifoInARunFolderIsSkipped()
 {
     makeRuns(app::runsRoot(), 2);
     for (const char* folder : {"2026-01-01_00-00-00-fifo", "2026-01-02_00-00-00-fifo"}) {
@@ -179,7 +179,7 @@ void RunStoreTest::aFifoThatIsOpenedAsATraceIsRefused()
     }
 }
 
-void RunStoreTest::aDroppedFileIsLookedAtBesideTheWindow()
+void RunStoreTest::aDroppedFileIsReadInTheBackground()
 {
     const QTemporaryDir folder;
     config::TrainingConfig configuration;

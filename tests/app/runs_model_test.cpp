@@ -42,10 +42,10 @@ private slots:
     void anotherBaselineMayBeChosen();
     void aFailedRunHasNoRate();
     void aRunWithoutAResultSaysWhy();
-    void theMetricIsTheWorkloads();
-    void itKeepsTheRulesOfModels();
+    void theMetricIsThatOfTheWorkload();
+    void itFollowsTheRulesOfItemModels();
     void runsSurviveOnDisk();
-    void twoRunsInOneSecondHaveFoldersOfTheirOwn();
+    void twoRunsInOneSecondHaveSeparateFolders();
 };
 
 void RunsModelTest::changesAreAgainstTheOldestRunOfTheSameModel()
@@ -122,7 +122,7 @@ void RunsModelTest::aRunWithoutAResultSaysWhy()
     QVERIFY(app::removeRun(*made).has_value());
 }
 
-void RunsModelTest::theMetricIsTheWorkloads()
+void RunsModelTest::theMetricIsThatOfTheWorkload()
 {
     RunRecord text = run("2", "workload=gpt", 100), images = run("1", "", 100);
     text.outcome.validationMetric = 4.25;
@@ -135,7 +135,7 @@ void RunsModelTest::theMetricIsTheWorkloads()
     QVERIFY2(said(1).contains("validation accuracy 87.1 %"), qPrintable(said(1)));
 }
 
-void RunsModelTest::itKeepsTheRulesOfModels()
+void RunsModelTest::itFollowsTheRulesOfItemModels()
 {
     RunsModel model;
     QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -172,7 +172,7 @@ void RunsModelTest::runsSurviveOnDisk()
     QVERIFY(app::readRuns(root.path().toStdString()).empty());
 }
 
-void RunsModelTest::twoRunsInOneSecondHaveFoldersOfTheirOwn()
+void RunsModelTest::twoRunsInOneSecondHaveSeparateFolders()
 {
     QTemporaryDir root;
     const auto first = app::makeRun(root.path().toStdString(), {});

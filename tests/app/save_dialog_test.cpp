@@ -56,8 +56,8 @@ public:
 private slots:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void aNameGetsTheExtensionOfTheChosenKind();
-    void aNameWithADotIsNoExtension();
-    void aFileThatTheExtensionNamesIsAskedAbout();
+    void aDotInANameIsNotAnExtension();
+    void aFileWithTheAddedExtensionNeedsConfirmation();
 
 private:
     void make(const QString& name) const
@@ -80,13 +80,13 @@ void SaveDialogTest::aNameGetsTheExtensionOfTheChosenKind()
     QCOMPARE(pdf.asked, 0);
 }
 
-void SaveDialogTest::aNameWithADotIsNoExtension()
+void SaveDialogTest::aDotInANameIsNotAnExtension()
 {
     const SimulatedUser named("run.v2", kKinds[0].filter, {});
     QCOMPARE(ask(), m_folder->filePath("run.v2.html"));
 }
 
-void SaveDialogTest::aFileThatTheExtensionNamesIsAskedAbout()
+void SaveDialogTest::aFileWithTheAddedExtensionNeedsConfirmation()
 {
     make("mine.pdf");
     {

@@ -107,10 +107,10 @@ class SelectionPanelTest : public QObject {
     Q_OBJECT
 private slots:
     void itReadsAllArgumentsFromTheFile();
-    void itSaysWhyTheyCannotBeRead();
-    void whatWasReadOfAPartIsReadAgainOfTheWhole();
-    void aRangeOfAPartIsSummedUpAgainOfTheWhole();
-    void itTellsTheOwnTimeAndTheStep();
+    void itReportsWhyTheyCannotBeRead();
+    void argumentsAreReadAgainForTheCompleteTrace();
+    void aRangeIsSummarizedAgainForTheCompleteTrace();
+    void itShowsTheSelfTimeAndTheStep();
     void linksJump();
     void linksAreLegibleAfterAChangeOfTheme();
 };
@@ -128,7 +128,7 @@ void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
     QCOMPARE(shown.said().count("gemm"), 1);
 }
 
-void SelectionPanelTest::itSaysWhyTheyCannotBeRead()
+void SelectionPanelTest::itReportsWhyTheyCannotBeRead()
 {
     Panel shown(traceWithSource(200));
     shown.select("gemm");
@@ -136,7 +136,7 @@ void SelectionPanelTest::itSaysWhyTheyCannotBeRead()
     QVERIFY(shown.said().contains("500 ns")); // existing details stay
 }
 
-void SelectionPanelTest::whatWasReadOfAPartIsReadAgainOfTheWhole()
+void SelectionPanelTest::argumentsAreReadAgainForTheCompleteTrace()
 {
     Panel shown(traceWithSource(100, 1, false));
     shown.select("gemm");
@@ -144,7 +144,7 @@ void SelectionPanelTest::whatWasReadOfAPartIsReadAgainOfTheWhole()
     QTRY_VERIFY2(shown.said().contains("[128, 1, 1]"), qPrintable(shown.said()));
 }
 
-void SelectionPanelTest::aRangeOfAPartIsSummedUpAgainOfTheWhole()
+void SelectionPanelTest::aRangeIsSummarizedAgainForTheCompleteTrace()
 {
     Panel shown(traceWithSource(100, 1, false));
     shown.selection.selectRange({TraceTime(Nanoseconds(1000)), TraceTime(Nanoseconds(3000))});
@@ -153,7 +153,7 @@ void SelectionPanelTest::aRangeOfAPartIsSummedUpAgainOfTheWhole()
     QTRY_VERIFY2(shown.said().contains("3 slices,"), qPrintable(shown.said()));
 }
 
-void SelectionPanelTest::itTellsTheOwnTimeAndTheStep()
+void SelectionPanelTest::itShowsTheSelfTimeAndTheStep()
 {
     Panel shown(test_support::traceFromText(kTraining));
     const auto steps = std::make_shared<const std::vector<analysis::Step>>(analysis::findSteps(*shown.trace));

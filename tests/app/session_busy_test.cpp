@@ -50,16 +50,16 @@ public:
 
 private slots:
     void init() { useScript("train"); }
-    void whatIsTypedCountsAtTheStart();
-    void whatIsRefusedHoldsTheStartBack();
+    void pendingInputCountsAtTheStart();
+    void aRejectedValuePreventsTheStart();
     void aRecordingKeepsEverythingElseFromStarting();
-    void whatIsMeasuredIsStoppedLikeATraining();
+    void aMeasurementIsStoppedLikeATraining();
     void stopIsNotForgottenByTheCard();
-    void aCardMadeWhileItIsMeasuredShowsIt();
-    void anotherTraceStopsWhatIsMeasured();
+    void aCardCreatedDuringItsMeasurementShowsIt();
+    void anotherTraceStopsTheMeasurement();
 };
 
-void SessionBusyTest::whatIsTypedCountsAtTheStart()
+void SessionBusyTest::pendingInputCountsAtTheStart()
 {
     Session session;
     app::ConfigurationForm form(&session, nullptr);
@@ -75,7 +75,7 @@ void SessionBusyTest::whatIsTypedCountsAtTheStart()
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, kPatienceMs);
 }
 
-void SessionBusyTest::whatIsRefusedHoldsTheStartBack()
+void SessionBusyTest::aRejectedValuePreventsTheStart()
 {
     Session session;
     app::ConfigurationForm form(&session, nullptr);
@@ -116,7 +116,7 @@ void SessionBusyTest::aRecordingKeepsEverythingElseFromStarting()
     QCOMPARE(changed.count(), 2);
 }
 
-void SessionBusyTest::whatIsMeasuredIsStoppedLikeATraining()
+void SessionBusyTest::aMeasurementIsStoppedLikeATraining()
 {
     Session session;
     QVERIFY(!session.canStop());
@@ -154,7 +154,7 @@ void SessionBusyTest::stopIsNotForgottenByTheCard()
     QVERIFY(!stop->isVisibleTo(&card));
 }
 
-void SessionBusyTest::aCardMadeWhileItIsMeasuredShowsIt()
+void SessionBusyTest::aCardCreatedDuringItsMeasurementShowsIt()
 {
     Session session;
     app::Selection selection;
@@ -170,7 +170,7 @@ void SessionBusyTest::aCardMadeWhileItIsMeasuredShowsIt()
     QTRY_VERIFY_WITH_TIMEOUT(!session.isBusy(), kPatienceMs);
 }
 
-void SessionBusyTest::anotherTraceStopsWhatIsMeasured()
+void SessionBusyTest::anotherTraceStopsTheMeasurement()
 {
     Session session;
     session.setConfiguration(shortTraining(), "short");

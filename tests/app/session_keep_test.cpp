@@ -133,24 +133,24 @@ public:
 
 private slots:
     void init() { QFile::remove(sessionPath()); }
-    void aKeptChangeComesBackWhole();
+    void aKeptChangeIsRestoredCompletely();
     void configurationAndUndoSurviveARestart();
     void aKeptChangeIsUndoneAfterARestart();
-    void whatTuningKeptIsUndoneAsOneStepAfterARestart();
+    void aTuningResultIsUndoneAsOneStepAfterARestart();
     void aStepOfAnOlderVersionIsRead();
-    void aProgramsChangeIsNoneOfAConfiguration();
-    void theJournalTakesAChangeBack();
-    void bothKeysOfAChangeAreTakenBack();
-    void takingAChangeBackLeavesWhatWasSetSince();
-    void whatWasMeasuredWithOtherSettingsIsNotKept();
+    void aProgramChangeDoesNotBelongToAConfiguration();
+    void theJournalUndoesAChange();
+    void bothKeysOfAChangeAreUndone();
+    void undoingAChangeKeepsLaterEdits();
+    void measurementsWithOtherSettingsCannotBeKept();
     void aKeptChangeOfAnUnknownKeyIsRefused();
-    void aSessionThatWasNotRestoredKeepsNothing();
-    void theSecondWindowKeepsNothing();
-    void anUnreadableSessionIsPutAside_data();
-    void anUnreadableSessionIsPutAside();
+    void aSessionThatWasNotRestoredSavesNothing();
+    void theSecondWindowSavesNothing();
+    void anUnreadableSessionIsMovedAside_data();
+    void anUnreadableSessionIsMovedAside();
 };
 
-void SessionKeepTest::aKeptChangeComesBackWhole()
+void SessionKeepTest::aKeptChangeIsRestoredCompletely()
 {
     app::KeptSession kept;
     kept.journal.changes = {keptChange()};
@@ -191,7 +191,7 @@ void SessionKeepTest::aKeptChangeComesBackWhole()
     QVERIFY(b.verdict == a.verdict && b.why == a.why && b.secondsSpent == 12.5);
 }
 
-void SessionKeepTest::aProgramsChangeIsNoneOfAConfiguration()
+void SessionKeepTest::aProgramChangeDoesNotBelongToAConfiguration()
 {
     app::KeptSession kept;
     app::KeptChange ofProgram = keptChange();
@@ -259,7 +259,7 @@ void SessionKeepTest::aKeptChangeIsUndoneAfterARestart()
     QCOMPARE(session.configuration().text("loader.workers"), "2");
 }
 
-void SessionKeepTest::whatTuningKeptIsUndoneAsOneStepAfterARestart()
+void SessionKeepTest::aTuningResultIsUndoneAsOneStepAfterARestart()
 {
     app::KeptChange second = keptChange();
     second.ruleId = "loader.workers #2";
@@ -303,7 +303,7 @@ void SessionKeepTest::aStepOfAnOlderVersionIsRead()
     QVERIFY(session.journal().changes.empty());
 }
 
-void SessionKeepTest::theJournalTakesAChangeBack()
+void SessionKeepTest::theJournalUndoesAChange()
 {
     writeJournal();
     Session session;
@@ -319,7 +319,7 @@ void SessionKeepTest::theJournalTakesAChangeBack()
     QCOMPARE(session.configuration().text("loader.workers"), "2");
 }
 
-void SessionKeepTest::bothKeysOfAChangeAreTakenBack()
+void SessionKeepTest::bothKeysOfAChangeAreUndone()
 {
     writeKeptInParts(keptInParts());
     {
@@ -338,7 +338,7 @@ void SessionKeepTest::bothKeysOfAChangeAreTakenBack()
     QCOMPARE(session.journal().changes.size(), std::size_t{1});
 }
 
-void SessionKeepTest::takingAChangeBackLeavesWhatWasSetSince()
+void SessionKeepTest::undoingAChangeKeepsLaterEdits()
 {
     writeKeptInParts(keptInParts());
     Session session;
@@ -349,7 +349,7 @@ void SessionKeepTest::takingAChangeBackLeavesWhatWasSetSince()
     QVERIFY(!session.undoStack()->undoText().contains("batch.size"));
 }
 
-void SessionKeepTest::whatWasMeasuredWithOtherSettingsIsNotKept()
+void SessionKeepTest::measurementsWithOtherSettingsCannotBeKept()
 {
     app_test::useScript("train");
     advisor::RuleAdvice advice;
@@ -397,7 +397,7 @@ void SessionKeepTest::aKeptChangeOfAnUnknownKeyIsRefused()
     QVERIFY(noticed[0][1].toString().contains("unknown settings"));
 }
 
-void SessionKeepTest::aSessionThatWasNotRestoredKeepsNothing()
+void SessionKeepTest::aSessionThatWasNotRestoredSavesNothing()
 {
     {
         Session session;
@@ -406,7 +406,7 @@ void SessionKeepTest::aSessionThatWasNotRestoredKeepsNothing()
     QVERIFY(!QFile::exists(sessionPath()));
 }
 
-void SessionKeepTest::theSecondWindowKeepsNothing()
+void SessionKeepTest::theSecondWindowSavesNothing()
 {
     Session first;
     first.restore();
@@ -424,7 +424,7 @@ void SessionKeepTest::theSecondWindowKeepsNothing()
     QCOMPARE((*kept)->configuration.text("loader.workers"), "2");
 }
 
-void SessionKeepTest::anUnreadableSessionIsPutAside_data()
+void SessionKeepTest::anUnreadableSessionIsMovedAside_data()
 {
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QString>("why");
@@ -435,7 +435,7 @@ void SessionKeepTest::anUnreadableSessionIsPutAside_data()
                           << "unknown settings";
 }
 
-void SessionKeepTest::anUnreadableSessionIsPutAside()
+void SessionKeepTest::anUnreadableSessionIsMovedAside()
 {
     QFETCH(QByteArray, text);
     QFETCH(QString, why);

@@ -32,19 +32,19 @@ private slots:
     void aBadConfigurationFileLeavesTheConfiguration();
 
     void aTrainingRunsAndLeavesItsTraceAndResult();
-    void snapshotsComeWhileItRuns();
+    void snapshotsArriveWhileItRuns();
     void stopEndsItAndKeepsTheTrace();
     void pauseHoldsTheSteps();
-    void aCrashIsToldWithTheTrainersLastWords();
-    void aKilledTrainerLeavesWhatItRecorded();
-    void garbageIsToldAndPassedOver();
-    void aTrainerThatRefusesIsTold();
-    void aMissingTrainerIsTold();
+    void aCrashIsReportedWithTheTrainersLastOutput();
+    void aKilledTrainerLeavesItsEvents();
+    void garbageIsReportedAndSkipped();
+    void aTrainerThatRefusesIsReported();
+    void aMissingTrainerIsReported();
 
-    void aTraceThatCannotBeReadIsToldAndTheOldOneStays();
+    void anUnreadableTraceIsReportedAndTheOldOneStays();
     void openingARunTakesItsConfiguration();
     void anExperimentMeasuresAndKeepingItIsUndone();
-    void whatChangesTheLearningIsJudgedByItsLoss();
+    void changesToTheLearningAreComparedByLoss();
     void anExperimentCanBeCancelled();
 
 private:
@@ -161,7 +161,7 @@ void SessionTest::aTrainingRunsAndLeavesItsTraceAndResult()
     QCOMPARE(later.runs().front().configuration, shortTraining());
 }
 
-void SessionTest::snapshotsComeWhileItRuns()
+void SessionTest::snapshotsArriveWhileItRuns()
 {
     Session session;
     session.setConfiguration(shortTraining(200), "longer");
@@ -211,7 +211,7 @@ void SessionTest::pauseHoldsTheSteps()
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
 }
 
-void SessionTest::aCrashIsToldWithTheTrainersLastWords()
+void SessionTest::aCrashIsReportedWithTheTrainersLastOutput()
 {
     useScript("crash");
     Session session;
@@ -226,7 +226,7 @@ void SessionTest::aCrashIsToldWithTheTrainersLastWords()
     QTRY_VERIFY_WITH_TIMEOUT(session.trace()->captureStats().cut, 20000);
 }
 
-void SessionTest::aKilledTrainerLeavesWhatItRecorded()
+void SessionTest::aKilledTrainerLeavesItsEvents()
 {
     useScript("killed");
     Session session;
@@ -238,7 +238,7 @@ void SessionTest::aKilledTrainerLeavesWhatItRecorded()
     QTRY_VERIFY_WITH_TIMEOUT(session.analysed() && session.analysed()->facts.steps.size() >= 9, 20000);
 }
 
-void SessionTest::garbageIsToldAndPassedOver()
+void SessionTest::garbageIsReportedAndSkipped()
 {
     useScript("garbage");
     Session session;
@@ -251,7 +251,7 @@ void SessionTest::garbageIsToldAndPassedOver()
     QCOMPARE(session.runs().front().outcome.steps, 30);
 }
 
-void SessionTest::aTrainerThatRefusesIsTold()
+void SessionTest::aTrainerThatRefusesIsReported()
 {
     useScript("refuse");
     Session session;
@@ -262,7 +262,7 @@ void SessionTest::aTrainerThatRefusesIsTold()
              qPrintable(told.at(0).at(0).toString()));
 }
 
-void SessionTest::aMissingTrainerIsTold()
+void SessionTest::aMissingTrainerIsReported()
 {
     qputenv("STEPSCOPE_TRAINER", "/nowhere/stepscope-train");
     Session session;
@@ -274,7 +274,7 @@ void SessionTest::aMissingTrainerIsTold()
     QVERIFY2(told.at(0).at(1).toString().contains("/nowhere/stepscope-train"), qPrintable(told.at(0).at(1).toString()));
 }
 
-void SessionTest::aTraceThatCannotBeReadIsToldAndTheOldOneStays()
+void SessionTest::anUnreadableTraceIsReportedAndTheOldOneStays()
 {
     Session session;
     session.setConfiguration(shortTraining(), "short");
@@ -349,7 +349,7 @@ void SessionTest::anExperimentMeasuresAndKeepingItIsUndone()
     QVERIFY(session.journal().changes.empty());
 }
 
-void SessionTest::whatChangesTheLearningIsJudgedByItsLoss()
+void SessionTest::changesToTheLearningAreComparedByLoss()
 {
     Session session;
     session.setConfiguration(shortTraining(60), "short"); // sixty steps of two milliseconds from each seed

@@ -29,15 +29,15 @@ public:
 
 private slots:
     void init() { useScript("train"); }
-    void aTraceFromElsewhereLeavesTheConfigurationAlone();
+    void anImportedTraceDoesNotChangeTheConfiguration();
     void stepsOfATraceWithoutMarksAreInferredUntilRemoved();
-    void whatIsBeingAnalysedIsSaidToBe();
+    void aRunningAnalysisIsShown();
     void aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt();
-    void rangesAreTakenAsStepsWhenAsked();
-    void whereNothingRepeatsNoStepsAreFound();
+    void rangesAreUsedAsStepsOnRequest();
+    void noStepsAreInferredWithoutRepetition();
     void anExportedTraceOpensAgain();
-    void anExportThatCannotBeWrittenIsTold();
-    void anExportGoesOnWhileAnotherTraceIsOpened();
+    void aFailedExportIsReported();
+    void anExportContinuesWhileAnotherTraceIsOpened();
     void reportsAreWrittenOneAfterAnother();
     void aRunIsDeletedWhileAnotherTrains();
 
@@ -91,7 +91,7 @@ void SessionTraceTest::stepsOfATraceWithoutMarksAreInferredUntilRemoved()
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(6), 20000);
 }
 
-void SessionTraceTest::whatIsBeingAnalysedIsSaidToBe()
+void SessionTraceTest::aRunningAnalysisIsShown()
 {
     const QTemporaryDir folder;
     Session session;
@@ -133,7 +133,7 @@ void SessionTraceTest::aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt()
     QCOMPARE(session.trace()->tracks().size(), std::size_t(1));
 }
 
-void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
+void SessionTraceTest::rangesAreUsedAsStepsOnRequest()
 {
     const QTemporaryDir folder;
     QByteArray events;
@@ -183,7 +183,7 @@ void SessionTraceTest::rangesAreTakenAsStepsWhenAsked()
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
 }
 
-void SessionTraceTest::whereNothingRepeatsNoStepsAreFound()
+void SessionTraceTest::noStepsAreInferredWithoutRepetition()
 {
     const QTemporaryDir folder;
     Session session;
@@ -202,7 +202,7 @@ void SessionTraceTest::runToEnd(Session& session)
     QTRY_COMPARE_WITH_TIMEOUT(session.runState(), RunState::Idle, 20000);
 }
 
-void SessionTraceTest::aTraceFromElsewhereLeavesTheConfigurationAlone()
+void SessionTraceTest::anImportedTraceDoesNotChangeTheConfiguration()
 {
     const QTemporaryDir folder;
     const QString file = folder.filePath("elsewhere.json");
@@ -258,7 +258,7 @@ void SessionTraceTest::anExportedTraceOpensAgain()
     QCOMPARE(session.trace()->sliceCount(), slices);
 }
 
-void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
+void SessionTraceTest::aFailedExportIsReported()
 {
     Session session;
     session.setConfiguration(shortTraining(), "short");
@@ -272,7 +272,7 @@ void SessionTraceTest::anExportThatCannotBeWrittenIsTold()
              qPrintable(told.at(0).at(0).toString()));
 }
 
-void SessionTraceTest::anExportGoesOnWhileAnotherTraceIsOpened()
+void SessionTraceTest::anExportContinuesWhileAnotherTraceIsOpened()
 {
     Session session;
     session.setConfiguration(shortTraining(), "short");

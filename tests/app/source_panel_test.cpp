@@ -60,14 +60,14 @@ private slots:
         m_file = m_folder->filePath("train.py");
         write(kScript);
     }
-    void pythonIsColouredByWhatItIs();
+    void pythonSyntaxIsColoured();
     void eachLineHasItsTimesAndFindings();
-    void aLineSelectsWhenTheTrainingWasThere();
+    void aLineSelectsItsOccurrences();
     void aSliceSelectsItsLine();
-    void theHottestLineIsInSightWhenTheViewIsFirstSeen();
-    void theSelectionPanelLeadsToTheLine();
+    void theHottestLineIsVisibleAtFirst();
+    void theSelectionPanelLinksToTheLine();
     void aFindingsLineShowsItsCardAndTheCardShowsTheLine();
-    void aChangedFileIsSaidAndHasNoText();
+    void aChangedFileIsReportedAndHasNoText();
 
 private:
     void write(const QByteArray& text) const
@@ -163,7 +163,7 @@ private:
     QString m_file;
 };
 
-void SourcePanelTest::pythonIsColouredByWhatItIs()
+void SourcePanelTest::pythonSyntaxIsColoured()
 {
     using app::CodeKind;
     using Parts = std::vector<app::CodePart>;
@@ -195,7 +195,7 @@ void SourcePanelTest::eachLineHasItsTimesAndFindings()
     QVERIFY(shown.model->findingsOf(shown.model->rowOf(8)).empty());
 }
 
-void SourcePanelTest::aLineSelectsWhenTheTrainingWasThere()
+void SourcePanelTest::aLineSelectsItsOccurrences()
 {
     Shown shown(recorded());
     shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(7), SourceModel::Code));
@@ -219,7 +219,7 @@ void SourcePanelTest::aSliceSelectsItsLine()
     QVERIFY(shown.selection.slice()); // the line follows and does not change the selection
 }
 
-void SourcePanelTest::theHottestLineIsInSightWhenTheViewIsFirstSeen()
+void SourcePanelTest::theHottestLineIsVisibleAtFirst()
 {
     const auto isInSight = [](const Shown& shown, int line) {
         const QRect row = shown.table->visualRect(shown.model->index(shown.model->rowOf(line), SourceModel::Code));
@@ -241,7 +241,7 @@ void SourcePanelTest::theHottestLineIsInSightWhenTheViewIsFirstSeen()
     QVERIFY(isInSight(behind, 1)); // it stays where the user left it
 }
 
-void SourcePanelTest::theSelectionPanelLeadsToTheLine()
+void SourcePanelTest::theSelectionPanelLinksToTheLine()
 {
     Shown shown(recorded(300));
     app::SelectionPanel selected(&shown.selection);
@@ -279,7 +279,7 @@ void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()
     QVERIFY(!shown.selection.range()); // the line was selected from outside, so the timeline does not move
 }
 
-void SourcePanelTest::aChangedFileIsSaidAndHasNoText()
+void SourcePanelTest::aChangedFileIsReportedAndHasNoText()
 {
     const auto path = recorded();
     write(kScript + "# later\n");

@@ -285,16 +285,16 @@ public:
 
 private slots:
     void init() { QSettings().clear(); }
-    void nothingOfTheTraceBeforeIsLeft_data();
-    void nothingOfTheTraceBeforeIsLeft();
+    void noStateOfAnEarlierTraceIsLeft_data();
+    void noStateOfAnEarlierTraceIsLeft();
     void nothingOfARunIsLeft();
     void aReportIsOfTheTraceOnScreen();
-    void countersBeginWithTheFirstStep();
-    void whatIsNotAtItsEndIsNotAHundredPercent();
-    void theToolBarSaysWhatIsGoingOn();
+    void stepCountersStartWithTheFirstStep();
+    void unfinishedWorkIsNeverAHundredPercent();
+    void theToolbarShowsTheActivity();
 };
 
-void StaleStateTest::nothingOfTheTraceBeforeIsLeft_data()
+void StaleStateTest::noStateOfAnEarlierTraceIsLeft_data()
 {
     QTest::addColumn<std::string>("before");
     QTest::addColumn<std::string>("after");
@@ -303,7 +303,7 @@ void StaleStateTest::nothingOfTheTraceBeforeIsLeft_data()
     QTest::newRow("steps, then none") << deviceTraining() << unmarked();
 }
 
-void StaleStateTest::nothingOfTheTraceBeforeIsLeft()
+void StaleStateTest::noStateOfAnEarlierTraceIsLeft()
 {
     QFETCH(std::string, before);
     QFETCH(std::string, after);
@@ -395,7 +395,7 @@ void StaleStateTest::aReportIsOfTheTraceOnScreen()
     QVERIFY(report.contains("second"));
 }
 
-void StaleStateTest::countersBeginWithTheFirstStep()
+void StaleStateTest::stepCountersStartWithTheFirstStep()
 {
     App app;
     const auto* status = find<QStatusBar>(&app.window, {});
@@ -417,7 +417,7 @@ void StaleStateTest::countersBeginWithTheFirstStep()
     train(20); // after a run whose progress bar was full
 }
 
-void StaleStateTest::whatIsNotAtItsEndIsNotAHundredPercent()
+void StaleStateTest::unfinishedWorkIsNeverAHundredPercent()
 {
     QSettings().setValue("loading/previewAfterMs", 0);
     const QTemporaryDir folder;
@@ -438,7 +438,7 @@ void StaleStateTest::whatIsNotAtItsEndIsNotAHundredPercent()
     QVERIFY(std::all_of(shares.begin(), shares.end(), [](double share) { return share < 0.995; }));
 }
 
-void StaleStateTest::theToolBarSaysWhatIsGoingOn()
+void StaleStateTest::theToolbarShowsTheActivity()
 {
     App app;
     const auto* label = [&]() -> const QLabel* {

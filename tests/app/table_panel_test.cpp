@@ -68,30 +68,30 @@ struct Panel {
 class TablePanelTest : public QObject {
     Q_OBJECT
 private slots:
-    void itComesGroupedWithTheMostTimeFirst();
+    void itIsGroupedWithTheMostTimeFirst();
     void itWorksOnlyWhileItIsVisible();
-    void aHeadingSortsFiguresFromTheLargest();
+    void aHeadingSortsNumbersLargestFirst();
     void aRowSelectsItsSliceAndShowsIt();
     void aSelectedSliceMovesTheTable();
-    void occurrencesOfAGroupAreWalkedInTime();
-    void aGroupIsListedByItself();
+    void occurrencesOfAGroupAreVisitedInTimeOrder();
+    void aGroupListsItsSlices();
     void typingFilters();
-    void aBadPatternIsSaidAndFiltersNothing();
-    void theSelectedRangeNarrowsTheRows();
+    void anInvalidPatternIsReportedAndFiltersNothing();
+    void theSelectedRangeRestrictsTheRows();
     void choosingARowKeepsTheRange();
     void rowsAreCopiedExactly();
-    void anotherTraceBringsItsOwnRows();
+    void anotherTraceHasItsOwnRows();
     void emptyTablesSayWhy();
-    void figuresAreRightAligned();
-    void whatIsCancelledIsSaidAndCanBeRunAgain();
-    void aProblemWearsTheThemesColour();
+    void numbersAreRightAligned();
+    void cancelledWorkIsShownAndCanBeRepeated();
+    void anErrorUsesTheThemesColour();
     void rowsAreCopiedAndSavedAsCsv();
     void aNameIsFilteredByFromItsRow();
-    void theKeyToFindGoesToTheFilter();
-    void aRowIsShownAgain();
+    void theFindShortcutFocusesTheFilter();
+    void aHiddenRowIsShownAgain();
 };
 
-void TablePanelTest::itComesGroupedWithTheMostTimeFirst()
+void TablePanelTest::itIsGroupedWithTheMostTimeFirst()
 {
     Panel table;
     QCOMPARE(table.cell(0, 0), QString("gemm"));
@@ -112,7 +112,7 @@ void TablePanelTest::itWorksOnlyWhileItIsVisible()
     QCOMPARE(table.cell(0, 0), QString("later"));
 }
 
-void TablePanelTest::aHeadingSortsFiguresFromTheLargest()
+void TablePanelTest::aHeadingSortsNumbersLargestFirst()
 {
     Panel table;
     table.list();
@@ -163,7 +163,7 @@ void TablePanelTest::aSelectedSliceMovesTheTable()
     QCOMPARE(shown.count(), 0); // the selection came from the timeline, so it does not move
 }
 
-void TablePanelTest::occurrencesOfAGroupAreWalkedInTime()
+void TablePanelTest::occurrencesOfAGroupAreVisitedInTimeOrder()
 {
     Panel table;
     table.panel.view()->setCurrentIndex(table.model()->index(0, 0));
@@ -180,7 +180,7 @@ void TablePanelTest::occurrencesOfAGroupAreWalkedInTime()
     QCOMPARE(table.panel.view()->currentRow(), std::optional<std::size_t>(0));
 }
 
-void TablePanelTest::aGroupIsListedByItself()
+void TablePanelTest::aGroupListsItsSlices()
 {
     Panel table;
     table.panel.view()->setCurrentIndex(table.model()->index(0, 0));
@@ -199,7 +199,7 @@ void TablePanelTest::typingFilters()
     QCOMPARE(table.cell(0, 0), QString("relu"));
 }
 
-void TablePanelTest::aBadPatternIsSaidAndFiltersNothing()
+void TablePanelTest::anInvalidPatternIsReportedAndFiltersNothing()
 {
     Panel table;
     table.panel.bar()->setFilterText("(ge", true);
@@ -212,7 +212,7 @@ void TablePanelTest::aBadPatternIsSaidAndFiltersNothing()
     QCOMPARE(table.model()->rowCount(), 1);
 }
 
-void TablePanelTest::theSelectedRangeNarrowsTheRows()
+void TablePanelTest::theSelectedRangeRestrictsTheRows()
 {
     Panel table;
     table.list();
@@ -255,7 +255,7 @@ void TablePanelTest::rowsAreCopiedExactly()
     QCOMPARE(QGuiApplication::clipboard()->text().count(u'\n'), 5);
 }
 
-void TablePanelTest::anotherTraceBringsItsOwnRows()
+void TablePanelTest::anotherTraceHasItsOwnRows()
 {
     Panel table;
     const std::weak_ptr<const app::TableRows> before = table.model()->rows();
@@ -280,7 +280,7 @@ void TablePanelTest::emptyTablesSayWhy()
     QVERIFY2(empty->text().contains("matches"), qPrintable(empty->text()));
 }
 
-void TablePanelTest::figuresAreRightAligned()
+void TablePanelTest::numbersAreRightAligned()
 {
     Panel table;
     const auto alignment = [&](int column) {
@@ -290,7 +290,7 @@ void TablePanelTest::figuresAreRightAligned()
     QCOMPARE(alignment(2), int(Qt::AlignRight));
 }
 
-void TablePanelTest::whatIsCancelledIsSaidAndCanBeRunAgain()
+void TablePanelTest::cancelledWorkIsShownAndCanBeRepeated()
 {
     Panel table;
     emit table.panel.view()->orderChanged({{1}}); // starts immediately
@@ -303,7 +303,7 @@ void TablePanelTest::whatIsCancelledIsSaidAndCanBeRunAgain()
     QCOMPARE(find<QLabel>(&table.panel, "tableCount")->text(), QString("2 names"));
 }
 
-void TablePanelTest::aProblemWearsTheThemesColour()
+void TablePanelTest::anErrorUsesTheThemesColour()
 {
     Panel table;
     table.panel.bar()->setFilterText("(", true);
@@ -353,7 +353,7 @@ void TablePanelTest::aNameIsFilteredByFromItsRow()
              qPrintable(find<QLineEdit>(&table.panel, "tableFilter")->text()));
 }
 
-void TablePanelTest::theKeyToFindGoesToTheFilter()
+void TablePanelTest::theFindShortcutFocusesTheFilter()
 {
     Panel table;
     table.panel.activateWindow();
@@ -363,7 +363,7 @@ void TablePanelTest::theKeyToFindGoesToTheFilter()
     QCOMPARE(QApplication::focusWidget(), find<QLineEdit>(&table.panel, "tableFilter"));
 }
 
-void TablePanelTest::aRowIsShownAgain()
+void TablePanelTest::aHiddenRowIsShownAgain()
 {
     Panel table;
     table.list();

@@ -85,7 +85,7 @@ TEST(TableRows, GroupsSumUpEachName)
     EXPECT_EQ(column(*rows, "Share"), "0.989010989 0.010989011");
 }
 
-TEST(TableRows, TheMedianOfAnEvenNumberLiesBetween)
+TEST(TableRows, TheMedianOfAnEvenNumberIsTheMean)
 {
     const auto rows = Table(app::kernelSubject(), R"(
         stream 0 7
@@ -98,7 +98,7 @@ TEST(TableRows, TheMedianOfAnEvenNumberLiesBetween)
     EXPECT_EQ(column(*rows, "Median"), "30000");
 }
 
-TEST(TableRows, TheShareOfTheStepsLeavesOutWhatBeginsOutside)
+TEST(TableRows, TheShareOfStepsExcludesSlicesThatStartOutside)
 {
     const auto rows = Table(app::kernelSubject()).rows();
     // 30 + 10 of gemm start within the 200 µs of the steps; the kernel at 250 does not.
@@ -107,7 +107,7 @@ TEST(TableRows, TheShareOfTheStepsLeavesOutWhatBeginsOutside)
     EXPECT_FALSE(hasColumn(*none, "Share of steps"));
 }
 
-TEST(TableRows, OwnTimeIsWithoutWhatLiesDirectlyInside)
+TEST(TableRows, SelfTimeExcludesDirectChildren)
 {
     const auto rows = Table(app::opSubject()).rows();
     EXPECT_EQ(column(*rows, "Name"), "aten::linear aten::mm");
@@ -116,7 +116,7 @@ TEST(TableRows, OwnTimeIsWithoutWhatLiesDirectlyInside)
     EXPECT_EQ(column(*rows, "Own"), "52000 6000");
 }
 
-TEST(TableRows, OwnTimeUnderAFilterOrARangeCountsAllThatLiesInside)
+TEST(TableRows, SelfTimeUnderAFilterOrARangeExcludesAllChildren)
 {
     Table table(app::opSubject());
     table.query.filter.text = "LINEAR";
@@ -144,14 +144,14 @@ TEST(TableRows, CopiesHaveBytesRatesAndKindsOfMemory)
     EXPECT_EQ(shownText(table.rows()->value(0, 4)), "2.67 GB/s");
 }
 
-TEST(TableRows, SlicesSayInWhichStepTheyAre)
+TEST(TableRows, SlicesShowTheirStep)
 {
     Table table(app::kernelSubject());
     table.query.grouped = false;
     EXPECT_EQ(column(*table.rows(), "Step"), "0 1 1 ");
 }
 
-TEST(TableRows, ColumnsThatNoRowFillsAreLeftOut)
+TEST(TableRows, EmptyColumnsAreLeftOut)
 {
     Table table(app::kernelSubject(), "stream 0 7\n kernel a 0 10");
     table.query.grouped = false;
@@ -189,7 +189,7 @@ TEST(TableRows, GroupsAreReorderedWithoutTheTrace)
     EXPECT_EQ(reordered(table.rows(), {}), nullptr);
 }
 
-TEST(TableRows, AFilterIsATextOrAPatternWhateverTheCase)
+TEST(TableRows, AFilterIsACaseInsensitiveTextOrPattern)
 {
     Table table(app::kernelSubject());
     table.query.filter.text = "EM";
@@ -205,7 +205,7 @@ TEST(TableRows, AFilterIsATextOrAPatternWhateverTheCase)
     EXPECT_TRUE(app::patternProblem(table.query.filter).isEmpty());
 }
 
-TEST(TableRows, ARangeKeepsWhatOverlapsIt)
+TEST(TableRows, ARangeKeepsOverlappingSlices)
 {
     Table table(app::kernelSubject());
     table.query.grouped = false;
@@ -225,7 +225,7 @@ TEST(TableRows, ASliceIsFoundInItsRowOrInItsGroup)
     EXPECT_EQ(table.rows()->find(copy), std::nullopt);
 }
 
-TEST(TableRows, StepsShowTheirPartsAndLeadFromWhateverTheyHold)
+TEST(TableRows, StepsShowTheirPartsAndContainTheirSlices)
 {
     Table table(app::stepSubject(), R"(
         main
@@ -277,7 +277,7 @@ TEST(TableText, CsvHasExactFiguresAndQuotes)
               "void gemm<float, 4>(\"x\")\t0\t2001\tstream 7\n");
 }
 
-TEST(TableText, ASavedTableIsTheCopiedOne)
+TEST(TableText, ASavedTableEqualsTheCopiedOne)
 {
     const QTemporaryDir folder;
     const std::filesystem::path path = folder.filePath("kernels.csv").toStdString();

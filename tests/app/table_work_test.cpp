@@ -43,21 +43,21 @@ std::shared_ptr<const profiler::Trace> kernels(int count, bool live)
 class TableWorkTest : public QObject {
     Q_OBJECT
 private slots:
-    void rowsComeThoughSnapshotsComeFasterThanAQueryIs_data();
-    void rowsComeThoughSnapshotsComeFasterThanAQueryIs();
-    void aGrowingTraceIsLookedThroughOnceASecondAtMost();
+    void rowsAppearAlthoughSnapshotsAreFasterThanAQuery_data();
+    void rowsAppearAlthoughSnapshotsAreFasterThanAQuery();
+    void aGrowingTraceIsQueriedAtMostOncePerSecond();
     void aTableBehindATabWaitsUntilItComesToTheFront();
-    void manyRowsAreCopiedBesideTheWindow();
+    void manyRowsAreCopiedInTheBackground();
 };
 
-void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs_data()
+void TableWorkTest::rowsAppearAlthoughSnapshotsAreFasterThanAQuery_data()
 {
     QTest::addColumn<bool>("live");
     QTest::newRow("of a training") << true;
     QTest::newRow("of a file that is being read") << false;
 }
 
-void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
+void TableWorkTest::rowsAppearAlthoughSnapshotsAreFasterThanAQuery()
 {
     QFETCH(bool, live);
     const auto trace = kernels(60'000, live);
@@ -77,7 +77,7 @@ void TableWorkTest::rowsComeThoughSnapshotsComeFasterThanAQueryIs()
     QCOMPARE(panel.view()->table()->index(0, 1).data().toString(), QString("10"));
 }
 
-void TableWorkTest::aGrowingTraceIsLookedThroughOnceASecondAtMost()
+void TableWorkTest::aGrowingTraceIsQueriedAtMostOncePerSecond()
 {
     constexpr qint64 kPauseMs = 900; // one second, minus the tolerance of a coarse timer
     app::Selection selection;
@@ -145,7 +145,7 @@ void TableWorkTest::aTableBehindATabWaitsUntilItComesToTheFront()
     QTRY_COMPARE_WITH_TIMEOUT(count(panels[1]), QString("20"), kPatienceMs);
 }
 
-void TableWorkTest::manyRowsAreCopiedBesideTheWindow()
+void TableWorkTest::manyRowsAreCopiedInTheBackground()
 {
     constexpr int kRows = 6'000; // fewer rows are copied synchronously
     app::Selection selection;

@@ -69,20 +69,20 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
-    void withNothingTunedItSaysWhatToDo();
+    void withoutATuningItSaysWhatToDo();
     void keepsWhatPaysAndAppliesItAsOneStep();
     void aLowDockScrolls();
-    void aTrialWithoutPairsHasNoEmptyFigure();
-    void whatWasFoundIsSavedAndCopied();
-    void stoppedItKeepsTheBest();
-    void aTrainingThatCannotRunIsSaid();
+    void aTrialWithoutPairsHasNoValue();
+    void theResultIsSavedAndCopied();
+    void stopKeepsTheBestResult();
+    void aTrainingThatCannotRunIsReported();
     void aRecordedProgramIsTunedOnceItIsAllowed();
-    void nothingElseRunsBeside();
-    void theWindowLeadsToIt();
-    void anEndThatNobodySawIsTold();
+    void nothingElseRunsAtTheSameTime();
+    void theWindowOpensIt();
+    void anUnseenEndIsReported();
 };
 
-void TuneTest::withNothingTunedItSaysWhatToDo()
+void TuneTest::withoutATuningItSaysWhatToDo()
 {
     const Tuned tuned("quick");
     QVERIFY(tuned.text("tuneEmpty").contains("press Tune"));
@@ -152,7 +152,7 @@ void TuneTest::aLowDockScrolls()
     QTRY_COMPARE(scroll->verticalScrollBar()->maximum(), 0);
 }
 
-void TuneTest::aTrialWithoutPairsHasNoEmptyFigure()
+void TuneTest::aTrialWithoutPairsHasNoValue()
 {
     advisor::TuneTrial trial;
     trial.change = {"loader.workers", "0", "2"};
@@ -162,7 +162,7 @@ void TuneTest::aTrialWithoutPairsHasNoEmptyFigure()
     QVERIFY2(text.endsWith("(The step waits for data)."), qPrintable(text));
 }
 
-void TuneTest::whatWasFoundIsSavedAndCopied()
+void TuneTest::theResultIsSavedAndCopied()
 {
     Tuned tuned("quick");
     tuned.toTheEnd();
@@ -209,7 +209,7 @@ void TuneTest::whatWasFoundIsSavedAndCopied()
     QCOMPARE(noticed.takeFirst().at(2).toBool(), true);
 }
 
-void TuneTest::stoppedItKeepsTheBest()
+void TuneTest::stopKeepsTheBestResult()
 {
     Tuned tuned("stuck"); // two workers pay; the trial of one never ends
     QSignalSpy ended(&tuned.session, &Session::tuningEnded);
@@ -229,7 +229,7 @@ void TuneTest::stoppedItKeepsTheBest()
     QVERIFY(tuned.isShown("applyTuning"));
 }
 
-void TuneTest::aTrainingThatCannotRunIsSaid()
+void TuneTest::aTrainingThatCannotRunIsReported()
 {
     Tuned tuned("refuse");
     tuned.toTheEnd();
@@ -271,7 +271,7 @@ void TuneTest::aRecordedProgramIsTunedOnceItIsAllowed()
     QVERIFY(!QFile::exists(folder.filePath("ran")));
 }
 
-void TuneTest::nothingElseRunsBeside()
+void TuneTest::nothingElseRunsAtTheSameTime()
 {
     Tuned tuned("stuck");
     find<QPushButton>(&tuned.panel, "startTuning")->click();
@@ -294,7 +294,7 @@ void TuneTest::nothingElseRunsBeside()
     QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
 }
 
-void TuneTest::theWindowLeadsToIt()
+void TuneTest::theWindowOpensIt()
 {
     const app_test::App app;
     auto* dock = find<QDockWidget>(&app.window, "dock:tune");
@@ -304,7 +304,7 @@ void TuneTest::theWindowLeadsToIt()
     QVERIFY(find<QPushButton>(dock, "startTuning")->isVisible());
 }
 
-void TuneTest::anEndThatNobodySawIsTold()
+void TuneTest::anUnseenEndIsReported()
 {
     useScript("quick");
     app_test::App app;

@@ -86,7 +86,7 @@ TEST(OpFamily, AnOperatorItsBackwardAndItsKernelsAreOne)
     EXPECT_EQ(opFamily("::"), "::") << "a name without a known operation is its own operation";
 }
 
-TEST_F(TimelineCanvasTest, ColoursByNameTellNamesApartAndLeaveWaitsAsTheyAre)
+TEST_F(TimelineCanvasTest, ColoursByNameDistinguishNamesAndKeepWaits)
 {
     canvas.bringIntoView(step(10).range());
     const Slice forward = named(phase::kForward, step(10).range()), wait = named(phase::kDataWait, step(10).range());

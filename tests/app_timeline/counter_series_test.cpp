@@ -51,7 +51,7 @@ void expectOf(const CounterSeries& series, Waves& waves)
     EXPECT_EQ(series.extent().most, whole.extent().most);
 }
 
-TEST(CounterSeries, TheExtentOfAnyStretchIsThatOfItsSamples)
+TEST(CounterSeries, TheExtentOfAnyIntervalIsThatOfItsSamples)
 {
     Waves waves;
     waves.add(1000);
@@ -75,7 +75,7 @@ TEST(CounterSeries, TheExtentOfAnyStretchIsThatOfItsSamples)
     EXPECT_EQ(series.extent().most, series.extent(0, 1000).most);
 }
 
-TEST(CounterSeries, GrowsByWhatIsNew)
+TEST(CounterSeries, AddsOnlyNewSamples)
 {
     Waves waves;
     CounterSeries series;
@@ -87,7 +87,7 @@ TEST(CounterSeries, GrowsByWhatIsNew)
     }
 }
 
-TEST(CounterSeries, LateSamplesGoWhereTheirTimePutsThem)
+TEST(CounterSeries, LateSamplesAreInsertedByTime)
 {
     Waves waves;
     CounterSeries series;
@@ -100,7 +100,7 @@ TEST(CounterSeries, LateSamplesGoWhereTheirTimePutsThem)
     EXPECT_EQ(series.extent().most, 1310);
 }
 
-TEST(CounterSeries, ReadsWhatTheTraceHasOnDisk)
+TEST(CounterSeries, ReadsSamplesOnDisk)
 {
     constexpr std::size_t kBudget = 100'000; // limit in bytes for a quarter of the samples
     Waves waves;

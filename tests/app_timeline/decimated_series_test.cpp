@@ -34,7 +34,7 @@ TEST(DecimatedSeries, StaysSmallHoweverLongTheRun)
     EXPECT_EQ(means.back(), (976 * 1024 + kValues - 1) / 2.0);
 }
 
-TEST(Sparkline, TheCurveLeavesTheFigureItsRoom)
+TEST(Sparkline, TheCurveLeavesSpaceForTheValue)
 {
     Sparkline figure("Throughput", nullptr);
     const auto picture = [&](const std::vector<double>& course) {

@@ -35,7 +35,7 @@ bool comes(const QWidget& widget, const char* table)
     return QTest::qWaitFor([&] { return widget.findChild<EvidenceTable*>(table) != nullptr; }, 20'000);
 }
 
-TEST(DetailedAnalysisSummary, ComesWhenItIsSeenAndItsRowsLeadToTheirEvidence)
+TEST(DetailedAnalysisSummary, RunsWhenVisibleAndItsRowsLinkToTheirEvidence)
 {
     const auto trace = traceFromText(kRun);
     Selection selection;
@@ -57,7 +57,7 @@ TEST(DetailedAnalysisSummary, ComesWhenItIsSeenAndItsRowsLeadToTheirEvidence)
     EXPECT_TRUE(panel.findChild<EvidenceTable*>("cannot_tell"));
 }
 
-TEST(DetailedAnalysisSummary, ShowsTheTraceThatIsThere)
+TEST(DetailedAnalysisSummary, ShowsTheCurrentTrace)
 {
     const auto first = traceFromText(kRun), second = traceFromText("repeat 4 every 100\nmain\nstep 0 0 100\nend");
     DetailedAnalysisSummary look(nullptr);
@@ -71,7 +71,7 @@ TEST(DetailedAnalysisSummary, ShowsTheTraceThatIsThere)
     EXPECT_FALSE(look.findChild<EvidenceTable*>("critical_path"));
 }
 
-TEST(DetailedAnalysisSummary, DoesNotLookAtATraceThatGrows)
+TEST(DetailedAnalysisSummary, DoesNotAnalyseAGrowingTrace)
 {
     const auto trace = traceFromText(std::string(kRun) + "lost live\n");
     ASSERT_TRUE(trace->captureStats().live);

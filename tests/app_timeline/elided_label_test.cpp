@@ -6,7 +6,7 @@
 namespace app {
 namespace {
 
-TEST(ElidedLabel, GivesWayToItsNeighbours)
+TEST(ElidedLabel, ShrinksForItsNeighbours)
 {
     QWidget line;
     auto* layout = new QHBoxLayout(&line);

@@ -54,7 +54,7 @@ protected:
     TimelineView view{&selection, BookmarkStore(folder.path())};
 };
 
-TEST_F(FindTest, CtrlFFindsNamesAndGoesFromOneToTheNext)
+TEST_F(FindTest, CtrlFFindsNamesAndStepsThroughMatches)
 {
     EXPECT_FALSE(text()->isVisible());
     type("OPTIMIZER");
@@ -78,7 +78,7 @@ TEST_F(FindTest, CtrlFFindsNamesAndGoesFromOneToTheNext)
     ASSERT_TRUE(says("1 of 30")) << "around the end";
 }
 
-TEST_F(FindTest, TheKeysGoOnInTheTimelineItself)
+TEST_F(FindTest, TheShortcutsAlsoWorkInTheTimeline)
 {
     type("optimizer");
     ASSERT_TRUE(says("30 found"));
@@ -107,7 +107,7 @@ TEST_F(FindTest, CaseAndExpressionsAreToggles)
     EXPECT_GT(place().size(), 10) << "the syntax error: " << place().toStdString();
 }
 
-TEST_F(FindTest, WhatIsFoundIsMarkedOnTheLanes)
+TEST_F(FindTest, MatchesAreMarkedOnTheTracks)
 {
     const auto inked = [&] {
         const QImage image = canvas().viewport()->grab().toImage();
@@ -143,7 +143,7 @@ TEST_F(FindTest, ALaterSnapshotIsSearchedToo)
     EXPECT_TRUE(says("40 found")) << place().toStdString();
 }
 
-TEST_F(FindTest, ALaterSnapshotDoesNotDisturbWhatIsSaid)
+TEST_F(FindTest, ALaterSnapshotKeepsTheResultText)
 {
     type("optimizer");
     ASSERT_TRUE(says("30 found"));
@@ -223,7 +223,7 @@ TEST_F(MinimapTest, DraggingAnEdgeZooms)
     EXPECT_NEAR(minimap().frame().left(), before.left() - 60, 2);
 }
 
-TEST_F(MinimapTest, APressBesideTheFrameBringsItThere)
+TEST_F(MinimapTest, APressOutsideTheFrameMovesItThere)
 {
     const auto steps = trace->ofKind(ActivityKind::Step);
     canvas().showRange({steps[2].begin, steps[4].end()});

@@ -76,7 +76,7 @@ TEST_F(FlowsTest, AnOperatorLeadsToItsCallsKernelsAndItsBackward)
     EXPECT_EQ(arrows(at(main, 0, 500)), all);
 }
 
-TEST_F(FlowsTest, AKernelLeadsBackToWhatAskedForIt)
+TEST_F(FlowsTest, AKernelLeadsBackToItsOperator)
 {
     const std::set<std::string> all{"cudaLaunchKernel > dgrad", "ConvolutionBackward0 > cudaLaunchKernel",
                                     "aten::conv2d > ConvolutionBackward0"};
@@ -99,7 +99,7 @@ TEST_F(FlowsTest, ArrowsAreFollowedForwardAndBack)
     EXPECT_EQ(name(otherPass(*trace, at(device, 0, 6600))), "aten::conv2d");
 }
 
-TEST_F(FlowsTest, AsManyAsAreAskedFor)
+TEST_F(FlowsTest, ReturnsAtMostTheRequestedNumber)
 {
     EXPECT_EQ(flowsAround(*trace, at(main, 0, 500), 2).size(), 2U);
 }
@@ -122,7 +122,7 @@ TEST_F(FlowsTest, AllInViewUntilTheyAreTooMany)
     EXPECT_EQ(flowsInView(trace, tracks, trace->range(), memory).arrows.size(), 3U) << "not those of the other trace";
 }
 
-TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
+TEST(FlowsInView, ContainFlowsOfTheFile)
 {
     TraceBuilder builder;
     const auto add = [&](TrackKind kind, const char* name, ActivityKind what, std::int64_t begin) {
@@ -152,7 +152,7 @@ TEST(FlowsInView, HoldArrowsThatOnlyTheFileTells)
     EXPECT_EQ(flowsInView(trace, tracks, {traceTime(0), traceTime(200)}, memory).arrows.size(), 1U);
 }
 
-TEST_F(TimelineCanvasTest, BracketsGoAlongTheArrows)
+TEST_F(TimelineCanvasTest, BracketsFollowFlows)
 {
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(40);
     canvas.setSelectedSlice(kernel.id);

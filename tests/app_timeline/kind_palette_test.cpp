@@ -15,7 +15,7 @@ SliceClass at(int i)
     return static_cast<SliceClass>(i);
 }
 
-TEST(KindPalette, TextReadsOnEveryFillAndBothHatchColours)
+TEST(KindPalette, TextIsReadableOnEveryFillAndBothHatchColours)
 {
     for (const bool dark : {false, true})
         for (int i = 0; i < kSliceClasses; ++i) {
@@ -53,7 +53,7 @@ TEST(KindPalette, UsesOkabeAndItosHues)
     EXPECT_EQ(classStyle(SliceClass::Communication, false).fill, QColor(0xd5, 0x5e, 0x00));
 }
 
-TEST(KindPalette, EveryClassHasAColourAndAWordOfItsOwn)
+TEST(KindPalette, EveryClassHasADistinctColourAndLabel)
 {
     for (const bool dark : {false, true}) {
         std::set<QRgb> fills;
@@ -132,7 +132,7 @@ TEST(KindPalette, ClassifiesByKindAndName)
     EXPECT_EQ(classify(ActivityKind::UserAnnotation, "my range"), SliceClass::Annotation);
 }
 
-TEST(TimelineTheme, SmallPrintReadsInLightAndDark)
+TEST(TimelineTheme, SecondaryTextIsReadableInLightAndDark)
 {
     for (const bool dark : {false, true}) {
         QPalette palette;

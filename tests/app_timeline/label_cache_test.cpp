@@ -17,7 +17,7 @@ QImage drawn(LabelCache& labels, const QString& text)
     return image;
 }
 
-TEST(LabelCache, ForgetsWhatIsNoLongerDrawnAndDrawsTheSameThroughout)
+TEST(LabelCache, DropsUnusedLabelsAndDrawsTheSame)
 {
     LabelCache labels;
     labels.setFont(QFont(), 1);
@@ -37,7 +37,7 @@ TEST(LabelCache, ForgetsWhatIsNoLongerDrawnAndDrawsTheSameThroughout)
     EXPECT_EQ(labels.width("aten::conv2d", Qt::black), width);
 }
 
-TEST(LabelCache, AnotherFontForgetsAll)
+TEST(LabelCache, AnotherFontClearsTheCache)
 {
     LabelCache labels;
     QFont font;

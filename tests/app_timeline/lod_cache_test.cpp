@@ -83,7 +83,7 @@ protected:
     LodCache memory;
 };
 
-TEST_F(LodCacheTest, APanByWholePixelsShowsWhatIsThere)
+TEST_F(LodCacheTest, APanByWholePixelsIsExact)
 {
     ASSERT_EQ(differing(memory.buckets(track, 0), fresh()), 0);
     std::size_t filled = 0;
@@ -108,7 +108,7 @@ TEST_F(LodCacheTest, ManySmallPansDoNotAddUp)
     EXPECT_LE(differing(memory.buckets(track, 0), fresh()), kWidth / 200);
 }
 
-TEST_F(LodCacheTest, WhatCannotBeMovedIsReadAnew)
+TEST_F(LodCacheTest, BucketsThatCannotBeShiftedAreReadAgain)
 {
     memory.buckets(track, 0);
     axis.panBy(0.4);
@@ -123,7 +123,7 @@ TEST_F(LodCacheTest, WhatCannotBeMovedIsReadAnew)
     EXPECT_EQ(differing(memory.buckets(track, 0), fresh()), 0);
 }
 
-TEST_F(LodCacheTest, WhileZoomingWhatIsKnownStandsWhereItBelongs)
+TEST_F(LodCacheTest, WhileZoomingKnownBucketsAreInPlace)
 {
     depth = 2; // operators with gaps of some pixels
     const auto steps = trace->ofKind(ActivityKind::Step);
@@ -142,7 +142,7 @@ TEST_F(LodCacheTest, WhileZoomingWhatIsKnownStandsWhereItBelongs)
     }
 }
 
-TEST_F(LodCacheTest, WhileZoomingOutWhatComesIntoViewIsRead)
+TEST_F(LodCacheTest, ZoomingOutReadsTheNewPart)
 {
     depth = 2;
     memory.buckets(track, depth);
@@ -159,7 +159,7 @@ TEST_F(LodCacheTest, WhileZoomingOutWhatComesIntoViewIsRead)
     }
 }
 
-TEST_F(LodCacheTest, AFartherZoomIsReadAnewAndAtRestAllIs)
+TEST_F(LodCacheTest, ALargeZoomIsReadAgainAndEverythingAtRest)
 {
     depth = 2;
     memory.buckets(track, depth);
@@ -178,7 +178,7 @@ TEST_F(LodCacheTest, AFartherZoomIsReadAnewAndAtRestAllIs)
     }
 }
 
-TEST_F(LodCacheTest, AFrameWithoutTimeReadsALaneAndLeavesTheOthersForTheNext)
+TEST_F(LodCacheTest, AFrameWithoutTimeReadsOneLaneAndDefersTheOthers)
 {
     constexpr int kDepths = 4;
     const auto read = [this](LodEdges edges) {
@@ -209,7 +209,7 @@ TEST_F(LodCacheTest, AFrameWithoutTimeReadsALaneAndLeavesTheOthersForTheNext)
     EXPECT_TRUE(memory.isSettled()) << "a pan by whole pixels reads nothing again";
 }
 
-TEST_F(LodCacheTest, WhatNothingIsKnownOfIsNeverBlank)
+TEST_F(LodCacheTest, UnreadPartsAreNeverBlank)
 {
     memory.setReadingTime(std::chrono::nanoseconds(0));
     trace = test::trainingTraceOf(120'000);

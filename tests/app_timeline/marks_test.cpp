@@ -29,7 +29,7 @@ protected:
     }
 };
 
-TEST_F(MarksTest, SeveralMarksStandAndEachGoesWhereItIsPressedAgain)
+TEST_F(MarksTest, SeveralMarksCanBeSetAndRemoved)
 {
     for (const double x : {400., 600., 800.}) {
         point({x, 300});
@@ -45,7 +45,7 @@ TEST_F(MarksTest, SeveralMarksStandAndEachGoesWhereItIsPressedAgain)
     EXPECT_TRUE(scene().marks.all().empty());
 }
 
-TEST_F(MarksTest, AMeasuredRangeIsToldInSteps)
+TEST_F(MarksTest, AMeasuredRangeIsShownInSteps)
 {
     const Steps& steps = *scene().steps;
     EXPECT_EQ(stepSpan(steps, {step(4).begin, step(6).begin}).toStdString(), "2.00 steps");
@@ -60,7 +60,7 @@ TEST_F(MarksTest, AMeasuredRangeIsToldInSteps)
     EXPECT_TRUE(stepPlace(steps, trace->range().begin - Nanoseconds{5}).isEmpty());
 }
 
-TEST_F(MarksTest, F2GoesThroughTheBookmarks)
+TEST_F(MarksTest, F2StepsThroughTheBookmarks)
 {
     QSignalSpy changed(&canvas, &TimelineCanvas::bookmarksChanged);
     canvas.setBookmark(step(3).begin, "slow");
@@ -85,7 +85,7 @@ TEST_F(MarksTest, F2GoesThroughTheBookmarks)
     EXPECT_EQ(scene().marks.bookmarks().size(), 1U) << "Esc takes marks, not bookmarks";
 }
 
-TEST_F(MarksTest, CtrlBAsksForANoteAndKnowsTheOneThatIsThere)
+TEST_F(MarksTest, CtrlBAsksForANoteAndShowsTheExistingOne)
 {
     QSignalSpy wanted(&canvas, &TimelineCanvas::bookmarkWanted);
     canvas.setBookmark(step(9).begin, "warm");
@@ -114,7 +114,7 @@ protected:
     std::shared_ptr<const Trace> trace = test::trainingTrace({.steps = 12});
 };
 
-TEST_F(BookmarksTest, ComeBackWithTheirTraceAndOnlyWithIt)
+TEST_F(BookmarksTest, AreRestoredOnlyWithTheirTrace)
 {
     writeTrace("one");
     const TraceTime time = trace->ofKind(ActivityKind::Step).at(5).begin;
@@ -144,7 +144,7 @@ TEST_F(BookmarksTest, ComeBackWithTheirTraceAndOnlyWithIt)
     EXPECT_TRUE(later.canvas()->scene().marks.all().empty());
 }
 
-TEST_F(BookmarksTest, AFileOfBookmarksThatIsDamagedHasNone)
+TEST_F(BookmarksTest, ADamagedBookmarkFileIsEmpty)
 {
     writeTrace("one");
     const BookmarkStore store(folder.filePath("kept"));
@@ -161,7 +161,7 @@ TEST_F(BookmarksTest, AFileOfBookmarksThatIsDamagedHasNone)
     EXPECT_FALSE(store.save("/no/such/file", {{traceTime(1), true, ""}}));
 }
 
-TEST_F(BookmarksTest, WhatCannotBeKeptIsTold)
+TEST_F(BookmarksTest, AFailedSaveIsReported)
 {
     writeTrace("one");
     // A file at the path of the folder makes writing fail for every user.
@@ -216,7 +216,7 @@ TEST_F(BookmarksTest, GoingToATimeOrAStep)
     EXPECT_FALSE(view.goTo("nowhere").isEmpty());
 }
 
-TEST(GoTo, TakesTimesAndStepsAsPeopleWriteThem)
+TEST(GoTo, AcceptsCommonNotationsOfTimesAndSteps)
 {
     const auto ns = [](const char* text) {
         const auto found = parseDestination(QString::fromUtf8(text));

@@ -141,7 +141,7 @@ TEST(PixelMix, IsOfClassesOfOneKind)
     expectMix({{200, ActivityKind::Kernel, kMatrix}, {300, ActivityKind::Other}, {400, ActivityKind::Kernel, kNccl}});
 }
 
-TEST(PixelMix, IsTheSameOnADarkGround)
+TEST(PixelMix, IsTheSameOnADarkBackground)
 {
     QPalette dark;
     dark.setColor(QPalette::Base, QColor(0x1b, 0x1f, 0x26));

@@ -70,7 +70,7 @@ TEST(EvidenceModel, KeepsItsContractWhileItsRowsChange)
     EXPECT_EQ(model.columnCount(), 2);
 }
 
-TEST(EvidenceModel, FiguresStandRightAndSortByValue)
+TEST(EvidenceModel, NumbersAreRightAlignedAndSortByValue)
 {
     EvidenceModel model({{"Name", false}, {"Time", true}});
     model.setRows({row("a", 12.5)});
@@ -82,7 +82,7 @@ TEST(EvidenceModel, FiguresStandRightAndSortByValue)
     EXPECT_EQ(model.headerData(1, Qt::Horizontal, Qt::DisplayRole).toString(), "Time");
 }
 
-TEST(EvidenceModel, TheSameRowsWithNewFiguresKeepTheViewsPlace)
+TEST(EvidenceModel, TheSameRowsWithNewValuesKeepTheScrollPosition)
 {
     EvidenceModel model({{"Name", false}, {"Time", true}});
     model.setRows({row("a", 1), row("b", 2)});
@@ -182,7 +182,7 @@ TEST(StepParts, EvidenceIsTheSliceWithMostOfThePart)
     EXPECT_FALSE(evidenceOf(*trace, {}, kStepParts[0]).slice);
 }
 
-TEST(SliceDetails, TellWhatApplies)
+TEST(SliceDetails, ShowApplicableDetails)
 {
     const auto trace = test::trainingTrace({.steps = 3});
     const Slice copy = trace->ofKind(ActivityKind::GpuMemcpy).at(1);
@@ -199,7 +199,7 @@ TEST(SliceDetails, TellWhatApplies)
     EXPECT_TRUE(sliceSentence(*trace, copy).contains("on stream 14"));
 }
 
-TEST(SliceDetails, ATitleSaysAStepsNumberOnce)
+TEST(SliceDetails, ATitleContainsTheStepNumberOnce)
 {
     const auto trace = test_support::traceFromText(R"(
         main
@@ -221,7 +221,7 @@ TEST(SliceDetails, ATitleSaysAStepsNumberOnce)
     EXPECT_EQ(sliceTitle(*trace, trace->ofKind(ActivityKind::UserAnnotation).at(0)), "ProfilerStep#5");
 }
 
-TEST(SliceDetails, LinkWhatBelongsTogether)
+TEST(SliceDetails, LinkRelatedSlices)
 {
     const auto trace = test::trainingTrace({.steps = 3});
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(4);

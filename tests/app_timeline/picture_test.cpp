@@ -33,7 +33,7 @@ double differing(const QImage& a, const QImage& b)
     return static_cast<double>(far) / (static_cast<double>(a.width()) * a.height());
 }
 
-TEST_F(TimelineCanvasTest, APictureIsWhatIsOnScreen)
+TEST_F(TimelineCanvasTest, AnImageShowsTheVisiblePart)
 {
     canvas.bringIntoView(step(10).range());
     canvas.clearFocus();
@@ -118,7 +118,7 @@ TEST_F(TimelineCanvasTest, ThePinchOfATouchPadZoomsAtThePointer)
     EXPECT_NEAR(scene().xOf(time), at.x(), 0.01);
 }
 
-TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
+TEST_F(TimelineCanvasTest, IdleIntervalsAreHatchedWithTheirCause)
 {
     const auto kernels = trace->ofKind(ActivityKind::Kernel);
     std::size_t before = 40;
@@ -147,7 +147,7 @@ TEST_F(TimelineCanvasTest, IdleStretchesAreHatchedAndTellTheirCause)
     EXPECT_EQ(colors().size(), plain);
 }
 
-TEST(DeviceGaps, NoPlateStandsWithoutAWord)
+TEST(DeviceGaps, NoLabelBackgroundWithoutText)
 {
     const auto trace = test_support::traceFromText("stream 0 7\nkernel a 0 100\nkernel a 500 100\nmain\nop x 0 6000");
     TimelineCanvas canvas;
@@ -276,7 +276,7 @@ TEST(DeviceGaps, AreFoundByWindow)
     EXPECT_EQ(gapWord("something new").toStdString(), "idle");
 }
 
-TEST_F(TimelineCanvasTest, TheSheetOfKeysListsEveryAction)
+TEST_F(TimelineCanvasTest, TheShortcutsPageListsEveryAction)
 {
     KeySheet sheet(canvas, nullptr);
     QStringList texts;

@@ -37,7 +37,7 @@ std::shared_ptr<const Trace> twoOps()
     return builder.finish();
 }
 
-TEST(Positions, AreWholeInTheTooltipAndTheSelection)
+TEST(Positions, HaveFullResolutionInTheTooltipAndTheSelection)
 {
     const auto trace = twoOps();
     const Slice slice = trace->ofKind(ActivityKind::CpuOp).at(1);
@@ -48,7 +48,7 @@ TEST(Positions, AreWholeInTheTooltipAndTheSelection)
     EXPECT_EQ(facts["Duration"].toStdString(), "1.23 ms") << "a duration has three significant digits";
 }
 
-TEST(Positions, AreWholeInTablesAndExactInWhatIsCopiedAndSaved)
+TEST(Positions, HaveFullResolutionInTablesCopiesAndFiles)
 {
     const auto trace = twoOps();
     const Slice slice = trace->ofKind(ActivityKind::CpuOp).at(1);
@@ -62,7 +62,7 @@ TEST(Positions, AreWholeInTablesAndExactInWhatIsCopiedAndSaved)
     EXPECT_FALSE(comesBefore(begin, first));
 }
 
-TEST(Positions, AreWholeInWhatASelectedRangeSays)
+TEST(Positions, HaveFullResolutionInASelectedRange)
 {
     const auto trace = twoOps();
     Selection selection;

@@ -79,7 +79,7 @@ TEST_F(RowLayoutTest, AHeaderCanBeDraggedToAnotherPlace)
     EXPECT_EQ(row("loss"), 2) << "dropped outside its group, it becomes the last one";
 }
 
-TEST_F(RowLayoutTest, HiddenRowsAreCountedAndComeBack)
+TEST_F(RowLayoutTest, HiddenRowsAreCountedAndCanBeShown)
 {
     makeCurrent("main thread");
     key(Qt::Key_H);
@@ -94,7 +94,7 @@ TEST_F(RowLayoutTest, HiddenRowsAreCountedAndComeBack)
     EXPECT_EQ(row("main thread"), 3) << "at its old place";
 }
 
-TEST_F(RowLayoutTest, ShowingEvidenceTakesItsRowOutOfHiding)
+TEST_F(RowLayoutTest, ShowingEvidenceUnhidesItsRow)
 {
     makeCurrent("main thread");
     key(Qt::Key_H);
@@ -162,7 +162,7 @@ TEST_F(RowLayoutTest, TheLowerEdgeOfAHeaderSetsTheHeight)
     EXPECT_FALSE(scene().rows.layout().sizes.contains(rowNamed("main thread").key)) << "showing all is not a limit";
 }
 
-TEST_F(RowLayoutTest, OneActionPutsAllBack)
+TEST_F(RowLayoutTest, OneActionResetsTheOrder)
 {
     makeCurrent("stream 7");
     key(Qt::Key_P);
@@ -173,7 +173,7 @@ TEST_F(RowLayoutTest, OneActionPutsAllBack)
     EXPECT_EQ(scene().rows.count(), 10);
 }
 
-TEST_F(RowLayoutTest, TheMenuOfARowOffersWhatCanBeDone)
+TEST_F(RowLayoutTest, TheMenuOfARowOffersItsActions)
 {
     const auto choose = [&](const QString& row, const char* entry) {
         bool offered = false;
@@ -198,7 +198,7 @@ TEST_F(RowLayoutTest, TheMenuOfARowOffersWhatCanBeDone)
     EXPECT_FALSE(choose("memory", "toggleRow")) << "a counter cannot be collapsed";
 }
 
-TEST(RowLayout, SurvivesBeingSavedAndReadsWhatIsWellFormed)
+TEST(RowLayout, SurvivesSavingAndIgnoresMalformedParts)
 {
     RowLayout layout;
     layout.open["a"] = false;

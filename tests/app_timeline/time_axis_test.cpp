@@ -99,7 +99,7 @@ TEST(TimeAxis, ShowsARangeInTheMiddle)
     EXPECT_NEAR(axis.xOf(traceTime(410'000'000)), 750, 0.01);
 }
 
-TEST(TimeAxis, KeepsWhatIsShownWhenItsWidthChanges)
+TEST(TimeAxis, KeepsTheVisibleRangeWhenItsWidthChanges)
 {
     TimeAxis axis = axisOver(0, 1'000'000'000, 1000);
     axis.zoomAt(300, 8);
@@ -141,7 +141,7 @@ TEST(AxisTicks, AreRoundStepsOfOneTwoFive)
     EXPECT_EQ(niceStep(120'000'000), 200'000'000);
 }
 
-TEST(AxisTicks, StandApartAndCoverWhatIsShown)
+TEST(AxisTicks, AreSpacedAndCoverTheVisibleRange)
 {
     TimeAxis axis = axisOver(4'000'000'000, 64'000'000'000, 1500);
     for (int i = 0; i < 60; ++i) {
@@ -159,7 +159,7 @@ TEST(AxisTicks, StandApartAndCoverWhatIsShown)
     }
 }
 
-TEST(AxisTicks, CountFromTheBeginOfTheTrace)
+TEST(AxisTicks, CountFromTheStartOfTheTrace)
 {
     const TimeAxis axis = axisOver(5'000'000'000, 6'000'000'000, 1000);
     const auto ticks = axisTicks(axis, 90);
@@ -186,7 +186,7 @@ TEST(AxisTicks, HaveEveryDigitDeepInALongTrace)
     EXPECT_TRUE(labels.contains("12.345 678 400 s")) << ticks[1].label.toStdString();
 }
 
-TEST(AxisTicks, LeaveRoomForTheirLabels)
+TEST(AxisTicks, LeaveSpaceForTheirLabels)
 {
     TimeAxis axis = axisOver(0, 5'000'000'000'000, 1600);
     for (int i = 0; i < 80; ++i) {

@@ -33,7 +33,7 @@ TEST(TimelineCanvas, SaysWhatToDoWhenThereIsNothing)
     QTest::mouseDClick(canvas.viewport(), Qt::LeftButton, Qt::NoModifier, {300, 200});
 }
 
-TEST(TimelineCanvas, ReadsOfAGrowingCounterOnlyWhatIsNew)
+TEST(TimelineCanvas, ReadsOnlyNewSamplesOfAGrowingCounter)
 {
     TimelineCanvas canvas;
     TraceBuilder builder;
@@ -90,7 +90,7 @@ TEST(TimelineCanvas, FollowsAGrowingTraceUntilTheUserMoves)
     EXPECT_NEAR(endX(), 0.97, 0.01);
 }
 
-TEST(TimelineCanvas, AFileThatIsStillReadStaysInViewAsAWholeUntilTheUserMoves)
+TEST(TimelineCanvas, ALoadingFileIsShownCompletelyUntilTheUserMoves)
 {
     TimelineCanvas canvas;
     canvas.resize(900, 500);
@@ -105,7 +105,7 @@ TEST(TimelineCanvas, AFileThatIsStillReadStaysInViewAsAWholeUntilTheUserMoves)
     EXPECT_EQ(canvas.scene().axis.visible(), visible);
 }
 
-TEST(TimelineCanvas, AnotherTraceIsShownWholeAndNothingIsSelected)
+TEST(TimelineCanvas, AnotherTraceIsShownCompletelyWithoutSelection)
 {
     TimelineCanvas canvas;
     canvas.resize(900, 500);
@@ -181,7 +181,7 @@ QByteArray textsOfCounter(double most)
     return canvas.svg();
 }
 
-TEST(TimelineCanvas, TheNameOfACounterLeavesRoomForItsValues)
+TEST(TimelineCanvas, TheNameOfACounterLeavesSpaceForItsValues)
 {
     const QByteArray low = textsOfCounter(7), high = textsOfCounter(18'200'000);
     EXPECT_TRUE(low.contains(">page faults</text>"));

@@ -30,7 +30,7 @@ TEST_F(TimelineCanvasTest, AClickSelectsTheSliceAtItsDepth)
     EXPECT_FALSE(scene().selected);
 }
 
-TEST_F(TimelineCanvasTest, AClickBesideATinySliceStillMeansIt)
+TEST_F(TimelineCanvasTest, AClickNextToATinySliceSelectsIt)
 {
     const Slice copy = named("Memcpy HtoD (Pageable -> Device)", step(12).range());
     ASSERT_LT(scene().rectOf(copy).width(), 4);
@@ -76,7 +76,7 @@ TEST_F(TimelineCanvasTest, ShiftWheelAndTrackpadScroll)
     EXPECT_DOUBLE_EQ(scene().axis.nsPerPixel(), scale);
 }
 
-TEST_F(TimelineCanvasTest, ADragPansByWhatTheHandMoves)
+TEST_F(TimelineCanvasTest, ADragPansByItsDistance)
 {
     canvas.bringIntoView({step(10).begin, step(14).end()});
     const TraceTime held = scene().timeAt(800);
@@ -138,7 +138,7 @@ TEST_F(TimelineCanvasTest, KeysZoomPanAndFit)
     EXPECT_NEAR(scene().axis.nsPerPixel(), whole, whole * 1e-9);
 }
 
-TEST_F(TimelineCanvasTest, AnOpenMenuHasTheLetters)
+TEST_F(TimelineCanvasTest, AnOpenMenuReceivesTheLetters)
 {
     canvas.fitAll();
     const TimeRange all = scene().axis.visible();
@@ -165,7 +165,7 @@ TEST_F(TimelineCanvasTest, FitsTheSelectionFirstThenAll)
     EXPECT_NEAR(scene().axis.nsPerPixel(), whole, whole * 1e-9);
 }
 
-TEST_F(TimelineCanvasTest, CommaAndPeriodGoThroughTheSlicesOfALane)
+TEST_F(TimelineCanvasTest, CommaAndPeriodStepThroughTheSlicesOfALane)
 {
     canvas.bringIntoView(step(3).range());
     canvas.setSelectedSlice(step(3).id);
@@ -180,7 +180,7 @@ TEST_F(TimelineCanvasTest, CommaAndPeriodGoThroughTheSlicesOfALane)
     EXPECT_TRUE(canvas.accessibleDescription().contains("step 2")) << canvas.accessibleDescription().toStdString();
 }
 
-TEST_F(TimelineCanvasTest, ShiftWithUpAndDownGoesOutAndIn)
+TEST_F(TimelineCanvasTest, ShiftWithUpAndDownSelectsParentAndChild)
 {
     canvas.setSelectedSlice(step(4).id);
     key(Qt::Key_Down, Qt::ShiftModifier);
@@ -209,7 +209,7 @@ TEST_F(TimelineCanvasTest, RSelectsTheRangeInView)
     EXPECT_EQ(*scene().range, scene().axis.bounds()) << "and no space outside the trace";
 }
 
-TEST_F(TimelineCanvasTest, MMeasuresAndEscLetsGo)
+TEST_F(TimelineCanvasTest, MSetsAMarkAndEscClears)
 {
     QTest::mouseMove(canvas.viewport(), {500, 300});
     QMouseEvent move(QEvent::MouseMove, QPointF(500, 300), canvas.viewport()->mapToGlobal(QPointF(500, 300)),
@@ -228,7 +228,7 @@ TEST_F(TimelineCanvasTest, MMeasuresAndEscLetsGo)
     EXPECT_EQ(cleared.size(), 1);
 }
 
-TEST_F(TimelineCanvasTest, RowsFoldByMouseAndByKey)
+TEST_F(TimelineCanvasTest, RowsCollapseByMouseAndByKey)
 {
     const std::size_t rows = scene().rows.all().size();
     click({60, TimelineScene::kRulerHeight + 8}); // "Loader workers"
@@ -251,7 +251,7 @@ TEST_F(TimelineCanvasTest, TheHeaderCanBeMadeWider)
     EXPECT_DOUBLE_EQ(scene().axis.width(), canvas.viewport()->width() - before - 80);
 }
 
-TEST_F(TimelineCanvasTest, ShowsEvidenceOfAFoldedTrack)
+TEST_F(TimelineCanvasTest, ShowsEvidenceOfACollapsedTrack)
 {
     key(Qt::Key_Left, Qt::ControlModifier);
     const Slice decode = named(stage::kDecode, step(8).range());
@@ -262,7 +262,7 @@ TEST_F(TimelineCanvasTest, ShowsEvidenceOfAFoldedTrack)
     EXPECT_NEAR(rect.width(), scene().axis.width() * 0.6, 1);
 }
 
-TEST_F(TimelineCanvasTest, EveryHandIsAnActionWithItsKey)
+TEST_F(TimelineCanvasTest, EveryCommandIsAnActionWithAShortcut)
 {
     int withKeys = 0;
     for (const QAction* action : canvas.actions()) {

@@ -82,7 +82,7 @@ TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
     EXPECT_FALSE(late);
 }
 
-TEST(RasterStrips, DrawWhatTheWholeWouldBe)
+TEST(RasterStrips, DrawTheSameAsOnePiece)
 {
     for (const double ratio : {1.0, 1.5, 2.0}) {
         QImage whole(static_cast<int>(200 * ratio), static_cast<int>(400 * ratio), QImage::Format_RGB32);
@@ -147,7 +147,7 @@ TEST_F(TimelineCanvasTest, DrawsManySlicesAsDenseAsTheyAre)
     EXPECT_LE(wrong, 60) << "edges and grid lines only";
 }
 
-TEST_F(TimelineCanvasTest, WhatWasZoomedIsExactAtRest)
+TEST_F(TimelineCanvasTest, TheViewIsExactAfterZooming)
 {
     const auto dense = test::trainingTraceOf(200'000);
     canvas.setTrace(dense);
@@ -172,7 +172,7 @@ TEST_F(TimelineCanvasTest, WhatWasZoomedIsExactAtRest)
     EXPECT_EQ(exact().copy(lanes), canvas.picture(1).copy(lanes));
 }
 
-TEST_F(TimelineCanvasTest, WhatIsZoomingShowsWhatIsThere)
+TEST_F(TimelineCanvasTest, ZoomingShowsTheContent)
 {
     const auto dense = test::trainingTraceOf(200'000);
     canvas.setTrace(dense);
@@ -192,7 +192,7 @@ TEST_F(TimelineCanvasTest, WhatIsZoomingShowsWhatIsThere)
     }
 }
 
-TEST_F(TimelineCanvasTest, BelowTheLastRowIsGround)
+TEST_F(TimelineCanvasTest, BelowTheLastRowIsBackground)
 {
     canvas.resize(1200, 1600);
     const QRect lanes = scene().lanesRect();
@@ -218,7 +218,7 @@ TEST_F(TimelineCanvasTest, FollowsLightAndDark)
     EXPECT_TRUE(scene().theme.dark);
 }
 
-TEST_F(TimelineCanvasTest, HoveringTellsWhatASliceIs)
+TEST_F(TimelineCanvasTest, HoveringShowsTheDetailsOfASlice)
 {
     canvas.bringIntoView(step(7).range());
     const Slice forward = named(phase::kForward, step(7).range());

@@ -63,7 +63,7 @@ TEST_F(RulerTest, StepsBelowPythonFramesAreDrawnAndClicked)
     EXPECT_FALSE(canvas.scene().selected) << "there is no step between steps";
 }
 
-TEST_F(RulerTest, CallsOfAMainThreadAreNoSteps)
+TEST_F(RulerTest, CallsOfAMainThreadAreNotSteps)
 {
     const auto calls =
         test_support::traceFromText("main\n call cudaLaunchKernel 0 100\n call cudaLaunchKernel 200 100");
@@ -74,7 +74,7 @@ TEST_F(RulerTest, CallsOfAMainThreadAreNoSteps)
     EXPECT_FALSE(canvas.scene().selected);
 }
 
-TEST_F(RulerTest, AFoundStepIsSelectedAsARange)
+TEST_F(RulerTest, AnInferredStepIsSelectedAsARange)
 {
     Steps steps(3);
     const auto kernels = test_support::traceFromText("repeat 3 every 100\nstream 0 7\n kernel gemm 0 80\nend");
@@ -134,7 +134,7 @@ TEST(TimelineSteps, ThoseOfALiveTraceNeedNotWaitForTheNextAnalysis)
     EXPECT_EQ(known.steps(), analysed) << "the analysis of the whole trace";
 }
 
-TEST(TimelineSteps, OneThatIsStillOpenGrows)
+TEST(TimelineSteps, AnOpenStepGrows)
 {
     TraceBuilder builder;
     builder.captureStats().live = true;
@@ -149,7 +149,7 @@ TEST(TimelineSteps, OneThatIsStillOpenGrows)
     EXPECT_EQ(known.steps()->back().range.end, traceTime(200'000));
 }
 
-TEST(GoToStep, FindsStepsThatOnlyRepetitionTells)
+TEST(GoToStep, FindsInferredSteps)
 {
     const auto trace = test_support::traceFromText("repeat 4 every 100\nstream 0 7\n kernel gemm 0 80\nend");
     auto steps = std::make_shared<Steps>(2);

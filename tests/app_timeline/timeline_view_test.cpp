@@ -35,7 +35,7 @@ protected:
     Selection selection;
 };
 
-TEST_F(TimelineViewTest, RowsStandInTheNextTraceOfAKindAsTheyWereLeft)
+TEST_F(TimelineViewTest, TheNextTraceOfAKindKeepsTheRowLayout)
 {
     {
         TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
@@ -60,7 +60,7 @@ TEST_F(TimelineViewTest, RowsStandInTheNextTraceOfAKindAsTheyWereLeft)
     EXPECT_EQ(later.canvas()->rowLayout(), RowLayout{});
 }
 
-TEST_F(TimelineViewTest, SaysWhatTheDiskNoLongerGives)
+TEST_F(TimelineViewTest, ReportsUnreadableData)
 {
     const std::filesystem::path file = folder.filePath("a.sspack").toStdString();
     ASSERT_TRUE(profiler::formats::saveTrace(*test::trainingTrace({.steps = 6'000}), file));
@@ -82,7 +82,7 @@ TEST_F(TimelineViewTest, SaysWhatTheDiskNoLongerGives)
     EXPECT_TRUE(notice->findChild<QLabel*>("captureText")->text().contains("could not be read"));
 }
 
-TEST_F(TimelineViewTest, EveryHandIsInAMenuOnce)
+TEST_F(TimelineViewTest, EveryActionIsInAMenuOnce)
 {
     TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
     QList<QAction*> listed;

@@ -54,14 +54,14 @@ TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name
     return addTrack(builder, track, busy);
 }
 
-TEST(TrackRows, StandInTheOrderOfTheRing)
+TEST(TrackRows, AreInDefaultOrder)
 {
     const TrackRows rows = rowsOf({.steps = 3});
     EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 0", "loader worker 1", "main thread", "GPU 0",
                                          "stream 7", "stream 14", "Counters", "loss", "memory"));
 }
 
-TEST(TrackRows, LieBelowOneAnotherWithoutGaps)
+TEST(TrackRows, AreStackedWithoutGaps)
 {
     const TrackRows rows = rowsOf({.steps = 3});
     int top = 0;
@@ -76,7 +76,7 @@ TEST(TrackRows, LieBelowOneAnotherWithoutGaps)
     EXPECT_EQ(rows.rowAt(-1), -1);
 }
 
-TEST(TrackRows, TheProcessThatAProfilerMakesOfAGpuIsNone)
+TEST(TrackRows, AProfilersGpuProcessIsNotAProcess)
 {
     TraceBuilder builder;
     addThread(builder, TrackKind::MainThread, "main thread", 4711);
@@ -93,7 +93,7 @@ TEST(TrackRows, TheProcessThatAProfilerMakesOfAGpuIsNone)
     EXPECT_THAT(names(rows), ElementsAre("main thread", "GPU 0", "stream 7", "GPU 1", "stream 7"));
 }
 
-TEST(TrackRows, StandAsTheFileWishes)
+TEST(TrackRows, FollowTheSortIndexOfTheFile)
 {
     TraceBuilder builder;
     for (const auto& [name, wish] : {std::pair("a", 3), std::pair("b", 1), std::pair("c", 2), std::pair("d", 1)}) {
@@ -121,7 +121,7 @@ void addOf(TraceBuilder& builder, TrackKind kind, const char* name, std::int64_t
     addTrack(builder, track);
 }
 
-TEST(TrackRows, ProcessesStandAsTheFileWishes)
+TEST(TrackRows, ProcessesFollowTheSortIndexOfTheFile)
 {
     TraceBuilder builder;
     addOf(builder, TrackKind::MainThread, "main", 10, 30);
@@ -135,7 +135,7 @@ TEST(TrackRows, ProcessesStandAsTheFileWishes)
                                          "Process 30 · main", "GPU 0", "stream 7"));
 }
 
-TEST(TrackRows, TheTrainingsThreadStandsBeforeSpansOfAProcessWithoutAWish)
+TEST(TrackRows, TheTrainingThreadPrecedesSpansOfAProcessWithoutASortIndex)
 {
     TraceBuilder builder;
     addOf(builder, TrackKind::MainThread, "main", 4711, 4711);
@@ -149,7 +149,7 @@ TEST(TrackRows, TheTrainingsThreadStandsBeforeSpansOfAProcessWithoutAWish)
     EXPECT_THAT(all.front(), testing::HasSubstr("main"));
 }
 
-TEST(TrackRows, DevicesStandBesideTheOnlyProcessAsTheFileWishes)
+TEST(TrackRows, DevicesFollowTheSortIndexNextToTheOnlyProcess)
 {
     for (const auto& [host, first, second] : {std::tuple(4711, 16777216, 16777217), std::tuple(4711, 9, 8)}) {
         TraceBuilder builder;
@@ -179,7 +179,7 @@ TEST(TrackRows, CountNumbersNotLetters)
     EXPECT_THAT(names(rows), ElementsAre("Loader workers", "loader worker 1", "loader worker 2", "loader worker 10"));
 }
 
-TEST(TrackRows, LeaveOutWhatHasNothingToShow)
+TEST(TrackRows, LeaveOutEmptyTracks)
 {
     TraceBuilder builder;
     addThread(builder, TrackKind::MainThread, "main thread", 1);
@@ -189,7 +189,7 @@ TEST(TrackRows, LeaveOutWhatHasNothingToShow)
     EXPECT_THAT(names(rows), ElementsAre("main thread"));
 }
 
-TEST(TrackRows, TellProcessesApart)
+TEST(TrackRows, DistinguishProcesses)
 {
     TraceBuilder builder;
     addThread(builder, TrackKind::MainThread, "main thread", 20);
@@ -227,7 +227,7 @@ TEST(TrackRows, NestThreadsBelowTheirProcess)
     EXPECT_EQ(rows.at(0).members.size(), 3U);
 }
 
-TEST(TrackRows, PutAnnotationsBesideTheStreamsAndNvtxAboveThem)
+TEST(TrackRows, PutAnnotationsNextToTheStreamsAndNvtxAbove)
 {
     TraceBuilder builder;
     const auto add = [&](TrackKind kind, const char* name) {
@@ -248,7 +248,7 @@ TEST(TrackRows, PutAnnotationsBesideTheStreamsAndNvtxAboveThem)
     EXPECT_THAT(names(rows), ElementsAre("NVTX ranges", "NCCL", "GPU 0", "annotations", "stream 7"));
 }
 
-TEST(TrackRows, FoldManyOtherThreadsAtFirst)
+TEST(TrackRows, CollapseManyOtherThreadsAtFirst)
 {
     TraceBuilder builder;
     for (int i = 0; i < 9; ++i)
@@ -260,7 +260,7 @@ TEST(TrackRows, FoldManyOtherThreadsAtFirst)
     EXPECT_EQ(rows.all().size(), 10U);
 }
 
-TEST(TrackRows, KeepTheirFoldsInLaterSnapshots)
+TEST(TrackRows, KeepCollapsedRowsInLaterSnapshots)
 {
     TrackRows rows = rowsOf({.steps = 3, .live = true});
     rows.setOpen(0, false);
@@ -269,7 +269,7 @@ TEST(TrackRows, KeepTheirFoldsInLaterSnapshots)
     EXPECT_EQ(rowNamed(rows, "loader worker 0"), -1);
 }
 
-TEST(TrackRows, AFoldedMainThreadShowsItsPhases)
+TEST(TrackRows, ACollapsedMainThreadShowsItsPhases)
 {
     TrackRows rows = rowsOf({.steps = 3});
     const int main = rowNamed(rows, "main thread");
@@ -299,7 +299,7 @@ TEST(TrackRows, FindTheLaneOfADepth)
     EXPECT_FALSE(rows.laneAt(rows.all()[0].top + 4)) << "a group has no lanes";
 }
 
-TEST(TrackRows, RevealOpensWhatHidesASlice)
+TEST(TrackRows, RevealExpandsTheGroupsOfASlice)
 {
     TrackRows rows = rowsOf({.steps = 3});
     const TrackId worker = rows.all()[static_cast<std::size_t>(rowNamed(rows, "loader worker 1"))].track;

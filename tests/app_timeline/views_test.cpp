@@ -85,7 +85,7 @@ TEST_F(ViewsTest, TheLoaderHasNoCostThatWasNotRecorded)
     EXPECT_FALSE(wait.contains("0 ns")) << wait.toStdString();
 }
 
-TEST_F(ViewsTest, OfSeveralRanksTheStepsOfEachAreShown)
+TEST_F(ViewsTest, TheStepsOfEachRankAreShown)
 {
     const auto* ranks = summary.findChild<EvidenceTable*>("ranks");
     EXPECT_TRUE(ranks->isHidden()) << "one process";
@@ -174,7 +174,7 @@ TEST_F(ViewsTest, ALongFirstStepDoesNotFlattenTheOthers)
     EXPECT_LT(steps.frame().topUs, 2 * steady);
 }
 
-TEST_F(ViewsTest, ThePanelListsWhatBelongsToASlice)
+TEST_F(ViewsTest, ThePanelListsTheDetailsOfASlice)
 {
     const Slice kernel = trace->ofKind(ActivityKind::Kernel).at(25);
     selection.selectSlice(kernel.id);
@@ -236,7 +236,7 @@ TEST_F(ViewsTest, TheSummaryShowsWhereAStepsTimeGoes)
     EXPECT_GE(table(summary, "ops")->model()->rowCount(), 5);
 }
 
-TEST_F(ViewsTest, RowsOfTheSummaryLeadToTheirEvidence)
+TEST_F(ViewsTest, RowsOfTheSummaryLinkToTheirEvidence)
 {
     clickRow(table(summary, "parts"), 0);
     ASSERT_TRUE(selection.slice());
@@ -255,7 +255,7 @@ TEST_F(ViewsTest, RowsOfTheSummaryLeadToTheirEvidence)
     EXPECT_EQ(*selection.slice(), facts->steps[9].slice);
 }
 
-TEST_F(ViewsTest, ReturnOnARowLeadsThereToo)
+TEST_F(ViewsTest, ReturnOnARowShowsItsEvidence)
 {
     EvidenceTable* parts = table(summary, "parts");
     parts->setCurrentIndex(parts->model()->index(3, 0));
@@ -287,7 +287,7 @@ TEST_F(ViewsTest, EvidenceOfAnotherTraceIsNotFollowed)
     EXPECT_FALSE(steps.chosen());
 }
 
-TEST_F(ViewsTest, ASnapshotThatChangesNothingLeavesThePanelAlone)
+TEST_F(ViewsTest, AnUnchangedSnapshotDoesNotUpdateThePanel)
 {
     selection.selectSlice(facts->steps[3].slice);
     const auto labels = panel.findChildren<QLabel*>();
@@ -295,7 +295,7 @@ TEST_F(ViewsTest, ASnapshotThatChangesNothingLeavesThePanelAlone)
     EXPECT_EQ(panel.findChildren<QLabel*>(), labels);
 }
 
-TEST_F(ViewsTest, EmptyViewsSayWhatComes)
+TEST_F(ViewsTest, EmptyViewsSayWhatToExpect)
 {
     summary.show(nullptr, nullptr);
     steps.showSteps({});
@@ -306,7 +306,7 @@ TEST_F(ViewsTest, EmptyViewsSayWhatComes)
     EXPECT_TRUE(said);
 }
 
-TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
+TEST(CaptureNotice, ReportsLostEventsOnly)
 {
     CaptureStats stats;
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).isEmpty());
@@ -323,7 +323,7 @@ TEST(CaptureNotice, SaysWhatWasLostAndNothingWhenNothingWas)
     EXPECT_TRUE(captureNotice(stats, Writer::Stepscope).contains("2 images could not be read."));
 }
 
-TEST(CaptureNotice, BlamesNoRunOfOursForWhatAnotherProgramsFileLacks)
+TEST(CaptureNotice, DoesNotBlameARunForAnImportedFile)
 {
     CaptureStats stats;
     stats.cut = true;
@@ -353,7 +353,7 @@ TEST(CaptureNotice, CanBeReadInBothThemes)
     }
 }
 
-TEST(MemorySummary, SaysWhoHeldTheMemoryAndLeadsToTheStep)
+TEST(MemorySummary, ShowsTheMemoryOwnersAndLinksToTheStep)
 {
     MemorySummary summary(nullptr);
     summary.show({}, {});

@@ -54,9 +54,9 @@ private slots:
     void initTestCase();
     void typingTheStepsIntoTheForm();
     void startTrainsAndTheFindingAppears();
-    void showGoesToTheEvidence();
+    void showNavigatesToTheEvidence();
     void applyMeasuresAndGivesAVerdict();
-    void keepTakesItAndUndoGivesItBack();
+    void keepAppliesItAndUndoRevertsIt();
     void cleanupTestCase();
 
 private:
@@ -117,7 +117,7 @@ void RingTest::startTrainsAndTheFindingAppears()
     QVERIFY(m_session->analysed()->facts.input.waitShare > 0.2);
 }
 
-void RingTest::showGoesToTheEvidence()
+void RingTest::showNavigatesToTheEvidence()
 {
     auto* timeline = m_window->findChild<app::TimelineCanvas*>();
     QVERIFY(timeline);
@@ -149,7 +149,7 @@ void RingTest::applyMeasuresAndGivesAVerdict()
     QCOMPARE(workers(), "0"); // nothing changes before it is kept
 }
 
-void RingTest::keepTakesItAndUndoGivesItBack()
+void RingTest::keepAppliesItAndUndoRevertsIt()
 {
     const auto toggle = m_session->experiments().result("loader.workers")->plan.changes.front();
     QVERIFY(inCard("keep"));

@@ -43,7 +43,7 @@ const auto kLinkStyle = QStringLiteral("text-align: left; padding: 1px 0px;");
 
 constexpr int kAfterDuration = 2; ///< row of the self time
 
-QString ownLabel()
+QString selfTimeLabel()
 {
     return SelectionPanel::tr("Self time");
 }
@@ -51,7 +51,7 @@ QString ownLabel()
 std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
 {
     const auto found =
-        std::find_if(facts.begin(), facts.end(), [](const SliceDetail& fact) { return fact.label == ownLabel(); });
+        std::find_if(facts.begin(), facts.end(), [](const SliceDetail& fact) { return fact.label == selfTimeLabel(); });
     return found == facts.end() ? std::nullopt : std::optional(*found);
 }
 
@@ -246,11 +246,12 @@ void SelectionPanel::readMore(const Slice& slice)
     const std::string title(m_trace->name(slice));
     m_reading.start(
         [this, trace = m_trace, slice, title](const std::stop_token& stop, const Background::Post& post) {
-            const auto own = ownTime(*trace, slice, stop);
+            const auto own = selfTime(*trace, slice, stop);
             const auto read = trace->details(slice.id);
             post([this, slice, title, own, read] {
                 if (own != slice.duration)
-                    m_page.facts.insert(m_page.facts.begin() + kAfterDuration, {ownLabel(), formatDuration(own), {}});
+                    m_page.facts.insert(m_page.facts.begin() + kAfterDuration,
+                                        {selfTimeLabel(), formatDuration(own), {}});
                 if (read)
                     for (const auto& [name, value] : *read) {
                         if (!isShownAlready(*read, name, value, title))
