@@ -107,7 +107,7 @@ private slots:
     void init();
     void anExportIsAskedAboutAndLeavesNoPart();
     void aMeasurementNeedsConfirmationAndItsTrainersEnd();
-    void readingReleasesTheFile();
+    void loadingIsStoppedWithoutAQuestion();
     void aSignalClosesAsAUserDoes();
     void anOpenQuestionDoesNotBlockASignal();
 };
@@ -172,7 +172,7 @@ void ClosingTest::aMeasurementNeedsConfirmationAndItsTrainersEnd()
     }
 }
 
-void ClosingTest::readingReleasesTheFile()
+void ClosingTest::loadingIsStoppedWithoutAQuestion()
 {
     const QTemporaryDir from;
     const std::string trace = largeTrace(from).toStdString();
