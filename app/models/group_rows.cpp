@@ -85,7 +85,7 @@ public:
 private:
     [[nodiscard]] Field mostTime() const
     {
-        return std::find(m_fields.begin(), m_fields.end(), Field::Own) == m_fields.end() ? Field::Total : Field::Own;
+        return std::find(m_fields.begin(), m_fields.end(), Field::Self) == m_fields.end() ? Field::Total : Field::Self;
     }
     [[nodiscard]] const NameGroup& group(std::size_t row) const { return m_groups->all[m_order[row]]; }
     [[nodiscard]] TableValue valueOf(const NameGroup& group, Field field) const;
@@ -117,7 +117,7 @@ TableValue GroupRows::valueOf(const NameGroup& group, Field field) const
         return TableValue::ofCount(group.count);
     case Field::Total:
         return TableValue::ofTime(group.total);
-    case Field::Own:
+    case Field::Self:
         return TableValue::ofTime(group.own);
     case Field::Mean:
         return TableValue::ofTime(group.total / group.count);
@@ -266,7 +266,7 @@ std::shared_ptr<const TableRows> makeGroupRows(const std::shared_ptr<const Trace
     if (!scan(*trace, subject, query.filter, scanned, stop, [&](const Slice& slice) { grouping.add(slice); }))
         return nullptr;
     auto fields = subject.groupFields;
-    if (std::find(fields.begin(), fields.end(), Field::Own) != fields.end())
+    if (std::find(fields.begin(), fields.end(), Field::Self) != fields.end())
         for (const profiler::Track& track : trace->tracks())
             takeCovered(spansOf(*trace, track.id, subject, query.filter.range, stop), grouping);
     if (stop.stop_requested())

@@ -86,9 +86,9 @@ private:
         case Duration:
             return TableValue::ofTime(step.range.duration());
         case Remark:
-            return step.partial  ? TableValue::ofText(text("cut"))
+            return step.partial  ? TableValue::ofText(text("incomplete"))
                    : step.warmup ? TableValue::ofText(text("warm-up"))
-                   : step.found  ? TableValue::ofText(text("found"))
+                   : step.found  ? TableValue::ofText(text("inferred"))
                                  : TableValue();
         default:
             return TableValue::ofTime(step.parts.*kStepParts.at(static_cast<std::size_t>(column - FirstPart)).time);

@@ -27,7 +27,7 @@ FieldTitle fieldTitle(Field field)
     case Field::Name:
         return {text("Name"), {}};
     case Field::Kind:
-        return {text("Kind"), text("Name in the trace")};
+        return {text("Kind"), text("Category in the trace")};
     case Field::Begin:
         return {text("Start"), text("Since the start of the trace")};
     case Field::Duration:
@@ -58,8 +58,8 @@ FieldTitle fieldTitle(Field field)
         return {text("Count"), {}};
     case Field::Total:
         return {text("Total"), text("Sum of all durations")};
-    case Field::Own:
-        return {text("Own"), text("Total without the direct children on the same track")};
+    case Field::Self:
+        return {text("Self"), text("Total without the direct children on the same track")};
     case Field::Mean:
         return {text("Mean"), {}};
     case Field::Median:
@@ -100,7 +100,7 @@ QString exactUnit(Field field)
     case Field::Begin:
     case Field::Duration:
     case Field::Total:
-    case Field::Own:
+    case Field::Self:
     case Field::Mean:
     case Field::Median:
     case Field::Shortest:

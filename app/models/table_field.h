@@ -32,7 +32,7 @@ enum class Field : std::uint8_t {
     // of all slices of one name
     Count,
     Total,
-    Own,
+    Self,
     Mean,
     Median,
     Shortest,

@@ -32,7 +32,7 @@ TableSubject opSubject()
             kindBits({ActivityKind::CpuOp}),
             {Field::Name, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Shapes, Field::Types,
              Field::Sequence},
-            {Field::Name, Field::Count, Field::Own, Field::Total, Field::Share, Field::ShareOfSteps, Field::Mean,
+            {Field::Name, Field::Count, Field::Self, Field::Total, Field::Share, Field::ShareOfSteps, Field::Mean,
              Field::Median, Field::Shortest, Field::Longest}};
 }
 
@@ -64,7 +64,7 @@ TableSubject runtimeSubject()
             text("No CUDA calls in this trace. Nothing used a GPU, or the calls were not recorded."),
             kindBits({ActivityKind::CudaRuntime, ActivityKind::CudaDriver, ActivityKind::Sync}),
             {Field::Name, Field::Kind, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Correlation},
-            {Field::Name, Field::Kind, Field::Count, Field::Own, Field::Total, Field::Share, Field::ShareOfSteps,
+            {Field::Name, Field::Kind, Field::Count, Field::Self, Field::Total, Field::Share, Field::ShareOfSteps,
              Field::Mean, Field::Median, Field::Shortest, Field::Longest}};
 }
 
@@ -74,7 +74,7 @@ TableSubject rangeSubject()
             text("No NVTX ranges or annotations in this trace."),
             kindBits({ActivityKind::Nvtx, ActivityKind::UserAnnotation, ActivityKind::GpuUserAnnotation}),
             {Field::Name, Field::Kind, Field::Begin, Field::Duration, Field::Track, Field::Step},
-            {Field::Name, Field::Kind, Field::Count, Field::Own, Field::Total, Field::Share, Field::ShareOfSteps,
+            {Field::Name, Field::Kind, Field::Count, Field::Self, Field::Total, Field::Share, Field::ShareOfSteps,
              Field::Mean, Field::Median, Field::Shortest, Field::Longest}};
 }
 

@@ -113,17 +113,17 @@ TEST(TableRows, SelfTimeExcludesDirectChildren)
     EXPECT_EQ(column(*rows, "Name"), "aten::linear aten::mm");
     EXPECT_EQ(column(*rows, "Total"), "62000 10000");
     // 30 − 10 (mm) + 20 + 12; mm contains a call of 4.
-    EXPECT_EQ(column(*rows, "Own"), "52000 6000");
+    EXPECT_EQ(column(*rows, "Self"), "52000 6000");
 }
 
 TEST(TableRows, SelfTimeUnderAFilterOrARangeExcludesAllChildren)
 {
     Table table(app::opSubject());
     table.query.filter.text = "LINEAR";
-    EXPECT_EQ(column(*table.rows(), "Own"), "52000");
+    EXPECT_EQ(column(*table.rows(), "Self"), "52000");
     table.query.filter.range = profiler::TimeRange{profiler::traceTime(30'000), profiler::traceTime(45'000)};
     EXPECT_EQ(column(*table.rows(), "Total"), "30000");
-    EXPECT_EQ(column(*table.rows(), "Own"), "20000");
+    EXPECT_EQ(column(*table.rows(), "Self"), "20000");
 }
 
 TEST(TableRows, CopiesHaveBytesRatesAndKindsOfMemory)
