@@ -14,7 +14,7 @@ struct KernelBound {
     double usPerStep = 0;  ///< 0 without steps
     double share = 0;      ///< share of the analysis window, [0, 1]
     double busyShare = 0;  ///< share of the analysis window in which these kernels run, [0, 1]
-    bool replayed = false; ///< false: too few launches are recorded for a replay, so the bound is the kernels' own time
+    bool replayed = false; ///< false: too few launches are recorded for a replay, so the bound is the kernels' time
 
     /// Below this share of a step, no experiment can distinguish a saving from noise: "pays" requires more than 1 %.
     static constexpr double kLeastShare = 0.01;

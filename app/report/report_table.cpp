@@ -109,7 +109,7 @@ double TableWriter::widthOf(QStringView text, double points, bool bold) const
 std::vector<ColumnNeed> TableWriter::needs(double points) const
 {
     std::vector<ColumnNeed> needs(m_isNumber.size());
-    const bool anyText = std::count(m_isNumber.begin(), m_isNumber.end(), false) > 1 || m_header.size() > 0;
+    const bool anyText = std::count(m_isNumber.begin(), m_isNumber.end(), false) > 1 || !m_header.empty();
     const auto look = [&](const std::vector<Cell>& row, bool bold) {
         for (std::size_t column = 0; column < row.size(); ++column) {
             const auto width = [&](QStringView text) { return widthOf(text, points, bold); };

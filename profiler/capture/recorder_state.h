@@ -28,7 +28,7 @@ struct Recorder::State {
             : impl(strings, crossThreadRanges, ring, capacity), buffer(&impl)
         {
         }
-        [[nodiscard]] bool isDrained()
+        [[nodiscard]] bool isDrained() const
         {
             return std::atomic_ref(impl.header->read).load(std::memory_order_acquire) == impl.written;
         }

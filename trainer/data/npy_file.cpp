@@ -70,7 +70,7 @@ void convert(std::span<const std::byte> from, std::span<To> to)
     for (std::size_t i = 0; i < to.size(); ++i) {
         From value;
         std::memcpy(&value, from.data() + i * sizeof(From), sizeof(From));
-        to[i] = static_cast<To>(value);
+        to[i] = static_cast<To>(value); // NOLINT(bugprone-signed-char-misuse): int8 values are numbers
     }
 }
 

@@ -18,7 +18,8 @@ NvtxDomain& NvtxRegistry::domain(std::string_view name)
         std::find_if(m_domains.begin(), m_domains.end(), [&](const NvtxDomain& domain) { return domain.name == name; });
     if (known != m_domains.end())
         return *known;
-    return m_domains.emplace_back(std::string(name), static_cast<std::uint32_t>(m_domains.size()) + 1);
+    m_domains.push_back({std::string(name), static_cast<std::uint32_t>(m_domains.size()) + 1});
+    return m_domains.back();
 }
 
 RegisteredString& NvtxRegistry::string(std::string_view text)
