@@ -25,7 +25,7 @@ struct Streams {
 struct SummarizeOptions {
     std::filesystem::path trace;
     StepChoice steps;
-    bool closer = false; ///< also run the detailed analysis, which takes longer than everything else
+    bool detailed = false; ///< also run the detailed analysis, which takes longer than everything else
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);

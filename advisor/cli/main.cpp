@@ -74,7 +74,7 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* summarize = app.add_subcommand("summarize", "Show what a trace contains and where step time goes");
     summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
     addSteps(*summarize, line.summarize.steps);
-    summarize->add_flag("--closer", line.summarize.closer,
+    summarize->add_flag("--detailed,--closer", line.summarize.detailed, // --closer: its name in older versions
                         "Also run the detailed analysis, which takes longer: launch queue, critical path, copy "
                         "bandwidth, memset callers, synchronization callers, loader workers, stragglers");
     summarize->add_flag("--json", line.summarize.json, kJson);

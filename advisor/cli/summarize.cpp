@@ -23,7 +23,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         streams.err << steps.error().message() << '\n';
         return kBadInput;
     }
-    if (options.closer)
+    if (options.detailed)
         summary.look = profiler::analysis::detailedAnalysis(**trace, summary.steps);
     if (options.json)
         streams.out << jsonText(toJson(**trace, summary)) << '\n';

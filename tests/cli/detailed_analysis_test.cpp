@@ -65,7 +65,7 @@ TEST(DetailedSummary, LooksCloserAtAGpuRun)
 {
     const Folder folder;
     const std::string trace = folder.trace("a.sstrace", kGpuRun);
-    const Json json = jsonOf({"summarize", trace, "--closer", "--json"});
+    const Json json = jsonOf({"summarize", trace, "--detailed", "--json"});
     for (const char* key : {"data_loss", "launches", "critical_path", "copy_bandwidth", "memset_origins",
                             "sync_callers", "loader_workers", "stragglers"})
         EXPECT_TRUE(json.contains(key)) << key;
@@ -88,7 +88,7 @@ TEST(DetailedSummary, LooksCloserAtAGpuRun)
     EXPECT_THAT(reasonsOf(json)["stragglers"], HasSubstr("no kernels of collective communication"));
     EXPECT_EQ(reasonsOf(json)["launches"], "");
 
-    const std::string text = run({"summarize", trace, "--closer"}).out;
+    const std::string text = run({"summarize", trace, "--detailed"}).out;
     for (const char* part : {"Kernel launches and launch queue", "What decided the duration", "Memset callers",
                              "Synchronization callers", "aten::item", "What the trace does not record"})
         EXPECT_THAT(text, HasSubstr(part));
@@ -98,11 +98,12 @@ TEST(DetailedSummary, LooksCloserOnlyWhereAsked)
 {
     const Folder folder;
     const std::string trace = folder.trace("a.sstrace", kGpuRun);
-    const std::string text = run({"summarize", trace}).out, closer = run({"summarize", "--closer", trace}).out;
+    const std::string text = run({"summarize", trace}).out, detailed = run({"summarize", "--detailed", trace}).out;
     EXPECT_THAT(text, Not(HasSubstr("What decided the duration")));
     EXPECT_THAT(text, Not(HasSubstr("What the trace does not record")));
-    EXPECT_THAT(closer, StartsWith(text)) << "all the rest is the same";
-    EXPECT_THAT(closer, HasSubstr("What decided the duration"));
+    EXPECT_THAT(detailed, StartsWith(text)) << "all the rest is the same";
+    EXPECT_EQ(run({"summarize", "--closer", trace}).out, detailed) << "the option's former name";
+    EXPECT_THAT(detailed, HasSubstr("What decided the duration"));
 }
 
 TEST(DetailedSummary, LooksCloserAtEachStepAlike)
@@ -111,7 +112,7 @@ TEST(DetailedSummary, LooksCloserAtEachStepAlike)
     std::string run8 = "repeat 8 every 100\nmain\nstep 0 0 100\nphase forward 0 90\n"
                        "call cudaMemsetAsync 10 2 corr=6\ncall cudaMemsetAsync 20 2 corr=7\n"
                        "stream 0 7\nmemset Memset 15 1 bytes=1000 corr=6\nmemset Memset 25 2 bytes=3000 corr=7\nend\n";
-    const std::string text = run({"summarize", folder.trace("a.sstrace", run8), "--closer"}).out;
+    const std::string text = run({"summarize", folder.trace("a.sstrace", run8), "--detailed"}).out;
     EXPECT_THAT(text, ContainsRegex("Calls per step +Bytes per step +Time per step"));
     EXPECT_THAT(text, ContainsRegex("cudaMemsetAsync +2 +4\\.00 kB +3\\.00 µs"));
     EXPECT_THAT(text, ContainsRegex("forward +host +[0-9.]+ µs"));
@@ -122,11 +123,11 @@ TEST(DetailedSummary, LooksCloserAtEachStepAlike)
     for (int i = 0; i < 12; ++i) // more than fit into the table
         run8 += "op aten::op" + std::to_string(i) + " " + std::to_string(430 + 5 * i) + " 5\n";
     const std::string trace = folder.trace("b.sstrace", run8);
-    const std::string some = run({"summarize", trace, "--closer"}).out;
+    const std::string some = run({"summarize", trace, "--detailed"}).out;
     EXPECT_THAT(some, HasSubstr("Covers 1 of 7 steps, those with recorded operators"));
     EXPECT_THAT(some, HasSubstr("more rows are not shown"));
     EXPECT_THAT(some, Not(HasSubstr("Only work in this table")));
-    const Json path = jsonOf({"summarize", trace, "--closer", "--json"})["critical_path"];
+    const Json path = jsonOf({"summarize", trace, "--detailed", "--json"})["critical_path"];
     EXPECT_EQ(path["only_steps_with_ops"], true);
     EXPECT_EQ(path["total_us"], 100);
 }
@@ -134,11 +135,11 @@ TEST(DetailedSummary, LooksCloserAtEachStepAlike)
 TEST(DetailedSummary, SaysWhatTheTraceDoesNotTell)
 {
     const Folder folder;
-    const Json json = jsonOf({"summarize", folder.trace("a.sstrace", kCpuRun), "--closer", "--json"});
+    const Json json = jsonOf({"summarize", folder.trace("a.sstrace", kCpuRun), "--detailed", "--json"});
     for (const auto& [key, reason] : reasonsOf(json))
         EXPECT_NE(reason, "") << key;
     EXPECT_EQ(json["critical_path"]["total_us"], 19000);
-    const std::string text = run({"summarize", folder.trace("b.sstrace", kCpuRun), "--closer"}).out;
+    const std::string text = run({"summarize", folder.trace("b.sstrace", kCpuRun), "--detailed"}).out;
     EXPECT_THAT(text, HasSubstr("Device work"));
     EXPECT_THAT(text, Not(HasSubstr("Ranks that the others wait for")));
 }
