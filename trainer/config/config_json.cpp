@@ -25,25 +25,26 @@ ConfigError fileError(std::string_view id, std::string what, std::string hint, s
 
 Result<Json> parseJson(std::string_view text, std::string_view where)
 {
-    // The library reports the place of an error by exception only; it ends here.
+    // nlohmann::json reports the position of an error only in its exception, which does not leave this function.
     try {
         Json json = Json::parse(text);
         if (!json.is_object())
             return tl::unexpected(
-                fileError("config.no_json_object", "is no JSON object", R"(write {"loader": {"workers": 2}})", where));
+                fileError("config.no_json_object", "is not a JSON "
+                                                   "object", R"(write {"loader": {"workers": 2}})", where));
         return json;
     } catch (const Json::parse_error& error) {
-        // Counted from 1, and the byte itself is not before the fault.
+        // error.byte counts from 1 and includes the faulty byte itself.
         const std::size_t before = std::min(error.byte, text.size() + 1) - std::min<std::size_t>(error.byte, 1);
         const std::string at =
             fmt::format("byte {} (line {})", error.byte, 1 + std::ranges::count(text.substr(0, before), '\n'));
-        return tl::unexpected(fileError("config.bad_json", "is no valid JSON",
-                                        "look for a missing comma, quote or brace just before it",
+        return tl::unexpected(fileError("config.bad_json", "is not valid JSON",
+                                        "check for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
     }
 }
 
-// The JSON type must be the knob's own: "2" is no integer, 1 is no flag. An integer is a number, though.
+// The JSON type must match the knob's type: "2" is not an integer, 1 is not a flag. An integer is a valid number.
 bool hasKnobsType(const Knob& knob, const Json& json)
 {
     switch (knob.type) {
@@ -64,7 +65,7 @@ std::string asText(const Json& json)
         return json.get<std::string>();
     if (json.is_number_float())
         return toText(json.get<double>());
-    // Not dumped: writing a deeply nested value out would recurse as deep.
+    // Not dumped: dumping a deeply nested value would recurse just as deep.
     if (json.is_structured())
         return json.is_array() ? "[…]" : "{…}";
     return json.dump();
@@ -88,7 +89,7 @@ Result<void> readValue(TrainingConfig& config, const std::string& key, const Jso
     return tl::unexpected(std::move(error));
 }
 
-// "loader" of "loader.workers". Bounds the recursion below by the table's depth, whatever the file nests.
+// "loader" of "loader.workers". Limits the recursion below to the table's depth, however deeply the file nests.
 bool isGroup(std::string_view name)
 {
     return std::ranges::any_of(knobs(), [&](const Knob& knob) {
@@ -123,7 +124,7 @@ Json& slot(Json& root, std::string_view key)
     return (*at)[std::string(key)];
 }
 
-// All bytes, on the disk before the rename: a full disk must not cost the file that was there.
+// Writes and syncs all bytes before the rename, so that a full disk does not destroy the existing file.
 bool writeWhole(int descriptor, std::string_view text)
 {
     while (!text.empty()) {
@@ -155,14 +156,14 @@ Result<TrainingConfig> TrainingConfig::load(const std::filesystem::path& path)
     std::error_code error;
     if (std::filesystem::is_directory(path, error))
         return tl::unexpected(
-            fileError("config.is_folder", "is a folder", "give a configuration file (JSON)", path.string()));
+            fileError("config.is_folder", "is a folder", "choose a configuration file (JSON)", path.string()));
     errno = 0;
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf())) {
         const std::string reason = errno != 0 ? std::strerror(errno) : "the file is empty";
         return tl::unexpected(fileError("config.unreadable", fmt::format("cannot be read: {}", reason),
-                                        "give a configuration file (JSON)", path.string()));
+                                        "choose a configuration file (JSON)", path.string()));
     }
     return fromJson(text.str(), path.string());
 }
@@ -183,7 +184,7 @@ Result<void> TrainingConfig::save(const std::filesystem::path& path) const
         const int reason = errno;
         ::unlink(temporary.c_str());
         return tl::unexpected(fileError("config.unwritable", fmt::format("{}: {}", what, std::strerror(reason)),
-                                        "choose a folder that can be written to and has room", path.string()));
+                                        "choose a writable folder with free space", path.string()));
     };
     const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
     if (descriptor < 0)
@@ -194,7 +195,7 @@ Result<void> TrainingConfig::save(const std::filesystem::path& path) const
     errno = reason;
     if (!written)
         return failed("cannot be written");
-    // mkostemp's files are the user's alone; configurations are shared like other files.
+    // mkostemp creates files that only the user can read; configurations are readable by others like ordinary files.
     ::chmod(temporary.c_str(), 0644);
     if (::rename(temporary.c_str(), path.c_str()) != 0)
         return failed("cannot be replaced");

@@ -19,8 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using Texts = std::vector<std::string_view>;
 
-// How many entries of all folders together are looked at; of larger ones the first have to do. A local disk lists so
-// many in some milliseconds, a network share in about a second. Chosen.
+// Maximum number of entries checked in all folders together; of larger folders only the first entries are checked.
+// Listing that many takes some milliseconds on a local disk and about a second on a network share. Chosen by hand.
 constexpr int kMostEntries = 5000;
 
 bool endsWithOneOf(const fs::path& path, const Texts& endings)
@@ -32,10 +32,10 @@ bool endsWithOneOf(const fs::path& path, const Texts& endings)
            std::any_of(endings.begin(), endings.end(), [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
-/// Looks into folders, as long as it may.
+/// Searches folders until the limit on entries is reached.
 class Search {
 public:
-    /// Whether an entry of the folder is wanted; true, too, where no more entries may be read.
+    /// Whether the folder contains a wanted entry; also true once the limit on entries is reached.
     bool holds(const fs::path& folder, const std::function<bool(const fs::directory_entry&)>& isWanted)
     {
         std::error_code failed;
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    int m_left = kMostEntries; ///< entries, of all folders
+    int m_left = kMostEntries; ///< entries, over all folders
 };
 
 bool holdsOneOf(const fs::path& folder, const Texts& names)
@@ -60,7 +60,7 @@ bool holdsOneOf(const fs::path& folder, const Texts& names)
                        [&](std::string_view name) { return fs::exists(folder / name, failed); });
 }
 
-/// What the folder lacks; empty: nothing.
+/// What is missing from the folder; empty if nothing is.
 std::string lackOfImages(const fs::path& folder)
 {
     std::error_code failed;
@@ -73,7 +73,7 @@ std::string lackOfImages(const fs::path& folder)
             return entry.is_directory(failed) && search.holdsFile(entry.path(), images);
         }))
         return {};
-    return search.holdsFile(top, images) ? "the images do not lie in one subfolder for each class"
+    return search.holdsFile(top, images) ? "the images are not in one subfolder per class"
                                   : "there is no subfolder with JPEG or PNG files";
 }
 
@@ -107,9 +107,9 @@ std::string lackOf(std::string_view kind, const fs::path& path)
     std::error_code failed;
     const bool isFolder = fs::is_directory(path, failed);
     if (!isFolder && kind == "arrays")
-        return endsWithOneOf(path, {".npz", ".zip"}) ? "" : "the file is neither a folder nor an .npz file";
+        return endsWithOneOf(path, {".npz", ".zip"}) ? "" : "the file is not an .npz file";
     if (!isFolder)
-        return kind == "csv" || kind == "text" ? "" : "it is a file, and a folder is expected";
+        return kind == "csv" || kind == "text" ? "" : "it is a file, but a folder is expected";
     if (kind == "image_folder" || kind == "generated_images")
         return lackOfImages(path);
     if (kind == "mnist")
@@ -129,7 +129,7 @@ std::string lackOf(std::string_view kind, const fs::path& path)
     if (kind == "volumes")
         return search.holdsFile(path / "images", {".nii", ".nii.gz", ".npy"})
                    ? ""
-                   : "there is no .nii, .nii.gz or .npy file in its folder images";
+                   : "there is no .nii, .nii.gz or .npy file in its folder 'images'";
     return {};
 }
 
@@ -158,13 +158,13 @@ std::optional<ConfigError> datasetProblem(const TrainingConfig& config)
     };
     if (text.empty())
         return kind == "image_folder"
-                   ? std::optional(problem("config.dataset_folder", "this kind of data set needs a folder"))
+                   ? std::optional(problem("config.dataset_folder", "this kind of dataset needs a folder"))
                    : std::nullopt;
     const fs::path path = text;
     std::error_code failed;
     if (!fs::exists(path, failed))
         return problem("config.dataset_missing",
-                       failed ? "it cannot be reached: " + failed.message() : "there is no such file or folder");
+                       failed ? "it cannot be accessed: " + failed.message() : "there is no such file or folder");
     if (!isReadable(path))
         return problem("config.dataset_unreadable", "it cannot be read: check its permissions");
     if (isEmpty(path))

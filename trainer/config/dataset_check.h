@@ -6,10 +6,10 @@
 
 namespace config {
 
-/// What is wrong with the data set's file or folder, as far as names tell: it does not exist, cannot be read, is empty,
-/// or holds no file of the kind that dataset.kind expects. Reads no contents, and at most some thousand directory
-/// entries. Nothing: the trainer may still refuse a file that is damaged. The error has
-/// dataset.path as its key, the path as its value, and what is wrong in `allowed`.
+/// What is wrong with the dataset's file or folder, judging by names only: it does not exist, cannot be read, is empty,
+/// or contains no file of the kind that dataset.kind expects. Reads no file contents, and at most some thousand
+/// directory entries. nullopt: no problem found; the trainer may still reject a damaged file. The error has the key
+/// dataset.path, the path as its value, and the problem in `allowed`.
 std::optional<ConfigError> datasetProblem(const TrainingConfig& config);
 
 } // namespace config

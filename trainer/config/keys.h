@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// The names of the knobs, with the type of their values, so that code cannot misspell one. Rows are in knobs.cpp.
+/// Names of the knobs with their value types, so that a misspelt key does not compile. The rows are in knobs*.cpp.
 namespace config {
 
 template <class T>
@@ -27,23 +27,23 @@ inline constexpr Text modelNorm{"model.norm"};      // batch, group, none
 inline constexpr Flag convBias{"model.conv_bias"};  // in layers directly before a norm
 inline constexpr Text attention{"attention"};       // math, sdpa
 inline constexpr Flag fusePointwise{"fuse.pointwise"};
-inline constexpr Text modelPath{"model.path"};                     // the user's own model
-inline constexpr Text trustedSha256{"model.trusted_sha256"};       // of that file
+inline constexpr Text modelPath{"model.path"};                     // the user's own model file
+inline constexpr Text trustedSha256{"model.trusted_sha256"};       // of the model file
 inline constexpr Text modelLoss{"model.loss"};                     // cross_entropy, mse, given
 inline constexpr Text inputShapes{"model.input_shapes"};           // "3,32,32"
 inline constexpr Text dataset{"dataset.kind"};                     // a file of trainer/datasets
-inline constexpr Text datasetPath{"dataset.path"};                 // folder; empty: the project's cache
+inline constexpr Text datasetPath{"dataset.path"};                 // folder; empty: the user's cache
 inline constexpr Integer datasetSamples{"dataset.samples"};        // generated: how many images
 inline constexpr Integer datasetClasses{"dataset.classes"};        // generated: how many classes
 inline constexpr Integer datasetSourceSize{"dataset.source_size"}; // generated: edge of the stored images, px
 inline constexpr Real datasetValidation{"dataset.validation_share"};
 inline constexpr Integer contextLength{"dataset.context"};   // text: tokens of a sample
 inline constexpr Text tokenizer{"dataset.tokenizer"};        // text: JSON vocabulary; empty: bytes
-inline constexpr Text targetColumn{"dataset.target_column"}; // csv; empty: the last
+inline constexpr Text targetColumn{"dataset.target_column"}; // csv; empty: the last column
 inline constexpr Text targetKind{"dataset.target"};          // csv, arrays: class, number
-inline constexpr Integer volumeSize{"dataset.volume_size"};  // edge that the model sees, voxels
+inline constexpr Integer volumeSize{"dataset.volume_size"};  // edge of the model's input, voxels
 inline constexpr Flag normalize{"data.normalize"};           // mean 0, deviation 1
-inline constexpr Integer imageSize{"dataset.image_size"};    // edge that the model sees, px
+inline constexpr Integer imageSize{"dataset.image_size"};    // edge of the model's input, px
 inline constexpr Flag augment{"augment.enabled"};            // random crop and flip
 inline constexpr Integer batchSize{"batch.size"};
 inline constexpr Integer epochs{"run.epochs"};
@@ -55,7 +55,7 @@ inline constexpr Integer prefetchFactor{"loader.prefetch_factor"};
 inline constexpr Flag persistentWorkers{"loader.persistent_workers"};
 inline constexpr Flag pinMemory{"loader.pin_memory"};
 inline constexpr Flag shuffle{"loader.shuffle"};
-inline constexpr Flag shardStreams{"loader.shard_streams"}; // each worker takes its own part of a stream
+inline constexpr Flag shardStreams{"loader.shard_streams"}; // each worker reads its own part of a stream
 inline constexpr Text optimizer{"optimizer.kind"};
 inline constexpr Real learningRate{"optimizer.learning_rate"};
 inline constexpr Real momentum{"optimizer.momentum"};
@@ -82,12 +82,12 @@ inline constexpr Text memoryFormat{"memory_format"}; // contiguous, channels_las
 inline constexpr Text amp{"precision.amp"};          // off, bf16, fp16
 inline constexpr Flag tf32{"precision.tf32"};
 inline constexpr Flag cudnnBenchmark{"cudnn.benchmark"};
-inline constexpr Flag compile{"compile"};                       // the step as a CUDA graph
-inline constexpr Integer accumulation{"gradient.accumulation"}; // batches in a step
+inline constexpr Flag compile{"compile"};                       // runs the step as a CUDA graph
+inline constexpr Integer accumulation{"gradient.accumulation"}; // micro-batches per step
 inline constexpr Real clipNorm{"gradient.clip_norm"};           // 0: off
 inline constexpr Real clipValue{"gradient.clip_value"};         // 0: off
 inline constexpr Text checkpointing{"checkpointing"};           // off, all, cheap
-inline constexpr Integer frozenBlocks{"model.frozen_blocks"};   // that keep their weights
+inline constexpr Integer frozenBlocks{"model.frozen_blocks"};   // whose weights do not change
 inline constexpr Flag unusedWork{"work.unused"};
 inline constexpr Flag nonBlocking{"transfer.non_blocking"};
 inline constexpr Flag createOnDevice{"tensors.create_on_device"};
@@ -107,7 +107,7 @@ inline constexpr Integer localRanks{"parallel.local_ranks"};
 inline constexpr Integer syncEvery{"sync.every_n_steps"};
 inline constexpr Flag evalNoGrad{"eval.no_grad"};
 inline constexpr Text evalPackage{"eval.package"};              // an AOTInductor package; empty: none
-inline constexpr Text evalPackageSha256{"eval.package_sha256"}; // of that file
+inline constexpr Text evalPackageSha256{"eval.package_sha256"}; // of the package
 inline constexpr Flag anomaly{"debug.anomaly"};
 inline constexpr Flag autogradProfiler{"debug.autograd_profiler"};
 inline constexpr Flag emitNvtx{"debug.emit_nvtx"};
@@ -115,8 +115,8 @@ inline constexpr Flag gradcheck{"debug.gradcheck"};
 inline constexpr Flag gradgradcheck{"debug.gradgradcheck"};
 inline constexpr Flag captureEnabled{"capture.enabled"};       // host events, ops and CUPTI
 inline constexpr Text captureLevel{"capture.level"};           // standard, always, full: what the windows below record
-inline constexpr Integer captureOpsEvery{"capture.ops_every"}; // record ops in a window of every n steps; 0: never
-inline constexpr Integer captureOpsWindow{"capture.ops_window"}; // steps of that window
+inline constexpr Integer captureOpsEvery{"capture.ops_every"}; // record ops in one window every n steps; 0: never
+inline constexpr Integer captureOpsWindow{"capture.ops_window"}; // steps per window
 } // namespace key
 
 } // namespace config

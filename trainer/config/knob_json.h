@@ -6,10 +6,10 @@
 
 namespace config {
 
-/// A row of the table of knobs for other programs: key, group, label, type, default, min and max (null where there are
-/// none), choices, unit, doc, where, needs_gpu, advanced.
+/// A row of the knob table for other programs: key, group, label, type, default, min and max (null if there are none),
+/// choices, unit, doc, where, needs_gpu, advanced.
 nlohmann::ordered_json toJson(const Knob& knob);
-/// The whole table, in its order.
+/// The whole table, in its own order.
 nlohmann::ordered_json knobsJson();
 
 } // namespace config

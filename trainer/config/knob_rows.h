@@ -2,7 +2,7 @@
 
 #include "trainer/config/training_config.h"
 
-/// What the files of the table of knobs share: makers of rows, and the headings of the form in its order.
+/// Shared by the files of the knob table: functions that make rows, and the headings of the form in order.
 namespace config::rows {
 
 using Rows = std::vector<Knob>;
@@ -22,62 +22,62 @@ Knob real(Key<double> key, std::string_view group, std::string_view label, doubl
 /// The first choice is the default.
 Knob choice(Key<std::string> key, std::string_view group, std::string_view label, std::vector<std::string_view> choices,
             std::string_view where, std::string_view doc);
-/// @param whenEmpty  what an empty path stands for, in the field: "none"
+/// @param whenEmpty  the meaning of an empty path, shown in the field: "none"
 Knob path(Key<std::string> key, std::string_view group, std::string_view label, PathKind kind,
           std::string_view whenEmpty, std::string_view where, std::string_view doc);
 Knob text(Key<std::string> key, std::string_view group, std::string_view label, std::string_view where,
           std::string_view doc);
-/// 0 is no amount. @param meaning  what it stands for, beside the field: "never"
+/// 0 has a special meaning. @param meaning  what it means, shown next to the field: "never"
 Knob zeroIs(std::string_view meaning, Knob knob);
-/// Folded away in the form.
+/// Collapsed by default in the form.
 Knob advanced(Knob knob);
-/// Refused without a GPU.
+/// Rejected without a GPU.
 Knob gpuOnly(Knob knob);
 
-/// Judged by something other than the time of a step.
+/// Evaluated by something other than step time.
 Knob judgedBy(Objective objective, Knob knob);
-/// Changes what the model learns: judged by the loss at equal time.
+/// Changes what the model learns: evaluated by the loss at equal training time.
 Knob learned(Knob knob);
-/// Judged by time or memory, but the loss may differ by more than rounding.
+/// Evaluated by time or memory, but the loss may differ by more than rounding.
 Knob lossMayChange(Knob knob);
-/// Changes the batches, and so the loss. @param values  only for a change from or to these; empty: always
+/// Changes the batches and therefore the loss. @param values  only when changing from or to these; empty: always
 Knob otherBatches(Batches how, Knob knob, std::vector<std::string_view> values = {});
-/// Losses before and after are not comparable.
+/// The losses before and after a change are not comparable.
 Knob otherTask(Knob knob);
-/// Makes training samples harder or easier, but not those of a validation.
+/// Makes training samples harder or easier, but not validation samples.
 Knob otherTrainingSamples(Knob knob);
-/// A number of steps that is rescaled with the length of the training.
+/// A number of steps that scales with the length of the training.
 Knob scaledWithLength(Knob knob);
-/// Its product with the others of its kind is the batch of an update.
+/// The product of all knobs of this kind is the number of samples per update.
 Knob batchFactor(Knob knob);
-/// The trainer searches for a batch itself.
+/// The trainer searches for a batch size itself.
 Knob batchSearch(Knob knob);
-/// How long a training runs or what it records.
+/// Controls how long a training runs or what it records.
 Knob ofMeasurement(Knob knob);
-/// Where it is on, the first steps take longer.
+/// When it is on, the first steps take longer.
 Knob warmsUp(WarmUp why, Knob knob);
-/// After a change that paid, the tuner tries further values.
+/// After a change that helped, the tuner tries further values.
 Knob searched(ValueSearch search, Knob knob);
-/// Settings that share the memory of the device: batch, its parts, precision, recomputation; and the loader's workers,
-/// of which a faster step needs more.
+/// Settings that share the device's memory: batch size, micro-batches, precision, recomputation; and the loader's
+/// workers, because a faster step needs more of them.
 Knob sharesMemory(Knob knob);
-/// Has an effect only where `on` has one of the values.
+/// Has an effect only if `on` has one of the values.
 Knob onlyIf(std::string_view on, std::vector<std::string_view> values, Knob knob);
-/// Has no effect where `on` has one of the values.
+/// Has no effect if `on` has one of the values.
 Knob unless(std::string_view on, std::vector<std::string_view> values, Knob knob);
 
-/// Each appends whole groups, in the form's order: knobs_data.cpp, knobs_model.cpp …
+/// Each function appends whole groups in the form's order. In knobs_data.cpp and knobs_model.cpp:
 void addRun(Rows& rows);
 void addModelAndData(Rows& rows);
 void addLoading(Rows& rows);
-/// … knobs_step.cpp …
+/// In knobs_step.cpp:
 void addOptimizer(Rows& rows);
 void addSchedule(Rows& rows);
 void addGradients(Rows& rows);
 void addPrecision(Rows& rows);
 void addMemory(Rows& rows);
 void addTransfer(Rows& rows);
-/// … and knobs_work.cpp.
+/// In knobs_work.cpp:
 void addHost(Rows& rows);
 void addParallel(Rows& rows);
 void addRest(Rows& rows);

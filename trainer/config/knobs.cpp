@@ -4,8 +4,8 @@
 #include <array>
 #include <fmt/format.h>
 
-// The table of knobs. Defaults are the naive training: no workers, nothing pinned, the loss read back each step,
-// gradients zeroed.
+// The knob table. The defaults describe a naive training: no workers, no pinned memory, the loss is read back in every
+// step, gradients are zeroed.
 namespace config {
 
 namespace {
@@ -70,9 +70,9 @@ std::string allowedText(const Knob& knob)
     case KnobType::Choice:
         return fmt::format("one of {}", fmt::join(knob.choices, ", "));
     case KnobType::Path:
-        return "a path in UTF-8";
+        return "a UTF-8 path";
     case KnobType::Text:
-        return "a text in UTF-8";
+        return "a UTF-8 text";
     }
     return {};
 }

@@ -1,17 +1,17 @@
 #include "trainer/config/knob_rows.h"
 
-// Rows about the run and how data are loaded.
+// Rows for the run and for data loading.
 namespace config::rows {
 
 void addRun(Rows& rows)
 {
     rows.push_back(choice(key::device, kRun, "Device", {"auto", "cpu", "cuda"}, "whole run",
-                          "Where the model is trained. auto takes the GPU if one can be used, else the processor."));
+                          "Device that trains the model. auto uses the GPU if it is usable, otherwise the CPU."));
     rows.push_back(onlyIf(
         key::steps.name, {"0"},
         ofMeasurement(lossMayChange(number(
             key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
-            "How often the training goes through all training samples. Ignored when a number of steps is given.")))));
+            "Number of passes over all training samples. Ignored if a number of steps is set.")))));
     rows.push_back(ofMeasurement(lossMayChange(zeroIs(
         "by epochs",
         number(key::steps, kRun, "Steps", 0, 0, 1e9, "", "whole run",
@@ -21,18 +21,18 @@ void addRun(Rows& rows)
                  batchFactor(sharesMemory(otherBatches(
                      Batches::OtherSize,
                      number(key::batchSize, kRun, "Batch size", 32, 1, 65536, "samples", "every step",
-                            "Samples in one step. Larger batches use the device better and take more memory."))))));
+                            "Samples per step. Larger batches use the device better and need more memory."))))));
     rows.push_back(otherBatches(
         Batches::OtherSamples,
         advanced(number(
             key::seed, kRun, "Seed", 1, 0, 2147483647, "", "whole run",
-            "First weights, order of the samples and augmentation come from it: equal seeds give equal runs."))));
+            "Determines the initial weights, the sample order and the augmentation: equal seeds give equal runs."))));
     rows.push_back(advanced(zeroIs(
         "all cores",
         number(
             key::threads, kRun, "Threads", 0, 0, 1024, "threads", "every step",
-            "Threads that one operator of the training may use on the processor. 0: one for each core that it may use. "
-            "Fewer leave cores to the loader's workers."))));
+            "CPU threads per operator of the training (intra-op threads). 0: one per usable core. Fewer threads leave "
+            "cores to the loader's workers."))));
 }
 
 void addLoading(Rows& rows)
@@ -45,25 +45,26 @@ void addLoading(Rows& rows)
     rows.push_back(unless(
         key::workers.name, {"0"},
         sharesMemory(number(key::prefetchFactor, kLoading, "Prefetch factor", 2, 1, 64, "batches", "loader",
-                            "Batches that each worker loads ahead. More evens out slow files and takes more memory. No "
-                            "effect without workers."))));
+                            "Batches that each worker loads ahead. More hides slow files better and needs more memory. "
+                            "No effect without workers."))));
     rows.push_back(
         unless(key::workers.name, {"0"},
                judgedBy(Objective::EpochTime,
-                        flag(key::persistentWorkers, kLoading, "Keep workers", false, "start of an epoch",
-                             "Keeps the workers from one epoch to the next instead of starting new ones."))));
+                        flag(key::persistentWorkers, kLoading, "Persistent workers", false, "start of an epoch",
+                             "Keeps the workers between epochs instead of starting new ones."))));
     rows.push_back(gpuOnly(flag(
         key::pinMemory, kLoading, "Pin memory", false, "loader",
-        "Puts batches into page-locked memory, from which copies to a GPU are faster and need not be waited for.")));
+        "Puts batches into page-locked memory: copies to a GPU are faster and can run asynchronously.")));
     rows.push_back(
         otherBatches(Batches::OtherSamples,
                      advanced(flag(key::shuffle, kLoading, "Shuffle", true, "loader",
-                                   "Another order of the training samples in every epoch. Streams keep theirs."))));
+                                   "Visits the training samples in a new order in every epoch. Streams keep their "
+                                   "order."))));
     rows.push_back(onlyIf(key::dataset.name, {"stream"},
                           lossMayChange(advanced(flag(
-                              key::shardStreams, kLoading, "Share streams out", true, "loader",
-                              "Gives each sample of a stream to one worker. false: every worker gives the whole "
-                              "stream, so that samples come once for each of them: a mistake that is easily made.")))));
+                              key::shardStreams, kLoading, "Shard streams", true, "loader",
+                              "Each worker reads its own part of a stream. false: every worker reads the whole stream, "
+                              "so each sample is repeated once per worker: a common mistake.")))));
 }
 
 } // namespace config::rows

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Every record lists its fields once; writing and reading both go through the list.
+// Every record lists its fields once; both writing and reading use this list.
 template <class Record, class T>
 concept Is = std::same_as<std::remove_const_t<Record>, T>;
 
@@ -163,7 +163,7 @@ Json write(Notice::Severity value)
 {
     return kSeverities[static_cast<int>(value)];
 }
-// A loss may be infinite or no number at all, which JSON cannot hold as a number.
+// A loss may be infinite or NaN, which JSON cannot represent as a number.
 Json write(double value)
 {
     return std::isfinite(value) ? Json(value) : Json(std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
@@ -275,7 +275,7 @@ bool read(const Json& json, std::vector<T>& values)
             return false;
     return true;
 }
-/// @return the name of the first field that is missing or of the wrong type; empty when all are well
+/// @return the name of the first field that is missing or has the wrong type; empty if all fields are valid
 template <class Record>
 std::string readFields(const Json& json, Record& record, bool mayLack)
 {
@@ -321,7 +321,7 @@ tl::expected<Variant, std::string> parseRecord(const std::string_view (&types)[N
 {
     const Json json = Json::parse(line, nullptr, false);
     if (!json.is_object())
-        return cannotRead("no JSON object", line);
+        return cannotRead("not a JSON object", line);
     const auto type = json.find("type");
     for (std::size_t i = 0; i < N && type != json.end(); ++i) {
         if (*type != types[i])
@@ -329,10 +329,10 @@ tl::expected<Variant, std::string> parseRecord(const std::string_view (&types)[N
         auto record = alternative<Variant>(i);
         const std::string bad = std::visit([&](auto& held) { return readFields(json, held, mayLack); }, record);
         if (!bad.empty())
-            return cannotRead(fmt::format("'{}' is missing or of the wrong type", bad), line);
+            return cannotRead(fmt::format("'{}' is missing or has the wrong type", bad), line);
         return record;
     }
-    return cannotRead("no known 'type'", line);
+    return cannotRead("missing or unknown 'type'", line);
 }
 
 template <class Variant, std::size_t N>
@@ -341,7 +341,7 @@ std::string lineOf(const std::string_view (&types)[N], const Variant& record)
     Json json;
     json["type"] = types[record.index()];
     std::visit([&](const auto& held) { writeFields(json, held); }, record);
-    // File names need not be UTF-8.
+    // File names may be invalid UTF-8.
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -394,7 +394,7 @@ std::string toJson(const Description& description)
     Json json;
     json["schema"] = 1;
     writeFields(json, description);
-    // For programs that were not built with the table.
+    // For programs that were built without the table.
     json["knobs"] = knobsJson();
     return json.dump(2) + "\n";
 }
@@ -403,10 +403,10 @@ tl::expected<Description, std::string> parseDescription(std::string_view text)
 {
     const Json json = Json::parse(text, nullptr, false);
     if (!json.is_object())
-        return cannotRead("no JSON object", text);
+        return cannotRead("not a JSON object", text);
     Description description;
     if (const std::string bad = readFields(json, description, false); !bad.empty())
-        return cannotRead(fmt::format("'{}' is missing or of the wrong type", bad), text);
+        return cannotRead(fmt::format("'{}' is missing or has the wrong type", bad), text);
     return description;
 }
 

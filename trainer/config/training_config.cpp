@@ -12,7 +12,7 @@ std::string ConfigError::message() const
     if (key.empty())
         return fmt::format("{}{}; {}", place, value, allowed);
     if (!findKnob(key))
-        return fmt::format("{}{}: there is no such setting; must be {}", place, key, allowed);
+        return fmt::format("{}{}: unknown setting; must be {}", place, key, allowed);
     return fmt::format("{}{} = {}: must be {}", place, key, value.empty() ? "''" : value, allowed);
 }
 
@@ -49,15 +49,15 @@ Result<void> TrainingConfig::setAssignment(std::string_view assignment)
     if (equals == std::string_view::npos || equals == 0)
         return tl::unexpected(ConfigError{"config.no_assignment",
                                           {},
-                                          fmt::format("'{}' sets nothing", assignment),
-                                          "write key=value, as in loader.workers=2",
+                                          fmt::format("'{}' does not set anything", assignment),
+                                          "write key=value, for example loader.workers=2",
                                           {}});
     return set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
 namespace {
 
-// Knobs that a GPU alone can serve, where there is none or it is not used.
+// Knobs that only work on a GPU, if there is none or it is not used.
 void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vector<ConfigError>& found)
 {
     const std::string device = config[key::device];
@@ -65,12 +65,12 @@ void findGpuProblems(const TrainingConfig& config, bool gpuAvailable, std::vecto
         found.push_back({"config.no_gpu",
                          std::string(key::device.name),
                          device,
-                         "cpu or auto: there is no GPU here that can be used",
+                         "cpu or auto: this machine has no usable GPU",
                          {}});
     if (gpuAvailable && device != "cpu")
         return;
-    const std::string why = gpuAvailable ? " when the device is cpu: only a GPU has a use for it"
-                                         : ": it needs a GPU, and there is none here that can be used";
+    const std::string why = gpuAvailable ? " when the device is cpu: it only works on a GPU"
+                                         : ": it needs a GPU, and this machine has no usable one";
     for (const Knob& knob : knobs())
         if (knob.needsGpu && config.value(knob.key) != knob.fallback)
             found.push_back(
@@ -89,34 +89,35 @@ void findRunProblems(const TrainingConfig& config, std::vector<ConfigError>& fou
         found.push_back({"config.compile_with_several_passes",
                          std::string(key::compile.name),
                          "true",
-                         "false with parallel.kind or gradient.accumulation: a CUDA graph holds one pass",
+                         "false with parallel.kind or gradient.accumulation: a CUDA graph holds a single pass",
                          {}});
     if (config[key::compile] && (config[key::gradcheck] || config[key::gradgradcheck]))
         found.push_back({"config.compile_with_gradcheck",
                          std::string(key::compile.name),
                          "true",
-                         "false with debug.gradcheck and debug.gradgradcheck: they move the parameters in memory, and "
-                         "a CUDA graph would go on with where they were",
+                         "false with debug.gradcheck and debug.gradgradcheck: they move the parameters in memory, but "
+                         "a CUDA graph keeps using the old addresses",
                          {}});
     if (config[key::compile] && config[key::checkpointing] != "off")
         found.push_back(
             {"config.compile_with_checkpointing",
              std::string(key::compile.name),
              "true",
-             "false with checkpointing: recomputing needs the generators' states, which no CUDA graph gives",
+             "false with checkpointing: recomputation needs the states of the random generators, which a CUDA graph "
+             "does not provide",
              {}});
     if (config[key::compile] && config[key::anomaly])
         found.push_back({"config.compile_with_anomaly",
                          std::string(key::compile.name),
                          "true",
-                         "false with debug.anomaly: looking at each gradient waits for the device, which no CUDA graph "
-                         "can",
+                         "false with debug.anomaly: checking each gradient waits for the device, which a CUDA graph "
+                         "cannot do",
                          {}});
     if (config[key::parallel] == "dp" && config[key::checkpointing] == "cheap")
         found.push_back({"config.checkpointing_of_copies",
                          std::string(key::checkpointing.name),
                          "cheap",
-                         "off or all with parallel.kind dp: its copies would choose different blocks",
+                         "off or all with parallel.kind dp: the copies would choose different blocks",
                          {}});
 }
 
@@ -127,7 +128,7 @@ void findDataProblems(const TrainingConfig& config, std::vector<ConfigError>& fo
         found.push_back({"config.dataset_folder",
                          std::string(key::datasetPath.name),
                          "",
-                         fmt::format("the folder of the data when dataset.kind is {}", kind),
+                         fmt::format("the data folder when dataset.kind is {}", kind),
                          {}});
     if (kind == "generated_images" && config[key::datasetSamples] < config[key::datasetClasses])
         found.push_back(
@@ -152,7 +153,7 @@ void findOptimizerProblems(const TrainingConfig& config, std::vector<ConfigError
         found.push_back({"config.empty_range_test",
                          std::string(key::rangeLowest.name),
                          config.text(key::rangeLowest.name),
-                         "below optimizer.learning_rate, where the range test ends",
+                         "below optimizer.learning_rate, the end of the range test",
                          {}});
 }
 

@@ -21,7 +21,7 @@ std::optional<Number> parseNumber(std::string_view text)
     return number;
 }
 
-// Length of a well-formed sequence by its first byte; 0 for a byte that cannot begin one.
+// Length of a well-formed sequence by its first byte; 0 for a byte that cannot start one.
 std::size_t utf8Length(unsigned char first)
 {
     if (first < 0x80)
@@ -41,7 +41,7 @@ bool isSecondByte(unsigned char first, unsigned char second)
     return second >= low && second <= high;
 }
 
-// JSON can hold nothing else, and a path with a NUL byte names no file.
+// JSON only holds valid UTF-8, and a path cannot contain a NUL byte.
 bool isText(std::string_view text)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -82,7 +82,7 @@ std::optional<Value> parseByType(const Knob& knob, std::string_view text)
     return std::nullopt;
 }
 
-// Levenshtein's distance.
+// Levenshtein distance.
 std::size_t editDistance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> row(b.size() + 1);
@@ -99,7 +99,7 @@ std::size_t editDistance(std::string_view a, std::string_view b)
     return row.back();
 }
 
-// A key that lacks its group ("workers") or names only the group ("loader") is as near as a slip of two letters.
+// A key without its group ("workers"), or only the group ("loader"), counts as a typo of two letters.
 std::size_t keyDistance(std::string_view wrong, std::string_view key)
 {
     const bool isPart = !wrong.empty() && key.find(wrong) != std::string_view::npos;
@@ -152,7 +152,7 @@ std::string nearestKeys(std::string_view key)
     for (const Knob& knob : knobs())
         near.emplace_back(keyDistance(key, knob.key), knob.key);
     std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    // Keys far worse than the best would only distract.
+    // Keys far worse than the best match would only distract.
     const std::size_t worst = std::max<std::size_t>(near.front().first * 2, 2);
     std::vector<std::string_view> names;
     for (const auto& [distance, name] : near)

@@ -16,7 +16,7 @@ namespace trainer {
 
 namespace {
 
-// Of an object that may be broken: what it says of that is of no interest.
+// For cleaning up an object that may be broken: its exceptions are ignored.
 template <class Action>
 void attempt(const Action& action) noexcept
 {
@@ -54,9 +54,9 @@ private:
     }
     void end() override { m_graph.capture_end(); }
 
-    // capture_end() throws of a capture that is broken before it has the allocators leave the graph's pool and the
-    // generator its counting, and the graph's destructor does neither: without a graph, the next random number would
-    // fail and memory go to a pool that nothing gives back.
+    // If the capture is broken, capture_end() throws before the allocators leave the graph's pool and the generator
+    // leaves its capture mode, and the graph's destructor does neither: without this function, the next random number
+    // would fail, and memory would go to a pool that is never freed.
     void abandon() noexcept override
     {
         const c10::DeviceIndex device = m_stream->device_index();
@@ -71,11 +71,11 @@ private:
             at::Generator generator = at::globalContext().defaultGenerator({at::kCUDA, device});
             const std::lock_guard lock(generator.mutex());
             generator.graphsafe_set_state(
-                generator.clone()); // the same numbers to come, in a state that counts nothing
+                generator.clone()); // the same future numbers, in a state that is not in capture mode
         });
     }
 
-    std::optional<c10::cuda::CUDAStream> m_stream; ///< of the capture
+    std::optional<c10::cuda::CUDAStream> m_stream; ///< the stream of the capture
     c10::MempoolId_t m_pool{};
     Captured m_graph;
 };

@@ -3,7 +3,7 @@
 namespace trainer {
 
 namespace {
-constexpr const char* kMend = "it is left out; repair or remove it";
+constexpr const char* kMend = "it is skipped; repair or remove it";
 }
 
 void BadSamples::add(data::Split split, std::span<const data::BadSample> bad)
@@ -22,7 +22,7 @@ void BadSamples::sumUp()
         return;
     m_told = m_seen.size();
     m_progress.warn(profiler::message<"training.bad_samples", "some samples cannot be loaded">(), {},
-                    "they are left out; repair or remove them", static_cast<std::int64_t>(m_told));
+                    "they are skipped; repair or remove them", static_cast<std::int64_t>(m_told));
 }
 
 } // namespace trainer

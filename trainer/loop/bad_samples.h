@@ -8,17 +8,17 @@
 
 namespace trainer {
 
-/// Tells about samples that could not be loaded: the first ones by name, all by their number. A file counts once,
-/// however many epochs meet it.
+/// Reports samples that could not be loaded: the first ones by name, and the total as a number. A file counts once,
+/// even if several epochs read it.
 class BadSamples {
 public:
     explicit BadSamples(Progress& progress) : m_progress(progress) {}
     void add(data::Split split, std::span<const data::BadSample> bad);
-    /// Tells the number when it has grown since it was told last.
+    /// Reports the number if it has grown since the last report.
     void sumUp();
 
 private:
-    // More names than this nobody reads; they would push all else out of sight.
+    // A longer list of names would hide all other notices.
     static constexpr std::size_t kNamed = 20;
     Progress& m_progress;
     std::set<std::pair<data::Split, std::int64_t>> m_seen;

@@ -20,8 +20,8 @@ using Outcome = BatchTrial::Outcome;
 
 namespace {
 
-// The first step allocates gradients and what the optimizer keeps; the second has them all. A CUDA graph, with memory
-// of its own, is recorded in the fourth.
+// The first step allocates the gradients and the optimizer's state; the second step runs with all of them. A CUDA graph
+// has its own memory pool and is recorded in the fourth step.
 constexpr const char *kSteps = "run.steps=3", *kCompiledSteps = "run.steps=5";
 
 std::int64_t availableBytes()
@@ -52,7 +52,7 @@ std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std:
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int nothing = ::open("/dev/null", O_RDWR);
     ::dup2(nothing, STDIN_FILENO);
-    ::dup2(nothing, STDERR_FILENO); // what the C++ runtime says as it dies
+    ::dup2(nothing, STDERR_FILENO); // hides the C++ runtime's message about the crash
     ::fcntl(progress, F_SETFD, 0);
     const rlimit limit{static_cast<rlim_t>(limitBytes), static_cast<rlim_t>(limitBytes)};
     const rlimit noCore{0, 0};
@@ -79,14 +79,14 @@ std::string everything(int descriptor)
 
 BatchTrial judge(const std::string& progress, int state)
 {
-    // Ended by the kernel, or by its own runtime where memory failed on a thread that cannot report it.
+    // Killed by the kernel, or by its own runtime after an allocation failed on a thread that cannot report it.
     if (WIFSIGNALED(state))
         return {Outcome::OutOfMemory, {}};
     profiler::Message last;
     for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
         if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
             if (const auto* notice = std::get_if<protocol::Notice>(&*record)) {
-                // A warning too: the step fitted, and as the CUDA graph that was asked for it did not.
+                // A warning counts too: the step fitted, but not as the requested CUDA graph.
                 if (notice->id == "training.out_of_memory" || notice->id == "compile.out_of_memory")
                     return {Outcome::OutOfMemory, {}};
                 if (notice->severity == protocol::Notice::Severity::Error)
@@ -105,7 +105,8 @@ std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
                                         const std::function<BatchTrial(std::int64_t)>& tryOut)
 {
     std::int64_t fits = 0, tooLarge = 0;
-    // What trains with fewer samples fails of their number: libraries have many words for want of memory.
+    // If training works with fewer samples, the number of samples caused the failure: libraries report a lack of memory
+    // in many different ways.
     const auto failsAlways = [&](std::int64_t batch) {
         const BatchTrial trial = tryOut(batch);
         (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
@@ -133,7 +134,7 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
 {
     int progress[2];
     if (::pipe2(progress, O_CLOEXEC) != 0)
-        return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "no pipe can be created: {why}">(
+        return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "a pipe cannot be created: {why}">(
                                      {{"why", std::strerror(errno)}})};
     std::vector<std::string> words = argumentsFor(config, batch, progress[1]);
     std::vector<char*> argv;
@@ -152,7 +153,7 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
     while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
     }
     if (pid < 0)
-        return {Outcome::Failed, profiler::message<"batch_search.no_process", "no process can be started: {why}">(
+        return {Outcome::Failed, profiler::message<"batch_search.no_process", "a process cannot be started: {why}">(
                                      {{"why", std::strerror(failure)}})};
     return judge(told, state);
 }

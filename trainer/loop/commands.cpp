@@ -13,7 +13,7 @@ namespace protocol = config::protocol;
 
 namespace {
 
-// Signal handlers can reach nothing but globals.
+// Signal handlers can only reach globals.
 std::atomic<int> signalWake{-1};
 
 extern "C" void wakeBySignal(int)
@@ -29,7 +29,7 @@ void catchSignals(int wake)
     signalWake.store(wake);
     struct sigaction action = {};
     action.sa_handler = wakeBySignal;
-    // Once: whoever asks a second time does not want to wait for the step.
+    // Only once: a user who sends the signal a second time does not want to wait for the end of the step.
     action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
@@ -40,7 +40,7 @@ void catchSignals(int wake)
 Commands::Commands(int descriptor, bool inputEndsRun) : m_wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
 {
     catchSignals(m_wake);
-    // A background process that reads its terminal is stopped by the kernel.
+    // The kernel stops a background process that reads its terminal.
     const int input = isatty(descriptor) == 1 ? -1 : descriptor;
     m_reader = std::thread([this, input, inputEndsRun] { read(input, inputEndsRun); });
 }
@@ -75,7 +75,7 @@ void Commands::read(int descriptor, bool inputEndsRun)
             pending.append(buffer.data(), static_cast<std::size_t>(got));
             readLines(pending);
         } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
-            watched[1].fd = -1; // poll() passes over negative descriptors
+            watched[1].fd = -1; // poll() ignores negative descriptors
             if (inputEndsRun)
                 put(protocol::Stop{});
         }

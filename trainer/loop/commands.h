@@ -13,28 +13,29 @@
 
 namespace trainer {
 
-/// Commands from stdin, read on a thread of its own, and SIGINT and SIGTERM, which count as Stop. The second signal of
-/// a kind ends the process at once. One object a process.
+/// Commands from stdin, read on a separate thread, and SIGINT and SIGTERM, which count as Stop. The second signal of a
+/// kind ends the process at once. One object per process.
 class Commands {
 public:
     using Command = config::protocol::Command;
 
-    /// Installs the signal handlers and starts reading `descriptor`. A terminal is not read: it belongs to the user's
+    /// Installs the signal handlers and starts reading `descriptor`. Terminals are not read: they belong to the user's
     /// shell.
-    /// @param inputEndsRun  the end of the input counts as Stop: for a trainer that only ever waits for its starter
+    /// @param inputEndsRun  the end of the input counts as Stop: for a trainer that only serves the program that
+    /// started it
     Commands(int descriptor, bool inputEndsRun);
     ~Commands();
     Commands(const Commands&) = delete;
     Commands& operator=(const Commands&) = delete;
 
-    /// The oldest command that was not taken yet.
+    /// Removes and returns the oldest pending command.
     std::optional<Command> take();
-    /// The same, waiting for one.
+    /// The same, but waits for a command.
     Command wait();
-    /// True from the moment at which a Stop came or a signal was caught; take() hands it out in its turn as well.
+    /// True as soon as a Stop arrives or a signal is caught; take() also returns that Stop in its turn.
     [[nodiscard]] bool stopRequested() const { return m_stop.stop_requested(); }
     [[nodiscard]] std::stop_token stopToken() const { return m_stop.get_token(); }
-    /// The lines that were no commands, as sentences; each is handed out once.
+    /// Error messages for lines that are not commands; each is returned once.
     std::optional<std::string> takeComplaint();
 
 private:

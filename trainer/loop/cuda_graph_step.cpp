@@ -11,7 +11,7 @@
 namespace trainer {
 
 namespace {
-// What only the first steps do (allocations, choices of algorithms) is over then.
+// After these steps, one-time work (allocations, choices of algorithms) is done.
 constexpr int kStepsBefore = 3;
 } // namespace
 
@@ -45,7 +45,7 @@ void CudaGraphStep::record(const BatchTensors& batch)
     for (const at::Tensor& input : batch.inputs)
         m_batch.inputs.push_back(input.clone());
     m_batch.target = batch.target.clone();
-    // The runs before the recording would update batch norms' statistics with the same batch again and again.
+    // The warm-up runs before the recording would update batch norms' statistics repeatedly with the same batch.
     BuffersBefore statistics(m_network);
     auto graph = m_makeGraph();
     try {

@@ -14,11 +14,11 @@ namespace trainer {
 
 class Network;
 
-/// Forward and backward pass of a step as a CUDA graph: recorded once, then started as a whole. The optimizer stays
-/// outside, since its learning rate changes. One thread.
+/// Forward and backward pass of a step as a CUDA graph: recorded once, then launched as a whole. The optimizer is not
+/// part of the graph because its learning rate changes. Single-threaded.
 class CudaGraphStep {
 public:
-    /// What a step gives; its tensors are overwritten by the next.
+    /// The result of a step; the next step overwrites its tensors.
     struct Result {
         at::Tensor loss;
         Pass pass;
@@ -27,21 +27,21 @@ public:
 
     using MakeGraph = std::function<std::unique_ptr<CudaGraph>()>;
 
-    /// @param work  forward and backward into gradients that are not there yet
-    /// @param makeGraph  called when it is recorded; may throw
+    /// @param work  forward and backward pass; it must create the gradients
+    /// @param makeGraph  called at recording time; may throw
     CudaGraphStep(
         Network& network, Work work, MakeGraph makeGraph = [] { return cudaPlugin().makeGraph(); });
     ~CudaGraphStep();
 
-    /// Runs a step by the graph, recording it first when it is time: at a batch as large as any before, since the last
-    /// of an epoch may be smaller. The gradients are in the parameters afterwards.
-    /// @return nullopt: it must be done without (the first steps, another shape, a graph that failed)
+    /// Runs a step with the graph. Records it first once the batch is as large as any before, because the last batch of
+    /// an epoch may be smaller. The parameters hold the gradients afterwards.
+    /// @return nullopt: run the step without the graph (first steps, another shape, or a graph that failed)
     std::optional<Result> run(const BatchTensors& batch);
-    /// Why there is no graph, once. A recording that failed leaves the network as it was, and holds no memory.
+    /// Returns once why there is no graph. A failed recording leaves the network unchanged and holds no memory.
     std::optional<config::protocol::Notice> takeFailure();
-    /// Whether no step was run by it, although nothing failed.
+    /// Whether no step used the graph, although nothing failed.
     [[nodiscard]] bool isUnused() const { return !m_failed && m_steps == 0; }
-    /// Seconds that recording took; 0 before.
+    /// Duration of the recording in seconds; 0 before it.
     [[nodiscard]] double recordSeconds() const { return m_recordSeconds; }
 
 private:
@@ -54,10 +54,10 @@ private:
     MakeGraph m_makeGraph;
     std::vector<at::Tensor> m_parameters, m_gradients;
     std::unique_ptr<CudaGraph> m_graph; // null until recorded
-    BatchTensors m_batch;               // the memory that the graph reads
+    BatchTensors m_batch;               // the input memory of the graph
     Result m_result;
     int m_stepsBefore = 0;
-    std::int64_t m_largest = 0, m_steps = 0; // samples of a batch; steps by the graph
+    std::int64_t m_largest = 0, m_steps = 0; // largest batch in samples; steps run by the graph
     bool m_failed = false;
     std::optional<config::protocol::Notice> m_failure;
     double m_recordSeconds = 0;

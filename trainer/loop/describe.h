@@ -4,7 +4,7 @@
 
 namespace trainer {
 
-/// What this trainer can do, and with which device.
+/// The capabilities of this trainer and the device it can use.
 config::protocol::Description describe();
 
 } // namespace trainer

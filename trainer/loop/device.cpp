@@ -14,12 +14,12 @@ namespace {
 /// @return why the GPU cannot be used; empty: it can
 profiler::Message loadCudaLibraries()
 {
-    // Global: libtorch_cuda's parts find each other's symbols that way.
+    // RTLD_GLOBAL lets the libraries of libtorch_cuda find each other's symbols.
     if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
         return profiler::message<"device.no_cuda_libraries", "LibTorch's CUDA libraries cannot be loaded: {why}">(
             {{"why", dlerror()}});
     if (!at::globalContext().hasCUDA())
-        return profiler::message<"device.no_usable_gpu", "LibTorch finds no GPU that it can use">();
+        return profiler::message<"device.no_usable_gpu", "LibTorch finds no usable GPU">();
     at::globalContext().lazyInitDevice(c10::kCUDA);
     return {};
 }
@@ -33,7 +33,7 @@ profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config
         return ChosenDevice{c10::kCPU, "cpu", {}};
     const profiler::Message problem = loadCudaLibraries();
     if (problem.empty()) {
-        // Each process that trains with others on this machine has a GPU of its own.
+        // With DDP, each process on this machine has its own GPU.
         const bool isRank = config[config::key::parallel] == "ddp" && LocalRanks::isRank();
         const int index = isRank ? Ranks::fromEnvironment().localRank : 0;
         const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));

@@ -12,11 +12,11 @@ namespace trainer {
 struct ChosenDevice {
     c10::Device device{c10::kCPU};
     std::string name;       ///< "cpu", or the GPU's name
-    profiler::Message note; ///< why "auto" passed over a GPU; empty: nothing to say
+    profiler::Message note; ///< why "auto" did not choose a GPU; empty: no note
 };
 
-/// The device that the configuration asks for. Loads LibTorch's CUDA libraries where a GPU is taken: they are not
-/// linked, so that a machine without one starts faster and needs less memory.
+/// The device that the configuration asks for. Loads LibTorch's CUDA libraries only if a GPU is used: they are not
+/// linked, so that the trainer starts faster and needs less memory on a machine without a GPU.
 profiler::Result<ChosenDevice> chooseDevice(const config::TrainingConfig& config, const GpuState& gpu);
 
 } // namespace trainer

@@ -26,8 +26,7 @@ std::string firstLine(std::string_view text)
     return std::string(text.substr(0, text.find('\n')));
 }
 
-// The allocator of the processor has no exception type of its own, nor has what CUDA and its libraries take for
-// themselves.
+// The CPU allocator has no exception type for this, and neither do CUDA and its libraries for their own allocations.
 bool isOutOfMemory(const std::exception& exception, std::string_view text)
 {
     constexpr std::string_view kTexts[] = {
@@ -40,7 +39,7 @@ bool isOutOfMemory(const std::exception& exception, std::string_view text)
                        [&](std::string_view known) { return text.find(known) != std::string_view::npos; });
 }
 
-// Without the backtrace in c10's what(), and the file and the hint in ours.
+// Omits the backtrace of c10's what(), and the file and the hint of ours.
 std::string textOf(const std::exception& exception)
 {
     if (const auto* failure = dynamic_cast<const Failure*>(&exception))
@@ -49,7 +48,7 @@ std::string textOf(const std::exception& exception)
     return error ? error->what_without_backtrace() : exception.what();
 }
 
-// "536.9 MB more were asked for" where the allocator says so.
+// "536.9 MB more were requested" if the allocator's text contains the size.
 std::string askedFor(std::string_view text)
 {
     constexpr std::string_view kBefore = "you tried to allocate ";
@@ -59,11 +58,11 @@ std::string askedFor(std::string_view text)
     const std::string_view rest = text.substr(at + kBefore.size());
     const auto bytes = std::strtod(std::string(rest.substr(0, rest.find(' '))).c_str(), nullptr);
     std::ostringstream words;
-    words << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were asked for";
+    words << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were requested";
     return words.str();
 }
 
-// The step is not part of such a message's text: it stands beside the file, and among the parameters.
+// If the message's text does not mention the step, the step is added after the file and to the parameters.
 Notice noticeOf(const profiler::Error& failure, std::int64_t step)
 {
     profiler::Message what = failure.what;
@@ -83,31 +82,31 @@ Notice explain(const std::exception& exception, std::int64_t step)
     const auto error = [](const profiler::Message& what, std::string where, std::string hint) {
         return notice(Notice::Severity::Error, what, std::move(where), std::move(hint));
     };
-    // In the text only where there was a step; -1 for programs: before the first.
+    // The text mentions the step only if there is one; programs get -1 for "before the first step".
     const MessageParameter at("at", step < 0 ? "" : " at step " + std::to_string(step)), index("step", step);
     const std::string text = textOf(exception);
     if (isOutOfMemory(exception, text))
         return error(message<"training.out_of_memory", "Out of memory{at}">({at, index}), askedFor(text),
-                     "choose a smaller batch.size (with gradient.accumulation an update sees as many samples), "
+                     "choose a smaller batch.size (gradient.accumulation keeps the number of samples per update), "
                      "checkpointing=cheap or all, a smaller dataset.image_size or model, or fewer loader.workers");
     if (text.find("returned nan values") != std::string::npos) {
         std::string function = firstLine(text);
         if (function.ends_with('.'))
             function.pop_back();
         return error(
-            message<"training.bad_gradient", "A gradient is not a number{at}: {why}">({at, index, {"why", function}}),
-            {}, "lower optimizer.learning_rate; debug.anomaly stopped the training here");
+            message<"training.bad_gradient", "A gradient is NaN{at}: {why}">({at, index, {"why", function}}),
+            {}, "lower optimizer.learning_rate; debug.anomaly stopped the training at this operator");
     }
     if (text.find("view size is not compatible") != std::string::npos)
         return error(message<"training.order_of_dimensions",
-                             "The training failed{at}: the model depends on the memory order of its dimensions: {why}">(
+                             "The training failed{at}: the model depends on the memory format of its tensors: {why}">(
                          {at, index, {"why", firstLine(text)}}),
                      "memory_format", "set memory_format=contiguous, or use reshape() instead of view() in the model");
     if (const auto* failure = dynamic_cast<const Failure*>(&exception))
         return noticeOf(failure->error(), step);
     if (text.find("gloo") != std::string::npos || text.find("NCCL") != std::string::npos)
-        return error(message<"training.rank_lost", "Another rank of this training has ended or cannot be reached">(),
-                     firstLine(text), "look at the output of that rank");
+        return error(message<"training.rank_lost", "Another rank of this training has exited or cannot be reached">(),
+                     firstLine(text), "check the output of that rank");
     return error(message<"training.failed", "The training failed{at}: {why}">({at, index, {"why", firstLine(text)}}),
                  {}, {});
 }
@@ -119,15 +118,15 @@ Notice explainUncompiled(const std::exception& exception)
         return notice(
             Notice::Severity::Warning,
             message<"compile.out_of_memory",
-                    "Out of memory while the step was compiled as a CUDA graph; the training goes on without it">(),
-            askedFor(text), "choose a smaller batch.size: a graph has memory of its own");
+                    "Out of memory while recording the step as a CUDA graph; the training continues without it">(),
+            askedFor(text), "choose a smaller batch.size: a CUDA graph needs its own memory pool");
     const auto* failure = dynamic_cast<const Failure*>(&exception);
     return notice(
         Notice::Severity::Warning,
-        message<"compile.failed", "The step could not be compiled as a CUDA graph; the training goes on without it">(
+        message<"compile.failed", "The step could not be recorded as a CUDA graph; the training continues without it">(
             {{"error", failure ? failure->error().what.id : ""}}),
         firstLine(text),
-        failure ? failure->error().hint : "a graph needs fixed shapes, and no operator that waits for the device");
+        failure ? failure->error().hint : "use fixed shapes and avoid operators that wait for the device");
 }
 
 } // namespace trainer

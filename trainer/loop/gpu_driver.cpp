@@ -11,7 +11,7 @@ using profiler::Message;
 
 namespace {
 
-// The few entry points of the driver's interface that are needed, as cuda.h declares them.
+// The entry points of the driver API used here, as cuda.h declares them.
 struct Uuid {
     std::array<unsigned char, 16> bytes{};
 };
@@ -23,8 +23,8 @@ using GetUuid = int (*)(Uuid*, int);
 using GetAttribute = int (*)(int*, int, int);
 constexpr int kNoDevice = 100, kSystemNotReady = 802, kMismatch = 803;
 constexpr int kMajor = 75, kMinor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_…
-constexpr int kOldestCuda = 13000;      // the version that this LibTorch is built for
-constexpr int kOldestDriver = 580;      // the first that has it
+constexpr int kOldestCuda = 13000;      // the CUDA version that this LibTorch is built for
+constexpr int kOldestDriver = 580;      // the first driver with that version
 constexpr int kOldestArchitecture = 75; // compute capability × 10
 
 template <class Function>
@@ -42,7 +42,7 @@ Message initFailure(int status)
 {
     switch (status) {
     case kNoDevice:
-        return message<"gpu.none", "the NVIDIA driver finds no GPU (is CUDA_VISIBLE_DEVICES empty?)">();
+        return message<"gpu.none", "the NVIDIA driver finds no GPU (check whether CUDA_VISIBLE_DEVICES is empty)">();
     case kSystemNotReady:
         return message<"gpu.not_ready", "the GPUs are not ready: start the NVIDIA Fabric Manager">();
     case kMismatch:
@@ -80,10 +80,10 @@ GpuState askFirstDevice(void* library, int count)
     if (!getDevice || !getName || !getUuid || !getAttribute || getDevice(&device, 0) != 0 ||
         getName(name.data(), static_cast<int>(name.size()), device) != 0 || getUuid(&uuid, device) != 0 ||
         getAttribute(&major, kMajor, device) != 0 || getAttribute(&minor, kMinor, device) != 0)
-        return unusable(message<"gpu.unknown", "the NVIDIA driver does not describe its first GPU">());
+        return unusable(message<"gpu.unknown", "the NVIDIA driver cannot describe its first GPU">());
     if (major * 10 + minor < kOldestArchitecture)
-        return unusable(message<"gpu.too_old", "{gpu} is too old: it has compute capability {capability}, and {needed} "
-                                               "or later is needed">(
+        return unusable(message<"gpu.too_old", "{gpu} is too old: its compute capability is {capability}, but at least "
+                                               "{needed} is required">(
             {{"gpu", name.data()},
              {"capability", fmt::format("{}.{}", major, minor)},
              {"needed", fmt::format("{}.{}", kOldestArchitecture / 10, kOldestArchitecture % 10)}}));
@@ -94,20 +94,20 @@ GpuState askFirstDevice(void* library, int count)
 
 GpuState askGpuDriver()
 {
-    // Kept open: LibTorch's CUDA libraries use the same one later.
+    // Stays open: LibTorch's CUDA libraries use the same library later.
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return unusable(
-            message<"gpu.no_driver", "there is no NVIDIA driver on this machine (libcuda.so.1)">({{"why", dlerror()}}));
+            message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", dlerror()}}));
     const auto init = entry<Init>(library, "cuInit");
     const auto version = entry<GetInteger>(library, "cuDriverGetVersion");
     const auto count = entry<GetInteger>(library, "cuDeviceGetCount");
     if (!init || !version || !count)
-        return unusable(message<"gpu.not_a_driver", "libcuda.so.1 is not the library of an NVIDIA driver">());
+        return unusable(message<"gpu.not_a_driver", "libcuda.so.1 is not the NVIDIA driver's library">());
     int number = 0;
     if (version(&number) == 0 && number < kOldestCuda)
-        return unusable(message<"gpu.driver_too_old", "the NVIDIA driver is too old: it supports CUDA {cuda}, and CUDA "
-                                                      "{needed} (driver {driver} or later) is needed">(
+        return unusable(message<"gpu.driver_too_old", "the NVIDIA driver is too old: it supports CUDA {cuda}, but CUDA "
+                                                      "{needed} is required (driver {driver} or later)">(
             {{"cuda", cudaText(number)}, {"needed", cudaText(kOldestCuda)}, {"driver", kOldestDriver}}));
     if (const int status = init(0); status != 0)
         return unusable(initFailure(status));
@@ -129,8 +129,8 @@ profiler::Result<void> enoughGpus(const config::TrainingConfig& config, const Gp
         return {};
     const std::string asked =
         isRank ? fmt::format("LOCAL_RANK = {}", *localRank) : fmt::format("{} = {}", key::localRanks.name, needed);
-    return profiler::fail<"device.few_gpus", "{asked} with parallel.kind = {kind} needs {needed} GPUs, one for each "
-                                             "{each}, and this process sees {count}">(
+    return profiler::fail<"device.few_gpus", "{asked} with parallel.kind = {kind} needs {needed} GPUs, one per {each}, "
+                                             "but this process sees {count}">(
         profiler::Error::Code::Invalid, "CUDA_VISIBLE_DEVICES",
         isRank ? "start fewer ranks, or set device=cpu"
                : fmt::format("set {} to at most {}, or device=cpu", key::localRanks.name, gpu.count),

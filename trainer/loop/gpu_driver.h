@@ -8,20 +8,20 @@
 
 namespace trainer {
 
-/// What the NVIDIA driver says, asked without LibTorch's CUDA libraries, so that asking takes milliseconds.
+/// Information from the NVIDIA driver, queried without LibTorch's CUDA libraries, which takes only milliseconds.
 struct GpuState {
     bool available = false;
-    profiler::Message reason; ///< why none can be used; empty when one can. Its text begins in lower case
+    profiler::Message reason; ///< why no GPU can be used; empty if one can. The text starts in lower case
     std::string name;         ///< of the first GPU
     std::string uuid;         ///< "GPU-…"
-    int count = 0;            ///< GPUs that the process may see
+    int count = 0;            ///< GPUs visible to the process
 };
 
-/// Looks at the first GPU that the process may see (CUDA_VISIBLE_DEVICES).
+/// Queries the first GPU that is visible to the process (CUDA_VISIBLE_DEVICES).
 GpuState askGpuDriver();
 
-/// Fails where the configuration asks for more GPUs than there are: each rank of ddp and each copy of dp has its own.
-/// @param localRank  of this process where it is a rank already, started by torchrun or by another Stepscope
+/// Fails if the configuration needs more GPUs than there are: each DDP rank and each DataParallel copy needs its own.
+/// @param localRank  of this process if torchrun or another Stepscope process started it as a rank
 profiler::Result<void> enoughGpus(const config::TrainingConfig& config, const GpuState& gpu,
                                   std::optional<int> localRank);
 

@@ -21,7 +21,8 @@ std::string wholeFile(const fs::path& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The process's own group: the part after the last colon of the line that begins with `prefix` ("0::/user.slice").
+// The process's own control group: the text after the last colon of the line that starts with `prefix`
+// ("0::/user.slice").
 std::string groupOf(const fs::path& root, const std::string& prefix)
 {
     std::istringstream lines(wholeFile(root / "proc/self/cgroup"));
@@ -35,13 +36,13 @@ std::optional<double> quotaShare(const std::string& quota, const std::string& pe
 {
     char* end = nullptr;
     const double part = std::strtod(quota.c_str(), &end);
-    if (end == quota.c_str() || part <= 0) // "max", "-1", or no such file
+    if (end == quota.c_str() || part <= 0) // "max", "-1", or the file does not exist
         return std::nullopt;
     const double whole = std::strtod(period.c_str(), nullptr);
     return whole > 0 ? std::optional(part / whole) : std::nullopt;
 }
 
-// Limits apply from every ancestor, so the walk goes up to the root of the hierarchy.
+// Limits apply from every ancestor, so the loop walks up to the root of the hierarchy.
 std::optional<double> smallestQuota(const fs::path& mount, fs::path group, bool second)
 {
     std::optional<double> smallest;
@@ -67,7 +68,7 @@ int affinityCores()
     CPU_ZERO(&set);
     if (sched_getaffinity(0, sizeof(set), &set) == 0)
         return CPU_COUNT(&set);
-    // More cores than the fixed set has room for.
+    // More cores than the fixed-size set can hold.
     return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
 }
 

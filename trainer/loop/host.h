@@ -5,11 +5,11 @@
 
 namespace trainer {
 
-/// Cores that this process may use: its affinity, bounded by the processor quota of its control group (v2 or v1). At
+/// Cores that this process may use: its CPU affinity, limited by the CPU quota of its control group (v2 or v1). At
 /// least 1.
-/// @param root  "/" but in tests
+/// @param root  "/" except in tests
 int usableCores(const std::filesystem::path& root = "/");
-/// Bytes of memory that the process holds now and held at most (resident set).
+/// Current and peak memory of the process in bytes (resident set).
 std::int64_t residentBytes();
 std::int64_t peakResidentBytes();
 

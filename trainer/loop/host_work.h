@@ -13,28 +13,28 @@
 
 namespace trainer {
 
-/// Work of the host that no step needs to wait for: metrics, writing the log and checkpoints. Done in the order in
-/// which it was given, on a thread of its own or, for comparison, at once by the caller.
+/// Host work that no step needs to wait for: metrics, log lines and checkpoints. It runs in submission order, on a
+/// separate thread or, for comparison, immediately on the calling thread.
 class HostWork {
 public:
-    /// @param apart  on a thread of its own
-    /// @param recorder  where that thread's work is recorded; null: nowhere
+    /// @param apart  runs on a separate thread
+    /// @param recorder  records that thread's work; null: not recorded
     /// @param name  of that thread
-    /// @param mostOutstanding  give() waits while so many pieces are
+    /// @param mostOutstanding  give() waits while this many work items are pending
     HostWork(bool apart, profiler::capture::Recorder* recorder, std::string name = "host work",
              std::size_t mostOutstanding = 64);
-    /// Finishes what was given.
+    /// Finishes all pending work.
     ~HostWork();
     HostWork(const HostWork&) = delete;
     HostWork& operator=(const HostWork&) = delete;
 
     /// @param what  name of its range in the trace
-    /// @param work  an exception of it is kept for takeError(); what comes after it is still done. Waits while too
-    ///              many pieces are outstanding: a disk that is too slow must not fill the memory
+    /// @param work  its exception is kept for takeError(); later work still runs. Waits while too
+    ///              many items are pending: a slow disk must not fill the memory
     void give(std::string_view what, std::function<void()> work);
-    /// Returns when everything given so far is done.
+    /// Returns when all work given so far is done.
     void finish();
-    /// The oldest exception that was not taken yet; null: none.
+    /// Removes and returns the oldest pending exception; null: none.
     std::exception_ptr takeError();
 
 private:
@@ -48,12 +48,12 @@ private:
     profiler::capture::Recorder* m_recorder;
     std::string m_name;
     std::size_t m_mostOutstanding;
-    std::mutex m_mutex; // never held while work is done
+    std::mutex m_mutex; // never held while work runs
     std::condition_variable m_changed;
     std::deque<Piece> m_pieces;
     std::deque<std::exception_ptr> m_errors;
     bool m_busy = false, m_ending = false;
-    std::thread m_thread; // not joinable: the caller does the work
+    std::thread m_thread; // not joinable: the caller runs the work
 };
 
 } // namespace trainer

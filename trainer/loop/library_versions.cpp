@@ -7,7 +7,7 @@ namespace trainer {
 
 namespace {
 
-/// A function of a library that is loaded already; null where it is not.
+/// A function of a library that is already loaded; null otherwise.
 template <class Function>
 Function* loaded(const char* library, const char* name)
 {
@@ -15,7 +15,7 @@ Function* loaded(const char* library, const char* name)
     if (!handle)
         return nullptr;
     auto* const function = reinterpret_cast<Function*>(dlsym(handle, name));
-    dlclose(handle); // whoever loaded it still has it
+    dlclose(handle); // the library stays loaded by its first user
     return function;
 }
 
@@ -52,7 +52,7 @@ std::map<std::string, std::string> loadedLibraryVersions()
         if (auto* const version = loaded<std::size_t()>(library, "cudnnGetVersion"))
             versions.emplace("cudnn", cudnnVersionText(static_cast<std::int64_t>(version())));
     int number = 0;
-    // Both answer 0 when all is well.
+    // Both return 0 on success.
     if (auto* const version = loaded<int(int*)>("libnccl.so.2", "ncclGetVersion"); version && version(&number) == 0)
         versions.emplace("nccl", ncclVersionText(number));
     for (const char* library : {"libcudart.so.13", "libcudart.so.12"})

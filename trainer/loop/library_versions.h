@@ -6,8 +6,8 @@
 
 namespace trainer {
 
-/// Versions of the GPU's libraries that this process has loaded, for the trace: "cudnn", "nccl", "cuda_runtime". What
-/// is not loaded is left out: a training on the processor has none. After the device was chosen; loads nothing.
+/// Versions of the GPU libraries loaded by this process, for the trace: "cudnn", "nccl", "cuda_runtime". Libraries that
+/// are not loaded are omitted: a training on the CPU has none. Call it after choosing the device; it loads nothing.
 std::map<std::string, std::string> loadedLibraryVersions();
 
 /// "9.19.0" from 91900; before version 9, "8.9.7" from 8907.

@@ -18,12 +18,14 @@ struct Arguments {
 
 void declare(CLI::App& app, Arguments& arguments)
 {
-    app.add_option("--config", arguments.config, "Configuration file (JSON); without it the defaults");
-    app.add_option("--set", arguments.assignments, "key=value: changes one setting; as often as wanted");
+    app.add_option("--config", arguments.config, "Configuration file (JSON); without it, all settings have their "
+                                                 "defaults");
+    app.add_option("--set", arguments.assignments, "Changes one setting (key=value); can be repeated");
     app.add_option("--trace", arguments.trace, "Writes a trace to this file");
-    app.add_option("--progress-fd", arguments.progressDescriptor, "Reports progress as JSON lines on this descriptor");
-    app.add_flag("--turns", arguments.turns, "Waits for turns on stdin: for experiments");
-    app.add_flag("--describe", arguments.describe, "Says as JSON what this trainer can do");
+    app.add_option("--progress-fd", arguments.progressDescriptor, "Reports progress as JSON lines to this file "
+                                                                  "descriptor");
+    app.add_flag("--turns", arguments.turns, "Waits for turns on stdin, for experiments");
+    app.add_flag("--describe", arguments.describe, "Prints the trainer's capabilities as JSON");
 }
 
 Exit fail(trainer::Progress& progress, Exit exit, const config::ConfigError& error)
@@ -35,7 +37,7 @@ Exit fail(trainer::Progress& progress, Exit exit, const config::ConfigError& err
 Exit train(const Arguments& arguments)
 {
     if (arguments.progressDescriptor >= 0 && ::fcntl(arguments.progressDescriptor, F_GETFD) < 0) {
-        std::fprintf(stderr, "--progress-fd %d: there is no such open descriptor\n", arguments.progressDescriptor);
+        std::fprintf(stderr, "--progress-fd %d: this file descriptor is not open\n", arguments.progressDescriptor);
         return Exit::WrongUsage;
     }
     const auto progress = arguments.progressDescriptor >= 0
@@ -75,7 +77,7 @@ int main(int argc, char** argv)
     try {
         return static_cast<int>(train(arguments));
     } catch (const std::bad_alloc&) {
-        std::fputs("not enough memory: use a smaller batch, fewer loader workers, or a smaller data set\n", stderr);
+        std::fputs("out of memory: use a smaller batch, fewer loader workers, or a smaller dataset\n", stderr);
         return static_cast<int>(Exit::Failed);
     }
 }

@@ -8,7 +8,7 @@
 
 namespace trainer {
 
-/// Loss and metric over steps. Sums stay on the device; only reading them back waits for it.
+/// Sums loss and metric over steps. The sums stay on the device; only reading them back waits for it.
 class Meter {
 public:
     struct Means {
@@ -18,21 +18,21 @@ public:
     explicit Meter(Objective objective) : m_objective(objective) {}
     /// @param samples  of the batch
     void add(const TrainStep::Output& output, std::int64_t samples);
-    /// Reads what was added since the last read.
-    /// @return the mean loss over it
+    /// Reads the sums since the last read.
+    /// @return the mean loss over them
     double read();
-    /// Reads, and gives the means over all samples since the last take().
-    /// @param group  the samples of all ranks, which all must ask; null: those of this process
+    /// Reads the sums and returns the means over all samples since the last take().
+    /// @param group  combines all ranks, which must all call it; null: only this process
     Means take(ProcessGroup* group = nullptr);
 
-    /// Sums so far, after reading them: what a resumed run needs.
+    /// The current sums, after reading them: part of the state of a resumed run.
     std::vector<double> state();
     void setState(const std::vector<double>& sums);
 
 private:
     Objective m_objective;
-    at::Tensor m_loss;          // sum over the samples that were not read yet; undefined: none
-    at::Tensor m_sum, m_weight; // of the metric over them; the weight is undefined where m_count has it
+    at::Tensor m_loss;          // sum over the samples not yet read; undefined: none
+    at::Tensor m_sum, m_weight; // sum of the metric over them; m_weight is undefined if m_count holds the weight
     double m_count = 0;
     std::int64_t m_unread = 0;
     double m_lossRead = 0, m_sumRead = 0, m_weightRead = 0;

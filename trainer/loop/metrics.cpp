@@ -9,7 +9,7 @@ namespace trainer {
 
 namespace {
 
-// Each holds the predictions of a batch.
+// Each pending item holds the predictions of one batch.
 constexpr std::size_t kMostOutstanding = 2;
 
 bool isReady(const std::shared_future<double>& loss)

@@ -56,7 +56,7 @@ class DescriptorProgress final : public trainer::Progress {
 public:
     explicit DescriptorProgress(int descriptor) : m_descriptor(descriptor)
     {
-        std::signal(SIGPIPE, SIG_IGN); // a reader that is gone ends nothing
+        std::signal(SIGPIPE, SIG_IGN); // a reader that exits must not end the training
         ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
         ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
     }
@@ -64,7 +64,7 @@ public:
     void report(const Record& record) override
     {
         const bool mayWait = !std::holds_alternative<StepProgress>(record);
-        // Half a line must be finished first, or the reader could not tell where the next one begins.
+        // A partial line must be finished first, otherwise the reader could not find the start of the next one.
         m_pending += m_pending.empty() || mayWait ? toLine(record) : "";
         const auto giveUp = Clock::now() + (mayWait ? std::chrono::seconds(1) : std::chrono::seconds(0));
         while (!m_pending.empty()) {
@@ -74,7 +74,7 @@ public:
             else if (errno == EINTR)
                 continue;
             else if (errno != EAGAIN)
-                m_pending.clear(); // nobody will read it
+                m_pending.clear(); // no reader is left
             else if (Clock::now() >= giveUp)
                 break;
             else
@@ -90,7 +90,7 @@ private:
     }
 
     int m_descriptor;
-    std::string m_pending; // what the reader had no room for
+    std::string m_pending; // bytes that did not fit into the pipe
 };
 
 class TerminalProgress final : public trainer::Progress {
@@ -105,7 +105,7 @@ private:
 
     void print(const Hello& hello)
     {
-        line(fmt::format("LibTorch {} on {}: {} parameters, {} training and {} validation samples, {} steps an epoch",
+        line(fmt::format("LibTorch {} on {}: {} parameters, {} training and {} validation samples, {} steps per epoch",
                          hello.torchVersion, hello.device, hello.parameters, hello.trainSamples,
                          hello.validationSamples, hello.stepsPerEpoch));
     }
@@ -148,10 +148,10 @@ private:
     }
     void print(const Done& done)
     {
-        line(fmt::format("{} after {} steps: {:.2f} s, {:.0f} samples/s, loss {:.4f}, at most {:.0f} MB {}",
+        line(fmt::format("{} after {} steps: {:.2f} s, {:.0f} samples/s, loss {:.4f}, peak {:.0f} MB {}",
                          done.stopped ? "stopped" : "done", done.steps, done.seconds, done.samplesPerSecond,
                          done.finalLoss, static_cast<double>(done.peakBytes) / 1e6,
-                         done.peakOf == "tensors" ? "in tensors" : "of memory for the process"));
+                         done.peakOf == "tensors" ? "in tensors" : "of process memory"));
     }
 
     bool due()

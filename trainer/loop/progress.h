@@ -10,13 +10,13 @@
 
 namespace trainer {
 
-/// A notice that says `what`: its text, its id and its parameters.
+/// A notice about `what`: its text, its id and its parameters.
 config::protocol::Notice notice(config::protocol::Notice::Severity severity, const profiler::Message& what,
                                 std::string where = {}, std::string hint = {}, std::int64_t count = 1);
 /// An error of a configuration, with key, value and what is allowed as parameters.
 profiler::Message messageOf(const config::ConfigError& error);
 
-/// Where a run reports to. One thread.
+/// Receives the progress of a run. Single-threaded.
 class Progress {
 public:
     virtual ~Progress() = default;
@@ -27,13 +27,13 @@ public:
     void fail(const profiler::Message& what, std::string where = {}, std::string hint = {});
 };
 
-/// Lines of the protocol on a descriptor. A reader that does not read never holds the training up: step records are
-/// left out then, others wait for it a second at most. Makes the descriptor non-blocking.
+/// Writes protocol lines to a descriptor. A slow reader never blocks the training: step records are then dropped, and
+/// other records wait at most one second. Makes the descriptor non-blocking.
 std::unique_ptr<Progress> progressToDescriptor(int descriptor);
-/// Sentences for people on stderr; steps at most once a second.
+/// Writes sentences to stderr; steps at most once per second.
 std::unique_ptr<Progress> progressToTerminal();
 
-/// "out of room (/data/x): choose another folder": a notice as a sentence.
+/// A notice as a sentence: "out of space (/data/x): choose another folder".
 std::string sentence(const config::protocol::Notice& notice);
 
 } // namespace trainer

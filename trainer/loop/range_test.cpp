@@ -7,7 +7,7 @@
 namespace trainer {
 
 namespace {
-// An exponential mean over about ten points; corrected for its start, as Adam's.
+// An exponential moving average over about ten points, with bias correction as in Adam.
 constexpr double kMemory = 0.9, kDiverged = 4;
 constexpr std::size_t kFewest = 10;
 } // namespace

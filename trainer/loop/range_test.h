@@ -7,13 +7,13 @@
 
 namespace trainer {
 
-/// The curve of a learning rate range test (Smith 2015): the loss over a rising rate, and what it says.
+/// The curve of a learning rate range test (Smith 2015): the loss over a rising learning rate, and its evaluation.
 class RangeTest {
 public:
     void add(double learningRate, double loss);
-    /// The smoothed loss has risen to four times its lowest, or is no number: higher rates teach nothing more.
+    /// The smoothed loss has risen to four times its minimum or is NaN: higher rates give no further information.
     [[nodiscard]] bool diverged() const { return m_diverged; }
-    /// The rate at which the smoothed loss fell fastest over the logarithm of the rate; nullopt when it never fell.
+    /// The rate at which the smoothed loss fell fastest over the logarithm of the rate; nullopt if it never fell.
     [[nodiscard]] std::optional<double> steepest() const;
     /// [[rate, loss], …] as JSON.
     [[nodiscard]] std::string toJson() const;

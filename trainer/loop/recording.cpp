@@ -19,7 +19,8 @@ Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path&
     static_assert(std::size(kNames) == kPhases);
     capture::RecorderOptions options;
     options.path = path;
-    options.maxThreads += 2 * loaderWorkers; // those that are there anyway: LibTorch's, CUDA's and ours
+    options.maxThreads += 2 * loaderWorkers; // besides the threads that always exist: those of LibTorch, CUDA and
+                                             // Stepscope
     auto recorder = capture::Recorder::start(options);
     if (!recorder)
         return tl::unexpected(recorder.error());
@@ -62,7 +63,7 @@ void Recording::sampleSystem(bool gpu)
 
 void Recording::setDetailed(bool detailed)
 {
-    // A failure of CUPTI is reported by stop().
+    // stop() reports failures of CUPTI.
     if (m_gpu)
         static_cast<void>(m_gpu->setLevel(detailed ? m_level : capture::CaptureLevel::Always));
 }
@@ -123,8 +124,8 @@ void Recording::finish()
 {
     m_sampler.reset();
     if (m_gpu)
-        static_cast<void>(m_gpu->stop()); // what failed is in the trace's notes
-    // A failure stays in error(), where takeError() finds it.
+        static_cast<void>(m_gpu->stop()); // the trace's notes contain the failure
+    // takeError() finds a failure in error().
     if (m_recorder)
         static_cast<void>(m_recorder->finish());
 }

@@ -16,47 +16,48 @@
 
 namespace trainer {
 
-/// Parts of a step and around it, see profiler::phase.
+/// Phases of a step and between steps, see profiler::phase.
 enum class Phase { DataWait, Copy, ZeroGrad, Forward, Backward, Optimizer, Metrics, Log, Checkpoint, Validation };
 
-/// What the training's own thread puts into the trace: steps, phases, counters, metadata. Also when there is no trace,
-/// so that the loop need not ask; NVTX ranges are given in any case. Used by the training's thread.
+/// Writes the events of the training thread to the trace: steps, phases, counters, metadata. Works without a trace too,
+/// so that the loop needs no special case; NVTX ranges are always emitted. Called only by the training thread.
 class Recording {
 public:
     /// Records nothing.
     Recording();
-    /// @param events  false: the trace holds metadata only
-    /// @param loaderWorkers  of one loader: there are two, one for each split
+    /// @param events  false: the trace contains only metadata
+    /// @param loaderWorkers  per loader: there are two loaders, one per split
     static profiler::Result<std::unique_ptr<Recording>> start(const std::filesystem::path& path, bool events,
                                                               int loaderWorkers = 0);
 
-    /// Records the GPU's work as well. Before the process's first CUDA call.
-    /// @return what cannot be recorded, and why; the rest is
+    /// Records the GPU's work as well. Call it before the process's first CUDA call.
+    /// @return what cannot be recorded and why; everything else is recorded
     std::vector<profiler::Message> recordGpu();
-    /// Samples the machine's and this process's load from now on, at every level: it costs the training's threads
-    /// nothing, and what it costs its own is in the trace.
-    /// @param gpu  ask the driver for the GPUs' as well
+    /// Samples the load of the machine and of this process from now on, at every detail level: it does not slow down
+    /// the training threads, and its own overhead is in the trace.
+    /// @param gpu  also query the GPU load from the driver
     void sampleSystem(bool gpu);
-    /// What windows record; Standard unless this is called. Before the first window.
+    /// Detail level of the windows; Standard by default. Call it before the first window.
     void setLevel(profiler::capture::CaptureLevel level) { m_level = level; }
-    /// Records also what is only wanted in windows of a few steps: with a GPU, runtime calls and waits. Between steps.
+    /// Also records the events that are only wanted in windows of a few steps: with a GPU, runtime calls and waits.
+    /// Call it between steps.
     void setDetailed(bool detailed);
 
-    /// For those who record on threads of their own; null when nothing is recorded.
+    /// For code that records on other threads; null if nothing is recorded.
     [[nodiscard]] profiler::capture::Recorder* events() const { return m_events ? m_recorder.get() : nullptr; }
-    /// The training thread's lane; null when nothing is recorded.
+    /// The training thread's buffer; null if nothing is recorded.
     [[nodiscard]] profiler::capture::ThreadBuffer* lane() const { return m_lane; }
 
     void setMetadata(std::string_view key, std::string_view value);
     void sampleLoss(double loss);
-    /// After a step: its rate, and the samples trained on so far, so that the loss can be drawn against them.
+    /// After a step: records its learning rate and the samples trained on so far, the x axis of the loss.
     void sampleLearning(double learningRate, std::int64_t samples);
     void sampleSpeed(double samplesPerSecond);
     void sampleMemory(std::int64_t resident, std::int64_t peak);
     [[nodiscard]] std::uint64_t dropped() const;
-    /// What keeps the trace from being written (a full disk), once.
+    /// Returns once why the trace cannot be written (for example, a full disk).
     std::optional<profiler::Error> takeError();
-    /// Writes the trace's end. The device must have nothing left to do.
+    /// Finishes the trace. The device must be idle.
     void finish();
 
 private:
@@ -70,7 +71,7 @@ private:
 
     std::unique_ptr<profiler::capture::Recorder> m_recorder;
     std::unique_ptr<profiler::capture::CuptiSource> m_gpu;       // null without a GPU
-    std::unique_ptr<profiler::capture::SystemSampler> m_sampler; // null when nothing is recorded
+    std::unique_ptr<profiler::capture::SystemSampler> m_sampler; // null if nothing is recorded
     profiler::capture::CaptureLevel m_level = profiler::capture::CaptureLevel::Standard;
     bool m_events = false, m_errorTaken = false;
     profiler::capture::ThreadBuffer* m_lane = nullptr;
@@ -80,15 +81,15 @@ private:
     Counters m_counters;
 };
 
-/// A phase, from construction to destruction, in the trace and as NVTX range.
+/// A phase, from construction to destruction, in the trace and as an NVTX range.
 class PhaseRange {
 public:
-    /// @param value  batch index, where there is one
+    /// @param value  batch index, if there is one
     PhaseRange(Recording& recording, Phase phase, std::int64_t value = 0);
     ~PhaseRange();
     PhaseRange(const PhaseRange&) = delete;
     PhaseRange& operator=(const PhaseRange&) = delete;
-    /// What the phase moved.
+    /// Number of bytes that the phase moved.
     void setBytes(std::int64_t bytes) { m_bytes = bytes; }
 
 private:

@@ -8,7 +8,7 @@
 
 namespace trainer {
 
-/// The entry of a registry that a knob names. Throws std::logic_error when the table of knobs names what is not there.
+/// The registry entry that a knob names. Throws std::logic_error if the knob table names an entry that does not exist.
 template <class Entry>
 Entry registered(const std::vector<profiler::Registered<Entry>>& all, const std::string& id)
 {

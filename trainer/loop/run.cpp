@@ -67,7 +67,7 @@ public:
     }
 
 private:
-    // Ranks must all stop at the same step, or those that go on would wait for the others.
+    // All ranks must stop at the same step, otherwise the remaining ranks would wait for the others.
     void agree()
     {
         m_rangeOver = m_range && m_range->diverged();
@@ -95,7 +95,7 @@ private:
         endEpoch(begin);
     }
 
-    // Its means, and the validation.
+    // Reads the epoch's means and validates.
     void endEpoch(Clock::time_point begin)
     {
         protocol::EpochProgress report;
@@ -138,13 +138,13 @@ private:
         m_files.stepDone(index, step, elapsed(), m_training);
         if (const auto error = m_around.recording.takeError())
             m_around.progress.warn(
-                message<"training.trace_ended", "The trace can no longer be written, the training goes on: {why}">(
+                message<"training.trace_ended", "The trace can no longer be written; the training continues: {why}">(
                     {{"why", error->what.text}, {"error", error->what.id}}),
                 error->where, error->hint);
     }
 
-    // @param all  waits for those that are still computed
-    // @return the last that came
+    // @param all  waits for the losses that are still being computed
+    // @return the latest loss
     std::optional<double> judgeLosses(bool all)
     {
         std::optional<double> last;
@@ -170,12 +170,13 @@ private:
         if (m_around.config[key::onNan] == "stop")
             profiler::throwError<"training.loss_lost", "The loss is {loss} at step {step}">(
                 profiler::Error::Code::Invalid, {},
-                "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or set run.on_nan = continue; "
-                "debug.anomaly names the operator",
+                "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or set run.on_nan=continue; "
+                "debug.anomaly shows the operator",
                 {{"loss", inWords(loss)}, {"step", index}});
         m_around.progress.warn(
             message<"training.loss_lost_goes_on",
-                    "The loss is {loss} since step {step} or shortly before; the training goes on, as run.on_nan says">(
+                    "The loss is {loss} since step {step} or shortly before; the training continues because of "
+                    "run.on_nan">(
                 {{"loss", inWords(loss)}, {"step", index}}),
             {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
@@ -184,8 +185,8 @@ private:
     {
         if (m_done.skipped > 0)
             m_around.progress.inform(
-                message<"training.steps_skipped", "Gradients overflowed in FP16 and their steps were skipped, which is "
-                                                  "normal while the scale settles">(),
+                message<"training.steps_skipped", "FP16 gradients overflowed and their steps were skipped, which is "
+                                                  "normal until the loss scale settles">(),
                 {}, {}, m_done.skipped);
     }
 
@@ -196,26 +197,27 @@ private:
         m_around.recording.setMetadata("range_test.curve", m_range->toJson());
         const auto best = m_range->steepest();
         if (!best)
-            return m_around.progress.warn(message<"range_test.none", "Range test: the loss fell at no learning rate">(),
-                                          {}, "test a wider range, or more steps");
+            return m_around.progress.warn(message<"range_test.none", "Range test: the loss did not fall at any "
+                                                                     "learning rate">(),
+                                          {}, "test a wider range or run more steps");
         const std::string rate = config::toText(*best);
         m_around.recording.setMetadata("range_test.steepest", rate);
         m_around.progress.inform(
             message<"range_test.steepest", "Range test: the loss fell fastest at a learning rate of {rate}">(
                 {{"rate", *best, rate}}),
-            {}, "set optimizer.learning_rate to it and schedule.kind to one_cycle or cosine");
+            {}, "set optimizer.learning_rate to this rate and schedule.kind to one_cycle or cosine");
     }
 
     void tellOfGraph()
     {
         if (m_training.trainStep().graphIsUnused())
             m_around.progress.warn(
-                message<"compile.no_graph", "No step ran as a CUDA graph: it is recorded at a whole batch after the "
-                                            "third step, and none came">(),
-                std::string(key::compile.name), "let the training run for more steps");
+                message<"compile.no_graph", "No step ran as a CUDA graph: recording needs a full batch after the third "
+                                            "step, and there was none">(),
+                std::string(key::compile.name), "train for more steps");
     }
 
-    // Pause waits here, at the end of a step, for what comes next.
+    // Handles commands at the end of a step; after Pause it waits here for the next command.
     void obey()
     {
         while (const auto complaint = m_around.commands.takeComplaint())
@@ -227,7 +229,7 @@ private:
                 m_training.recordOps(record->steps);
             else if (std::holds_alternative<protocol::Turn>(*command))
                 m_around.progress.warn(
-                    message<"command.turn", "A turn is only taken by a trainer that was started with --turns">());
+                    message<"command.turn", "Turns need a trainer that was started with --turns">());
             else if (const bool pause = std::holds_alternative<protocol::Pause>(*command); pause != paused)
                 setPaused(paused = pause);
         }
@@ -252,8 +254,8 @@ private:
         double learningRate;
         std::shared_future<double> loss;
     };
-    std::deque<ReadLoss> m_losses; // that are still computed
-    std::int64_t m_ranks;          // as many samples in each step
+    std::deque<ReadLoss> m_losses; // losses that are still being computed
+    std::int64_t m_ranks;          // each rank trains on the same number of samples per step
     std::optional<RangeTest> m_range;
     Clock::time_point m_begin = Clock::now();
     std::int64_t m_planned, m_samples = 0;

@@ -8,25 +8,25 @@
 
 namespace trainer {
 
-/// What a run needs besides the training: who is told, who commands, what is recorded.
+/// What a run needs besides the training: progress, commands, recording.
 struct Surroundings {
     const config::TrainingConfig& config;
     Recording& recording;
     Progress& progress;
     Commands& commands;
-    ProcessGroup* group = nullptr; ///< those who train together; null: nobody else
+    ProcessGroup* group = nullptr; ///< the ranks that train together; null: this process alone
 };
 
-/// A command that the trainer cannot read. @param why  as parseCommand() says it
+/// Warning for a command that the trainer cannot parse. @param why  the error of parseCommand()
 profiler::Message notUnderstood(const std::string& why);
 
-/// Trains for the configured steps or epochs, a validation pass after each, until the end or a Stop. Throws
-/// profiler::Failure where the loss is not finite and run.on_nan = stop.
+/// Trains for the configured steps or epochs, with a validation pass after each epoch, until the end or a Stop. Throws
+/// profiler::Failure if the loss is not finite and run.on_nan = stop.
 config::protocol::Done trainThrough(Training& training, const Surroundings& around);
-/// Parked until a Turn comes; answers each; until a Stop. Of several ranks the first takes commands, for all, and
-/// answers for all: samples are those of all ranks, losses their means, the peak that of the rank that needs most.
+/// Parked until a Turn arrives, then answers it; repeats until a Stop. With several ranks, the first receives the
+/// commands and answers for all: samples are summed over the ranks, losses averaged, and the peak is the maximum.
 config::protocol::Done trainByTurns(Training& training, const Surroundings& around);
-/// Steps that the configuration asks for.
+/// Number of steps that the configuration asks for.
 std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t stepsPerEpoch);
 
 } // namespace trainer

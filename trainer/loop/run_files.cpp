@@ -17,9 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostCheckpoints = 2; // that wait for the disk
+constexpr std::size_t kMostCheckpoints = 2; // checkpoints that are waiting for the disk
 
-// Keeps a promise however its scope is left.
+// Fulfils a promise when its scope is left for any reason.
 class OnLeaving {
 public:
     explicit OnLeaving(std::promise<void>& promise) : m_promise(promise) {}
@@ -33,17 +33,17 @@ private:
 
 constexpr std::string_view kColumns = "step,seconds,samples,step_seconds,learning_rate,loss";
 
-// The lines of an earlier run's log that a run which goes on after `steps` steps does not write again. The last one may
-// be a part of a line.
+// The lines of an earlier run's log to keep: a run that resumes after `steps` steps writes the later lines again. The
+// last line may be incomplete.
 std::string keptLines(const fs::path& path, std::int64_t steps)
 {
     std::ifstream file(path);
     std::string kept, line;
     if (!std::getline(file, line))
-        return kept; // none, or empty: a new one
+        return kept; // missing or empty: start a new log
     if (line != kColumns)
         profiler::throwError<"log.not_a_log",
-                             "The resumed run cannot append to the file: it is not the log of a training">(
+                             "The resumed run cannot append to this file: it is not a training log">(
             Error::Code::Malformed, path.string(), "set run.log_file to another file");
     while (std::getline(file, line) && !file.eof()) {
         std::int64_t step = -1;
@@ -54,7 +54,7 @@ std::string keptLines(const fs::path& path, std::int64_t steps)
     return kept;
 }
 
-// At no moment is there less of it on the disk than before.
+// Written so that the disk never holds less of the log than before.
 std::shared_ptr<std::ofstream> openLog(const fs::path& path, std::int64_t steps)
 {
     const std::string kept = steps > 0 ? keptLines(path, steps) : std::string();
@@ -69,7 +69,7 @@ std::shared_ptr<std::ofstream> openLog(const fs::path& path, std::int64_t steps)
         fs::rename(part, path, failed);
     if (!*log || failed)
         profiler::throwError<"log.not_written", "The log file cannot be written: {why}">(
-            Error::Code::Io, path.string(), "set run.log_file to a file in a folder that can be written",
+            Error::Code::Io, path.string(), "set run.log_file to a file in a writable folder",
             {{"why", failed.message()}});
     return log;
 }
@@ -119,10 +119,10 @@ void RunFiles::log(std::string line, std::shared_future<double> loss)
 
 void RunFiles::checkpoint(Training& training)
 {
-    // Each holds a copy of everything: a disk that is too slow must not fill the memory.
+    // Each checkpoint holds a copy of the whole state: a slow disk must not fill the memory.
     for (; m_checkpoints.size() >= kMostCheckpoints; m_checkpoints.pop_front())
         m_checkpoints.front().wait();
-    // The copy is taken here in any case: the next step changes the weights.
+    // The copy is always made here, because the next step changes the weights.
     const PhaseRange phase(m_recording, Phase::Checkpoint);
     const auto state = std::make_shared<SavedState>(training.save());
     auto sums = training.metricsState();
@@ -145,10 +145,10 @@ void RunFiles::tellErrors()
             std::rethrow_exception(error);
         } catch (const profiler::Failure& failure) {
             m_progress.warn(failure.error().what, failure.error().where,
-                            failure.error().hint + "; the training goes on");
+                            failure.error().hint + "; the training continues");
         } catch (const std::exception& failure) {
             m_progress.warn(profiler::message<"training.file_not_written",
-                                              "A file could not be written, the training goes on: {why}">(
+                                              "A file could not be written; the training continues: {why}">(
                 {{"why", failure.what()}}));
         }
 }

@@ -11,21 +11,21 @@
 
 namespace trainer {
 
-/// The files that a run writes beside its trace: a line a step into the log, and checkpoints. On the step's path or off
-/// it (host.async_work). One thread.
+/// The files that a run writes in addition to its trace: a log with one line per step, and checkpoints. Written inside
+/// the step or on a background thread (host.async_work). Single-threaded.
 class RunFiles {
 public:
-    /// @param first  the first of the ranks, or the only one: the others write nothing, but tell it what they know
-    /// @param steps  done before: of a resumed run, whose log goes on behind them
-    /// Throws profiler::Failure when the log cannot be opened, or the run cannot append to it.
+    /// @param first  this is the first or only rank: the others write no files but contribute their state
+    /// @param steps  already done: a resumed run appends to the log after them
+    /// Throws profiler::Failure if the log cannot be opened or the run cannot append to it.
     RunFiles(const config::TrainingConfig& config, Recording& recording, Progress& progress, bool first,
              std::int64_t steps = 0);
     ~RunFiles();
 
-    /// After a step of this number.
+    /// Call it after each step, with its number.
     /// @param seconds  since the run began
     void stepDone(std::int64_t number, const Training::Step& step, double seconds, Training& training);
-    /// Everything is on the disk when it returns; failures have been told.
+    /// Returns when everything is on the disk and all failures are reported.
     void finish();
 
 private:
@@ -40,7 +40,7 @@ private:
     std::filesystem::path m_folder;
     std::string m_logFile;                       // empty: none
     std::shared_ptr<std::ofstream> m_log;        // null: none
-    std::deque<std::future<void>> m_checkpoints; // on their way to the disk, oldest first
+    std::deque<std::future<void>> m_checkpoints; // being written to the disk, oldest first
     HostWork m_work;
 };
 

@@ -23,7 +23,7 @@ namespace {
 [[noreturn]] void throwNotWritten(const std::string& why, const fs::path& path)
 {
     throwError<"checkpoint.not_written", "The checkpoint cannot be written: {why}">(
-        Error::Code::Io, path.string(), "set run.checkpoint_path to a folder that can be written and has free space",
+        Error::Code::Io, path.string(), "set run.checkpoint_path to a writable folder with free space",
         {{"why", why}});
 }
 
@@ -36,7 +36,7 @@ Dict dictOf(const std::map<std::string, Value>& values, const c10::TypePtr& type
     return dict;
 }
 
-/// @param part  what is written; renamed to `path`, which errors name, once it is complete
+/// @param part  the file to write; renamed to `path`, which errors mention, once it is complete
 void writeDown(const std::vector<char>& bytes, const fs::path& part, const fs::path& path)
 {
     const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
@@ -91,7 +91,7 @@ void save(const SavedState& state, const fs::path& path)
     all.insert("numbers", dictOf(state.numbers, c10::FloatType::get()));
     all.insert("texts", dictOf(state.texts, c10::StringType::get()));
     std::error_code ignored;
-    fs::create_directories(path.parent_path(), ignored); // opening the file says what is wrong
+    fs::create_directories(path.parent_path(), ignored); // opening the file reports any error
     const fs::path part =
         path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(std::random_device{}()) + ".part";
     writeDown(torch::jit::pickle_save(all), part, path);
@@ -106,7 +106,7 @@ SavedState loadState(const fs::path& path)
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throwError<"checkpoint.not_read", "The checkpoint cannot be read: {why}">(
-            Error::Code::Io, path.string(), "set run.resume to a checkpoint that can be read",
+            Error::Code::Io, path.string(), "set run.resume to a readable checkpoint",
             {{"why", std::strerror(errno)}});
     const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
     SavedState state;
@@ -119,7 +119,7 @@ SavedState loadState(const fs::path& path)
         for (const auto& entry : all.at("texts").toGenericDict())
             state.texts.emplace(entry.key().toStringRef(), entry.value().toStringRef());
     } catch (const std::exception&) {
-        throwError<"checkpoint.damaged", "The file is not the checkpoint of a training, or it is incomplete">(
+        throwError<"checkpoint.damaged", "The file is not a training checkpoint, or it is incomplete">(
             Error::Code::Malformed, path.string(), "set run.resume to another checkpoint");
     }
     return state;

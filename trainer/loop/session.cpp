@@ -42,7 +42,7 @@ Result<std::shared_ptr<const data::Dataset>> openDataset(const config::TrainingC
     for (const auto& [stem, kind] : datasets::all())
         if (stem == config[key::dataset])
             return kind.open(config, tell, std::move(stop));
-    return profiler::fail<"trainer.no_dataset", "there is no such data set">(profiler::Error::Code::Unsupported,
+    return profiler::fail<"trainer.no_dataset", "there is no such kind of dataset">(profiler::Error::Code::Unsupported,
                                                                              config[key::dataset]);
 }
 
@@ -84,7 +84,7 @@ protocol::Hello hello(const Training& training, const data::Dataset& dataset, co
     return record;
 }
 
-/// Keeps how far a training came beyond its end.
+/// Stores the number of steps that a training reached, even if it ends with an exception.
 class StepReached {
 public:
     StepReached(const Training& training, std::int64_t& step) : m_training(training), m_step(step) {}
@@ -97,7 +97,7 @@ private:
     std::int64_t& m_step;
 };
 
-/// A Stop before all ranks had come.
+/// A Stop arrived before all ranks had joined.
 struct StoppedWhileJoining {};
 
 class Session {
@@ -119,7 +119,7 @@ public:
         for (const profiler::Message& notice : (*dataset)->notices())
             m_progress.warn(notice);
         if ((*dataset)->size(data::Split::Train) == 0) {
-            m_progress.fail(message<"dataset.empty", "The data set has no samples to train on">(),
+            m_progress.fail(message<"dataset.empty", "The dataset has no training samples">(),
                             m_config[key::datasetPath], "choose another folder");
             return Exit::BadInput;
         }
@@ -132,7 +132,7 @@ public:
             return refuse(device.error());
         if (m_config[key::compile] && device->device.is_cpu())
             m_progress.warn(message<"compile.no_graphs_on_cpu",
-                                    "There are no CUDA graphs on the processor: the training runs uncompiled">(),
+                                    "CUDA graphs are not available on the CPU: the training runs without them">(),
                             std::string(key::compile.name), "train on a GPU");
         if (!device->note.empty())
             m_progress.warn(device->note, gpu.name, "the training runs on the CPU");
@@ -144,7 +144,7 @@ public:
         if (m_ranks && exit == Exit::Done)
             m_ranks->wait();
         if (const auto error = m_recording->takeError())
-            m_progress.warn(message<"training.trace_incomplete", "The trace is not complete: {why}">(
+            m_progress.warn(message<"training.trace_incomplete", "The trace is incomplete: {why}">(
                                 {{"why", error->what.text}, {"error", error->what.id}}),
                             error->where, error->hint);
         return exit;
@@ -178,7 +178,7 @@ private:
         return enough.has_value();
     }
 
-    // Of a training by one process those variables say nothing: it may itself be a job of some launcher.
+    // Without DDP these environment variables are irrelevant: this process may itself be a job of some launcher.
     bool isRank() const { return m_config[key::parallel] == "ddp" && LocalRanks::isRank(); }
 
     Exit refuse(const profiler::Error& error)
@@ -193,13 +193,13 @@ private:
         return Exit::BadInput;
     }
 
-    // Before LibTorch touches the GPU: CUPTI must be there first.
+    // Call it before LibTorch uses the GPU: CUPTI must be initialised first.
     Result<void> startRecording(const GpuState& gpu)
     {
         m_recording = std::make_unique<Recording>();
         if (m_invocation.trace.empty())
             return {};
-        // Ranks are started with the same command line.
+        // All ranks are started with the same command line.
         const int rank = isRank() ? Ranks::fromEnvironment().rank : 0;
         auto started = Recording::start(LocalRanks::traceOf(m_invocation.trace, rank), m_config[key::captureEnabled],
                                         static_cast<int>(m_config[key::workers]));
@@ -210,14 +210,14 @@ private:
         if (usesGpu)
             for (const profiler::Message& note : m_recording->recordGpu())
                 m_progress.warn(
-                    message<"training.gpu_not_recorded", "Not all of the GPU's work can be recorded: {why}">(
+                    message<"training.gpu_not_recorded", "Some of the GPU's work cannot be recorded: {why}">(
                         {{"why", note.text}, {"error", note.id}}));
         m_recording->sampleSystem(usesGpu);
         return {};
     }
 
-    // Everything of LibTorch lives and dies in here, before the trace gets its end: loader workers have lanes of their
-    // own.
+    // All LibTorch objects live only inside this function, before the trace is finished: loader workers have their own
+    // thread buffers.
     Exit train(const std::shared_ptr<const data::Dataset>& dataset, const ChosenDevice& device)
     {
         std::int64_t step = -1;
@@ -250,7 +250,7 @@ private:
         }
     }
 
-    // Those who find that the checkpoint does not fit do not know its file.
+    // The code that finds the mismatch does not know the checkpoint's file.
     void resume(Training& training) const
     {
         const std::string path = m_config[key::resume];
@@ -265,7 +265,7 @@ private:
         }
     }
 
-    // The others fail at the connection to a rank that died, a moment before its end is seen.
+    // The surviving ranks lose the connection to a dead rank a moment before its exit is noticed.
     std::optional<profiler::Message> deathOfRank() const
     {
         for (int tries = 0; m_ranks && tries < 20 && !m_ranks->death(); ++tries)
@@ -273,14 +273,14 @@ private:
         return m_ranks ? m_ranks->death() : std::nullopt;
     }
 
-    // One that is told by the first what to do: nobody speaks to it.
+    // A rank that follows the first one and receives no commands itself.
     [[nodiscard]] bool isFurtherRank() const
     {
         const char* rank = std::getenv("RANK");
         return m_config[key::parallel] == "ddp" && LocalRanks::isRank() && std::string_view(rank) != "0";
     }
 
-    // Started by torchrun, this process is one of them already; else the further ones are started here.
+    // If torchrun started this process, it already is a rank; otherwise the other ranks are started here.
     void startRanks()
     {
         const auto ranks = static_cast<int>(m_config[key::localRanks]);
@@ -296,7 +296,8 @@ private:
             [this] { abortGroup(); });
     }
 
-    // Where another rank died, this one's device may wait for it. On a thread of m_ranks, where nobody would catch.
+    // After another rank died, this rank's device may wait for it forever. Runs on a thread of m_ranks, which catches
+    // no exceptions.
     void abortGroup()
     {
         std::shared_ptr<ProcessGroup> group;
@@ -307,12 +308,13 @@ private:
         try {
             if (group)
                 group->abort();
-        } catch (const std::exception& failure) { // its own death is told by whoever waits for the exchange
-            std::fprintf(stderr, "the exchange between the ranks was not ended: %s\n", failure.what());
+        } catch (const std::exception& failure) { // the thread that waits for the exchange reports the death of the
+                                                  // rank
+            std::fprintf(stderr, "the exchange between the ranks could not be aborted: %s\n", failure.what());
         }
     }
 
-    // What another rank has to say is said by this one, if it is worth it. On the thread that watches the ranks.
+    // Forwards warnings and errors of another rank. Runs on the thread that watches the ranks.
     void passOn(int rank, const std::string& line)
     {
         const auto record = protocol::parseProgress(line);
@@ -328,10 +330,10 @@ private:
     std::string lastWords() const
     {
         const std::lock_guard lock(m_ranksMutex);
-        return m_lastWords.empty() ? "look at the output of that rank" : m_lastWords;
+        return m_lastWords.empty() ? "check the output of that rank" : m_lastWords;
     }
 
-    // While the other ranks are still to come.
+    // Called while waiting for the other ranks to join.
     void watchRanks() const
     {
         if (const auto death = m_ranks->death())
@@ -353,19 +355,19 @@ private:
             const std::lock_guard lock(m_ranksMutex);
             m_group = group;
         }
-        if (m_ranks && m_ranks->death()) // before it was known whom to tell
+        if (m_ranks && m_ranks->death()) // it died before the group was known to abortGroup()
             group->abort();
         return group;
     }
 
-    // In processes of their own, which may die of it.
+    // Tries batches in separate processes, which may run out of memory.
     bool findBatch(const data::Dataset& dataset)
     {
         profiler::Message failure;
         const auto tryOut = [&](std::int64_t batch) {
             if (m_commands.stopRequested())
                 return BatchTrial{BatchTrial::Outcome::Failed, {}};
-            m_progress.report(protocol::Preparing{"Does a batch of " + std::to_string(batch) + " fit?", 0, 0});
+            m_progress.report(protocol::Preparing{"Trying batch size " + std::to_string(batch) + " fit?", 0, 0});
             const BatchTrial trial = tryBatch(m_config, batch, m_config[key::memoryLimit] << 20);
             if (!trial.why.empty())
                 failure = trial.why;
@@ -378,7 +380,7 @@ private:
         if (!found) {
             m_progress.fail(failure.empty()
                                 ? message<"batch_search.none_fits",
-                                          "No batch size was found: not even the smallest fits into memory">()
+                                          "No batch size was found: even the smallest does not fit into memory">()
                                 : message<"batch_search.failed", "No batch size was found: {why}">(
                                       {{"why", failure.text}, {"error", failure.id}}),
                             {}, "start the search from a smaller batch.size");
@@ -386,11 +388,11 @@ private:
         }
         if (!failure.empty())
             m_progress.warn(message<"batch_search.larger_failed",
-                                    "A larger batch failed, which was taken as running out of memory: {why}">(
+                                    "A larger batch failed, which was treated as out of memory: {why}">(
                 {{"why", failure.text}, {"error", failure.id}}));
         m_progress.inform(message<"batch_search.found", "The largest batch that fits is {batch}; the training uses it">(
                               {{"batch", *found}}),
-                          {}, "raise optimizer.learning_rate with it, see optimizer.lr_scaling");
+                          {}, "raise optimizer.learning_rate accordingly, see optimizer.lr_scaling");
         if (const auto set = m_config.set(key::batchSize.name, std::to_string(*found)); !set) {
             m_progress.fail(messageOf(set.error()));
             return false;
@@ -403,10 +405,11 @@ private:
     Progress& m_progress;
     Commands m_commands;
     std::unique_ptr<Recording> m_recording;
-    mutable std::mutex m_ranksMutex;     // of the next two, which the thread that watches the ranks uses
+    mutable std::mutex m_ranksMutex;     // protects the next two members, which the thread that watches the ranks uses
+                                         // too
     std::string m_lastWords;             // of the first rank that failed
     std::weak_ptr<ProcessGroup> m_group; // while it trains
-    std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or not ours
+    std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or they were not started here
 };
 
 } // namespace

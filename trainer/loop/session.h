@@ -8,15 +8,15 @@
 
 namespace trainer {
 
-/// One start of the trainer, as the command line asks for it.
+/// One run of the trainer, as described by the command line.
 struct Invocation {
     config::TrainingConfig config;
-    std::filesystem::path trace; ///< empty: none is written
+    std::filesystem::path trace; ///< empty: no trace is written
     bool turns = false;          ///< wait for Turn commands on stdin
 };
 
-/// Trains. LibTorch's exceptions end here: each becomes a notice of severity Error. Whatever happens, the trace gets
-/// its end.
+/// Trains. Exceptions of LibTorch do not leave this function: each becomes a notice of severity Error. The trace is
+/// always finished properly.
 config::protocol::Exit runSession(const Invocation& invocation, Progress& progress);
 
 } // namespace trainer

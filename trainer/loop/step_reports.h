@@ -9,17 +9,18 @@
 
 namespace trainer {
 
-/// Sums steps up into at most twenty reports a second, to the starter and to the trace's counters.
+/// Combines steps into at most twenty reports per second, for the program that started the trainer and for the trace's
+/// counters.
 class StepReports {
 public:
     StepReports(Recording& recording, Progress& progress) : m_recording(recording), m_progress(progress) {}
     void add(std::int64_t step, std::int64_t epoch, std::int64_t samples, double seconds, std::optional<double> loss);
-    /// Of the steps so far, where it comes later than they.
+    /// Sets the loss of the steps so far, if it becomes known after them.
     void setLoss(double loss) { m_next.loss = loss; }
-    /// Where the training stands after the step that is added next.
-    /// @param seconds  since it began
+    /// State of the training after the step that is added next.
+    /// @param seconds  since the training began
     void setTotals(std::int64_t samples, double seconds, double learningRate, std::int64_t skipped);
-    /// Reports what was not reported yet.
+    /// Reports the pending steps.
     void flush();
 
 private:

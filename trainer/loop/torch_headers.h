@@ -1,6 +1,6 @@
 #pragma once
 
-// Precompiled for the trainer's own sources: LibTorch's headers cost seconds each time otherwise.
+// Precompiled header of the trainer's sources: LibTorch's headers otherwise cost seconds per file.
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <ATen/record_function.h>

@@ -64,7 +64,7 @@ TrainStep::TrainStep(const config::TrainingConfig& config, const data::SampleSpe
                 return copy;
             },
             device, config[key::localRanks], recorder);
-    // Gradients that are exchanged or added up over batches need more than one recorded pass.
+    // If gradients are exchanged or accumulated over batches, a single recorded pass is not enough.
     if (config[key::compile] && !device.is_cpu() && !m_copies && config[key::accumulation] == 1)
         m_graph = std::make_unique<CudaGraphStep>(*m_network, [this](const BatchTensors& given) {
             Output output = forward(given);
@@ -76,7 +76,7 @@ TrainStep::TrainStep(const config::TrainingConfig& config, const data::SampleSpe
 
 TrainStep::~TrainStep() = default;
 
-// The first blocks keep their weights. Their gradients are needed by nobody, and computed only with work.unused.
+// Freezes the weights of the first blocks. Their gradients are not needed and are only computed with work.unused.
 void TrainStep::freeze(std::int64_t blocks)
 {
     std::vector<at::Tensor> frozen;
@@ -122,7 +122,7 @@ void TrainStep::begin(Recording& recording)
     dropGradients();
 }
 
-// What a careless training computes and nobody reads.
+// Work of a careless training whose results are never used.
 void TrainStep::redundantWork(const Output& output) const
 {
     if (m_objective != Objective::Classes && m_objective != Objective::Voxels)
@@ -219,7 +219,7 @@ void TrainStep::synchronize() const
 
 namespace {
 
-// A copy even where the tensor lies on the processor already: training goes on while the state is written.
+// Copies the tensor even if it is on the CPU already: the training continues while the state is written.
 at::Tensor kept(const at::Tensor& tensor)
 {
     return tensor.detach().to(at::kCPU, tensor.scalar_type(), false, true);

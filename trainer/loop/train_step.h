@@ -19,66 +19,66 @@
 
 namespace trainer {
 
-/// A model on its device, what changes its weights, and how: memory format, precision, gradients. One thread.
+/// A model on its device, and how its weights are updated: memory format, precision, gradients. Single-threaded.
 class TrainStep {
 public:
-    /// The data must fit the model: see workloads' fits().
-    /// @param group  the processes that train together; null: this one alone
+    /// The data must fit the model: see fits() of the workloads.
+    /// @param group  the processes that train together; null: only this one
     /// @param totalSteps  of the training
-    /// @param recorder  where threads of its own are named; null: nowhere
+    /// @param recorder  receives the names of helper threads; null: none
     TrainStep(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
             std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps,
             profiler::capture::Recorder* recorder = nullptr);
     ~TrainStep();
 
-    /// What a pass gives, on the device, without the graph.
+    /// The result of a pass, on the device, detached from the graph.
     struct Output {
-        at::Tensor loss; ///< mean over what is predicted, no dimensions
+        at::Tensor loss; ///< mean over all predictions, a scalar
         Pass pass;
     };
-    /// Begins a step: gradients away. Phases of `recording`, as in the following.
+    /// Begins a step: clears the gradients. Records phases in `recording`, like the functions below.
     void begin(Recording& recording);
-    /// Forward and backward of one micro-batch; its gradients are added up.
-    /// @param share  of the step's loss that this micro-batch has
-    /// @param last  of the step: ranks exchange their gradients now
+    /// Forward and backward pass of one micro-batch; its gradients are accumulated.
+    /// @param share  weight of this micro-batch in the step's loss
+    /// @param last  last micro-batch of the step: ranks exchange their gradients now
     Output accumulate(const BatchTensors& batch, double share, bool last, Recording& recording);
-    /// The last micro-batch of a step on a rank that has none: `batch` is of no data, and changes neither weights nor
-    /// statistics.
+    /// The last micro-batch of a step on a rank without data: `batch` contains dummy data and changes neither weights
+    /// nor statistics.
     Output dummyBatch(const BatchTensors& batch, Recording& recording);
-    /// Changes the weights.
-    /// @param factor  for all gradients: where fewer samples came than the shares counted on
-    /// @return false when the step was skipped, because FP16 gradients overflowed
+    /// Updates the weights.
+    /// @param factor  for all gradients: corrects for fewer samples than the shares assumed
+    /// @return false if the step was skipped because FP16 gradients overflowed
     bool update(std::int64_t step, double factor, Recording& recording);
-    /// Forward only, in evaluation mode; with the graph that a backward pass would need unless eval.no_grad is set.
+    /// Forward pass only, in evaluation mode; records the autograd graph unless eval.no_grad is set.
     Output evaluate(const BatchTensors& batch);
 
-    /// What the model is trained for: which loss, which metric.
+    /// The training objective: loss and metric.
     [[nodiscard]] Objective objective() const { return m_objective; }
     [[nodiscard]] std::int64_t parameterCount() const;
-    /// Tensors that get a gradient which nobody reads: frozen ones, and the input.
+    /// Number of tensors that get a gradient that is never used: frozen parameters and the input.
     [[nodiscard]] std::int64_t unneededGradients() const;
     [[nodiscard]] at::Device device() const { return m_device; }
     [[nodiscard]] Network& network() { return *m_network; }
     [[nodiscard]] const WeightUpdate& weights() const { return *m_update; }
     [[nodiscard]] const Checkpointing& checkpointing() const { return *m_checkpointing; }
-    /// Why the step is not compiled although that was asked for, once.
+    /// Returns once why the step is not compiled although the configuration asks for it.
     std::optional<config::protocol::Notice> takeCompileFailure()
     {
         return m_graph ? m_graph->takeFailure() : std::nullopt;
     }
-    /// Whether the step is compiled and no step was run so, although nothing failed.
+    /// Whether the step is compiled but no step has used the graph, although nothing failed.
     [[nodiscard]] bool graphIsUnused() const { return m_graph && m_graph->isUnused(); }
-    /// What is to be said about eval.package, once each.
+    /// Notices about eval.package, once each.
     std::optional<config::protocol::Notice> takePackageNotice()
     {
         return m_package ? m_package->takeNotice() : std::nullopt;
     }
-    /// Waits for all work on the device. Nothing to wait for on the processor.
+    /// Waits for all work on the device. Does nothing on the CPU.
     void synchronize() const;
 
-    /// Adds weights, statistics, optimizer and scaler, on the processor; a copy of their own.
+    /// Adds copies of weights, statistics, optimizer and scaler on the CPU.
     void save(SavedState& state) const;
-    /// Throws std::exception when the state is of another model or optimizer.
+    /// Throws std::exception if the state belongs to another model or optimizer.
     void restore(const SavedState& state);
 
 private:
@@ -91,10 +91,10 @@ private:
     std::optional<at::ScalarType> m_amp;
     bool m_setToNone, m_evalNoGrad, m_anomaly, m_unused;
     bool m_floatInput;
-    bool m_outputsKept; // a pass may be read after the next one
+    bool m_outputsKept; // an output may be read after the next pass
     std::shared_ptr<Network> m_network;
     Objective m_objective;
-    std::vector<at::Tensor> m_parameters, m_trained; // all, and those that the optimizer changes
+    std::vector<at::Tensor> m_parameters, m_trained; // all parameters, and those that the optimizer updates
     std::unique_ptr<Checkpointing> m_checkpointing;
     std::vector<std::unique_ptr<Checkpointing>> m_checkpointingOfCopies;
     std::unique_ptr<WeightUpdate> m_update;

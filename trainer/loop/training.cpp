@@ -36,8 +36,8 @@ data::LoaderOptions loaderOptions(const config::TrainingConfig& config, const da
     options.wholeImages = train && onDevice == Augment::Crop;
     options.shardStreams = config[key::shardStreams];
     options.seed = static_cast<std::uint64_t>(config[key::seed]);
-    // Ranks that train wait for each other in every step and need as many batches; in validation no sample may be left
-    // out.
+    // Ranks wait for each other in every training step, so they need the same number of batches; validation must not
+    // skip any sample.
     if (group) {
         options.equalRanks = train;
         options.rank = static_cast<int>(group->rank());
@@ -46,13 +46,13 @@ data::LoaderOptions loaderOptions(const config::TrainingConfig& config, const da
     if (config[key::pinMemory])
         options.memory = pinnedAllocator();
     options.recorder = recording.events();
-    // Workers call no operator of LibTorch but to allocate, so they have one thread each without a word to LibTorch,
-    // whose setting is in part one for the whole process.
+    // The only LibTorch calls of workers are allocations, so they need no intra-op threads and no thread setting in
+    // LibTorch, which is partly global for the process.
     options.workerStart = [] { at::GradMode::set_enabled(false); };
     return options;
 }
 
-// What LibTorch keeps for the whole process. Its own choice of threads knows nothing of control groups: more threads
+// Sets the process-wide state of LibTorch. LibTorch's default number of threads ignores control groups: more threads
 // than cores wait for each other.
 at::Device withSettings(at::Device device, const config::TrainingConfig& config)
 {
@@ -89,7 +89,7 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
     recording.setLevel(level);
     if (auto* recorder = recording.events(); recorder && contents.ops)
         m_hook = std::make_unique<OpHook>(*recorder, contents.shapes);
-    // LibTorch has one place for who listens to its allocators, and its own profiler takes it, too.
+    // LibTorch has a single listener for its allocators, and its own profiler uses it too.
     if (auto* recorder = recording.events(); recorder && contents.memory && !config[key::autogradProfiler])
         m_memoryHook = std::make_unique<MemoryHook>(*recorder);
     if (config[key::emitNvtx])
@@ -128,7 +128,7 @@ void Training::beginEpoch()
     m_batchesLeft = m_loader.batchesPerEpoch();
     m_ahead.reset();
     m_loader.startEpoch(m_epoch);
-    // Loaded again, and let go: their random choices depend on epoch and sample alone.
+    // Loads and discards batches that were already trained on: random choices depend only on epoch and sample.
     for (; m_skipBatches > 0; --m_skipBatches, --m_batchesLeft)
         static_cast<void>(m_loader.next());
 }
@@ -141,7 +141,7 @@ std::optional<BatchTensors> Training::nextBatch()
     return batch;
 }
 
-// While the device is at the step's work, which reading the loss would wait for.
+// Fetches while the device runs the step's work; reading the loss waits for that work.
 void Training::fetchAhead()
 {
     if (m_feed.runsBeside() && m_batchesLeft > 0)
@@ -184,7 +184,7 @@ std::shared_future<double> Training::measure(TrainStep::Output output, std::int6
 
 void Training::train(const BatchTensors& batch, bool last, Group& group)
 {
-    if (batch.count == 0) { // for the other ranks' sake: it changes nothing but that they get on
+    if (batch.count == 0) { // only keeps the other ranks going; it does not change the weights
         static_cast<void>(m_trainStep.dummyBatch(batch, m_recording));
         return;
     }
@@ -196,7 +196,7 @@ void Training::train(const BatchTensors& batch, bool last, Group& group)
         group.step.lossOnDevice = output.loss;
     else
         group.loss = group.loss.defined() ? group.loss.add(output.loss, batch.count) : output.loss * batch.count;
-    // Of the last one the metrics are read after the update: reading waits for the device.
+    // The metrics of the last micro-batch are read after the update, because reading waits for the device.
     if (last)
         group.last = {output, batch.count};
     else
@@ -207,14 +207,15 @@ void Training::finish(Group& group)
 {
     if (!group.begun)
         return;
-    // Fewer samples than expected (bad files, the end of an epoch): their mean is over those that came.
+    // With fewer samples than expected (bad files, the end of an epoch), the mean is taken over the samples that are
+    // there.
     const double factor = correction(group);
     group.step.learningRate = m_trainStep.weights().learningRate(m_steps);
     m_trainStep.update(m_steps, factor, m_recording);
     fetchAhead();
     if (group.last.samples > 0)
         group.step.loss = measure(group.last.output, group.last.samples, true);
-    else if (group.step.samples > 0 && isReadBack()) // the last batch was empty, those before it were not
+    else if (group.step.samples > 0 && isReadBack()) // the last batch was empty, but those before it were not
         group.step.loss = m_metrics.read();
     m_samples += group.step.samples;
     if (group.loss.defined())
@@ -222,7 +223,7 @@ void Training::finish(Group& group)
     m_recording.sampleLearning(group.step.learningRate, m_samples * ranks());
 }
 
-// As many on each rank, or their weights would part: who has lost samples counts as the others do.
+// Must be equal on all ranks, otherwise their weights would diverge: all ranks use the total count.
 double Training::correction(const Group& group) const
 {
     if (m_accumulation == 1)
@@ -249,7 +250,7 @@ Training::Step Training::step()
             const auto batch = nextBatch();
             if (!batch)
                 break;
-            // Ranks exchange gradients in the last of a step: none of them may be missing there.
+            // Ranks exchange gradients in the last micro-batch of a step, so every rank must take part in it.
             const bool last = i + 1 == batches;
             if (batch->count == 0 && !(m_group && last))
                 continue;

@@ -4,35 +4,36 @@
 #include <iomanip>
 #include <sstream>
 
-// What a training says of its settings: those that change nothing, and what some of them found.
+// Notices about the settings of a training: knobs without any effect, and results of some knobs.
 namespace trainer {
 
 namespace key = config::key;
 using profiler::message;
 
-// Knobs that are switched on and change nothing here.
+// Warns about knobs that are switched on without any effect.
 void Training::warnOfKnobs()
 {
     const std::string device(key::augmentOnDevice.name), beside(key::nonBlocking.name);
     if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
         m_progress.warn(message<"augment.no_device_augmentation",
-                                "This data set has no augmentation that a device could do: the knob changes nothing">(),
-                        device, "images and volumes have one");
+                                "This dataset has no augmentation that can run on the device: the knob has no "
+                                "effect">(),
+                        device, "use a dataset of images or volumes");
     else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_trainStep.device().is_cpu())
         m_progress.warn(message<"augment.on_the_processor",
-                                "There is no other device than the processor: the training's own thread augments, and "
-                                "waits for that, instead of the loader's workers">(),
+                                "The training runs on the CPU: its own thread augments the batches instead of the "
+                                "loader's workers, which delays each step">(),
                         device, "switch it off, or train on a GPU");
     const auto level = profiler::capture::captureLevelFromName(m_config[key::captureLevel]);
     if (m_recording.events() && m_config[key::autogradProfiler] && level &&
         profiler::capture::contentsOf(*level).memory)
         m_progress.warn(message<"training.no_allocations",
-                                "Allocations are not recorded: LibTorch's own profiler listens to them">(),
-                        std::string(key::autogradProfiler.name), "leave it off, as in any real run");
+                                "Allocations are not recorded: LibTorch's own profiler uses the allocation listener">(),
+                        std::string(key::autogradProfiler.name), "switch it off, as in any real training");
     if (m_config[key::nonBlocking] && !m_feed.runsBeside())
         m_progress.warn(message<"transfer.copies_wait",
-                                "Only copies from page-locked memory run beside the training: these wait">(),
-                        beside, "set loader.pin_memory as well");
+                                "Only copies from pinned memory are asynchronous: these copies block">(),
+                        beside, "set loader.pin_memory too");
 }
 
 void Training::checkGradientsOf(const BatchTensors& batch)
@@ -48,29 +49,30 @@ void Training::checkGradientsOf(const BatchTensors& batch)
             if (check.agrees())
                 m_progress.inform(
                     message<"gradients.agree",
-                            "{knob}: gradients agree with differences, the worst of {elements} differs by {worst}">(
+                            "{knob}: gradients agree with finite differences; the largest deviation of {elements} "
+                            "elements is {worst}">(
                         {{"knob", name}, {"elements", check.elements}, {"worst", check.worst, worst.str()}}),
                     check.where);
             else
                 m_progress.warn(
-                    message<"gradients.disagree", "{knob}: gradients do not agree with differences, the "
-                                                  "worst of {elements} differs by {worst}">(
+                    message<"gradients.disagree", "{knob}: gradients disagree with finite differences; the largest "
+                                                  "deviation of {elements} elements is {worst}">(
                         {{"knob", name}, {"elements", check.elements}, {"worst", check.worst, worst.str()}}),
-                    check.where, "a kink of the function may lie there; otherwise its backward pass is wrong");
+                    check.where, "check the backward pass, unless the function is not differentiable at this point");
         } catch (const std::exception& failure) {
-            m_progress.warn(message<"gradients.not_checked", "{knob} cannot be done with this model: {why}">(
+            m_progress.warn(message<"gradients.not_checked", "{knob} does not work with this model: {why}">(
                 {{"knob", name}, {"why", std::string(failure.what()).substr(0, 200)}}));
         }
     }
 }
 
-// Which parts are recomputed, once their costs are known.
+// Reports which blocks are recomputed, once their costs are known.
 void Training::tellOfBlocks()
 {
     if (m_config[key::checkpointing] != "off" && m_trainStep.checkpointing().costs().empty())
-        m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing of it is recomputed">(),
+        m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing is recomputed">(),
                         std::string(key::checkpointing.name),
-                        "choose another workload to see what recomputation saves");
+                        "choose another workload to use recomputation");
     else if (m_config[key::checkpointing] == "cheap" && m_trainStep.checkpointing().decided()) {
         const auto costs = m_trainStep.checkpointing().costs();
         m_recording.setMetadata("checkpointing.blocks", partsText(costs));

@@ -8,14 +8,14 @@
 #include <cstddef>
 #include <mutex>
 
-// Where a training stands, out of it and into it again.
+// Saves and restores the state of a training.
 namespace trainer {
 
 namespace key = config::key;
 
 namespace {
 
-// What the saved state must have in common with the run that goes on from it.
+// Settings that must be equal in the saved training and in the run that resumes it.
 const config::Key<std::string> kSame[] = {key::workload, key::optimizer, key::dataset};
 
 std::vector<std::pair<std::string, at::Generator>> generators(at::Device device)
@@ -26,7 +26,7 @@ std::vector<std::pair<std::string, at::Generator>> generators(at::Device device)
     return all;
 }
 
-// Each rank draws numbers of its own.
+// Each rank draws its own random numbers.
 std::string ofRank(const std::string& name, std::int64_t rank)
 {
     return rank == 0 ? name : name + ".rank" + std::to_string(rank);
@@ -34,7 +34,7 @@ std::string ofRank(const std::string& name, std::int64_t rank)
 
 } // namespace
 
-// Of each rank, all of them on the first.
+// Saves the generators of every rank; the first rank gets all of them.
 void Training::saveGenerators(SavedState& state) const
 {
     for (auto& [name, generator] : generators(m_trainStep.device())) {
@@ -47,7 +47,7 @@ void Training::saveGenerators(SavedState& state) const
             state.tensors.emplace(name, own);
             continue;
         }
-        // Each byte is added up with the others' zeros.
+        // All other ranks contribute zeros, so the sum of each byte is its value.
         const auto bytes = static_cast<std::size_t>(own.numel());
         std::vector<double> all(bytes * static_cast<std::size_t>(m_group->size()));
         std::copy_n(own.const_data_ptr<std::uint8_t>(), bytes,
@@ -62,7 +62,7 @@ void Training::saveGenerators(SavedState& state) const
     }
 }
 
-// A rank that the saved training did not have goes on with its seed.
+// A rank that the saved training did not have starts from its seed.
 void Training::restoreGenerators(const SavedState& state) const
 {
     for (auto& [name, generator] : generators(m_trainStep.device()))
@@ -129,17 +129,17 @@ void Training::restore(const SavedState& state)
     m_validations = state.integer("validations");
     m_epoch = state.integer("epoch");
     const std::int64_t done = state.integer("batches");
-    // With another batch size the place within the epoch means nothing: the next epoch begins.
+    // With another batch size the position within the epoch is meaningless: the next epoch begins.
     if (state.integer("batch size") != m_config[key::batchSize] || done > m_loader.batchesPerEpoch())
         return;
     if (done == m_loader.batchesPerEpoch()) {
         m_epochEndDue = true;
     } else {
-        --m_epoch; // beginEpoch() counts it again
+        --m_epoch; // beginEpoch() increments it again
         m_skipBatches = done;
     }
     if (m_group && m_group->rank() != 0)
-        return; // the sums are those of all ranks
+        return; // the sums are over all ranks
     std::vector<double> sums;
     for (std::size_t i = 0; i < m_metrics.state().get().size(); ++i)
         sums.push_back(state.number("meter." + std::to_string(i)));

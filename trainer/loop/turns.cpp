@@ -16,7 +16,7 @@ using Seconds = std::chrono::duration<double>;
 
 namespace {
 
-// The first rank is told what to do, and tells the others: by numbers, which they add up.
+// The first rank receives the turns and shares them with the others as numbers in an all-reduce.
 constexpr std::array<std::string_view, 3> kUnits = {"steps", "epoch", "validation"};
 
 class Turns {
@@ -45,7 +45,7 @@ public:
     }
 
 private:
-    // Ranks must all stop at the same place, or those that go on would wait for the others.
+    // All ranks must stop at the same place, otherwise the remaining ranks would wait for the others.
     bool stopped()
     {
         const bool here = m_around.commands.stopRequested();
@@ -63,10 +63,10 @@ private:
             share(std::nullopt);
         else if (const auto* turn = std::get_if<protocol::Turn>(&command))
             share(*turn);
-        // Pause and Resume change nothing: between turns it is paused, within one it is timed.
+        // Pause and Resume are ignored: the trainer is paused between turns, and a turn is timed.
     }
 
-    /// @param turn  none: it is over
+    /// @param turn  nullopt: the run is over
     void share(const std::optional<protocol::Turn>& turn)
     {
         const auto unit = std::find(kUnits.begin(), kUnits.end(), turn ? turn->what : kUnits.front());
@@ -80,7 +80,7 @@ private:
             take(*turn);
     }
 
-    /// Another rank than the first.
+    /// Executed by all ranks except the first.
     void follow()
     {
         std::vector<double> told(4, 0.0);
@@ -98,7 +98,7 @@ private:
         m_losses.clear();
         m_training.unpark();
         for (std::int64_t i = 0; i < turn.drop + turn.count && !stopped(); ++i) {
-            // What was dropped must not lap into what is timed.
+            // Work of the dropped steps must not overlap the timed steps.
             if (i == turn.drop)
                 m_training.trainStep().synchronize();
             once(turn.what, i >= turn.drop, i + 1 == turn.drop + turn.count);
@@ -111,11 +111,11 @@ private:
         m_around.progress.report(m_result);
     }
 
-    // What a turn came to, over all ranks. Only now: reading a loss back would have waited for the device in every
-    // step.
+    // Collects the results of a turn over all ranks. Done at the end, because reading a loss back in every step would
+    // wait for the device.
     void gather()
     {
-        std::vector<double> sums; // of each step: of its losses and how many there are, one at most from each rank
+        std::vector<double> sums; // per step: sum of its losses and their number, at most one from each rank
         for (const at::Tensor& loss : m_losses)
             sums.insert(sums.end(), {loss.defined() ? loss.item<double>() : 0.0, loss.defined() ? 1.0 : 0.0});
         const std::size_t steps = sums.size();
@@ -129,7 +129,7 @@ private:
         for (std::size_t i = 0; i < steps; i += 2)
             if (sums[i + 1] > 0)
                 m_result.losses.push_back(sums[i] / sums[i + 1]);
-        // The one that needs most.
+        // The rank with the highest peak.
         m_result.peakBytes = static_cast<std::int64_t>(*std::max_element(peaks, sums.end() - 1));
         m_result.samples = static_cast<std::int64_t>(sums.back());
     }
@@ -144,8 +144,8 @@ private:
             samples = epoch();
         else
             samples = validation(timed);
-        // A step's own share of the device's work is not known before the last one ends, which therefore waits for it
-        // all; epochs and validations have an end.
+        // A step's share of the device's work is only known when the last step ends, so the last step waits for all of
+        // it; epochs and validations always end with a wait.
         if (what != "steps" || last)
             m_training.trainStep().synchronize();
         if (!timed)
@@ -155,7 +155,7 @@ private:
         m_timed += m_result.seconds.back();
     }
 
-    // The start of an epoch belongs to its first step: a run pays for it as well.
+    // The start of an epoch counts towards its first step: a normal run has this cost as well.
     std::int64_t step(bool timed)
     {
         if (m_training.epochFinished())
@@ -179,7 +179,7 @@ private:
 
     std::int64_t validation(bool timed)
     {
-        // Its means are those of all ranks, which come together at its end alone.
+        // Its means are over all ranks, which are combined only at the end of the pass.
         const auto validation = m_training.validate([this] { return m_around.commands.stopRequested(); });
         if (timed)
             m_result.losses.push_back(validation.means.loss);
@@ -189,10 +189,10 @@ private:
     Training& m_training;
     const Surroundings& m_around;
     bool m_first, m_stopped = false;
-    RunFiles m_files; // what it costs to write them is part of a step
+    RunFiles m_files; // the cost of writing files is part of a step
     Clock::time_point m_begin = Clock::now();
     protocol::TurnResult m_result;
-    std::vector<at::Tensor> m_losses; // of each timed step; undefined where it had no samples
+    std::vector<at::Tensor> m_losses; // of each timed step; undefined if it had no samples
     protocol::Done m_done;
     std::int64_t m_samples = 0;
     double m_timed = 0;

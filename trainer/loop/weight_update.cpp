@@ -32,7 +32,7 @@ OptimizerOptions optimizerOptions(const config::TrainingConfig& config)
     return options;
 }
 
-// Goyal et al. 2017 for the linear rule, Krizhevsky 2014 for the root.
+// Goyal et al. 2017 for the linear rule, Krizhevsky 2014 for the square root.
 double scaledRate(const config::TrainingConfig& config, std::int64_t batch)
 {
     const double times = static_cast<double>(batch) / static_cast<double>(config[key::lrBaseBatch]);

@@ -15,30 +15,31 @@ namespace trainer {
 
 class Optimizer;
 
-/// From gradients to new weights: unscales, clips, and lets the optimizer step at the schedule's rate. One thread.
+/// Updates weights from gradients: unscales, clips, and runs the optimizer step with the schedule's learning rate.
+/// Single-threaded.
 class WeightUpdate {
 public:
-    /// @param batch  samples of a whole step, over all micro-batches and ranks: what the rate may be scaled by
-    /// @param totalSteps  of the training; what schedules stretch over
+    /// @param batch  samples of a whole step, over all micro-batches and ranks, for scaling the learning rate
+    /// @param totalSteps  of the training, for schedules
     WeightUpdate(const config::TrainingConfig& config, std::vector<at::Tensor> parameters, at::Device device,
                  std::int64_t batch, std::int64_t totalSteps);
     ~WeightUpdate();
 
-    /// The loss that the backward pass starts from: multiplied by the scaler's factor where there is a scaler.
+    /// The loss for the backward pass: multiplied by the scaler's factor if there is a scaler.
     [[nodiscard]] at::Tensor scaled(const at::Tensor& loss) const;
-    /// Changes the weights by what is in the parameters' gradients.
+    /// Updates the weights with the parameters' gradients.
     /// @param step  of the training, from 0
-    /// @param factor  all gradients are multiplied by it first
-    /// @return false when the step was skipped because gradients overflowed
+    /// @param factor  all gradients are first multiplied by it
+    /// @return false if the step was skipped because gradients overflowed
     bool apply(std::int64_t step, double factor);
-    /// The rate of a step.
+    /// The learning rate of a step.
     [[nodiscard]] double learningRate(std::int64_t step) const;
-    /// Steps that were skipped so far.
+    /// Number of steps skipped so far.
     [[nodiscard]] std::int64_t skipped() const { return m_scaler ? m_scaler->skipped() : 0; }
 
-    /// What a resumed run needs, by name.
+    /// The state that a resumed run needs, by name.
     [[nodiscard]] std::vector<std::pair<std::string, at::Tensor>> state() const;
-    /// Throws c10::Error when the state is of another optimizer or model.
+    /// Throws c10::Error if the state belongs to another optimizer or model.
     void setState(const std::vector<std::pair<std::string, at::Tensor>>& state);
 
 private:
