@@ -87,7 +87,7 @@ TEST(Usage, IsCorrectedInWords)
     EXPECT_THAT(wrong({"record", "-o", "r.sstrace", "--ops", "--no-python", "--", "true"}), HasSubstr("excludes"));
     EXPECT_THAT(wrong({"record", "-o", folder / "r.json.gz", "--", "true"}), HasSubstr("then convert that"));
     EXPECT_THAT(wrong({"train", "--config", config, "-o", folder / "t.json"}), HasSubstr("not .json"));
-    EXPECT_THAT(wrong({"experiment", "--config", config, "--set", "=3"}), HasSubstr("'=3' sets nothing"));
+    EXPECT_THAT(wrong({"experiment", "--config", config, "--set", "=3"}), HasSubstr("'=3' does not set anything"));
 }
 
 TEST(Advise, OfATraceThatHoldsNothingClaimsNothing)

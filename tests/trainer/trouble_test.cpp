@@ -129,7 +129,7 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
     EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
     EXPECT_EQ(none.notice.id, "training.out_of_memory");
     EXPECT_THAT(none.notice.parameters, testing::Contains(protocol::NoticeValue{"step", std::int64_t{0}, "0"}));
-    EXPECT_THAT(none.notice.where, HasSubstr("MB more were asked for"));
+    EXPECT_THAT(none.notice.where, HasSubstr("MB more were requested"));
     EXPECT_THAT(none.notice.hint, testing::AllOf(HasSubstr("batch.size"), HasSubstr("checkpointing")));
     const auto read = profiler::wire::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();

@@ -29,9 +29,8 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
     try {
         Json json = Json::parse(text);
         if (!json.is_object())
-            return tl::unexpected(
-                fileError("config.no_json_object", "is not a JSON "
-                                                   "object", R"(write {"loader": {"workers": 2}})", where));
+            return tl::unexpected(fileError("config.no_json_object", "is not a JSON object",
+                                            R"(write {"loader": {"workers": 2}})", where));
         return json;
     } catch (const Json::parse_error& error) {
         // error.byte counts from 1 and includes the faulty byte itself.

@@ -74,7 +74,7 @@ std::string lackOfImages(const fs::path& folder)
         }))
         return {};
     return search.holdsFile(top, images) ? "the images are not in one subfolder per class"
-                                  : "there is no subfolder with JPEG or PNG files";
+                                         : "there is no subfolder with JPEG or PNG files";
 }
 
 std::string lackOfMnist(const fs::path& folder)
@@ -125,7 +125,9 @@ std::string lackOf(std::string_view kind, const fs::path& path)
         return search.holdsFile(path, {".npy"}) ? "" : "there is no .npy file in the folder";
     const Texts tars{".tar", ".tar.gz", ".tgz", ".tar.zst"};
     if (kind == "stream")
-        return search.holdsFile(path / "train", tars) || search.holdsFile(path, tars) ? "" : "there is no .tar file in the folder";
+        return search.holdsFile(path / "train", tars) || search.holdsFile(path, tars)
+                   ? ""
+                   : "there is no .tar file in the folder";
     if (kind == "volumes")
         return search.holdsFile(path / "images", {".nii", ".nii.gz", ".npy"})
                    ? ""

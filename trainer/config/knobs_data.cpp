@@ -7,11 +7,10 @@ void addRun(Rows& rows)
 {
     rows.push_back(choice(key::device, kRun, "Device", {"auto", "cpu", "cuda"}, "whole run",
                           "Device that trains the model. auto uses the GPU if it is usable, otherwise the CPU."));
-    rows.push_back(onlyIf(
-        key::steps.name, {"0"},
-        ofMeasurement(lossMayChange(number(
-            key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
-            "Number of passes over all training samples. Ignored if a number of steps is set.")))));
+    rows.push_back(onlyIf(key::steps.name, {"0"},
+                          ofMeasurement(lossMayChange(number(
+                              key::epochs, kRun, "Epochs", 2, 1, 100000, "", "whole run",
+                              "Number of passes over all training samples. Ignored if a number of steps is set.")))));
     rows.push_back(ofMeasurement(lossMayChange(zeroIs(
         "by epochs",
         number(key::steps, kRun, "Steps", 0, 0, 1e9, "", "whole run",
@@ -52,9 +51,9 @@ void addLoading(Rows& rows)
                judgedBy(Objective::EpochTime,
                         flag(key::persistentWorkers, kLoading, "Persistent workers", false, "start of an epoch",
                              "Keeps the workers between epochs instead of starting new ones."))));
-    rows.push_back(gpuOnly(flag(
-        key::pinMemory, kLoading, "Pin memory", false, "loader",
-        "Puts batches into page-locked memory: copies to a GPU are faster and can run asynchronously.")));
+    rows.push_back(
+        gpuOnly(flag(key::pinMemory, kLoading, "Pin memory", false, "loader",
+                     "Puts batches into page-locked memory: copies to a GPU are faster and can run asynchronously.")));
     rows.push_back(
         otherBatches(Batches::OtherSamples,
                      advanced(flag(key::shuffle, kLoading, "Shuffle", true, "loader",

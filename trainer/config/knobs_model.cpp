@@ -19,12 +19,11 @@ void addModel(Rows& rows)
                lossMayChange(choice(
                    key::modelSize, kModel, "Size", {"small", "tiny", "base", "large"}, "every step",
                    "Size of the model: a tiny model takes milliseconds per step on a CPU, a large one fills a GPU."))));
-    rows.push_back(
-        unless(key::workload.name, {"torchscript", "plugin"},
-               lossMayChange(zeroIs(
-                   "by size", number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
-                                     "Channels or features of the model's first layer. 0: set by the model's "
-                                     "size.")))));
+    rows.push_back(unless(
+        key::workload.name, {"torchscript", "plugin"},
+        lossMayChange(zeroIs("by size", number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
+                                               "Channels or features of the model's first layer. 0: set by the model's "
+                                               "size.")))));
     rows.push_back(unless(
         key::workload.name, {"torchscript", "plugin"},
         lossMayChange(zeroIs(
@@ -90,22 +89,21 @@ void addSamples(Rows& rows)
         path(key::datasetPath, kData, "Folder", PathKind::FileOrFolder, "automatic", "loader",
              "File or folder of the dataset. Empty: samples are generated once and kept in the user's cache; "
              "image_folder requires a folder."))));
-    rows.push_back(otherTask(
-        otherBatches(Batches::OtherSamples,
-                     number(key::datasetSamples, kData, "Samples", 2000, 2, 10000000, "samples", "generated data",
-                            "Number of samples to generate if there is no dataset yet."))));
+    rows.push_back(otherTask(otherBatches(
+        Batches::OtherSamples, number(key::datasetSamples, kData, "Samples", 2000, 2, 10000000, "samples",
+                                      "generated data", "Number of samples to generate if there is no dataset yet."))));
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
         number(key::datasetClasses, kData, "Classes", 10, 2, 1000, "classes", "loader",
                "Number of classes of generated samples, and of the labels in tables, arrays and volumes. MNIST and "
                "CIFAR-10 have ten; image folders have one per subfolder."))));
-    rows.push_back(
-        onlyIf(key::dataset.name, {"generated_images", "stream"},
-               otherTask(otherBatches(
-                   Batches::OtherSamples,
-                   advanced(number(
-                       key::datasetSourceSize, kData, "Stored size", 256, 16, 4096, "px", "generated_images, stream",
-                       "Edge length of the generated images on disk. Larger images take longer to decode."))))));
+    rows.push_back(onlyIf(
+        key::dataset.name, {"generated_images", "stream"},
+        otherTask(otherBatches(
+            Batches::OtherSamples,
+            advanced(number(key::datasetSourceSize, kData, "Stored size", 256, 16, 4096, "px",
+                            "generated_images, stream",
+                            "Edge length of the generated images on disk. Larger images take longer to decode."))))));
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
         number(key::imageSize, kData, "Image size", 32, 16, 1024, "px", "every step",
@@ -141,11 +139,11 @@ void addModelAndData(Rows& rows)
                           otherTask(otherBatches(Batches::OtherSamples,
                                                  text(key::targetColumn, kData, "Target column", "csv",
                                                       "Name of the column to predict. Empty: the last column.")))));
-    rows.push_back(onlyIf(key::dataset.name, {"csv", "arrays"},
-                          otherTask(otherBatches(
-                              Batches::OtherSamples,
-                              choice(key::targetKind, kData, "Target", {"class", "number"}, "csv, arrays",
-                                     "What to predict from a table or from arrays: a class or a number.")))));
+    rows.push_back(
+        onlyIf(key::dataset.name, {"csv", "arrays"},
+               otherTask(otherBatches(Batches::OtherSamples,
+                                      choice(key::targetKind, kData, "Target", {"class", "number"}, "csv, arrays",
+                                             "What to predict from a table or from arrays: a class or a number.")))));
     rows.push_back(
         onlyIf(key::dataset.name, {"volumes"},
                otherTask(otherBatches(Batches::OtherSamples,

@@ -68,16 +68,15 @@ void addSchedule(Rows& rows)
                    number(key::warmupSteps, kSchedule, "Warm-up", 0, 0, 1e9, "steps", "first steps",
                           "Raises the rate linearly over this many first steps. Large batches and Adam need it. Not "
                           "used by cyclic, one_cycle and range_test, which start low.")))));
-    rows.push_back(
-        onlyIf(key::schedule.name, {"cosine", "linear", "one_cycle"},
-               learned(advanced(real(key::finalShare, kSchedule, "Final fraction", 0.001, 0, 1, "every step",
-                                     "Rate at the end of cosine, linear and one_cycle, as a fraction of the "
-                                     "highest.")))));
-    rows.push_back(onlyIf(
-        key::schedule.name, {"step"},
-        scaledWithLength(learned(advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000, 1, 1e9, "steps",
-                                                 "every step", "Steps between two reductions of the rate by the "
-                                                               "schedule 'step'."))))));
+    rows.push_back(onlyIf(key::schedule.name, {"cosine", "linear", "one_cycle"},
+                          learned(advanced(real(key::finalShare, kSchedule, "Final fraction", 0.001, 0, 1, "every step",
+                                                "Rate at the end of cosine, linear and one_cycle, as a fraction of the "
+                                                "highest.")))));
+    rows.push_back(onlyIf(key::schedule.name, {"step"},
+                          scaledWithLength(learned(advanced(number(key::scheduleStepSize, kSchedule, "Step size", 1000,
+                                                                   1, 1e9, "steps", "every step",
+                                                                   "Steps between two reductions of the rate by the "
+                                                                   "schedule 'step'."))))));
     rows.push_back(onlyIf(key::schedule.name, {"step"},
                           learned(advanced(real(key::scheduleGamma, kSchedule, "Factor", 0.1, 0, 1, "every step",
                                                 "Factor of each reduction of the rate by the schedule 'step'.")))));
@@ -93,10 +92,10 @@ void addSchedule(Rows& rows)
                           learned(advanced(real(key::cycleShare, kSchedule, "Cycle fraction", 0.9, 0.1, 1, "every step",
                                                 "Length of the cycle of 'one_cycle', as a fraction of the "
                                                 "training.")))));
-    rows.push_back(onlyIf(key::schedule.name, {"range_test"},
-                          learned(advanced(real(key::rangeLowest, kSchedule, "Range "
-                                                                             "start", 1e-6, 1e-12, 1, "every step",
-                                                "First rate of a range test; the last is the learning rate.")))));
+    rows.push_back(
+        onlyIf(key::schedule.name, {"range_test"},
+               learned(advanced(real(key::rangeLowest, kSchedule, "Range start", 1e-6, 1e-12, 1, "every step",
+                                     "First rate of a range test; the last is the learning rate.")))));
 }
 
 void addGradients(Rows& rows)
@@ -120,9 +119,8 @@ void addGradients(Rows& rows)
         advanced(zeroIs("never", real(key::clipValue, kGradients, "Clip gradient values", 0, 0, 1e9, "every step",
                                       "Limits every gradient element to the range from minus to plus this value. 0: "
                                       "never.")))));
-    rows.push_back(
-        lossMayChange(choice(key::onNan, kGradients, "On NaN loss", {"stop", "continue"}, "every step",
-                             "What to do if the loss that is read back is infinite or NaN.")));
+    rows.push_back(lossMayChange(choice(key::onNan, kGradients, "On NaN loss", {"stop", "continue"}, "every step",
+                                        "What to do if the loss that is read back is infinite or NaN.")));
 }
 
 void addPrecision(Rows& rows)
@@ -164,8 +162,8 @@ void addMemory(Rows& rows)
         flag(key::findMax, kMemory, "Find the largest batch", false, "before the run",
              "Tries larger and larger batch sizes, each in a separate process, until one runs out of memory, and "
              "trains with the largest that fits."))));
-    rows.push_back(advanced(
-        zeroIs("all free memory", number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
+    rows.push_back(advanced(zeroIs(
+        "all free memory", number(key::memoryLimit, kMemory, "Memory limit", 0, 0, 1e8, "MiB", "before the run",
                                   "Memory that the training may use on the CPU: the search for the largest batch stays "
                                   "below it, and the advisor compares the peak with it. 0: all free memory."))));
 }

@@ -39,13 +39,12 @@ void addParallel(Rows& rows)
                "their part of the batch in every step. ddp (DistributedDataParallel): one process per copy; the "
                "processes exchange gradients during the backward pass. torchrun can start the processes too."),
         {"ddp"}));
-    rows.push_back(
-        unless(key::parallel.name, {"none"},
-               otherBatches(
-                   Batches::OtherSize,
-                   number(key::localRanks, kParallel, "Copies", 2, 1, 64, "copies", "every step",
-                          "Copies of the model on this machine. DDP trains a batch of batch.size on each copy; "
-                          "DataParallel splits one batch."))));
+    rows.push_back(unless(
+        key::parallel.name, {"none"},
+        otherBatches(Batches::OtherSize,
+                     number(key::localRanks, kParallel, "Copies", 2, 1, 64, "copies", "every step",
+                            "Copies of the model on this machine. DDP trains a batch of batch.size on each copy; "
+                            "DataParallel splits one batch."))));
 }
 
 void addRest(Rows& rows)
@@ -64,12 +63,11 @@ void addRest(Rows& rows)
     rows.push_back(judgedBy(Objective::ValidationTime,
                             advanced(text(key::evalPackageSha256, kValidation, "Trusted package", "validation",
                                           "SHA-256 of the package that may run: it contains code."))));
-    rows.push_back(flag(
-        key::anomaly, kDebugging, "Detect anomalies", false, "every step",
-        "Checks every gradient for NaN and remembers where each operator was called. For debugging only: slow."));
     rows.push_back(
-        flag(key::autogradProfiler, kDebugging, "LibTorch's profiler", false, "every step",
-             "Runs LibTorch's own profiler for CPU operators and discards its results."));
+        flag(key::anomaly, kDebugging, "Detect anomalies", false, "every step",
+             "Checks every gradient for NaN and remembers where each operator was called. For debugging only: slow."));
+    rows.push_back(flag(key::autogradProfiler, kDebugging, "LibTorch's profiler", false, "every step",
+                        "Runs LibTorch's own profiler for CPU operators and discards its results."));
     rows.push_back(flag(key::emitNvtx, kDebugging, "NVTX ranges", false, "every step",
                         "Emits every operator as an NVTX range for tools such as Nsight Systems."));
     rows.push_back(judgedBy(Objective::EpochTime,
@@ -95,12 +93,12 @@ void addRest(Rows& rows)
                                                       1000000, "steps", "recording",
                                                       "Operators are recorded in one window at the start and then in "
                                                       "one window per this many steps. 0: never.")))))));
-    rows.push_back(ofMeasurement(unless(
-        key::captureLevel.name, {"always"},
-        unless(key::captureOpsEvery.name, {"0"},
-               onlyIf(key::captureEnabled.name, {"true"},
-                      advanced(number(key::captureOpsWindow, kCapture, "Operator window", 5, 1, 1000000, "steps",
-                                      "recording", "Steps in each window of recorded operators.")))))));
+    rows.push_back(ofMeasurement(
+        unless(key::captureLevel.name, {"always"},
+               unless(key::captureOpsEvery.name, {"0"},
+                      onlyIf(key::captureEnabled.name, {"true"},
+                             advanced(number(key::captureOpsWindow, kCapture, "Operator window", 5, 1, 1000000, "steps",
+                                             "recording", "Steps in each window of recorded operators.")))))));
 }
 
 } // namespace config::rows

@@ -26,7 +26,7 @@ Error ArchiveReader::failed() const
 {
     const char* why = archive_error_string(m_archive.get());
     return profiler::makeError<"data.archive.unreadable", "the archive cannot be read: {why}">(
-        Error::Code::Malformed, m_path.string(), "copy or make it again", {{"why", why ? why : "unknown reason"}});
+        Error::Code::Malformed, m_path.string(), "copy or create it again", {{"why", why ? why : "unknown reason"}});
 }
 
 Result<ArchiveReader> ArchiveReader::open(const std::filesystem::path& path)
@@ -34,8 +34,8 @@ Result<ArchiveReader> ArchiveReader::open(const std::filesystem::path& path)
     ArchiveReader reader(path);
     ::archive* archive = reader.m_archive.get();
     if (!archive)
-        return profiler::fail<"data.archive.memory", "there is no memory for an archive">(Error::Code::Io,
-                                                                                          path.string());
+        return profiler::fail<"data.archive.memory", "out of memory while opening the archive">(Error::Code::Io,
+                                                                                                path.string());
     archive_read_support_filter_all(archive);
     archive_read_support_format_tar(archive);
     archive_read_support_format_zip(archive);
@@ -64,8 +64,8 @@ Result<void> ArchiveReader::read(std::vector<std::uint8_t>& out, std::size_t mos
     for (;;) {
         const std::size_t have = out.size();
         if (have > most)
-            return profiler::fail<"data.archive.large_file", "a file in the archive has more than {most} MB">(
-                Error::Code::Unsupported, m_path.string(), "split it", {{"most", most >> 20}});
+            return profiler::fail<"data.archive.large_file", "a file in the archive is larger than {most} MB">(
+                Error::Code::Unsupported, m_path.string(), "split the file", {{"most", most >> 20}});
         out.resize(have + kBlock);
         const auto got = archive_read_data(m_archive.get(), out.data() + have, kBlock);
         out.resize(have + static_cast<std::size_t>(std::max<la_ssize_t>(got, 0)));

@@ -15,13 +15,13 @@ struct archive_entry;
 
 namespace trainer::data {
 
-/// Reads the files in an archive (tar, also compressed; zip) one after the other, by libarchive.
+/// Reads the files of an archive (tar, optionally compressed; zip) one after the other with libarchive.
 class ArchiveReader {
 public:
     static profiler::Result<ArchiveReader> open(const std::filesystem::path& path);
     /// Name of the next regular file; nullopt at the end.
     profiler::Result<std::optional<std::string>> next();
-    /// Contents of the file that next() named. Refuses more than `most` bytes.
+    /// Contents of the file that next() returned. Rejects files with more than `most` bytes.
     profiler::Result<void> read(std::vector<std::uint8_t>& out, std::size_t most);
 
 private:
@@ -36,7 +36,7 @@ private:
     ::archive_entry* m_entry = nullptr;
 };
 
-/// A file for an archive.
+/// A file to write to an archive.
 struct ArchiveFile {
     std::string name;
     std::vector<std::uint8_t> bytes;

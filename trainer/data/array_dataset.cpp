@@ -12,7 +12,7 @@ using profiler::Result;
 
 namespace {
 
-// So many samples tell mean and deviation well enough.
+// This many samples are enough to estimate mean and deviation.
 constexpr std::int64_t kMeasured = 512;
 
 std::string shapeText(const NpyHeader& header)
@@ -33,8 +33,8 @@ Result<DataKind> kindOf(const NpyArray& inputs)
         return DataKind::Volumes;
     default:
         return profiler::fail<"data.arrays.shape",
-                              "inputs of shape {shape} are nothing that a model takes: 2 to 5 dimensions are">(
-            Error::Code::Invalid, inputs.where(), "reshape the array; its first dimension counts samples",
+                              "models cannot use inputs of shape {shape}: 2 to 5 dimensions are required">(
+            Error::Code::Invalid, inputs.where(), "reshape the array; its first dimension is the sample index",
             {{"shape", shapeText(inputs.header())}});
     }
 }
@@ -75,20 +75,21 @@ Result<void> ArrayDataset::describe()
                  {"input_shape", shapeText(m_inputs.header())},
                  {"targets", m_targets.samples()},
                  {"target_shape", shapeText(m_targets.header())}}),
-            "save as many of both");
+            "save equally many inputs and targets");
     if (m_inputs.sampleBytes() == 0 || m_targets.sampleBytes() == 0)
         return wrong(m_inputs, profiler::message<"data.arrays.empty_samples", "its samples are empty">(),
                      "save arrays with values");
     const bool classes = m_wishes.classes > 0;
     if (classes && !isInteger(m_targets.header().type))
-        return wrong(m_targets,
-                     profiler::message<"data.arrays.target_type", "targets are {type}, classes are whole numbers">(
-                         {{"type", toText(m_targets.header().type)}}),
-                     "save them with .astype('<i8'), or set dataset.target=number");
+        return wrong(
+            m_targets,
+            profiler::message<"data.arrays.target_type", "targets have type {type}, but classes must be "
+                                                         "integers">({{"type", toText(m_targets.header().type)}}),
+            "save them with .astype('<i8'), or set dataset.target=number");
     if (*kind == DataKind::Tokens && !classes)
         return wrong(m_inputs,
                      profiler::message<"data.arrays.tokens",
-                                       "rows of whole numbers are tokens, from which numbers cannot be predicted">(),
+                                       "integer rows are tokens, which cannot be used to predict numbers">(),
                      "save inputs with .astype('<f4'), or set dataset.target=class");
     m_spec.kind = *kind;
     m_spec.inputs = {{*kind == DataKind::Tokens ? Dtype::Int64 : Dtype::Float32, m_inputs.sampleShape()}};
@@ -104,9 +105,9 @@ Result<void> ArrayDataset::checkClass(std::int64_t value, std::int64_t row, std:
 {
     if (value >= 0 && value < most)
         return {};
-    return profiler::fail<"data.arrays.no_class", "the value {value} is no class from 0 to {most}">(
+    return profiler::fail<"data.arrays.no_class", "the value {value} is not a class from 0 to {most}">(
         Error::Code::Malformed, fmt::format("{}, row {}", array.where(), row),
-        "correct it, or set dataset.classes to how many there are", {{"value", value}, {"most", most - 1}});
+        "correct it, or set dataset.classes to the number of classes", {{"value", value}, {"most", most - 1}});
 }
 
 Result<void> ArrayDataset::checkLabels() const
@@ -138,7 +139,7 @@ Result<void> ArrayDataset::computeStatistics()
     std::vector<float> values(elements);
     const std::int64_t measured = std::min(kMeasured, std::ssize(m_split.train));
     for (std::int64_t i = 0; i < measured; ++i) {
-        // Spread over the whole set, which may be sorted.
+        // Spread over the whole array, which may be sorted.
         const auto row = m_split.train[static_cast<std::size_t>(i * std::ssize(m_split.train) / measured)];
         const auto bytes = m_inputs.read(row, space);
         if (!bytes)

@@ -11,16 +11,16 @@
 namespace trainer::data {
 
 struct ArrayWishes {
-    std::int64_t classes = 0; ///< targets are whole numbers below it; 0: numbers are predicted
+    std::int64_t classes = 0; ///< targets are integers below this; 0: the targets are numbers
     double validationShare = 0;
     bool normalise = true;
 };
 
-/// Two arrays, the rows of which belong together. What a sample is follows from the inputs' type and dimensions.
+/// Two arrays with matching rows. The inputs' type and dimensions determine what a sample is.
 class ArrayDataset final : public Dataset {
 public:
-    /// Errors name file, shapes and types that do not go together; a label that is no class with its row, where there
-    /// is one label a sample. Labels of single positions are checked when a sample is loaded.
+    /// Errors name the file and the shapes or types that do not match; an invalid label is reported with its row if
+    /// each sample has one label. Labels of single positions are checked when a sample is loaded.
     static profiler::Result<std::shared_ptr<const Dataset>> make(NpyArray inputs, NpyArray targets,
                                                                  const ArrayWishes& wishes);
 
@@ -43,8 +43,8 @@ private:
     ArrayWishes m_wishes;
     RowSplit m_split;
     SampleSpec m_spec;
-    bool m_byChannel = false;          ///< features are the first dimension of a sample, else the last
-    Standardisation m_standardisation; ///< empty: values stay as they are
+    bool m_byChannel = false;          ///< the features are the first dimension of a sample; otherwise the last
+    Standardisation m_standardisation; ///< empty: values are not changed
 };
 
 } // namespace trainer::data

@@ -24,7 +24,7 @@ StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane)
 
 namespace {
 
-/// Of this rank.
+/// Samples of this rank.
 std::int64_t samplesOf(const LoaderOptions& options, const Dataset& dataset)
 {
     const std::int64_t all = dataset.size(options.split),
@@ -42,7 +42,7 @@ BatchMaker::BatchMaker(std::shared_ptr<const Dataset> dataset, const LoaderOptio
       m_shuffle(options.shuffle && !m_dataset->isStream()), m_augment(options.augment), m_pinned(options.memory.pinned),
       m_seed(options.seed)
 {
-    // A batch larger than the data set needs no more memory than the data set.
+    // A batch larger than the dataset needs no more memory than the dataset.
     const auto most = static_cast<std::size_t>(std::min(m_batchSize, std::max<std::int64_t>(m_samples, 1)));
     m_pool = std::make_shared<BatchPool>(options.memory, m_dataset->spec(), most);
 }
@@ -57,7 +57,7 @@ void BatchMaker::setEpoch(std::int64_t epoch)
     m_epoch = epoch;
     if (!m_shuffle)
         return;
-    // The order of all ranks: each takes its own part of it.
+    // The order is common to all ranks: each takes its own part.
     m_order.resize(static_cast<std::size_t>(m_dataset->size(m_split)));
     std::iota(m_order.begin(), m_order.end(), std::int64_t{0});
     Random random(orderSeed(m_seed, epoch));
@@ -103,7 +103,8 @@ std::shared_ptr<BatchBuffer> BatchMaker::acquire(std::int64_t number, const Stag
 {
     if (!m_pinned)
         return m_pool->acquire();
-    // Samples are decoded straight into page-locked memory: what pinning costs is getting that memory, not a copy.
+    // Samples are decoded directly into page-locked memory: pinning only costs the allocation of that memory, not a
+    // copy.
     const StageTimer timer(stages, stages.pin, number);
     return m_pool->acquire();
 }
@@ -122,13 +123,13 @@ std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& 
         if (!goOn())
             return std::nullopt;
         const std::int64_t index = sampleAt(position);
-        // A sample that fails leaves its place to the next one.
+        // The next sample overwrites a sample that failed.
         if (const auto loaded = load(index, place(batch, batch.count), stages))
             ++batch.count;
         else
             batch.bad.push_back({index, loaded.error().asMessage()});
     }
-    // Samples were written to their places: what is left of putting the batch together is to say so.
+    // The samples are already in place, so collating only has to return the batch.
     const StageTimer timer(stages, stages.collate, number);
     return batch;
 }

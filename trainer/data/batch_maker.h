@@ -12,10 +12,10 @@
 
 namespace trainer::data {
 
-/// The string ids of the stages on a lane; all null without one.
+/// The string ids of the stages in a thread buffer; all zero without one.
 StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane);
 
-/// Which samples make up the batches of an epoch, and how they are made. make() may run on many threads at once;
+/// Decides which samples make up the batches of an epoch, and makes them. Many threads may call make() at once;
 /// setEpoch() only while none does.
 class BatchMaker {
 public:
@@ -23,9 +23,9 @@ public:
 
     [[nodiscard]] std::int64_t batches() const;
     void setEpoch(std::int64_t epoch);
-    /// @param goOn  asked before each sample; false gives the batch up
-    /// @return nullopt when given up. A sample that fails, by an error or by an exception, is left out and listed.
-    ///         Throws when there is no memory for the batch.
+    /// @param goOn  called before each sample; false abandons the batch
+    /// @return nullopt if abandoned. A sample that fails with an error or an exception is skipped and listed.
+    ///         Throws if there is no memory for the batch.
     std::optional<Batch> make(std::int64_t number, const StageRecorder& stages,
                               const std::function<bool()>& goOn) const;
 
@@ -42,11 +42,11 @@ private:
     bool m_whole;
     std::int64_t m_rank, m_ranks;
     std::int64_t m_samples; ///< of this rank
-    std::int64_t m_copies;  ///< how often each batch comes: once, but for streams that are not shared out
+    std::int64_t m_copies;  ///< how often each batch is repeated: once, except for streams that are not sharded
     bool m_shuffle, m_augment, m_pinned;
     std::uint64_t m_seed;
     std::int64_t m_epoch = 0;
-    std::vector<std::int64_t> m_order; ///< empty: as the data set has them
+    std::vector<std::int64_t> m_order; ///< empty: the dataset's own order
     std::shared_ptr<BatchPool> m_pool;
 };
 

@@ -6,7 +6,7 @@ namespace trainer::data {
 
 namespace {
 
-constexpr std::size_t kAlignment = 64; // a cache line, and what vector loads like
+constexpr std::size_t kAlignment = 64; // a cache line, and a good alignment for vector loads
 
 std::shared_ptr<void> alignedMemory(std::size_t bytes)
 {
@@ -16,8 +16,8 @@ std::shared_ptr<void> alignedMemory(std::size_t bytes)
 
 } // namespace
 
-/// Memory for the counters of shared_ptr. They outlive a buffer's way back into the pool by a moment, so that they
-/// cannot lie in it.
+/// Memory for the control blocks of shared_ptr. They outlive the return of their buffer to the pool by a moment, so
+/// they cannot be stored in the buffer.
 class BatchPool::Counts {
 public:
     static constexpr std::size_t kBytes = 128;
@@ -75,7 +75,7 @@ struct BatchPool::CountAllocator {
     }
     void deallocate(T* piece, std::size_t) noexcept
     {
-        // The counter that is given back may hold the last reference to where it goes.
+        // The control block that is freed may hold the last reference to this object.
         const std::shared_ptr<Counts> kept = counts;
         kept->giveBack(piece);
     }
@@ -136,7 +136,7 @@ void BatchPool::release(std::unique_ptr<BatchBuffer> buffer) noexcept
         const std::lock_guard lock(m_mutex);
         m_free.push_back(std::move(buffer));
     } catch (const std::bad_alloc&) {
-        buffer.reset(); // no room to remember it: it is freed
+        buffer.reset(); // no memory to keep it in the list: it is freed
     }
 }
 

@@ -11,16 +11,16 @@
 
 namespace trainer::data {
 
-/// Buffers of equal size that are used again and again, and what counts their owners as well: a batch allocates nothing
-/// once enough were made. Thread-safe. A buffer returns when its last owner lets go of it; once the pool is gone it is
-/// freed then.
+/// Reusable buffers of equal size, including the control blocks of their shared pointers: once enough exist, a batch
+/// allocates nothing. Thread-safe. A buffer returns to the pool when its last owner releases it; if the pool no longer
+/// exists, it is freed.
 class BatchPool : public std::enable_shared_from_this<BatchPool> {
 public:
-    /// @param samples  of one batch
+    /// @param samples  per batch
     BatchPool(BufferAllocator allocator, const SampleSpec& spec, std::size_t samples);
 
-    /// One that was used before, else a new one. Throws what the allocator throws; std::bad_alloc when it gives
-    /// nothing.
+    /// A used buffer if there is one, otherwise a new one. Rethrows exceptions of the allocator; throws std::bad_alloc
+    /// if it returns null.
     std::shared_ptr<BatchBuffer> acquire();
 
 private:
@@ -32,11 +32,12 @@ private:
     struct CountAllocator;
 
     BufferAllocator m_allocator;
-    std::array<std::size_t, kMostInputs + 1> m_offsets{}; ///< of inputs and target in the block
+    std::array<std::size_t, kMostInputs + 1> m_offsets{}; ///< of inputs and target within the block
     std::size_t m_inputs, m_bytes;
     std::shared_ptr<Counts> m_counts;
     std::mutex m_mutex;                               ///< never held while memory is allocated
-    std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< the last one used is used first: it may still be in the cache
+    std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< last in, first out: the last used buffer may still be in the
+                                                      ///< cache
 };
 
 } // namespace trainer::data

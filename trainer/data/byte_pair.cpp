@@ -24,7 +24,7 @@ struct FreeMatch {
 
 } // namespace
 
-/// What splits a text into pieces.
+/// The regular expression that splits a text into pieces.
 struct BytePairEncoder::Pattern {
     explicit Pattern(pcre2_code* compiled) : code(compiled) {}
     ~Pattern() { pcre2_code_free(code); }
@@ -39,11 +39,11 @@ Result<void> BytePairEncoder::take(const Vocabulary& vocabulary, const std::vect
     m_where = where;
     int number = 0;
     PCRE2_SIZE offset = 0;
-    // Texts need not be UTF-8 throughout: what is not is matched byte by byte, as pieces of their own.
+    // Texts may contain invalid UTF-8: its bytes are matched one by one, as separate pieces.
     pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
                                      PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF, &number, &offset, nullptr);
     if (!code)
-        return profiler::fail<"data.bpe.pattern", "its pattern for words cannot be used: {pattern}">(
+        return profiler::fail<"data.bpe.pattern", "its pre-tokenizer pattern cannot be used: {pattern}">(
             Error::Code::Unsupported, where, "choose a byte-level BPE vocabulary, such as GPT-2's",
             {{"pattern", pattern}});
     m_pattern = std::make_shared<const Pattern>(code);
@@ -55,8 +55,8 @@ Result<void> BytePairEncoder::take(const Vocabulary& vocabulary, const std::vect
     for (const auto& [left, right] : merges) {
         const auto a = vocabulary.find(left), b = vocabulary.find(right), both = vocabulary.find(left + right);
         if (a == vocabulary.end() || b == vocabulary.end() || both == vocabulary.end())
-            return profiler::fail<"data.bpe.merge", "merge {merge} joins tokens that the vocabulary lacks">(
-                Error::Code::Malformed, where, "take vocabulary and merges from the same tokenizer",
+            return profiler::fail<"data.bpe.merge", "merge {merge} joins tokens that are not in the vocabulary">(
+                Error::Code::Malformed, where, "use the vocabulary and the merges of the same tokenizer",
                 {{"merge", m_merges.size() + 1}});
         m_merges.try_emplace(pairOf(a->second, b->second),
                              Merge{static_cast<std::uint32_t>(m_merges.size()), both->second});
@@ -70,7 +70,7 @@ Result<void> BytePairEncoder::encodePiece(std::string_view piece, std::vector<st
     for (const char byte : piece) {
         const std::int64_t id = m_bytes[static_cast<unsigned char>(byte)];
         if (id < 0)
-            return profiler::fail<"data.bpe.byte", "the text has the byte {byte}, which the vocabulary lacks">(
+            return profiler::fail<"data.bpe.byte", "the text has the byte {byte}, which is not in the vocabulary">(
                 Error::Code::Invalid, m_where, "choose a byte-level vocabulary with all 256 bytes",
                 {{"byte", static_cast<unsigned char>(byte),
                   fmt::format("0x{:02x}", static_cast<unsigned char>(byte))}});
@@ -113,7 +113,7 @@ Result<void> BytePairEncoder::encode(std::string_view text, std::vector<std::uin
                                       match.get(), nullptr);
         const PCRE2_SIZE* span = pcre2_get_ovector_pointer(match.get());
         const bool any = found > 0 && span[1] > span[0];
-        // What lies between two matches is a piece as well.
+        // The text between two matches is a piece too.
         const std::size_t begin = any ? span[0] : text.size(), end = any ? span[1] : text.size();
         if (begin > at)
             if (auto taken = take(text.substr(at, begin - at)); !taken)

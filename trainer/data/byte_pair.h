@@ -14,17 +14,17 @@
 
 namespace trainer::data {
 
-/// Byte-level byte-pair encoding as GPT-2 has it (Sennrich et al. 2016; Radford et al. 2019): the text is split by a
-/// pattern, then neighbours are joined within each piece, those first that were joined first in training.
+/// Byte-level byte-pair encoding as in GPT-2 (Sennrich et al. 2016; Radford et al. 2019): a pattern splits the text,
+/// then neighbouring tokens are merged within each piece, in the order in which the merges were learned.
 class BytePairEncoder {
 public:
-    /// Reads a tokenizer.json, or a vocab.json with merges.txt beside it. Errors name what is missing or of another
-    /// kind (only byte-level BPE is supported).
+    /// Reads a tokenizer.json, or a vocab.json with merges.txt in the same folder. Errors name the missing or
+    /// unsupported part (only byte-level BPE is supported).
     static profiler::Result<BytePairEncoder> load(const std::filesystem::path& path);
 
-    /// Ids below vocabulary().
+    /// All ids are below vocabulary().
     [[nodiscard]] std::int64_t vocabulary() const { return m_vocabulary; }
-    /// Appends the ids of a text. The error names a byte that the vocabulary lacks; Cancelled after a stop.
+    /// Appends the ids of a text. The error names a byte that is not in the vocabulary; Cancelled after a stop.
     profiler::Result<void> encode(std::string_view text, std::vector<std::uint32_t>& out, std::stop_token stop) const;
 
 private:
@@ -41,7 +41,7 @@ private:
     friend class BytePairFile;
 
     std::shared_ptr<const Pattern> m_pattern;
-    std::array<std::int64_t, 256> m_bytes{};           ///< id of each byte; −1: none
+    std::array<std::int64_t, 256> m_bytes{};           ///< id of each byte; −1: not in the vocabulary
     std::unordered_map<std::uint64_t, Merge> m_merges; ///< by both ids
     std::int64_t m_vocabulary = 0;
     std::string m_where;

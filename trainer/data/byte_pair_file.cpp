@@ -7,7 +7,7 @@
 #include <optional>
 #include <sstream>
 
-// The files of Hugging Face's tokenizers: tokenizer.json, and the older pair vocab.json and merges.txt.
+// Reads the files of Hugging Face tokenizers: tokenizer.json, and the older pair vocab.json and merges.txt.
 namespace trainer::data {
 
 namespace {
@@ -28,8 +28,8 @@ Result<std::string> readText(const std::filesystem::path& path)
     return std::string(bytes.begin(), bytes.end());
 }
 
-/// The inverse of GPT-2's bytes_to_unicode: printable Latin-1 characters stand for themselves, the other bytes for
-/// U+0100 and up in their order.
+/// The inverse of GPT-2's bytes_to_unicode: printable Latin-1 characters represent themselves; the other bytes are
+/// represented by U+0100 and up, in order.
 std::optional<unsigned char> byteOf(std::uint32_t character)
 {
     const auto printable = [](std::uint32_t c) {
@@ -44,8 +44,8 @@ std::optional<unsigned char> byteOf(std::uint32_t character)
     return std::nullopt;
 }
 
-/// A token's text as raw bytes; nullopt for one that stands for no bytes ("<|endoftext|>" has a space or other
-/// characters only by accident, so that it is kept).
+/// A token's text as raw bytes; nullopt for a token that does not represent bytes. ("<|endoftext|>" consists of
+/// printable characters only by accident, and is kept.)
 std::optional<std::string> rawBytes(const std::string& token)
 {
     std::string bytes;
@@ -84,7 +84,7 @@ std::vector<std::array<std::string, 2>> mergesOf(std::istream& lines)
 
 } // namespace
 
-/// Reads one of the forms that a vocabulary comes in.
+/// Reads a vocabulary in any of its forms.
 class BytePairFile {
 public:
     explicit BytePairFile(const std::filesystem::path& path) : m_path(path) {}
@@ -96,7 +96,7 @@ public:
             return tl::unexpected(text.error());
         const json root = json::parse(*text, nullptr, false);
         if (!root.is_object())
-            return wrong(profiler::message<"data.bpe.no_json", "this is no JSON object">());
+            return wrong(profiler::message<"data.bpe.no_json", "this is not a JSON object">());
         // A vocabulary may have a token "model", with a number.
         return root.contains("model") && root["model"].is_object() ? fromTokenizer(root) : fromPair(root);
     }
@@ -113,7 +113,7 @@ private:
         const json& model = root["model"];
         if (model.value("type", "BPE") != "BPE" || !model.contains("vocab") || !model.contains("merges") ||
             !model["merges"].is_array())
-            return wrong(profiler::message<"data.bpe.no_bpe", "its model is no BPE">());
+            return wrong(profiler::message<"data.bpe.no_bpe", "its model is not BPE">());
         const std::string splitting = root.contains("pre_tokenizer") ? root["pre_tokenizer"].dump() : "";
         if (splitting.find("ByteLevel") == std::string::npos)
             return wrong(profiler::message<"data.bpe.not_byte_level", "its BPE is not byte-level">());
@@ -126,7 +126,7 @@ private:
                 for (auto& pair : mergesOf(line))
                     merges.push_back(std::move(pair));
             } else {
-                return wrong(profiler::message<"data.bpe.no_pair", "one of its merges is no pair">());
+                return wrong(profiler::message<"data.bpe.no_pair", "one of its merges is not a pair">());
             }
         }
         std::int64_t added = 0;
@@ -147,7 +147,7 @@ private:
         return make(vocabulary, mergesOf(lines), std::string(kGpt2Pattern), 0);
     }
 
-    /// A pattern of its own (GPT-4, Llama 3), else GPT-2's, which ByteLevel has built in.
+    /// The tokenizer's own pattern (GPT-4, Llama 3), otherwise GPT-2's, which ByteLevel has built in.
     static std::string patternOf(const json& splitting)
     {
         if (splitting.value("type", "") == "Split" && splitting.contains("pattern") && splitting["pattern"].is_object())
@@ -168,7 +168,7 @@ private:
             return wrong(profiler::message<"data.bpe.no_vocabulary", "it has no vocabulary">());
         for (const auto& [token, id] : vocabulary.items()) {
             if (!id.is_number_unsigned() || id.get<std::int64_t>() >= kMostTokens)
-                return wrong(profiler::message<"data.bpe.no_id", "the id of '{token}' is none">({{"token", token}}));
+                return wrong(profiler::message<"data.bpe.no_id", "the id of '{token}' is invalid">({{"token", token}}));
             size = std::max(size, id.get<std::int64_t>() + 1);
             if (auto bytes = rawBytes(token))
                 ids.emplace(std::move(*bytes), id.get<std::uint32_t>());

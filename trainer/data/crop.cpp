@@ -8,11 +8,11 @@ namespace trainer::data {
 
 namespace {
 
-// ImageNet's usual 8 % is meant for ninety epochs; short runs learn faster from larger parts.
+// ImageNet's usual 8 % is meant for ninety epochs; short runs learn faster from larger crops.
 constexpr double kLeastArea = 0.35;
 constexpr double kWidestRatio = 4.0 / 3.0;
 constexpr int kTries = 10;
-constexpr double kCentreShare = 0.875; // 224 of 256, as ImageNet is evaluated
+constexpr double kCentreShare = 0.875; // 224 of 256, as in ImageNet evaluation
 
 } // namespace
 
@@ -28,7 +28,7 @@ CropBox randomCrop(ImageSize size, std::uint64_t seed)
         if (w <= width && h <= height)
             return {random.real(0, width - w), random.real(0, height - h), w, h, flip};
     }
-    // A very long image: the middle of it, as wide as the ratios allow.
+    // A very elongated image: use its centre, as wide as the aspect ratios allow.
     const double w = std::min(width, height * kWidestRatio), h = std::min(height, width * kWidestRatio);
     return {(width - w) / 2, (height - h) / 2, w, h, flip};
 }

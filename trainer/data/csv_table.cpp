@@ -13,7 +13,7 @@ namespace {
 using profiler::Error;
 using profiler::Result;
 
-constexpr std::size_t kMostShown = 40; // of a cell that is wrong
+constexpr std::size_t kMostShown = 40; // of a faulty cell
 
 /// Splits the text into cells, one row at a time.
 class CsvLines {
@@ -23,7 +23,7 @@ public:
         if (m_rest.starts_with("\xef\xbb\xbf"))
             m_rest.remove_prefix(3);
     }
-    /// Cells of the next row that is not empty; false at the end.
+    /// Cells of the next non-empty row; false at the end.
     bool next(std::vector<std::string>& cells)
     {
         while (!m_rest.empty()) {
@@ -37,8 +37,12 @@ public:
         }
         return false;
     }
-    [[nodiscard]] std::int64_t row() const { return m_row; } ///< from 1; a quoted line break does not count
-    /// A quote that is never closed swallows the rest of the file.
+    [[nodiscard]] std::int64_t row() const
+    {
+        return m_row;
+    } ///< counts from 1; a line break in quotes does not start a
+      ///< row
+    /// An unclosed quote swallows the rest of the file.
     [[nodiscard]] bool openQuote() const { return m_openQuote; }
 
 private:
@@ -69,7 +73,7 @@ private:
             text += '"';
             m_rest.remove_prefix(1);
         }
-        // What follows a closing quote belongs to the cell, and makes it no number.
+        // Text after a closing quote belongs to the cell, which is then not a number.
         const auto end = std::min(m_rest.find_first_of(",\r\n"), m_rest.size());
         text += m_rest.substr(0, end);
         m_rest.remove_prefix(end);
@@ -127,7 +131,7 @@ public:
             if (auto row = takeRow(cells); !row)
                 return tl::unexpected(row.error());
         if (m_table.targets.empty())
-            return profiler::fail<"data.csv.no_rows", "the table has names of columns but no rows">(
+            return profiler::fail<"data.csv.no_rows", "the table has column names but no rows">(
                 Error::Code::Malformed, m_where, "choose another file");
         return std::move(m_table);
     }
@@ -142,8 +146,9 @@ private:
                 Error::Code::Invalid, m_where, "set dataset.target_column to one of them",
                 {{"column", m_wanted.column}, {"columns", fmt::format("{}", fmt::join(m_names, ", "))}});
         if (m_names.size() < 2)
-            return profiler::fail<"data.csv.one_column", "the table has one column: nothing to predict from">(
-                Error::Code::Invalid, m_where, "separate columns by commas");
+            return profiler::fail<"data.csv.one_column", "the table has only one column: there is nothing to predict "
+                                                         "from">(Error::Code::Invalid, m_where,
+                                                                 "separate the columns by commas");
         m_targetColumn = static_cast<std::size_t>(found - m_names.begin());
         m_table.target = *found;
         m_table.features = m_names;
@@ -154,10 +159,11 @@ private:
     Result<void> takeRow(const std::vector<std::string>& cells)
     {
         if (m_lines.openQuote())
-            return profiler::fail<"data.csv.open_quote", "a quote is never closed">(
-                Error::Code::Malformed, fmt::format("{}, row {}", m_where, m_lines.row()), "close it");
+            return profiler::fail<"data.csv.open_quote", "a quote is not closed">(
+                Error::Code::Malformed, fmt::format("{}, row {}", m_where, m_lines.row()), "close the quote");
         if (cells.size() != m_names.size())
-            return profiler::fail<"data.csv.row_length", "the row has {cells} cells, the header {columns} columns">(
+            return profiler::fail<"data.csv.row_length", "the row has {cells} cells, but the header has {columns} "
+                                                         "columns">(
                 Error::Code::Malformed, fmt::format("{}, row {}", m_where, m_lines.row()), "repair or remove the row",
                 {{"cells", cells.size()}, {"columns", m_names.size()}});
         for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -166,9 +172,9 @@ private:
                 return wrong(i,
                              cells[i].empty()
                                  ? profiler::message<"data.csv.empty_cell", "the cell is empty">()
-                                 : profiler::message<"data.csv.no_number", "the cell is no number: '{cell}'">(
+                                 : profiler::message<"data.csv.no_number", "the cell is not a number: '{cell}'">(
                                        {{"cell", shown(cells[i])}}),
-                             "fill in numbers, or remove the row or the column");
+                             "enter numbers, or remove the row or the column");
             if (i != m_targetColumn) {
                 m_table.values.push_back(*value);
                 continue;
@@ -176,7 +182,8 @@ private:
             if (m_wanted.classes > 0 &&
                 (*value != std::floor(*value) || *value < 0 || *value >= static_cast<float>(m_wanted.classes)))
                 return wrong(i,
-                             profiler::message<"data.csv.no_class", "the label is no class from 0 to {most}: '{cell}'">(
+                             profiler::message<"data.csv.no_class", "the label is not a class from 0 to {most}: "
+                                                                    "'{cell}'">(
                                  {{"most", m_wanted.classes - 1}, {"cell", shown(cells[i])}}),
                              "correct it, set dataset.classes, or set dataset.target=number");
             m_table.targets.push_back(*value);

@@ -11,7 +11,7 @@ namespace trainer::data {
 namespace {
 
 struct Segment {
-    double x1, y1, x2, y2; ///< in a box from 0 to 1 and from 0 to 2
+    double x1, y1, x2, y2; ///< in a box from 0 to 1 horizontally and 0 to 2 vertically
 };
 // Top, upper right, lower right, bottom, lower left, upper left, middle.
 constexpr std::array<Segment, 7> kSegments = {
@@ -42,7 +42,7 @@ void paintDigit(int digit, std::uint64_t seed, std::span<std::uint8_t> out)
             for (std::size_t i = 0; i < kSegments.size(); ++i)
                 if ((kLit[static_cast<std::size_t>(digit)] >> i & 1U) != 0)
                     nearest = std::min(nearest, distance(x, y, kSegments[i]));
-            // The edge is a pixel wide.
+            // The edge is antialiased over one pixel.
             const double share = std::clamp((thickness - nearest) * scale + 0.5, 0.0, 1.0);
             const double value = share * brightness + random.real() * noise;
             out[static_cast<std::size_t>(row * kDigitEdge + column)] =

@@ -5,10 +5,10 @@
 
 namespace trainer::data {
 
-/// Edge of painted digits, px: MNIST's.
+/// Edge length of painted digits, px: the same as in MNIST.
 inline constexpr int kDigitEdge = 28;
 
-/// Paints a digit of seven segments, grey on black: place, size, slant, thickness, brightness and noise are random.
+/// Paints a seven-segment digit, grey on black, with random place, size, slant, thickness, brightness and noise.
 /// @param digit  0 … 9
 /// @param out  kDigitEdge × kDigitEdge
 void paintDigit(int digit, std::uint64_t seed, std::span<std::uint8_t> out);

@@ -4,9 +4,9 @@
 
 namespace trainer::data {
 
-/// Gives a batch without a good sample zeros in its place, for a rank that others wait for: two samples where the batch
-/// size allows, since the statistics of a batch norm have no meaning for one. In memory of its own: the loader's has
-/// room for as many samples as the rank has, which may be one.
+/// Fills a batch that has no good sample with zeros, for a rank that other ranks wait for: two samples if the batch
+/// size allows, because batch norm needs at least two. Uses separate memory, because the loader's buffer may have room
+/// for only one sample.
 void dummyBatch(Batch& batch, const SampleSpec& spec, std::int64_t batchSize);
 
 } // namespace trainer::data

@@ -28,7 +28,7 @@ public:
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     [[nodiscard]] int get() const { return m_fd; }
-    /// Some file systems report a full disk only here.
+    /// Some file systems report a full disk only on close.
     [[nodiscard]] int closeNow()
     {
         const int status = ::close(m_fd);
@@ -40,7 +40,7 @@ private:
     int m_fd;
 };
 
-/// @return errno, 0 when all was written
+/// @return errno, or 0 if everything was written
 int writeAll(int fd, std::span<const std::uint8_t> bytes)
 {
     while (!bytes.empty()) {
@@ -76,9 +76,10 @@ profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<s
     if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
         return tl::unexpected(fileError(errno, "the file cannot be read", path));
     if (!S_ISREG(status.st_mode))
-        return profiler::fail<"data.file.not_regular", "this is no regular file">(Error::Code::Invalid, path.string());
+        return profiler::fail<"data.file.not_regular", "this is not a regular "
+                                                       "file">(Error::Code::Invalid, path.string());
     if (status.st_size > kMostBytes)
-        return profiler::fail<"data.file.too_large", "the file is too large: {size} MB, at most {most} MB">(
+        return profiler::fail<"data.file.too_large", "the file is too large: {size} MB; at most {most} MB are allowed">(
             Error::Code::Unsupported, path.string(), {}, {{"size", status.st_size >> 20}, {"most", kMostBytes >> 20}});
     out.resize(static_cast<std::size_t>(status.st_size));
     std::size_t have = 0;
@@ -89,7 +90,7 @@ profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<s
         if (got < 0)
             return tl::unexpected(fileError(errno, "the file cannot be read", path));
         if (got == 0)
-            break; // it became shorter meanwhile: what is left is judged by its decoder
+            break; // the file was truncated while reading: its decoder reports the error
         have += static_cast<std::size_t>(got);
     }
     out.resize(have);

@@ -6,12 +6,12 @@
 
 namespace trainer::data {
 
-/// Images of an ImageTree: read, decoded at the smallest scale that is enough, cropped (at random for training, the
-/// middle for validation), resized, mirrored, normalised.
+/// Images of an ImageTree: read, decoded at the smallest sufficient scale, cropped (at random for training, at the
+/// centre for validation), resized, flipped, normalised.
 class FolderDataset final : public Dataset {
 public:
-    /// @param edge  of the images that load() gives, px
-    /// @param normalise  by ImageNet's statistics; else values are from 0 to 1
+    /// @param edge  of the images that load() returns, px
+    /// @param normalise  with ImageNet's statistics; otherwise values are from 0 to 1
     FolderDataset(ImageTree tree, int edge, bool normalise = true)
         : m_tree(std::move(tree)), m_view{edge, normalise ? kImageNet : kUnchanged},
           m_spec(imageSpec(3, edge, edge, std::ssize(m_tree.classes)))

@@ -16,7 +16,7 @@ profiler::Result<FolderLock> FolderLock::take(const std::filesystem::path& file,
 {
     FolderLock lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (lock.m_fd < 0)
-        return tl::unexpected(fileError(errno, "the lock file cannot be made", file));
+        return tl::unexpected(fileError(errno, "the lock file cannot be created", file));
     while (::flock(lock.m_fd, LOCK_EX | LOCK_NB) != 0) {
         if (errno != EWOULDBLOCK && errno != EINTR)
             break;

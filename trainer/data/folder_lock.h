@@ -9,11 +9,11 @@
 
 namespace trainer::data {
 
-/// A lock between processes: two trainers that start together must not write the same files. The kernel gives it back
-/// when its holder dies.
+/// A lock between processes: two trainers that start at the same time must not write the same files. The kernel
+/// releases it if its holder dies.
 class FolderLock {
 public:
-    /// Waits until it is free. A file system that knows no locks gives it at once.
+    /// Waits for the lock. On a file system without locks, it succeeds at once.
     static profiler::Result<FolderLock> take(const std::filesystem::path& file, const OpenProgress& progress,
                                              std::stop_token stop);
     FolderLock(FolderLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}

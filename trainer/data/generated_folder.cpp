@@ -14,17 +14,17 @@ using profiler::Result;
 
 namespace {
 
-constexpr const char* kMend = "set dataset.path to a data set of your own, or XDG_CACHE_HOME to a folder that you may "
-                              "write to";
+constexpr const char* kMend = "set dataset.path to your own dataset, or XDG_CACHE_HOME to a writable folder";
 
-/// Fills `growing` and gives it its name. What is not whole goes away: nobody could tell how far it is.
+/// Fills a temporary folder and renames it. An incomplete folder is removed, because there is no record of how complete
+/// it is.
 Result<void> grow(const fs::path& folder, const SetWriter& write)
 {
     const fs::path growing = folder.string() + ".partial";
     std::error_code error;
     fs::remove_all(growing, error);
     if (fs::create_directories(growing, error); error) {
-        Error failed = fileError(error.value(), "the folder cannot be made", growing);
+        Error failed = fileError(error.value(), "the folder cannot be created", growing);
         failed.hint = kMend;
         return tl::unexpected(std::move(failed));
     }
@@ -51,7 +51,7 @@ Result<fs::path> cacheFolder()
     if (const char* home = std::getenv("HOME"); home && fs::path(home).is_absolute())
         return fs::path(home) / ".cache" / "stepscope" / "datasets";
     return profiler::fail<"data.generated.no_home", "there is no folder for generated data: HOME is not set">(
-        Error::Code::NotFound, "dataset.path", "set it to a folder that you may write to");
+        Error::Code::NotFound, "dataset.path", "set it to a writable folder");
 }
 
 Result<fs::path> makeOnce(const std::string& key, const SetWriter& write, const OpenProgress& progress,
@@ -65,14 +65,14 @@ Result<fs::path> makeOnce(const std::string& key, const SetWriter& write, const 
     if (fs::exists(folder, error))
         return folder;
     if (fs::create_directories(*base, error); error) {
-        Error failed = fileError(error.value(), "the folder cannot be made", *base);
+        Error failed = fileError(error.value(), "the folder cannot be created", *base);
         failed.hint = kMend;
         return tl::unexpected(std::move(failed));
     }
     const auto lock = FolderLock::take(*base / ("." + key + ".lock"), progress, stop);
     if (!lock)
         return tl::unexpected(lock.error());
-    if (fs::exists(folder, error)) // by the one we waited for
+    if (fs::exists(folder, error)) // by the process that held the lock
         return folder;
     if (progress)
         progress("generating samples", 0, 0);

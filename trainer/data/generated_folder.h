@@ -11,26 +11,26 @@
 
 namespace trainer::data {
 
-/// Where generated sets lie when no folder is chosen, as the XDG base directory specification has it: relative paths do
-/// not count.
+/// Folder of generated datasets if the user chose none, as in the XDG base directory specification: relative paths are
+/// ignored.
 profiler::Result<std::filesystem::path> cacheFolder();
 
-/// Fills a new folder with the files of a set.
+/// Writes the files of a dataset into a new folder.
 using SetWriter = std::function<profiler::Result<void>(const std::filesystem::path& folder)>;
 
-/// Makes cacheFolder()/`key` unless it is there, and returns it. It grows beside its place and is renamed at the end,
-/// so that it is whole or not there; a second process that wants the same set waits for the first. What an interrupted
-/// one left is thrown away.
+/// Creates cacheFolder()/`key` unless it exists, and returns it. The files are written to a temporary folder that is
+/// renamed at the end, so that the result is complete or missing; a second process that needs the same dataset waits
+/// for the first. The remains of an interrupted process are deleted.
 profiler::Result<std::filesystem::path> makeOnce(const std::string& key, const SetWriter& write,
                                                  const OpenProgress& progress, std::stop_token stop);
 
-/// dataset.path, or a set that is generated for want of one.
-/// @param key  names what is generated, and all that it depends on
+/// dataset.path, or a generated dataset if it is empty.
+/// @param key  identifies the generated data, including everything that they depend on
 profiler::Result<std::filesystem::path> givenOrGenerated(const config::TrainingConfig& config, const std::string& key,
                                                          const SetWriter& write, const OpenProgress& progress,
                                                          std::stop_token stop);
 
-/// The error of work that was stopped.
+/// The error of cancelled work.
 profiler::Error cancelled(const std::filesystem::path& where);
 
 } // namespace trainer::data

@@ -21,7 +21,7 @@ constexpr std::int64_t kMostValues = std::int64_t{1} << 33;
 constexpr std::size_t kChunk = std::size_t{1} << 20;
 constexpr std::uint8_t kUnsignedByte = 0x08;
 
-/// zlib reads plain files as they are.
+/// zlib also reads uncompressed files.
 class Reader {
 public:
     explicit Reader(const std::filesystem::path& path) : m_path(path), m_file(gzopen(path.c_str(), "rbe"), gzclose)
@@ -32,16 +32,16 @@ public:
 
     [[nodiscard]] bool isOpen() const { return m_file != nullptr; }
     [[nodiscard]] Error openError() const { return fileError(m_errno, "the file cannot be read", m_path); }
-    /// How many bytes came: fewer than asked at the end of the file.
+    /// Returns the number of bytes read: fewer than requested at the end of the file.
     Result<std::size_t> read(std::span<std::uint8_t> to)
     {
         const int got = gzread(m_file.get(), to.data(), static_cast<unsigned>(to.size()));
         int status = Z_OK;
         const char* what = gzerror(m_file.get(), &status);
-        // A compressed file that ends too early is Z_BUF_ERROR; what came of it is judged by its length.
+        // A truncated compressed file gives Z_BUF_ERROR; the check of the length reports it.
         if (got < 0 || (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR))
             return tl::unexpected(
-                error(profiler::message<"data.idx.unpack", "the file cannot be unpacked: {why}">({{"why", what}})));
+                error(profiler::message<"data.idx.unpack", "the file cannot be decompressed: {why}">({{"why", what}})));
         return static_cast<std::size_t>(got);
     }
     [[nodiscard]] Error error(profiler::Message what) const
@@ -72,19 +72,19 @@ Result<std::vector<std::int64_t>> readHeader(Reader& reader, std::size_t dimensi
         return tl::unexpected(reader.error(
             profiler::message<
                 "data.idx.not_idx",
-                "not an IDX file of bytes with {dimensions} dimensions: it begins with {found} instead of {wanted}">(
+                "not an IDX file of bytes with {dimensions} dimensions: it starts with {found} instead of {wanted}">(
                 {{"dimensions", dimensions},
                  {"found", fmt::format("{:#010x}", bigEndian(header.data()))},
                  {"wanted", fmt::format("{:#010x}", (std::uint32_t{kUnsignedByte} << 8) | dimensions)}})));
     if (*got < wanted.size())
-        return tl::unexpected(reader.error(profiler::message<"data.idx.cut_header", "the header is cut off">()));
+        return tl::unexpected(reader.error(profiler::message<"data.idx.cut_header", "the header is truncated">()));
     std::vector<std::int64_t> sizes;
     std::int64_t values = 1;
     for (std::size_t i = 0; i < dimensions; ++i) {
         sizes.push_back(bigEndian(header.data() + 4 + 4 * i));
         if (sizes.back() > 0 && values > kMostValues / sizes.back())
             return tl::unexpected(
-                reader.error(profiler::message<"data.idx.too_large", "the header asks for more than 8 GB">()));
+                reader.error(profiler::message<"data.idx.too_large", "the header declares more than 8 GB">()));
         values *= sizes.back();
     }
     return sizes;
@@ -104,7 +104,7 @@ Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensio
     std::size_t wanted = 1;
     for (const std::int64_t size : array.dimensions)
         wanted *= static_cast<std::size_t>(size);
-    // One byte more than wanted is asked for: a file that is too long is as wrong as one that is too short.
+    // Reads one byte more than expected, so that a file that is too long is detected as well.
     while (array.values.size() <= wanted) {
         const std::size_t have = array.values.size();
         array.values.resize(have + std::min(kChunk, wanted + 1 - have));
@@ -116,9 +116,9 @@ Result<IdxArray> readIdx(const std::filesystem::path& path, std::size_t dimensio
             break;
     }
     if (array.values.size() != wanted)
-        return tl::unexpected(
-            reader.error(profiler::message<"data.idx.length",
-                                           "the header promises {wanted} values, the file holds {comparison}{have}">(
+        return tl::unexpected(reader.error(
+            profiler::message<"data.idx.length", "the header declares {wanted} values, but the file contains "
+                                                 "{comparison}{have}">(
                 {{"wanted", wanted},
                  {"comparison", array.values.size() > wanted ? "more" : "only "},
                  {"have", array.values.size() > wanted ? "" : std::to_string(array.values.size())}})));

@@ -14,12 +14,13 @@ struct ImageSize {
     friend bool operator==(const ImageSize&, const ImageSize&) = default;
 };
 
-/// 8-bit RGB, rows from top to bottom without padding. Its memory only grows, so that one can be used for many images.
+/// 8-bit RGB, rows from top to bottom without padding. Its memory only grows, so one object can be reused for many
+/// images.
 class RgbImage {
 public:
     static constexpr int kChannels = 3;
 
-    /// Pixels are unspecified afterwards.
+    /// The pixels are unspecified afterwards.
     void resize(ImageSize size)
     {
         m_size = size;
@@ -42,15 +43,16 @@ private:
     std::vector<std::uint8_t> m_pixels;
 };
 
-/// Part of an image, in its pixels; edges may lie between two.
+/// Part of an image, in pixels; its edges may be fractional.
 struct CropBox {
     double x = 0, y = 0, width = 0, height = 0;
     bool flip = false; ///< mirrored left to right
 };
 
-/// Random resized crop: a box of 35 to 100 % of the area and of 3:4 to 4:3, anywhere, mirrored half of the time.
+/// Random resized crop: a box with 35 to 100 % of the area and an aspect ratio of 3:4 to 4:3 at a random position,
+/// flipped half of the time.
 CropBox randomCrop(ImageSize size, std::uint64_t seed);
-/// The middle square, 7/8 of the shorter edge.
+/// The centre square with 7/8 of the shorter edge.
 CropBox centreCrop(ImageSize size);
 
 } // namespace trainer::data

@@ -22,8 +22,9 @@ profiler::Result<void> checkPixels(ImageSize size, std::int64_t most)
     if (size.pixels() <= most)
         return {};
     return profiler::fail<"data.image.too_large",
-                          "an image of {width} × {height} pixels is too large: at most {most} million pixels">(
-        Error::Code::Unsupported, {}, {}, {{"width", size.width}, {"height", size.height}, {"most", most / 1'000'000}});
+                          "an image of {width} × {height} pixels is too large: at most {most} million pixels are "
+                          "allowed">(Error::Code::Unsupported, {}, {},
+                                     {{"width", size.width}, {"height", size.height}, {"most", most / 1'000'000}});
 }
 
 } // namespace

@@ -22,7 +22,7 @@ struct Look {
     int shape = 0, pattern = 0, direction = 0, ground = 0;
 };
 
-/// One to one. Each feature also follows the shape, so that the first classes differ in all of them.
+/// A one-to-one mapping. Each feature also follows the shape, so that the first classes differ in all features.
 Look lookOf(std::int64_t paintedClass)
 {
     const int shape = static_cast<int>(paintedClass % 8);
@@ -38,7 +38,7 @@ float fraction(float x)
     return x - std::floor(x);
 }
 
-/// @param x, y  in the shape's own frame, about −1 … 1, y down
+/// @param x, y  in the shape's coordinates, about −1 … 1, y down
 bool isInside(int shape, float x, float y)
 {
     const float ax = std::abs(x), ay = std::abs(y), r2 = x * x + y * y;
@@ -81,8 +81,8 @@ bool isMarked(int pattern, float along, float across)
     }
 }
 
-/// How much of the second background colour there is, 0 … 1.
-/// @param x, y  0 … 1 over the picture; `phase` moves what repeats
+/// Amount of the second background colour, 0 … 1.
+/// @param x, y  0 … 1 over the image; `phase` shifts repeating patterns
 float groundAt(int ground, float x, float y, float phase)
 {
     const float dx = x - 0.5F, dy = y - 0.5F;
@@ -119,7 +119,7 @@ Colour randomColour(Random& random)
     return colour;
 }
 
-/// A colour that can be told from `other` without its hue.
+/// A colour that can be distinguished from `other` without its hue.
 Colour colourApartFrom(const Colour& other, float distance, Random& random)
 {
     for (;;) {
@@ -129,7 +129,7 @@ Colour colourApartFrom(const Colour& other, float distance, Random& random)
     }
 }
 
-/// Noise as photographs have it: the coarser the stronger (value noise in octaves), with grain on top.
+/// Noise as in photographs: stronger at coarser scales (value noise in octaves), with grain on top.
 class Noise {
 public:
     Noise(int edge, Random& random)
@@ -179,15 +179,15 @@ private:
     std::vector<float> m_values;
 };
 
-/// The random half of a picture.
+/// The random properties of an image.
 struct Scene {
     Colour mark, fill, nearGround, farGround;
     float x, y, radius;  ///< of the shape, px
-    float cosine, sine;  ///< of its turn
+    float cosine, sine;  ///< of its rotation
     float period;        ///< of the pattern, px
-    float along, across; ///< where the pattern begins, periods
+    float along, across; ///< start of the pattern, periods
     float phase;         ///< of the background
-    float mirrored;      ///< ±1: a diagonal falls or rises
+    float mirrored;      ///< ±1: the direction of a diagonal
 
     Scene(int edge, Random& random)
     {

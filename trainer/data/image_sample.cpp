@@ -9,13 +9,13 @@ namespace trainer::data {
 
 namespace {
 
-/// What a thread keeps from sample to sample.
+/// Memory that a thread reuses from sample to sample.
 struct Workspace {
     ImageDecoder decoder;
     RgbImage image;
 };
 
-/// Reads the header, chooses the part of the picture, then decodes no finer than that part needs.
+/// Reads the header, chooses the crop, then decodes at the lowest resolution that the crop allows.
 profiler::Result<CropBox> decode(Workspace& space, std::span<const std::uint8_t> file, std::uint64_t augmentSeed,
                                  int edge)
 {

@@ -9,17 +9,17 @@
 
 namespace trainer::data {
 
-/// How image files are shown to the model.
+/// How image files are prepared for the model.
 struct ImageView {
     int edge = 0; ///< px
     Normalisation normalisation = kImageNet;
 };
 
-/// Decodes a JPEG or PNG file at the smallest scale that is enough, crops (at random with a seed, else the middle),
-/// resizes, mirrors and normalises it. Any number of threads.
-/// @param index  of the sample, for the stages
+/// Decodes a JPEG or PNG file at the smallest sufficient scale, crops (at random with a seed, otherwise at the centre),
+/// resizes, flips and normalises it. Thread-safe.
+/// @param index  of the sample, for the recorded stages
 /// @param out  3 × edge × edge
-/// @return the error says what is wrong with the file, the caller knows which it is
+/// @return the error describes the problem; the caller adds the file
 profiler::Result<void> loadImage(std::span<const std::uint8_t> file, const ImageView& view, std::uint64_t augmentSeed,
                                  std::int64_t index, std::span<float> out, const StageRecorder& stages);
 

@@ -21,12 +21,12 @@ namespace {
 using profiler::Error;
 using profiler::Result;
 
-// Written last: a set without it may hold files that are not whole.
+// Written last: without it, the dataset may contain incomplete files.
 constexpr const char* kMarker = ".complete";
-// Raise it whenever the pictures change: sets of other versions are other sets.
+// Increase it whenever the images change: datasets of different versions are separate.
 constexpr int kVersion = 1;
 
-/// True when `path` ends as a JPEG file does: a crash of the machine can leave files that are empty or cut off.
+/// True if `path` ends like a JPEG file: a crash of the machine can leave empty or truncated files.
 bool isWholeJpeg(const fs::path& path)
 {
     std::ifstream in(path, std::ios::binary);
@@ -35,7 +35,7 @@ bool isWholeJpeg(const fs::path& path)
            static_cast<unsigned char>(end[1]) == 0xd9;
 }
 
-/// Names of what a folder holds; empty when it is not there.
+/// Names of a folder's entries; empty if the folder does not exist.
 std::unordered_set<std::string> namesIn(const fs::path& folder)
 {
     std::unordered_set<std::string> names;
@@ -45,7 +45,8 @@ std::unordered_set<std::string> namesIn(const fs::path& folder)
     return names;
 }
 
-/// Images of the set that `folder` lacks. Lists folders instead of asking for each file: a set may have millions.
+/// Images of the dataset that are missing from `folder`. Lists folders instead of checking each file: there may be
+/// millions.
 std::vector<std::int64_t> missingIn(const fs::path& folder, const ImageSet& set)
 {
     std::error_code error;
@@ -76,8 +77,8 @@ Result<void> makeFolders(const fs::path& folder, const ImageSet& set)
         fs::create_directories(folder / paintedClassName(index), error);
     if (!error)
         return {};
-    Error failed = fileError(error.value(), "the folder cannot be made", folder);
-    failed.hint = "set dataset.path to a folder that you may write to";
+    Error failed = fileError(error.value(), "the folder cannot be created", folder);
+    failed.hint = "set dataset.path to a writable folder";
     return tl::unexpected(std::move(failed));
 }
 
@@ -91,7 +92,8 @@ Result<void> fill(const fs::path& folder, const ImageSet& set, const OpenProgres
     return writeFile(folder / kMarker, {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
 }
 
-/// A set that is there is mended in place, since somebody may be reading it; a new one grows beside it.
+/// An existing dataset is repaired in place, because another process may be reading it; a new one is written to a
+/// temporary folder.
 Result<void> makeOrMend(const fs::path& folder, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
 {
     std::error_code error;
@@ -100,7 +102,7 @@ Result<void> makeOrMend(const fs::path& folder, const ImageSet& set, const OpenP
     const fs::path growing = folder.string() + ".partial";
     if (auto ok = fill(growing, set, progress, std::move(stop)); !ok) {
         if (ok.error().code == Error::Code::NoSpace)
-            fs::remove_all(growing, error); // somebody needs the space
+            fs::remove_all(growing, error); // frees the disk space
         return ok;
     }
     fs::rename(growing, folder, error);
@@ -120,9 +122,9 @@ Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const O
                               std::stop_token stop)
 {
     if (set.classes > kMostPaintedClasses || set.samples < set.classes)
-        return profiler::fail<"data.images.few", "{images} images cannot show {classes} classes">(
+        return profiler::fail<"data.images.few", "{images} images are not enough for {classes} classes">(
             Error::Code::Invalid, "dataset.samples, dataset.classes",
-            fmt::format("take at least one image a class and at most {} classes", kMostPaintedClasses),
+            fmt::format("use at least one image per class and at most {} classes", kMostPaintedClasses),
             {{"images", set.samples}, {"classes", set.classes}});
     const fs::path folder = base / set.key();
     if (isComplete(folder, set))
@@ -130,14 +132,14 @@ Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const O
     std::error_code error;
     fs::create_directories(base, error);
     if (error) {
-        Error failed = fileError(error.value(), "the folder cannot be made", base);
-        failed.hint = "set dataset.path to a folder that you may write to";
+        Error failed = fileError(error.value(), "the folder cannot be created", base);
+        failed.hint = "set dataset.path to a writable folder";
         return tl::unexpected(std::move(failed));
     }
     const auto lock = FolderLock::take(base / ("." + set.key() + ".lock"), progress, stop);
     if (!lock)
         return tl::unexpected(lock.error());
-    if (isComplete(folder, set)) // by the one we waited for
+    if (isComplete(folder, set)) // by the process that held the lock
         return folder;
     if (auto ok = makeOrMend(folder, set, progress, std::move(stop)); !ok)
         return tl::unexpected(ok.error());

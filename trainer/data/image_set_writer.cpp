@@ -23,8 +23,8 @@ using profiler::Error;
 using profiler::Result;
 
 constexpr int kQuality = 90;
-constexpr std::uint64_t kSeed = 20240229;     // the set does not follow run.seed: runs with other seeds share it
-constexpr std::int64_t kImagesPerThread = 16; // fewer are not worth a thread
+constexpr std::uint64_t kSeed = 20240229;     // independent of run.seed: runs with different seeds share the dataset
+constexpr std::int64_t kImagesPerThread = 16; // a thread only pays off for at least this many images
 constexpr auto kProgressEvery = std::chrono::milliseconds(100);
 constexpr std::int64_t kDiskBlock = 4096;
 
@@ -36,7 +36,7 @@ Result<File> makeImage(const ImageSet& set, std::int64_t index, RgbImage& canvas
     return encodeJpeg(canvas, kQuality);
 }
 
-/// What `count` files like this one take on a disk.
+/// Disk space for `count` files of this size.
 std::int64_t bytesFor(const File& file, std::int64_t count)
 {
     return (std::ssize(file) + kDiskBlock - 1) / kDiskBlock * kDiskBlock * count;
@@ -46,12 +46,11 @@ Error noSpace(std::int64_t needed, const fs::path& folder, const std::string& wh
 {
     return profiler::makeError<"data.images.no_space", "{what}: the images need about {needed} MB">(
         Error::Code::NoSpace, folder.string(),
-        "free some space, choose another folder with dataset.path, or fewer or smaller images with dataset.samples and "
-        "dataset.source_size",
+        "free some space, choose another folder with dataset.path, or reduce dataset.samples or dataset.source_size",
         {{"what", what}, {"needed", needed / 1'000'000 + 1}});
 }
 
-/// Better to say so before than to fill the disk first.
+/// Checks the space first, so that the disk does not fill up.
 Result<std::int64_t> checkSpace(const fs::path& folder, const ImageSet& set, const std::vector<std::int64_t>& indices)
 {
     RgbImage canvas;
@@ -67,7 +66,7 @@ Result<std::int64_t> checkSpace(const fs::path& folder, const ImageSet& set, con
     return needed;
 }
 
-/// Threads that write images, and what their starter may know of them.
+/// Threads that write images, and the state they share with the thread that started them.
 class Writing {
 public:
     Writing(const fs::path& folder, const ImageSet& set, const std::vector<std::int64_t>& indices)
@@ -87,7 +86,7 @@ public:
         while (!m_ended.wait_for(lock, kProgressEvery, [this] { return m_working == 0; })) {
             if (stop.stop_requested())
                 m_cancelled = true;
-            lock.unlock(); // the caller's code must not hold up the writers
+            lock.unlock(); // the callback must not block the writers
             if (progress)
                 progress("writing images", m_done, std::ssize(m_indices));
             lock.lock();
@@ -135,7 +134,7 @@ private:
     const std::vector<std::int64_t>& m_indices;
     std::atomic<std::int64_t> m_next = 0, m_done = 0;
     std::atomic<bool> m_cancelled = false;
-    std::mutex m_mutex; ///< not held while images are made
+    std::mutex m_mutex; ///< not held while images are generated
     std::condition_variable m_ended;
     int m_working = 0;
     std::optional<Error> m_error;

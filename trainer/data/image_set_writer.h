@@ -6,11 +6,11 @@
 
 namespace trainer::data {
 
-/// "0003_cross_…/000013.jpg": where image `index` of the set lies in its folder.
+/// "0003_cross_…/000013.jpg": path of image `index` within the dataset's folder.
 std::filesystem::path imageSetFile(const ImageSet& set, std::int64_t index);
 
-/// Paints and writes images into class folders that are there. The first error ends it; Cancelled after a stop. What is
-/// written is whole.
+/// Paints and writes images into existing class folders. Stops at the first error; Cancelled after a stop. Written
+/// files are always complete.
 profiler::Result<void> writeImages(const std::filesystem::path& folder, const ImageSet& set,
                                    const std::vector<std::int64_t>& indices, const OpenProgress& progress,
                                    std::stop_token stop);

@@ -21,8 +21,8 @@ using profiler::message;
 using profiler::Result;
 
 constexpr std::string_view kLayout =
-    "choose a folder that has one subfolder of JPEG or PNG files for each class, or train and val folders that do";
-constexpr std::int64_t kProgressEvery = 5000; // files: a few times a second on a slow disk
+    "choose a folder with one subfolder of JPEG or PNG files per class, or with train and val folders of that form";
+constexpr std::int64_t kProgressEvery = 5000; // files; gives a few reports per second on a slow disk
 
 Error unreadable(const fs::path& folder, const std::error_code& why)
 {
@@ -35,12 +35,12 @@ Error unreadable(const fs::path& folder, const std::error_code& why)
     const bool denied = why == std::errc::permission_denied;
     return profiler::makeError<"data.images.unreadable", "the folder cannot be read: {why}">(
         denied ? Error::Code::Permission : Error::Code::Io, folder.string(),
-        denied ? "give your user permission to read it" : "", {{"why", why.message()}});
+        denied ? "give your user read permission" : "", {{"why", why.message()}});
 }
 
 struct Listing {
     std::vector<std::string> folders, images; ///< sorted
-    std::int64_t others = 0;                  ///< files that are no images
+    std::int64_t others = 0;                  ///< number of files that are not images
     std::string other;                        ///< one of them
 };
 
@@ -51,7 +51,7 @@ Result<Listing> list(const fs::path& folder)
     fs::directory_iterator at(folder, error);
     for (; !error && at != fs::directory_iterator(); at.increment(error)) {
         std::string name = at->path().filename().string();
-        std::error_code broken; // a link to nowhere is no folder and no file
+        std::error_code broken; // a dangling link is neither a folder nor a file
         if (name.starts_with('.'))
             continue;
         if (at->is_directory(broken)) {
@@ -70,12 +70,12 @@ Result<Listing> list(const fs::path& folder)
     return found;
 }
 
-/// Lists class folders one after another and keeps count.
+/// Lists the class folders one after another and counts the files.
 class Scan {
 public:
     Scan(const OpenProgress& progress, std::stop_token stop) : m_progress(progress), m_stop(std::move(stop)) {}
 
-    /// The images of each class of `classes` in `folder`, by class; a class that has no folder there has none.
+    /// The images of each class of `classes` in `folder`, by class; a class without a folder has none.
     Result<ImageTree::Files> run(const fs::path& folder, const std::vector<std::string>& classes,
                                  const std::vector<std::string>& present)
     {
@@ -99,9 +99,8 @@ public:
         if (m_others == 0)
             return std::nullopt;
         return message<"images.other_files",
-                       "{files} {files|file was|files were} left out because {files|it is|they are} "
-                       "neither JPEG nor PNG by name, such as {example}.">(
-            {{"files", m_others}, {"example", m_other.string()}});
+                       "{files} {files|file was|files were} skipped because {files|it is|they are} neither JPEG nor "
+                       "PNG by name, for example {example}.">({{"files", m_others}, {"example", m_other.string()}});
     }
 
 private:
@@ -154,15 +153,15 @@ void noticeEmptyClasses(ImageTree& tree)
     for (std::size_t label = 0; label < seen.size(); ++label)
         if (!seen[label])
             tree.notices.push_back(
-                message<"images.empty_class", "The class '{class}' has no images to train with ({folder}).">(
+                message<"images.empty_class", "The class '{class}' has no training images ({folder}).">(
                     {{"class", tree.classes[label]}, {"folder", (tree.train.folder / tree.classes[label]).string()}}));
     if (tree.classes.size() == 1)
         tree.notices.push_back(
-            message<"images.one_class", "There is only one class, '{class}': nothing can be told apart.">(
+            message<"images.one_class", "There is only one class, '{class}': a classifier has nothing to learn.">(
                 {{"class", tree.classes[0]}}));
 }
 
-/// The validation images of a folder that has a split of its own.
+/// Adds the validation images of a folder with its own split.
 Result<void> addValidation(ImageTree& tree, const fs::path& folder, Scan& scan)
 {
     const auto listing = list(folder);
@@ -171,8 +170,8 @@ Result<void> addValidation(ImageTree& tree, const fs::path& folder, Scan& scan)
     for (const std::string& name : listing->folders)
         if (!std::binary_search(tree.classes.begin(), tree.classes.end(), name))
             tree.notices.push_back(
-                message<"images.class_left_out",
-                        "The class '{class}' is only in the validation folder and was left out.">({{"class", name}}));
+                message<"images.class_left_out", "The class '{class}' exists only in the validation folder and was "
+                                                 "skipped.">({{"class", name}}));
     auto files = scan.run(folder, tree.classes, listing->folders);
     if (!files)
         return tl::unexpected(files.error());

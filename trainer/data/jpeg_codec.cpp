@@ -17,13 +17,13 @@ Error malformed(const std::string& what)
                                                                          {{"why", what}});
 }
 
-/// Cameras write such files; the picture is whole.
+/// Cameras write such files; the image is complete.
 bool isHarmless(std::string_view warning)
 {
     return warning.find("extraneous bytes before marker") != std::string_view::npos;
 }
 
-/// @param status  of a decoding call
+/// @param status  of a decoder call
 profiler::Result<void> checked(void* handle, int status)
 {
     if (status == 0)
@@ -34,7 +34,7 @@ profiler::Result<void> checked(void* handle, int status)
     return tl::unexpected(malformed(what));
 }
 
-// A progressive file may ask for any number of passes over the picture.
+// Limits the scans: a progressive file may contain any number of passes over the image.
 constexpr int kFlags = TJFLAG_LIMITSCANS;
 
 } // namespace
@@ -44,7 +44,7 @@ JpegDecoder::JpegDecoder() : m_handle(tjInitDecompress(), tjDestroy) {}
 profiler::Result<ImageSize> JpegDecoder::measure(std::span<const std::uint8_t> file)
 {
     if (!m_handle)
-        return profiler::fail<"data.jpeg.no_decoder", "there is no JPEG decoder: {why}">(
+        return profiler::fail<"data.jpeg.no_decoder", "the JPEG decoder cannot be created: {why}">(
             Error::Code::Unavailable, {}, {}, {{"why", tjGetErrorStr2(nullptr)}});
     ImageSize size;
     int subsampling = 0, colourSpace = 0;
@@ -52,8 +52,8 @@ profiler::Result<ImageSize> JpegDecoder::measure(std::span<const std::uint8_t> f
                                            &subsampling, &colourSpace);
     if (auto ok = checked(m_handle.get(), status); !ok)
         return tl::unexpected(ok.error());
-    if (size.width < 1 || size.height < 1) // a file that ends before the picture begins is no error to the library
-        return tl::unexpected(malformed("there is no picture in it"));
+    if (size.width < 1 || size.height < 1) // for the library, a file that ends before the image data is not an error
+        return tl::unexpected(malformed("it contains no image"));
     m_cmyk = colourSpace == TJCS_CMYK || colourSpace == TJCS_YCCK;
     return size;
 }
@@ -75,7 +75,7 @@ profiler::Result<void> JpegDecoder::decodeCmyk(std::span<const std::uint8_t> fil
     if (auto ok = checked(m_handle.get(), status); !ok)
         return ok;
     out.resize(size);
-    // Adobe stores inverted ink, as every program that writes such files does: 255 is none.
+    // Like all common programs, Adobe stores CMYK inverted: 255 means no ink.
     const std::uint8_t* in = m_cmykPixels.data();
     std::uint8_t* to = out.pixels().data();
     for (std::int64_t i = 0; i < size.pixels(); ++i, in += 4, to += 3)
@@ -91,8 +91,7 @@ ScaledJpeg scaledJpeg(ImageSize full, double leastScale)
     ScaledJpeg best{full, 1};
     for (int i = 0; i < count; ++i) {
         const double scale = static_cast<double>(factors[i].num) / factors[i].denom;
-        // Only whole, half, quarter and eighth have vector code in libjpeg-turbo: 5/8 takes longer than the whole
-        // picture.
+        // libjpeg-turbo has SIMD code only for whole, half, quarter and eighth size: 5/8 takes longer than full size.
         if (factors[i].num == 1 && scale >= leastScale && scale < best.scale)
             best = {{TJSCALED(full.width, factors[i]), TJSCALED(full.height, factors[i])}, scale};
     }

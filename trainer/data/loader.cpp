@@ -16,13 +16,13 @@ namespace {
 using profiler::ActivityKind;
 using profiler::capture::ThreadBuffer;
 
-/// What a worker hands over: a batch, or why there can be none.
+/// A worker's result: a batch, or the exception.
 struct Made {
     Batch batch;
     std::exception_ptr failure;
 };
 
-/// Shows on a worker's track what it waits for.
+/// Records on a worker's track what it waits for.
 class WaitRecorder {
 public:
     explicit WaitRecorder(ThreadBuffer* lane) : m_lane(lane)
@@ -80,7 +80,7 @@ struct Loader::State {
     BatchMaker maker;
     OrderedRing<Made> ring;
     std::vector<std::thread> threads;
-    std::int64_t following = 0, count = 0; ///< without workers: the next batch, and how many the epoch has
+    std::int64_t following = 0, count = 0; ///< without workers: the next batch, and the number of batches in the epoch
     std::atomic<bool> cancelled = false;
 };
 
@@ -185,7 +185,7 @@ void Loader::startEpoch(std::int64_t epoch)
     try {
         m->startWorkers();
     } catch (...) {
-        cancel(); // too few threads: those that run end, and the caller learns why
+        cancel(); // a thread could not be started: the running ones end, and the caller gets the exception
         m->joinWorkers();
         throw;
     }

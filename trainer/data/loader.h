@@ -14,25 +14,26 @@
 
 namespace trainer::data {
 
-/// A sample that could not be loaded and was left out of its batch.
+/// A sample that could not be loaded and was skipped.
 struct BadSample {
     std::int64_t index = 0;
-    profiler::Message what; ///< names the file
+    profiler::Message what; ///< includes the file
 };
 
-/// Memory of one batch, in one block, so that all of it is pinned when the block is: the samples of each input one
-/// after the other, then those of the target. Goes back to the loader's pool when the last Batch that holds it is gone.
+/// Memory of one batch in a single block, so that pinning the block pins everything: the samples of each input one
+/// after the other, then those of the target. Returns to the loader's pool when the last Batch that holds it is
+/// destroyed.
 struct BatchBuffer {
     std::shared_ptr<void> block;
     std::array<std::byte*, kMostInputs> inputs{}; ///< aligned to cache lines
     std::byte* target = nullptr;
 };
 
-/// Samples of one step, as the data set's spec() describes them. Movable; the memory stays valid as long as any copy of
-/// `memory` lives.
+/// Samples of one step, as described by the dataset's spec(). Movable; the memory stays valid as long as any copy of
+/// `memory` exists.
 struct Batch {
     std::shared_ptr<BatchBuffer> memory;
-    std::int64_t count = 0; ///< may be below the batch size: last batch, bad samples
+    std::int64_t count = 0; ///< may be smaller than the batch size: last batch, bad samples
     std::int64_t index = 0; ///< within the epoch
     bool pinned = false;
     std::vector<BadSample> bad;
@@ -49,7 +50,8 @@ struct Batch {
     }
 };
 
-/// Makes memory for batches, pinned where asked; from the trainer, so that the loader knows no LibTorch.
+/// Allocates memory for batches, pinned if requested; provided by the trainer, so that the loader does not depend on
+/// LibTorch.
 struct BufferAllocator {
     std::function<std::shared_ptr<void>(std::size_t bytes)> allocate{}; ///< empty: plain aligned memory
     bool pinned = false;
@@ -63,39 +65,39 @@ struct LoaderOptions {
     bool persistentWorkers = false; ///< keep threads between epochs
     bool shuffle = true;
     bool augment = true;
-    bool wholeImages = false; ///< with augment: kWholeImage in place of a seed, somebody else augments
-    bool shardStreams = true; ///< false: each worker gives the whole of a stream, the mistake to be shown
+    bool wholeImages = false; ///< with augment: kWholeImage instead of a seed; the device augments
+    bool shardStreams = true; ///< false: each worker reads the whole stream (a deliberate mistake)
     std::uint64_t seed = 0;
     int rank = 0,
-        ranks = 1;          ///< every `ranks`-th sample of the common order, from the rank's own: processes share a set
-    bool equalRanks = true; ///< as many samples for each rank, which leaves some out; false: all of them
+        ranks = 1;          ///< of `ranks` processes, each takes every `ranks`-th sample
+    bool equalRanks = true; ///< same number of samples per rank, which skips some; false: all
     BufferAllocator memory{};
     profiler::capture::Recorder* recorder = nullptr; ///< null: nothing is recorded
-    std::function<void()> workerStart{};             ///< on each new worker thread: one intra-op thread
+    std::function<void()> workerStart{};             ///< called on each new worker thread
 };
 
-/// Batches of an epoch, in the same order with the same content whatever the number of workers: the shuffle depends on
-/// (seed, epoch), a sample's augmentation on (seed, epoch, sample index). Used by one thread; workers are its own.
+/// Batches of an epoch, in the same order with the same content for any number of workers: the shuffle depends on
+/// (seed, epoch), a sample's augmentation on (seed, epoch, sample index). Used by one thread; it owns its workers.
 class Loader {
 public:
     Loader(std::shared_ptr<const Dataset> dataset, LoaderOptions options);
-    /// Cancels and joins.
+    /// Cancels and joins the workers.
     ~Loader();
 
-    /// Begins an epoch; an unfinished one is given up, which takes as long as the samples at hand. Starts workers
-    /// unless they persist from the epoch before. Throws std::system_error when no thread can be made.
+    /// Begins an epoch; abandons an unfinished one, which takes as long as the samples in progress. Starts workers
+    /// unless they persist from the previous epoch. Throws std::system_error if a thread cannot be started.
     void startEpoch(std::int64_t epoch);
-    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel(). Throws what the allocator
-    /// or workerStart threw: a batch that has no memory is no bad sample.
+    /// The next batch in order, waiting for it; nullopt at the epoch's end or after cancel(). Rethrows exceptions of
+    /// the allocator or of workerStart: running out of memory is not a bad sample.
     std::optional<Batch> next();
     [[nodiscard]] std::int64_t batchesPerEpoch() const;
-    /// Workers finish the sample at hand and wait until unpark(): returns when all of them rest. next() keeps working
-    /// on what is ready, then waits for unpark(). Without workers there is nobody to park.
+    /// Workers finish the current sample and wait until unpark(): returns when all of them are idle. next() still
+    /// returns finished batches, then waits for unpark(). Has no effect without workers.
     void park();
     void unpark();
-    /// Wakes next() and the workers for good; any thread.
+    /// Wakes next() and the workers permanently; any thread.
     void cancel();
-    /// Most batches that lie ready at once: workers × prefetch factor; 0 without workers.
+    /// Maximum number of finished batches: workers × prefetch factor; 0 without workers.
     [[nodiscard]] std::int64_t capacity() const;
 
 private:

@@ -10,8 +10,8 @@
 #include <memory>
 #include <zlib.h>
 
-// The NIfTI-1 data format, and NIfTI-2 (nifti.nimh.nih.gov): nifti1.h and nifti2.h for the places of the fields.
-// niftilib is not used: it takes memory by what a header says before it looks at the file.
+// The data formats NIfTI-1 and NIfTI-2 (nifti.nimh.nih.gov); see nifti1.h and nifti2.h for the positions of the fields.
+// niftilib is not used: it allocates the memory that a header declares before it looks at the file.
 namespace trainer::data {
 
 namespace {
@@ -21,7 +21,7 @@ using profiler::Result;
 
 constexpr std::size_t kHeader1 = 348, kHeader2 = 540, kDataOffset1 = 352;
 constexpr std::size_t kChunk = std::size_t{1} << 20;
-constexpr int kGzip = 15 + 16; // window bits: gzip's header
+constexpr int kGzip = 15 + 16; // window bits: with gzip header
 
 struct Fields {
     std::array<std::int64_t, 8> dim{};
@@ -45,17 +45,17 @@ Error broken(profiler::Message what, const std::string& where)
 Result<Fields> fieldsOf(std::span<const std::uint8_t> bytes, const std::string& where)
 {
     if (bytes.size() < 4)
-        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is no NIfTI file">(), where));
+        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is not a NIfTI file">(), where));
     Fields fields;
     const auto size = fieldAt<std::uint32_t>(bytes, 0);
     if (size == __builtin_bswap32(kHeader1) || size == __builtin_bswap32(kHeader2))
         return profiler::fail<"data.nifti.big_endian", "its numbers are big-endian">(
-            Error::Code::Unsupported, where, "convert it, with nifti_tool or nibabel");
+            Error::Code::Unsupported, where, "convert it with nifti_tool or nibabel");
     if (size != kHeader1 && size != kHeader2)
-        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is no NIfTI file">(), where));
+        return tl::unexpected(broken(profiler::message<"data.nifti.not_nifti", "this is not a NIfTI file">(), where));
     if (bytes.size() < size)
         return tl::unexpected(
-            broken(profiler::message<"data.nifti.cut_header", "the file is cut off in its header">(), where));
+            broken(profiler::message<"data.nifti.cut_header", "the header of the file is truncated">(), where));
     if (size == kHeader1) {
         for (std::size_t i = 0; i < 8; ++i)
             fields.dim[i] = fieldAt<std::int16_t>(bytes, 40 + 2 * i);
@@ -113,8 +113,8 @@ Result<void> takeShape(const Fields& fields, const std::string& where, Volume& o
                 broken(profiler::message<"data.nifti.size", "its dimension {dimension} is {size}, {problem}">(
                            {{"dimension", i},
                             {"size", size},
-                            {"problem", size < 1 ? "not at least 1"
-                                        : i > 4  ? "and only the first four are read"
+                            {"problem", size < 1 ? "but must be at least 1"
+                                        : i > 4  ? "but only the first four are read"
                                                  : "more than a volume can have"}}),
                        where));
         values *= size;
@@ -133,7 +133,7 @@ Result<std::span<const std::uint8_t>> inflated(std::span<const std::uint8_t> fil
         return file;
     z_stream stream{};
     if (inflateInit2(&stream, kGzip) != Z_OK)
-        return profiler::fail<"data.nifti.memory", "there is no memory to unpack it">(Error::Code::Io, where);
+        return profiler::fail<"data.nifti.memory", "out of memory while decompressing it">(Error::Code::Io, where);
     const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
     stream.next_in = const_cast<Bytef*>(file.data());
     stream.avail_in = static_cast<uInt>(file.size());
@@ -141,9 +141,9 @@ Result<std::span<const std::uint8_t>> inflated(std::span<const std::uint8_t> fil
     for (int status = Z_OK; status != Z_STREAM_END;) {
         const std::size_t have = space.size();
         if (have > most)
-            return tl::unexpected(broken(
-                profiler::message<"data.nifti.unpacked", "it unpacks to more than {most} MB">({{"most", most >> 20}}),
-                where));
+            return tl::unexpected(broken(profiler::message<"data.nifti.unpacked", "it decompresses to more than "
+                                                                                  "{most} MB">({{"most", most >> 20}}),
+                                         where));
         space.resize(have + kChunk);
         stream.next_out = space.data() + have;
         stream.avail_out = static_cast<uInt>(kChunk);
@@ -151,8 +151,8 @@ Result<std::span<const std::uint8_t>> inflated(std::span<const std::uint8_t> fil
         space.resize(have + kChunk - stream.avail_out);
         if (status != Z_OK && status != Z_STREAM_END)
             return tl::unexpected(broken(
-                stream.avail_in == 0 ? profiler::message<"data.nifti.cut_gzip", "the compressed file is cut off">()
-                                     : profiler::message<"data.nifti.unpack", "it cannot be unpacked">(),
+                stream.avail_in == 0 ? profiler::message<"data.nifti.cut_gzip", "the compressed file is truncated">()
+                                     : profiler::message<"data.nifti.unpack", "it cannot be decompressed">(),
                 where));
     }
     return std::span<const std::uint8_t>(space);
@@ -168,21 +168,21 @@ Result<void> parseNifti(std::span<const std::uint8_t> bytes, const std::string& 
     const auto type =
         std::find_if(kTypes.begin(), kTypes.end(), [&](const Type& known) { return known.code == fields->type; });
     if (type == kTypes.end())
-        return profiler::fail<"data.nifti.type", "its element type {type} cannot be used">(
+        return profiler::fail<"data.nifti.type", "its element type {type} is not supported">(
             Error::Code::Unsupported, where, "export it as float32 or int16", {{"type", fields->type}});
     const auto values = static_cast<std::size_t>(out.voxels() * out.channels);
     if (!(fields->offset >= 0) || fields->offset > static_cast<double>(bytes.size()))
         return tl::unexpected(
-            broken(profiler::message<"data.nifti.offset", "its voxels begin beyond its end">(), where));
+            broken(profiler::message<"data.nifti.offset", "its voxels start after the end of the file">(), where));
     const auto data = bytes.subspan(static_cast<std::size_t>(fields->offset));
     if (data.size() < values * type->bytes)
-        return tl::unexpected(
-            broken(profiler::message<"data.nifti.length", "the header promises {wanted} voxels, the file holds {have}">(
-                       {{"wanted", values}, {"have", data.size() / type->bytes}}),
-                   where));
+        return tl::unexpected(broken(
+            profiler::message<"data.nifti.length", "the header declares {wanted} voxels, but the file contains "
+                                                   "{have}">({{"wanted", values}, {"have", data.size() / type->bytes}}),
+            where));
     out.values.resize(values);
     type->convert(data, out.values);
-    // A slope of 0 says that values are not scaled.
+    // A slope of 0 means that values are not scaled.
     if (fields->slope != 0 && std::isfinite(fields->slope) && std::isfinite(fields->intercept))
         for (float& value : out.values)
             value = static_cast<float>(value * fields->slope + fields->intercept);

@@ -18,7 +18,7 @@ namespace {
 using profiler::Error;
 using profiler::Result;
 
-/// Reads at an offset, all of it or an error.
+/// Reads at an offset: everything or an error.
 Result<void> readAt(int file, std::span<std::byte> to, std::size_t offset, const std::string& where)
 {
     while (!to.empty()) {
@@ -28,8 +28,8 @@ Result<void> readAt(int file, std::span<std::byte> to, std::size_t offset, const
         if (got < 0)
             return tl::unexpected(fileError(errno, "the array cannot be read", where));
         if (got == 0)
-            return profiler::fail<"data.npy.shrunk", "the file became shorter while it was read">(
-                Error::Code::Malformed, where, "save it again");
+            return profiler::fail<"data.npy.shrunk", "the file was truncated while reading it">(Error::Code::Malformed,
+                                                                                                where, "save it again");
         to = to.subspan(static_cast<std::size_t>(got));
         offset += static_cast<std::size_t>(got);
     }
@@ -47,7 +47,7 @@ Result<void> checkLength(const NpyHeader& header, std::size_t have, const std::s
         have < wanted && rowBytes > 0
             ? fmt::format(": it ends in row {} of {}", (have - std::min(have, header.dataOffset)) / rowBytes, rows)
             : "";
-    return profiler::fail<"data.npy.length", "the header promises {wanted} bytes, the file has {have}{where}">(
+    return profiler::fail<"data.npy.length", "the header declares {wanted} bytes, but the file has {have}{where}">(
         Error::Code::Malformed, where, "save or copy the array again",
         {{"wanted", wanted}, {"have", have}, {"where", at}});
 }
@@ -190,7 +190,7 @@ Result<void> writeNpy(const std::filesystem::path& path, NpyType type, const std
     std::string header =
         fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", sizeOf(type) == 1 ? '|' : '<',
                     code, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-    // Data begin at a multiple of 64 bytes.
+    // The data begin at a multiple of 64 bytes.
     header.append(63 - (10 + header.size()) % 64, ' ');
     header += '\n';
     std::string file("\x93NUMPY\x01\x00", 8);

@@ -7,7 +7,8 @@
 #include <limits>
 #include <optional>
 
-// NumPy Enhancement Proposal 1 and numpy.lib.format: magic, version, length, then a Python dictionary as text.
+// Parses the header described in NumPy Enhancement Proposal 1 and numpy.lib.format: magic, version, length, then a
+// Python dictionary as text.
 namespace trainer::data {
 
 namespace {
@@ -44,7 +45,7 @@ const TypeName& nameOf(NpyType type)
     return kTypes[1];
 }
 
-/// The text between `key` and the value's end in "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }".
+/// The text after `key` up to the end of the value in "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }".
 std::optional<std::string_view> valueOf(std::string_view text, std::string_view key)
 {
     const auto found = text.find(key);
@@ -62,20 +63,20 @@ Result<NpyType> typeOf(std::string_view text, const std::string& where)
     };
     const auto value = valueOf(text, "'descr'");
     if (!value || value->empty() || value->front() != '\'')
-        return failed(profiler::message<"data.npy.records", "its elements are records or of no type that is known">(),
+        return failed(profiler::message<"data.npy.records", "its elements are records or have an unknown type">(),
                       "save an array of plain numbers");
     const std::string_view descr = value->substr(1, value->find('\'', 1) - 1);
     for (const TypeName& known : kTypes)
         if (known.descr == descr)
             return known.type;
     if (descr.find('O') != std::string_view::npos)
-        return failed(profiler::message<"data.npy.objects", "it holds Python objects, which only Python can read">(),
+        return failed(profiler::message<"data.npy.objects", "it contains Python objects, which only Python can read">(),
                       "save an array of plain numbers");
     if (descr.starts_with('>'))
         return failed(
             profiler::message<"data.npy.big_endian", "its numbers are big-endian ({type})">({{"type", descr}}),
-            "save it with .astype('<f4') or the like");
-    return failed(profiler::message<"data.npy.type", "its element type {type} cannot be used">({{"type", descr}}),
+            "save it with, for example, .astype('<f4')");
+    return failed(profiler::message<"data.npy.type", "its element type {type} is not supported">({{"type", descr}}),
                   "save it with .astype('<f4') or '<i8'");
 }
 
@@ -95,7 +96,7 @@ Result<std::vector<std::int64_t>> shapeOf(std::string_view text, const std::stri
         if (error != std::errc() || size < 0 || shape.size() == kMostDimensions)
             return failed(profiler::message<"data.npy.bad_shape", "the header's shape cannot be read">());
         if (size > 0 && elements > kMostElements / size)
-            return failed(profiler::message<"data.npy.too_many", "the header asks for more elements than can be">());
+            return failed(profiler::message<"data.npy.too_many", "the header declares more elements than supported">());
         elements *= size;
         shape.push_back(size);
         rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
@@ -135,20 +136,20 @@ Result<NpyHeader> parseNpyHeader(std::span<const std::byte> head, const std::str
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), where, "save the array again"});
     };
     if (head.size() < 10 || std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
-        return broken(profiler::message<"data.npy.not_npy", "this is no .npy file">());
+        return broken(profiler::message<"data.npy.not_npy", "this is not a .npy file">());
     const auto version = static_cast<unsigned>(head[6]);
     if (version < 1 || version > 3)
-        return broken(profiler::message<"data.npy.version", "version {version} of the .npy format is not known">(
+        return broken(profiler::message<"data.npy.version", "version {version} of the .npy format is not supported">(
             {{"version", version}}));
     const std::size_t lengthBytes = version == 1 ? 2 : 4, start = 8 + lengthBytes;
     if (head.size() < start)
-        return broken(profiler::message<"data.npy.cut_header", "the file is cut off in its header">());
+        return broken(profiler::message<"data.npy.cut_header", "the header of the file is truncated">());
     std::size_t length = 0;
     for (std::size_t i = 0; i < lengthBytes; ++i)
         length |= static_cast<std::size_t>(head[8 + i]) << (8 * i);
     if (length > head.size() - start)
         return broken(head.size() < kNpyHead
-                          ? profiler::message<"data.npy.cut_header", "the file is cut off in its header">()
+                          ? profiler::message<"data.npy.cut_header", "the header of the file is truncated">()
                           : profiler::message<"data.npy.long_header", "the header is too long">());
     const std::string_view text(reinterpret_cast<const char*>(head.data()) + start, length);
     const auto type = typeOf(text, where);
@@ -159,11 +160,11 @@ Result<NpyHeader> parseNpyHeader(std::span<const std::byte> head, const std::str
         return tl::unexpected(shape.error());
     const auto fortran = valueOf(text, "'fortran_order'");
     if (!fortran || (fortran->starts_with("True") && shape->size() > 1))
-        return profiler::fail<"data.npy.fortran_order", "it is stored column by column (fortran_order)">(
+        return profiler::fail<"data.npy.fortran_order", "it is stored in column-major order (fortran_order)">(
             Error::Code::Unsupported, where, "save it with numpy.ascontiguousarray");
     NpyHeader header{*type, std::move(*shape), start + length};
     if (header.elements() > std::numeric_limits<std::int64_t>::max() / 16)
-        return broken(profiler::message<"data.npy.too_many", "the header asks for more elements than can be">());
+        return broken(profiler::message<"data.npy.too_many", "the header declares more elements than supported">());
     return header;
 }
 

@@ -13,17 +13,18 @@ namespace trainer::data {
 /// Why a producer waits.
 enum class RingWait { Full, Parked, NoWork };
 
-/// Hands numbered items from many producers to one consumer, in the order of their numbers. Bounded: at most `capacity`
-/// numbers are claimed and not yet taken, those in the making included, so that the number that the consumer waits for
-/// always has its place and nothing can block for good.
+/// Passes numbered items from many producers to one consumer in the order of their numbers. Bounded: at most `capacity`
+/// numbers are claimed and not yet taken, including those in progress. The item that the consumer waits for therefore
+/// always has a slot, and a deadlock is impossible.
 ///
-/// A producer loops: claim(), make the item in small pieces with goOn() before each, then deliver() or drop().
-/// An observer has `begin(RingWait)` and `end()`, called around each wait with the ring's lock held: it must not block.
+/// Each producer loops: claim(), make the item in small pieces with goOn() before each, then deliver() or drop(). An
+/// observer has `begin(RingWait)` and `end()`, called around each wait with the ring's lock held: it must not block.
 template <class T>
 class OrderedRing {
 public:
     /// @param capacity  at least 1
-    /// @param keepProducers  claim() waits for the next round when a round is used up; else it returns nullopt
+    /// @param keepProducers  after the last number of a round, claim() waits for the next round; otherwise it returns
+    /// nullopt
     OrderedRing(std::int64_t capacity, bool keepProducers)
         : m_slots(static_cast<std::size_t>(capacity)), m_keepProducers(keepProducers)
     {
@@ -31,7 +32,7 @@ public:
 
     // ---- consumer ----
 
-    /// Starts a round of the numbers 0 … count − 1. The round before must be over or given up.
+    /// Starts a round with the numbers 0 … count − 1. The previous round must be finished or abandoned.
     void begin(std::int64_t count)
     {
         const std::lock_guard lock(m_mutex);
@@ -40,10 +41,12 @@ public:
         m_work.notify_all();
     }
 
-    /// Ends the round early: returns when no producer is at work any more, which takes as long as one piece of theirs.
+    /// Ends the round early: returns once no producer is working any more, which takes as long as one piece of their
+    /// work.
     void giveUp()
     {
-        std::vector<std::optional<T>> leftOver(m_slots.size()); // destroyed without the lock: items may take locks
+        std::vector<std::optional<T>> leftOver(m_slots.size()); // destroyed without holding the lock: items may take
+                                                                // locks
         std::unique_lock lock(m_mutex);
         m_givenUp = true;
         m_taken = m_claimed = m_count = 0;
@@ -67,7 +70,7 @@ public:
         return item;
     }
 
-    /// Returns when every producer rests: nothing is begun from then on until unpark().
+    /// Returns when all producers are idle: they start nothing new until unpark().
     void park()
     {
         std::unique_lock lock(m_mutex);
@@ -85,7 +88,7 @@ public:
         interrupt();
     }
 
-    /// Wakes everybody, for good.
+    /// Wakes all threads permanently.
     void cancel()
     {
         const std::lock_guard lock(m_mutex);
@@ -97,7 +100,7 @@ public:
 
     // ---- producers ----
 
-    /// The next number to make; nullopt when the producer should end.
+    /// The next number to make; nullopt if the producer should end.
     template <class Observer>
     std::optional<std::int64_t> claim(Observer&& observer)
     {
@@ -116,7 +119,7 @@ public:
         return m_claimed++;
     }
 
-    /// Asked before each piece of work on a claimed number; waits while parked. False: drop() it.
+    /// Call it before each piece of work on a claimed number; waits while parked. If false, call drop().
     template <class Observer>
     bool goOn(Observer&& observer)
     {
@@ -136,7 +139,7 @@ public:
 
     void deliver(std::int64_t number, T item)
     {
-        // What is not wanted any more is destroyed by the caller's frame, without the lock.
+        // An item that is no longer wanted is destroyed in the caller's frame, without the lock.
         const std::lock_guard lock(m_mutex);
         endMaking();
         if (m_givenUp || m_cancelled)
@@ -146,7 +149,7 @@ public:
             m_ready.notify_one();
     }
 
-    /// The claimed number is not made: goOn() said so.
+    /// Abandons the claimed number after goOn() returned false.
     void drop()
     {
         const std::lock_guard lock(m_mutex);
@@ -185,15 +188,15 @@ private:
         m_resume.notify_all();
     }
 
-    std::mutex m_mutex; ///< held for moments only; items are made and destroyed without it
+    std::mutex m_mutex; ///< held only briefly; items are made and destroyed without it
     std::condition_variable m_work, m_resume, m_ready, m_quiet;
     std::vector<std::optional<T>> m_slots;
     const bool m_keepProducers;
     std::int64_t m_count = 0, m_claimed = 0, m_taken = 0;
     int m_making = 0;  ///< producers between claim() and deliver() or drop()
-    int m_resting = 0; ///< of these, those that wait in goOn(); one that was woken counts until it runs
+    int m_resting = 0; ///< those of m_making that wait in goOn(); a woken producer counts until it runs
     bool m_parked = false, m_givenUp = false, m_cancelled = false;
-    std::atomic<bool> m_interrupted = false; ///< any of the three: goOn() looks closer
+    std::atomic<bool> m_interrupted = false; ///< any of the three: goOn() then takes the lock
 };
 
 } // namespace trainer::data

@@ -7,14 +7,14 @@ namespace trainer::data {
 
 namespace {
 
-/// libpng's simplified interface: its errors come back as a status, so that nothing jumps over our frames.
+/// libpng's simplified interface returns errors as a status, so it never calls longjmp over our frames.
 class PngFile {
 public:
     explicit PngFile(std::span<const std::uint8_t> file)
     {
         m_image.version = PNG_IMAGE_VERSION;
         m_open = png_image_begin_read_from_memory(&m_image, file.data(), file.size()) != 0;
-        // Without this, 16-bit files that name no gamma are taken as linear light and come out too bright.
+        // Without this flag, 16-bit files without a gamma value are treated as linear light and become too bright.
         m_image.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     }
     ~PngFile() { png_image_free(&m_image); }

@@ -8,9 +8,9 @@
 
 namespace trainer::data {
 
-/// Reads the header only. Errors say what is wrong; the caller knows the file.
+/// Reads the header only. Errors describe the problem; the caller adds the file.
 profiler::Result<ImageSize> measurePng(std::span<const std::uint8_t> file);
-/// Any PNG to 8-bit RGB; transparency is laid on white.
+/// Decodes any PNG to 8-bit RGB; transparency is blended with white.
 profiler::Result<void> decodePng(std::span<const std::uint8_t> file, RgbImage& out);
 
 } // namespace trainer::data

@@ -17,7 +17,7 @@ std::uint64_t hash(std::array<std::uint64_t, 3> words)
 
 std::uint64_t orderSeed(std::uint64_t runSeed, std::int64_t epoch)
 {
-    // No sample has the index −1: the order shares its seed with nobody's augmentation.
+    // No sample has the index −1, so the order never has the same seed as an augmentation.
     return hash({runSeed, static_cast<std::uint64_t>(epoch), ~std::uint64_t{0}});
 }
 

@@ -6,8 +6,8 @@
 
 namespace trainer::data {
 
-/// Random numbers that are the same on every machine and with every standard library. SplitMix64 (Steele, Lea, Flood
-/// 2014): any seed is as good as another, and making one costs nothing.
+/// Random numbers that are equal on every machine and with every standard library. SplitMix64 (Steele, Lea, Flood
+/// 2014): all seeds are equally good, and construction is free.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : m_state(seed) {}
@@ -22,8 +22,8 @@ public:
     /// In [0, 1).
     double real() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
     double real(double low, double high) { return low + (high - low) * real(); }
-    /// In [0, bound); bound at least 1, below 2³². Multiply and shift (Lemire 2016); its bias, below bound / 2³², is
-    /// left in.
+    /// In [0, bound); bound must be at least 1 and below 2³². Multiply and shift (Lemire 2016) without the rejection
+    /// step: the bias is below bound / 2³².
     std::uint32_t below(std::uint32_t bound) { return static_cast<std::uint32_t>(((bits() >> 32) * bound) >> 32); }
     bool coin() { return (bits() >> 63) != 0; }
 
@@ -31,7 +31,7 @@ private:
     std::uint64_t m_state;
 };
 
-/// Puts `items` into a random order (Fisher–Yates).
+/// Shuffles `items` (Fisher–Yates).
 template <class T>
 void shuffle(std::span<T> items, Random& random)
 {

@@ -9,11 +9,11 @@ namespace trainer::data {
 
 namespace {
 
-/// What each output pixel takes from the input along one axis: `count` neighbours from `first` on.
+/// Filter weights of each output pixel along one axis: `count` neighbouring input pixels from `first` on.
 struct Taps {
     int count = 0;
     std::vector<int> first;
-    std::vector<float> weights; ///< `count` each; they sum to 1
+    std::vector<float> weights; ///< `count` per output pixel; they sum to 1
 
     void make(double begin, double length, int inputs, int outputs);
     [[nodiscard]] const float* of(int output) const { return weights.data() + std::ptrdiff_t{output} * count; }
@@ -42,7 +42,7 @@ void Taps::make(double begin, double length, int inputs, int outputs)
     }
 }
 
-/// Four floats in one register: a pixel and one value to ignore.
+/// Four floats in one register: one RGB pixel and one ignored value.
 using Pixel = float __attribute__((vector_size(16)));
 
 Pixel loadPixel(const float* at)
@@ -52,14 +52,14 @@ Pixel loadPixel(const float* at)
     return pixel;
 }
 
-/// Memory that a thread keeps from image to image.
+/// Memory that a thread reuses from image to image.
 struct Workspace {
     Taps horizontal, vertical;
     std::vector<float> row; ///< one output row, not yet scaled horizontally
 };
 
-/// Weighs the input rows of one output row together: `values` numbers from column `offset` on. Contiguous, so the
-/// compiler makes vector code of it.
+/// Computes the weighted sum of the input rows for one output row: `values` numbers from column `offset` on.
+/// Contiguous, so that the compiler vectorizes it.
 void mixRows(const RgbImage& image, const Taps& taps, int output, std::size_t offset, std::size_t values, float* row)
 {
     const float* weights = taps.of(output);
@@ -89,7 +89,7 @@ void resample(const RgbImage& image, const CropBox& box, int edge, const Normali
     const int firstColumn = space.horizontal.first.front();
     const int endColumn = space.horizontal.first.back() + space.horizontal.count;
     const std::size_t values = static_cast<std::size_t>(endColumn - firstColumn) * RgbImage::kChannels;
-    space.row.resize(values + 1); // the last pixel is loaded with one value too many
+    space.row.resize(values + 1); // loading the last pixel reads one extra value
 
     Pixel scale{}, bias{};
     for (int c = 0; c < 3; ++c) {

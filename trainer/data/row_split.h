@@ -7,7 +7,7 @@
 
 namespace trainer::data {
 
-/// Which rows of a set train and which validate.
+/// The training rows and the validation rows of a dataset.
 struct RowSplit {
     std::vector<std::int64_t> train, validation;
     [[nodiscard]] const std::vector<std::int64_t>& of(Split split) const
@@ -16,7 +16,7 @@ struct RowSplit {
     }
 };
 
-/// Deals `rows` out at random, in the same way on every machine. At least one row trains.
+/// Splits `rows` at random, in the same way on every machine. At least one row is for training.
 /// @param share  of the validation, 0 … 1
 RowSplit splitRows(std::int64_t rows, double share);
 

@@ -15,7 +15,7 @@ constexpr std::size_t sizeOf(Dtype dtype)
     return dtype == Dtype::Int64 ? 8 : dtype == Dtype::Float32 ? 4 : 1;
 }
 
-/// Element type and shape of one array of a sample; a batch has one dimension more in front. No dimensions: a number.
+/// Element type and shape of one array of a sample; a batch has one more dimension in front. No dimensions: a scalar.
 struct ArraySpec {
     Dtype dtype = Dtype::Float32;
     std::vector<std::int64_t> shape;
@@ -31,7 +31,7 @@ struct ArraySpec {
     friend bool operator==(const ArraySpec&, const ArraySpec&) = default;
 };
 
-/// What a data set's samples are, and so which models can take them.
+/// The kind of a dataset's samples, which determines the models that can use them.
 enum class DataKind {
     Images,    ///< channels × height × width
     Volumes,   ///< channels × depth × height × width
@@ -42,34 +42,35 @@ enum class DataKind {
 /// "images", "volumes", …
 std::string_view toText(DataKind kind);
 
-/// What a data set does to its training samples at random, where it can be done to whole batches on the model's device
-/// instead (augment.device).
+/// Random augmentation of the training samples that can also run on whole batches on the model's device
+/// (augment.device).
 struct BatchAugment {
     enum class Kind {
-        None,  ///< nothing, or only the loader can
-        Crop,  ///< pictures: a random part of each, mirrored or not; the loader gives them whole then
-        Shift, ///< pictures: moved by whole pixels, mirrored or not
-        Turn, ///< volumes: turned, scaled, mirrored, brighter or darker, with noise; the loader still chooses the place
+        None,  ///< none, or only in the loader
+        Crop,  ///< images: a random crop, possibly flipped; the loader then gives whole images
+        Shift, ///< images: shifted by whole pixels, possibly flipped
+        Turn,  ///< volumes: rotated, scaled, flipped, with changed brightness and noise; the loader still chooses the
+               ///< place
     };
     Kind kind = Kind::None;
-    std::int64_t mostShift = 0;   ///< Shift: px, each way
-    bool mirrors = false;         ///< Shift: half of them, left to right
-    std::vector<float> outside{}; ///< Shift: what comes in from outside of the picture, by channel
+    std::int64_t mostShift = 0;   ///< Shift: px, in each direction
+    bool mirrors = false;         ///< Shift: flips half of the images horizontally
+    std::vector<float> outside{}; ///< Shift: border value per channel
 
     friend bool operator==(const BatchAugment&, const BatchAugment&) = default;
 };
 
-/// Inputs a sample has at most.
+/// Maximum number of inputs per sample.
 inline constexpr std::size_t kMostInputs = 3;
 
-/// What one sample looks like to the model. All samples of a data set look alike.
+/// Arrays of one sample as the model sees them. All samples of a dataset have the same spec.
 struct SampleSpec {
     DataKind kind = DataKind::Images;
-    std::vector<ArraySpec> inputs; ///< 1 … kMostInputs; the first is what `kind` describes
-    /// Int64: classes, of the sample (no dimensions), of each voxel, or the token that follows each; Float32: numbers
-    /// to be predicted.
+    std::vector<ArraySpec> inputs; ///< 1 … kMostInputs; `kind` describes the first
+    /// Int64: the class of the sample (no dimensions) or of each voxel, or the next token at each position; Float32:
+    /// the numbers to predict.
     ArraySpec target{Dtype::Int64, {}};
-    std::int64_t classes = 0; ///< Int64 targets are below it; Tokens: the vocabulary's size. 0 for Float32 targets
+    std::int64_t classes = 0; ///< Int64 targets are below this; Tokens: the vocabulary's size. 0 for Float32 targets
     BatchAugment augment{};
 
     [[nodiscard]] std::size_t bytes() const
@@ -82,7 +83,7 @@ struct SampleSpec {
     friend bool operator==(const SampleSpec&, const SampleSpec&) = default;
 };
 
-/// Float images with a class each.
+/// Float images with one class each.
 SampleSpec imageSpec(std::int64_t channels, std::int64_t height, std::int64_t width, std::int64_t classes);
 /// "float 3 × 32 × 32": for messages.
 std::string toText(const ArraySpec& array);

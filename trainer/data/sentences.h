@@ -5,9 +5,9 @@
 
 namespace trainer::data {
 
-/// English-like sentences by a small grammar, with agreement in number and quotes that close: a text whose next letter
-/// can be learned. The same on every machine.
-/// @param bytes  at least so many
+/// Generates English-like sentences with a small grammar, with agreement in number and closed quotes: a text whose next
+/// letter can be learned. The same on every machine.
+/// @param bytes  minimum length
 std::string writeSentences(std::int64_t bytes);
 
 } // namespace trainer::data

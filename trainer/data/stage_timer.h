@@ -7,11 +7,11 @@
 
 namespace trainer::data {
 
-/// Records a scope as a stage of its thread; costs nothing when nothing is recorded.
+/// Records a scope as a stage of its thread; free if nothing is recorded.
 class StageTimer {
 public:
     /// @param name  string id: stages.read, stages.decode…
-    /// @param value  index of the sample, of the batch for collate and pin
+    /// @param value  index of the sample, or of the batch for collate and pin
     StageTimer(const StageRecorder& stages, std::uint32_t name, std::int64_t value)
         : m_lane(stages.lane), m_name(name), m_value(value)
     {

@@ -8,7 +8,7 @@
 
 namespace trainer::data {
 
-/// out = (value − mean) · scale, for each feature of its own.
+/// out = (value − mean) · scale, per feature.
 struct Standardisation {
     std::vector<float> mean, scale;
 
@@ -19,8 +19,8 @@ struct Standardisation {
     }
 };
 
-/// Mean and deviation of features over rows (Welford 1962: one pass, no cancellation). A feature that never changes is
-/// only shifted.
+/// Mean and deviation of features over rows (Welford 1962: one pass, no cancellation). A constant feature is only
+/// shifted.
 class FeatureStatistics {
 public:
     explicit FeatureStatistics(std::size_t features) : m_mean(features), m_squares(features), m_counts(features) {}

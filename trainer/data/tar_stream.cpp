@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostFile = std::size_t{512} << 20;
 
-/// "a/0012" of "a/0012.jpg": files with the same key make up a sample.
+/// "a/0012" of "a/0012.jpg": files with the same key form one sample.
 std::string keyOf(const std::string& name)
 {
     const auto folder = name.rfind('/');
@@ -30,20 +30,20 @@ bool isImage(const std::string& name)
     return name.ends_with(".jpg") || name.ends_with(".jpeg") || name.ends_with(".png");
 }
 
-/// A sample as the files have it.
+/// The undecoded files of a sample.
 struct RawSample {
     std::string key;
     std::vector<std::uint8_t> image, label;
     bool hasImage = false, hasLabel = false;
 };
 
-/// Reads the samples of one split, forward.
+/// Reads the samples of one split sequentially.
 class ShardReader {
 public:
     ShardReader(const TarShards& shards, std::int64_t id) : m_shards(shards), m_id(id) {}
     [[nodiscard]] std::int64_t id() const { return m_id; }
 
-    /// Sample `index`; going back starts again with the file that holds it.
+    /// Returns sample `index`; going back reopens the file that contains it.
     Result<const RawSample*> sample(std::int64_t index)
     {
         if (index < m_following - 1 || (m_archive && index >= m_last))
@@ -78,7 +78,7 @@ private:
         return {};
     }
 
-    /// The next sample's files; contents only where they are wanted.
+    /// Reads the next sample's files; their contents only if they are wanted.
     Result<void> next(bool wanted)
     {
         m_sample.hasImage = m_sample.hasLabel = false;
@@ -100,7 +100,7 @@ private:
         }
         if (m_sample.key.empty())
             return profiler::fail<"data.tar.fewer_samples", "the file has fewer samples than when it was opened">(
-                Error::Code::Malformed, m_path.string(), "leave it alone while it is used");
+                Error::Code::Malformed, m_path.string(), "do not change the file during the training");
         ++m_following;
         return {};
     }
@@ -117,9 +117,9 @@ private:
     std::int64_t m_id;
     std::filesystem::path m_path;
     std::optional<ArchiveReader> m_archive;
-    std::optional<std::string> m_name; ///< of a file that belongs to the sample after
-    std::int64_t m_following = 0;      ///< index of the sample after
-    std::int64_t m_last = 0;           ///< one beyond the file at hand
+    std::optional<std::string> m_name; ///< first file of the next sample
+    std::int64_t m_following = 0;      ///< index of the next sample
+    std::int64_t m_last = 0;           ///< end of the current file's indices
     RawSample m_sample;
 };
 
@@ -131,14 +131,14 @@ Result<std::int64_t> classOf(const RawSample& sample, std::int64_t classes)
     if (!sample.hasImage || !sample.hasLabel)
         return wrong(sample.hasImage ? profiler::message<"data.tar.no_label", "the sample has no .cls file">()
                                      : profiler::message<"data.tar.no_image", "the sample has no image">(),
-                     "put an image and a .cls file of the same name side by side");
+                     "add an image and a .cls file with the same base name");
     const std::string text(sample.label.begin(), sample.label.end());
     std::int64_t label = -1;
     const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), label);
     if (failed != std::errc() || label < 0 || label >= classes)
-        return wrong(profiler::message<"data.tar.no_class", "its class '{class}' is none from 0 to {most}">(
+        return wrong(profiler::message<"data.tar.no_class", "its class '{class}' is not a class from 0 to {most}">(
                          {{"class", text.substr(0, 20)}, {"most", classes - 1}}),
-                     "correct it, or set dataset.classes to how many there are");
+                     "correct it, or set dataset.classes to the number of classes");
     return label;
 }
 
@@ -188,7 +188,7 @@ TarStream::TarStream(TarShards train, TarShards validation, std::int64_t classes
 Result<void> TarStream::load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
                              const StageRecorder& stages) const
 {
-    // One reader for each split: a thread without workers goes from one to the other and back.
+    // One reader per split: without workers, a thread alternates between both.
     thread_local std::array<std::unique_ptr<ShardReader>, 2> readers;
     auto& reader = readers[split == Split::Train ? 0 : 1];
     if (!reader || reader->id() != m_id)

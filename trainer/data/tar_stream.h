@@ -10,20 +10,20 @@
 
 namespace trainer::data {
 
-/// Tar files, one after the other, of images each followed or preceded by a text file with its class: "0012.jpg" and
-/// "0012.cls" (WebDataset's layout).
+/// A sequence of tar files that contain images and one text file per image with its class: "0012.jpg" and "0012.cls"
+/// (WebDataset's layout).
 struct TarShards {
     std::vector<std::filesystem::path> files;
-    std::vector<std::int64_t> samples; ///< in each of them
+    std::vector<std::int64_t> samples; ///< per file
 
     [[nodiscard]] std::int64_t total() const;
 };
 
-/// Counts the samples in each file, which reads their headers. The error names the file.
+/// Counts the samples in each file by reading its headers. The error names the file.
 profiler::Result<TarShards> countShards(std::vector<std::filesystem::path> files);
 
-/// A stream of images. Each thread that loads reads the files itself, forward, and passes over the samples that are
-/// not its own.
+/// A stream of images. Each loading thread reads the files itself, sequentially, and skips the samples of other
+/// threads.
 class TarStream final : public Dataset {
 public:
     TarStream(TarShards train, TarShards validation, std::int64_t classes, const ImageView& view);
@@ -41,7 +41,7 @@ private:
     std::int64_t m_classes;
     ImageView m_view;
     SampleSpec m_spec;
-    std::int64_t m_id; ///< tells this stream's readers from those of others
+    std::int64_t m_id; ///< distinguishes this stream's readers from those of others
 };
 
 } // namespace trainer::data

@@ -17,7 +17,7 @@ constexpr double kMostTurn = std::numbers::pi / 6;
 constexpr double kLeastScale = 0.8, kMostScale = 1.25;
 constexpr float kMostGain = 0.25F, kMostShift = 0.1F, kMostNoise = 0.1F;
 
-/// Turn about an axis (Rodrigues' formula).
+/// Rotation about an axis (Rodrigues' formula).
 Matrix turn(Vector axis, double angle)
 {
     const double length = std::hypot(axis[0], axis[1], axis[2]);
@@ -37,7 +37,7 @@ Matrix turn(Vector axis, double angle)
     return matrix;
 }
 
-/// Calls `visit(place in the volume, index in the cube)` for each voxel of the cube.
+/// Calls `visit(position in the volume, index in the cube)` for each voxel of the cube.
 template <class Visit>
 void forEachVoxel(const VolumeView& view, std::int64_t edge, Visit&& visit)
 {
@@ -56,10 +56,10 @@ void forEachVoxel(const VolumeView& view, std::int64_t edge, Visit&& visit)
             }
 }
 
-/// A place between two voxels of one axis.
+/// A position between two voxels along one axis.
 struct Between {
     std::int64_t low, high;
-    float share; ///< of the higher one
+    float share; ///< weight of the higher one
 };
 
 Between between(double place, std::int64_t size)
@@ -104,7 +104,7 @@ VolumeView randomView(const Volume& volume, std::int64_t edge, std::uint64_t see
         const double by = random.coin() ? -scale : scale;
         for (double& part : view.step[i])
             part *= by;
-        // The cube stays inside where it fits in.
+        // The cube stays inside the volume if it fits.
         const double room = std::max(static_cast<double>(volume.size[i] - edge) / 2, 0.0);
         view.centre[i] = static_cast<double>(volume.size[i] - 1) / 2 + random.real(-room, room);
     }
@@ -137,7 +137,7 @@ void cutValues(const Volume& volume, const VolumeView& view, std::int64_t edge, 
     }
     if (view.noise == 0)
         return;
-    // The sum of three has the bell's shape well enough, and a deviation of one half.
+    // The sum of three uniform numbers is close enough to a normal distribution; its standard deviation is one half.
     Random random(view.noiseSeed);
     for (float& value : out)
         value += view.noise * static_cast<float>(2 * (random.real() + random.real() + random.real() - 1.5));

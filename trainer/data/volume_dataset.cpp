@@ -27,10 +27,10 @@ Result<void> fromNpy(std::span<const std::uint8_t> bytes, const std::string& whe
     const auto& shape = header->shape;
     if ((shape.size() != 3 && shape.size() != 4) || header->elements() < 1 || header->elements() > kMostVoxels)
         return profiler::fail<"data.volume.shape", "its shape is {shape}">(
-            Error::Code::Invalid, where, "save depth × height × width, or channels before these",
+            Error::Code::Invalid, where, "save it as depth × height × width, or with channels before these",
             {{"shape", fmt::format("{}", fmt::join(shape, " × "))}});
     if (raw.size() != header->dataOffset + header->dataBytes())
-        return profiler::fail<"data.volume.length", "the header promises {wanted} bytes, the file has {have}">(
+        return profiler::fail<"data.volume.length", "the header declares {wanted} bytes, but the file has {have}">(
             Error::Code::Malformed, where, "save or copy the array again",
             {{"wanted", header->dataOffset + header->dataBytes()}, {"have", raw.size()}});
     std::copy(shape.end() - 3, shape.end(), out.size.begin());
@@ -40,7 +40,7 @@ Result<void> fromNpy(std::span<const std::uint8_t> bytes, const std::string& whe
     return {};
 }
 
-/// To mean 0 and deviation 1 over the volume: intensities of scanners have no unit that two of them share.
+/// Scales to mean 0 and deviation 1 over the volume: intensities of different scanners have no common unit.
 void standardise(Volume& volume)
 {
     FeatureStatistics statistics(1);
@@ -59,12 +59,12 @@ Result<void> checkLabels(const Volume& image, const Volume& labels, std::int64_t
     if (labels.channels != 1 || labels.size != image.size)
         return wrong(
             profiler::message<"data.volume.labels",
-                              "it has {voxels} voxels in {channels} channels, its image {image_voxels} ({image})">(
-                {{"voxels", fmt::format("{}", fmt::join(labels.size, " × "))},
-                 {"channels", labels.channels},
-                 {"image_voxels", fmt::format("{}", fmt::join(image.size, " × "))},
-                 {"image", files.image.string()}}),
-            "take labels that belong to the image");
+                              "it has {voxels} voxels in {channels} channels, but its image has {image_voxels} "
+                              "({image})">({{"voxels", fmt::format("{}", fmt::join(labels.size, " × "))},
+                                            {"channels", labels.channels},
+                                            {"image_voxels", fmt::format("{}", fmt::join(image.size, " × "))},
+                                            {"image", files.image.string()}}),
+            "use the labels that belong to the image");
     const auto most = static_cast<float>(classes);
     const auto bad = std::find_if(labels.values.begin(), labels.values.end(),
                                   [&](float value) { return !(value >= 0 && value < most); });
@@ -73,18 +73,18 @@ Result<void> checkLabels(const Volume& image, const Volume& labels, std::int64_t
     const std::int64_t at = bad - labels.values.begin();
     return wrong(profiler::message<
                      "data.volume.no_class",
-                     "the label {label} at depth {depth}, row {row}, column {column} is no class from 0 to {most}">(
+                     "the label {label} at depth {depth}, row {row}, column {column} is not a class from 0 to {most}">(
                      {{"label", *bad, fmt::format("{}", *bad)},
                       {"depth", at / (labels.size[1] * labels.size[2])},
                       {"row", at / labels.size[2] % labels.size[1]},
                       {"column", at % labels.size[2]},
                       {"most", classes - 1}}),
-                 "correct it, or set dataset.classes to how many there are");
+                 "correct it, or set dataset.classes to the number of classes");
 }
 
 } // namespace
 
-/// What a thread keeps from sample to sample.
+/// Memory that a thread reuses from sample to sample.
 struct VolumeDataset::Workspace {
     std::vector<std::uint8_t> imageFile, labelFile, space;
     Volume image, labels;
@@ -140,8 +140,8 @@ Result<void> VolumeDataset::read(Workspace& space, const VolumeFiles& files, std
     if (auto parsed = readVolume(files.labels, space.labelFile, space.space, space.labels); !parsed)
         return parsed;
     if (space.image.channels != m_spec.inputs[0].shape[0])
-        return profiler::fail<"data.volume.channels", "it has {channels} channels, the first volume has {first}">(
-            Error::Code::Malformed, files.image.string(), "keep volumes with other channels apart",
+        return profiler::fail<"data.volume.channels", "it has {channels} channels, but the first volume has {first}">(
+            Error::Code::Malformed, files.image.string(), "put volumes with other channels into another folder",
             {{"channels", space.image.channels}, {"first", m_spec.inputs[0].shape[0]}});
     if (auto good = checkLabels(space.image, space.labels, m_wishes.classes, files); !good)
         return good;

@@ -16,28 +16,28 @@ struct VolumeFiles {
 };
 
 struct VolumeWishes {
-    std::int64_t classes = 2, edge = 32; ///< of the cubes that the model gets, voxels
+    std::int64_t classes = 2, edge = 32; ///< edge: of the model's input cubes, voxels
     double validationShare = 0;
     bool normalise = true;
-    bool placeOnly = false; ///< to augment is to choose the place in the volume; somebody else does the rest
+    bool placeOnly = false; ///< the loader only chooses the position; the device augments
 };
 
 /// Reads a .nii, .nii.gz or .npy file: three dimensions, or four with the channels last (NIfTI) or first (NumPy).
-/// @param file, space  used again from call to call
+/// @param file, space  reused from call to call
 profiler::Result<void> readVolume(const std::filesystem::path& path, std::span<const std::uint8_t> file,
                                   std::vector<std::uint8_t>& space, Volume& out);
 
-/// Volumes in files, read whole for each sample, as they are too large to be kept.
+/// Volumes in files; each sample reads the whole file, because volumes are too large to keep in memory.
 class VolumeDataset final : public Dataset {
 public:
-    /// Looks at the first volume for the number of channels. @param files  at least one
+    /// Reads the number of channels from the first volume. @param files  at least one
     static profiler::Result<std::shared_ptr<const Dataset>> make(std::vector<VolumeFiles> files,
                                                                  const VolumeWishes& wishes);
 
     [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_split.of(split)); }
-    /// Cuts a cube out of a volume. Errors name the file, the sizes that differ, and the first voxel whose label is no
-    /// class.
+    /// Cuts a cube out of a volume. Errors name the file, the sizes that differ, and the first voxel whose label is not
+    /// a class.
     profiler::Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const SampleOut& out,
                                 const StageRecorder& stages) const override;
 

@@ -93,9 +93,8 @@ Notice explain(const std::exception& exception, std::int64_t step)
         std::string function = firstLine(text);
         if (function.ends_with('.'))
             function.pop_back();
-        return error(
-            message<"training.bad_gradient", "A gradient is NaN{at}: {why}">({at, index, {"why", function}}),
-            {}, "lower optimizer.learning_rate; debug.anomaly stopped the training at this operator");
+        return error(message<"training.bad_gradient", "A gradient is NaN{at}: {why}">({at, index, {"why", function}}),
+                     {}, "lower optimizer.learning_rate; debug.anomaly stopped the training at this operator");
     }
     if (text.find("view size is not compatible") != std::string::npos)
         return error(message<"training.order_of_dimensions",

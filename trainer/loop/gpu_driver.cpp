@@ -97,8 +97,7 @@ GpuState askGpuDriver()
     // Stays open: LibTorch's CUDA libraries use the same library later.
     void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-        return unusable(
-            message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", dlerror()}}));
+        return unusable(message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", dlerror()}}));
     const auto init = entry<Init>(library, "cuInit");
     const auto version = entry<GetInteger>(library, "cuDriverGetVersion");
     const auto count = entry<GetInteger>(library, "cuDeviceGetCount");

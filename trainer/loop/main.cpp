@@ -18,12 +18,14 @@ struct Arguments {
 
 void declare(CLI::App& app, Arguments& arguments)
 {
-    app.add_option("--config", arguments.config, "Configuration file (JSON); without it, all settings have their "
-                                                 "defaults");
+    app.add_option("--config", arguments.config,
+                   "Configuration file (JSON); without it, all settings have their "
+                   "defaults");
     app.add_option("--set", arguments.assignments, "Changes one setting (key=value); can be repeated");
     app.add_option("--trace", arguments.trace, "Writes a trace to this file");
-    app.add_option("--progress-fd", arguments.progressDescriptor, "Reports progress as JSON lines to this file "
-                                                                  "descriptor");
+    app.add_option("--progress-fd", arguments.progressDescriptor,
+                   "Reports progress as JSON lines to this file "
+                   "descriptor");
     app.add_flag("--turns", arguments.turns, "Waits for turns on stdin, for experiments");
     app.add_flag("--describe", arguments.describe, "Prints the trainer's capabilities as JSON");
 }

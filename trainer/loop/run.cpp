@@ -176,8 +176,7 @@ private:
         m_around.progress.warn(
             message<"training.loss_lost_goes_on",
                     "The loss is {loss} since step {step} or shortly before; the training continues because of "
-                    "run.on_nan">(
-                {{"loss", inWords(loss)}, {"step", index}}),
+                    "run.on_nan">({{"loss", inWords(loss)}, {"step", index}}),
             {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
 
@@ -228,8 +227,7 @@ private:
             if (const auto* record = std::get_if<protocol::Record>(&*command))
                 m_training.recordOps(record->steps);
             else if (std::holds_alternative<protocol::Turn>(*command))
-                m_around.progress.warn(
-                    message<"command.turn", "Turns need a trainer that was started with --turns">());
+                m_around.progress.warn(message<"command.turn", "Turns need a trainer that was started with --turns">());
             else if (const bool pause = std::holds_alternative<protocol::Pause>(*command); pause != paused)
                 setPaused(paused = pause);
         }

@@ -42,8 +42,7 @@ std::string keptLines(const fs::path& path, std::int64_t steps)
     if (!std::getline(file, line))
         return kept; // missing or empty: start a new log
     if (line != kColumns)
-        profiler::throwError<"log.not_a_log",
-                             "The resumed run cannot append to this file: it is not a training log">(
+        profiler::throwError<"log.not_a_log", "The resumed run cannot append to this file: it is not a training log">(
             Error::Code::Malformed, path.string(), "set run.log_file to another file");
     while (std::getline(file, line) && !file.eof()) {
         std::int64_t step = -1;

@@ -23,8 +23,7 @@ namespace {
 [[noreturn]] void throwNotWritten(const std::string& why, const fs::path& path)
 {
     throwError<"checkpoint.not_written", "The checkpoint cannot be written: {why}">(
-        Error::Code::Io, path.string(), "set run.checkpoint_path to a writable folder with free space",
-        {{"why", why}});
+        Error::Code::Io, path.string(), "set run.checkpoint_path to a writable folder with free space", {{"why", why}});
 }
 
 template <class Value>
@@ -106,8 +105,7 @@ SavedState loadState(const fs::path& path)
     std::ifstream file(path, std::ios::binary);
     if (!file)
         throwError<"checkpoint.not_read", "The checkpoint cannot be read: {why}">(
-            Error::Code::Io, path.string(), "set run.resume to a readable checkpoint",
-            {{"why", std::strerror(errno)}});
+            Error::Code::Io, path.string(), "set run.resume to a readable checkpoint", {{"why", std::strerror(errno)}});
     const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
     SavedState state;
     try {

@@ -31,9 +31,9 @@ void Training::warnOfKnobs()
                                 "Allocations are not recorded: LibTorch's own profiler uses the allocation listener">(),
                         std::string(key::autogradProfiler.name), "switch it off, as in any real training");
     if (m_config[key::nonBlocking] && !m_feed.runsBeside())
-        m_progress.warn(message<"transfer.copies_wait",
-                                "Only copies from pinned memory are asynchronous: these copies block">(),
-                        beside, "set loader.pin_memory too");
+        m_progress.warn(
+            message<"transfer.copies_wait", "Only copies from pinned memory are asynchronous: these copies block">(),
+            beside, "set loader.pin_memory too");
 }
 
 void Training::checkGradientsOf(const BatchTensors& batch)
@@ -71,8 +71,7 @@ void Training::tellOfBlocks()
 {
     if (m_config[key::checkpointing] != "off" && m_trainStep.checkpointing().costs().empty())
         m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing is recomputed">(),
-                        std::string(key::checkpointing.name),
-                        "choose another workload to use recomputation");
+                        std::string(key::checkpointing.name), "choose another workload to use recomputation");
     else if (m_config[key::checkpointing] == "cheap" && m_trainStep.checkpointing().decided()) {
         const auto costs = m_trainStep.checkpointing().costs();
         m_recording.setMetadata("checkpointing.blocks", partsText(costs));
