@@ -43,7 +43,7 @@ TEST(CompiledModel, ThatCannotBeUsedIsNamedAndTheModelValidates)
     expect({"eval.package=" + (folder.path() / "none.pt2").string()}, "No such file");
     expect({"eval.package=" + file.string()}, "set eval.package_sha256=" + hash);
     expect({"eval.package=" + file.string(), "eval.package_sha256=" + std::string(64, '0')}, "another file is trusted");
-    expect({"eval.package=" + file.string(), "eval.package_sha256=" + hash}, "no package that this LibTorch can load");
+    expect({"eval.package=" + file.string(), "eval.package_sha256=" + hash}, "this LibTorch cannot load the package");
 }
 
 #ifdef PYTHON_WITH_TORCH
@@ -112,7 +112,7 @@ TEST_F(CompiledByPython, WeightsWrittenIntoItsCodeAreRefused)
 {
     const auto run = trained("written.pt2");
     EXPECT_EQ(run.ended.status, 0) << run.ended.output;
-    EXPECT_THAT(told(run), AllOf(HasSubstr("the values of 'layers.3.bias' are written into its code"),
+    EXPECT_THAT(told(run), AllOf(HasSubstr("the values of 'layers.3.bias' are compiled into its code"),
                                  HasSubstr("always_keep_tensor_constants")));
 }
 
@@ -122,7 +122,7 @@ TEST_F(CompiledByPython, OfAnotherModelIsNotUsed)
     const auto run =
         train(s_folder->path(), {"eval.package=" + package.string(), "eval.package_sha256=" + sha256Of(package)});
     EXPECT_EQ(run.ended.status, 0) << run.ended.output;
-    EXPECT_THAT(told(run), HasSubstr("it is of another model: it has no weight '"));
+    EXPECT_THAT(told(run), HasSubstr("it belongs to another model: it has no weight '"));
 }
 #endif
 

@@ -98,14 +98,14 @@ Result<Arrays> find(const fs::path& path)
         return tl::unexpected(read.error());
     if (arrays.inputs && arrays.targets)
         return arrays;
-    return profiler::fail<"dataset.arrays.missing", "there is no array of {what}: none is named {names}">(
+    return profiler::fail<"dataset.arrays.missing", "there is no array of {what}: none has the name {names}">(
         Error::Code::NotFound, path.string(),
         "set dataset.path to a folder with inputs.npy and targets.npy, or to an .npz file with both",
         {{"what", arrays.inputs ? "targets" : "inputs"},
          {"names", fmt::format("{}", arrays.inputs ? fmt::join(kTargetNames, ", ") : fmt::join(kInputNames, ", "))}});
 }
 
-/// Sequences of measurements: a wave in noise, whose frequency is the class.
+/// Sequences of measurements: a noisy wave whose frequency is the class.
 Result<void> writeWaves(const fs::path& folder, std::int64_t samples, std::int64_t classes, const std::stop_token& stop)
 {
     std::vector<float> inputs;
@@ -155,9 +155,9 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind arrays()
 {
     return {"NumPy arrays",
-            "inputs.npy and targets.npy in a folder, or both in an .npz file; the first dimension counts samples. Two "
-            "dimensions of numbers are rows, of whole numbers tokens; three are sequences, four images, five volumes. "
-            "Without a path: sequences that are written once.",
+            "inputs.npy and targets.npy in a folder, or both in an .npz file; the first dimension is the sample index. "
+            "Two-dimensional arrays of floats are table rows, of integers tokens; three dimensions are sequences, four "
+            "images, five volumes. Without a path: generated sequences.",
             open};
 }
 

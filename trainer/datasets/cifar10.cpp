@@ -26,7 +26,7 @@ constexpr int kTrainFiles = 5;
 constexpr int kMostShift = 4; // px
 constexpr std::array<float, 3> kMean = {0.4914F, 0.4822F, 0.4465F}, kDeviation = {0.2470F, 0.2435F, 0.2616F};
 
-/// Where the model sees an image: moved, and mirrored or not.
+/// How the model sees an image: shifted, and possibly flipped.
 struct View {
     int dx = 0, dy = 0;
     bool mirrored = false;
@@ -55,7 +55,7 @@ public:
     Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
                       const data::StageRecorder& stages) const override
     {
-        // The files were read at the start; what is left of a sample's work is the shift and the conversion.
+        // The files were read when the dataset was opened; a sample only needs the shift and the conversion.
         const data::StageTimer timer(stages, stages.augment, index);
         View view;
         if (augmentSeed != 0) {
@@ -75,9 +75,9 @@ private:
     {
         return split == Split::Train ? m_train : m_validation;
     }
-    /// What black becomes.
+    /// The normalised value of black.
     [[nodiscard]] float bias(std::size_t plane) const { return m_normalise ? -kMean[plane] / kDeviation[plane] : 0; }
-    /// Outside of the image it is black.
+    /// The border around the shifted image is black.
     void show(const std::uint8_t* from, const View& view, std::size_t plane, float* to) const
     {
         const float scale = m_normalise ? 1 / (255 * kDeviation[plane]) : 1.0F / 255;
@@ -110,7 +110,7 @@ Result<void> writeFilesOf(const fs::path& folder, const std::string& name, std::
     return data::writeFile(folder / name, bytes);
 }
 
-/// Painted images in CIFAR-10's files: as many in each of the six.
+/// Painted images in CIFAR-10's file format: equally many in each of the six files.
 Result<void> writeImages(const fs::path& folder, std::int64_t samples, const std::stop_token& stop)
 {
     const std::int64_t each = std::max<std::int64_t>(samples / kTrainFiles, 1);
@@ -133,15 +133,15 @@ Result<void> appendFile(const fs::path& path, std::vector<std::uint8_t>& records
         return read;
     }
     if (bytes.empty() || bytes.size() % kRecord != 0)
-        return profiler::fail<"dataset.cifar10.length", "the file has {bytes} bytes, which is no number of whole "
+        return profiler::fail<"dataset.cifar10.length", "the file has {bytes} bytes, which is not a whole number of "
                                                         "images ({image_bytes} bytes each): it ends in image {image}">(
             Error::Code::Malformed, path.string(), "download or unpack the file again",
             {{"bytes", bytes.size()}, {"image_bytes", kRecord}, {"image", bytes.size() / kRecord}});
     for (std::size_t i = 0; i < bytes.size(); i += kRecord)
         if (bytes[i] >= kClasses)
             return profiler::fail<"dataset.cifar10.label",
-                                  "the label of image {image} is {label}, CIFAR-10 has 0 to 9">(
-                Error::Code::Malformed, path.string(), "take the binary version of CIFAR-10, not of CIFAR-100",
+                                  "the label of image {image} is {label}, but CIFAR-10 has labels 0 to 9">(
+                Error::Code::Malformed, path.string(), "use the binary version of CIFAR-10, not of CIFAR-100",
                 {{"image", i / kRecord}, {"label", bytes[i]}});
     records.insert(records.end(), bytes.begin(), bytes.end());
     return {};
@@ -178,8 +178,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind cifar10()
 {
     return {"CIFAR-10",
-            "The six files of CIFAR-10's binary version in one folder. Without a folder: painted images in such files, "
-            "written once.",
+            "The six files of CIFAR-10's binary version in one folder. Without a folder: generated painted images in "
+            "the same format.",
             open};
 }
 

@@ -24,7 +24,7 @@ constexpr int kGeneratedFeatures = 16;
 
 class Csv final : public data::Dataset {
 public:
-    /// @param classes  0: numbers are predicted
+    /// @param classes  0: the target is a number
     Csv(data::CsvTable table, data::RowSplit split, std::int64_t classes, bool normalise)
         : m_table(std::move(table)), m_split(std::move(split)), m_features(m_table.features.size())
     {
@@ -41,7 +41,7 @@ public:
     Result<void> load(Split split, std::int64_t index, std::uint64_t, const data::SampleOut& out,
                       const data::StageRecorder& stages) const override
     {
-        // The table was parsed at the start; what is left of a sample's work is to fetch its row.
+        // The table was parsed when the dataset was opened; a sample only needs a copy of its row.
         const data::StageTimer timer(stages, stages.read, index);
         const auto row = static_cast<std::size_t>(m_split.of(split)[static_cast<std::size_t>(index)]);
         std::copy_n(m_table.values.begin() + static_cast<std::ptrdiff_t>(row * m_features), m_features,
@@ -54,7 +54,8 @@ public:
     }
 
 private:
-    /// By the rows that train: the others must not be known. Numbers to be predicted stay as they are.
+    /// Uses the statistics of the training rows only, because validation rows must stay unseen. Numeric targets are not
+    /// changed.
     void standardise()
     {
         data::FeatureStatistics statistics(m_features);
@@ -72,7 +73,7 @@ private:
     data::SampleSpec m_spec;
 };
 
-/// Points around a centre for each class, with features of very different scales, as tables have them.
+/// Points around one centre per class, with features of very different scales, as is common in tables.
 Result<void> writeTable(const fs::path& folder, std::int64_t rows, std::int64_t classes, const std::stop_token& stop)
 {
     std::string text;
@@ -107,7 +108,7 @@ Result<fs::path> findTable(const fs::path& path)
     if (found.size() == 1)
         return found[0];
     return profiler::fail<"dataset.csv.files", "there are {count} *.csv files in the folder">(
-        Error::Code::NotFound, path.string(), "set dataset.path to the file that you mean", {{"count", found.size()}});
+        Error::Code::NotFound, path.string(), "set dataset.path to one of these files", {{"count", found.size()}});
 }
 
 Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
@@ -140,8 +141,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind csv()
 {
     return {"Table (CSV)",
-            "Comma-separated numbers with a line of names; one column (dataset.target_column) is predicted from the "
-            "others, as a class or as a number (dataset.target). Without a file: a table that is written once.",
+            "Comma-separated numbers with a header row of names; one column (dataset.target_column) is predicted from "
+            "the others, as a class or as a number (dataset.target). Without a file: a generated table.",
             open};
 }
 

@@ -34,9 +34,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind generated_images()
 {
     return {"Generated images",
-            "JPEG files of painted shapes and patterns, written once: real files that cost what photographs cost to "
-            "read and "
-            "decode, with classes that a small network learns.",
+            "JPEG files of painted shapes and patterns, generated once: real files that cost as much to read and "
+            "decode as photographs, with classes that a small network can learn.",
             open};
 }
 

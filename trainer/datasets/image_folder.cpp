@@ -9,9 +9,9 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
 {
     const std::string& folder = config[config::key::datasetPath];
     if (folder.empty())
-        return profiler::fail<"dataset.images.none_chosen", "no folder of images is chosen">(
+        return profiler::fail<"dataset.images.none_chosen", "no image folder is chosen">(
             profiler::Error::Code::Invalid, "dataset.path",
-            "set it to a folder that has one subfolder of images for each class");
+            "set it to a folder with one subfolder of images per class");
     auto tree = data::scanImageTree(folder, config[config::key::datasetValidation], progress, std::move(stop));
     if (!tree)
         return tl::unexpected(tree.error());
@@ -23,10 +23,9 @@ profiler::Result<std::shared_ptr<const data::Dataset>> open(const config::Traini
 
 data::DatasetKind image_folder()
 {
-    return {
-        "Folder of images",
-        "JPEG and PNG files in one subfolder for each class, or in train and val folders that have one for each class.",
-        open};
+    return {"Image folder",
+            "JPEG and PNG files in one subfolder per class, or in train and val folders with one subfolder per class.",
+            open};
 }
 
 } // namespace trainer::datasets

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostEdge = 1024;
 
 struct Samples {
     std::vector<std::uint8_t> pixels, labels;
-    data::ImageSize size; ///< of each image
+    data::ImageSize size; ///< size of each image
     [[nodiscard]] std::int64_t count() const { return std::ssize(labels); }
 };
 
@@ -53,7 +53,7 @@ public:
     Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
                       const data::StageRecorder& stages) const override
     {
-        // The file was read at the start; what is left of a sample's work is the shift and the conversion.
+        // The file was read when the dataset was opened; a sample only needs the shift and the conversion.
         const data::StageTimer timer(stages, stages.augment, index);
         int dx = 0, dy = 0;
         if (augmentSeed != 0) {
@@ -77,7 +77,7 @@ private:
     data::SampleSpec m_spec;
 };
 
-/// "train-images-idx3-ubyte", "train-images.idx3-ubyte", each plain or with ".gz": all are in circulation.
+/// "train-images-idx3-ubyte" or "train-images.idx3-ubyte", each with or without ".gz": all four forms are common.
 Result<fs::path> findFile(const fs::path& folder, const std::string& part, int dimensions)
 {
     const std::string dashed = fmt::format("{}-idx{}-ubyte", part, dimensions);
@@ -88,11 +88,10 @@ Result<fs::path> findFile(const fs::path& folder, const std::string& part, int d
             return folder / name;
         if (error)
             return profiler::fail<"dataset.mnist.unreadable", "the folder cannot be read: {why}">(
-                Error::Code::Permission, folder.string(), "give your user permission to read it",
-                {{"why", error.message()}});
+                Error::Code::Permission, folder.string(), "give your user read permission", {{"why", error.message()}});
     }
     return profiler::fail<"dataset.mnist.missing", "the file {file} (or {file}.gz) is missing">(
-        Error::Code::NotFound, folder.string(), "set dataset.path to the folder that holds MNIST's four files",
+        Error::Code::NotFound, folder.string(), "set dataset.path to the folder with MNIST's four files",
         {{"file", dashed}});
 }
 
@@ -114,7 +113,7 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
         return tl::unexpected(labels.error());
     const auto broken = [&](profiler::Message what) {
         return tl::unexpected(Error{Error::Code::Malformed, std::move(what), (folder / which).string() + "-*",
-                                    "take all four files from the same place"});
+                                    "use four files from the same source"});
     };
     const std::int64_t count = images->dimensions[0], height = images->dimensions[1], width = images->dimensions[2];
     if (count != labels->dimensions[0])
@@ -122,20 +121,20 @@ Result<Samples> readSamples(const fs::path& folder, const std::string& which)
             {{"images", count}, {"labels", labels->dimensions[0]}}));
     if (count == 0 || height < 1 || width < 1 || height > kMostEdge || width > kMostEdge)
         return broken(
-            profiler::message<"dataset.mnist.edge", "{images} images of {width} × {height} pixels cannot be used">(
+            profiler::message<"dataset.mnist.edge", "{images} images of {width} × {height} pixels are not supported">(
                 {{"images", count}, {"width", width}, {"height", height}}));
     const auto bad =
         std::find_if(labels->values.begin(), labels->values.end(), [](auto label) { return label >= kClasses; });
     if (bad != labels->values.end())
         return broken(
-            profiler::message<"dataset.mnist.label", "the label of image {image} is {label}, MNIST has 0 to 9">(
-                {{"image", bad - labels->values.begin()}, {"label", *bad}}));
+            profiler::message<"dataset.mnist.label", "the label of image {image} is {label}, but MNIST has labels 0 to "
+                                                     "9">({{"image", bad - labels->values.begin()}, {"label", *bad}}));
     return Samples{.pixels = std::move(images->values),
                    .labels = std::move(labels->values),
                    .size = {static_cast<int>(width), static_cast<int>(height)}};
 }
 
-/// Painted digits in MNIST's files: a tenth as many validate as train.
+/// Painted digits in MNIST's file format, with a tenth as many validation digits as training digits.
 Result<void> writeDigits(const fs::path& folder, std::int64_t count, const std::stop_token& stop)
 {
     for (const auto& [which, samples, seed] :
@@ -181,7 +180,7 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     }
     if (parts[0].size != parts[1].size)
         return profiler::fail<"dataset.mnist.sizes", "training and validation images differ in size">(
-            Error::Code::Malformed, folder->string(), "take all four files from the same place");
+            Error::Code::Malformed, folder->string(), "use four files from the same source");
     return std::make_shared<const Mnist>(std::move(parts[0]), std::move(parts[1]), config[config::key::normalize]);
 }
 
@@ -190,9 +189,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind mnist()
 {
     return {"MNIST",
-            "The four IDX files of MNIST, or of a set made like it, plain or as .gz, in one folder. Without a folder: "
-            "painted "
-            "digits, written once.",
+            "The four IDX files of MNIST or of a compatible dataset, plain or as .gz, in one folder. Without a folder: "
+            "generated painted digits.",
             open};
 }
 

@@ -20,13 +20,13 @@ using profiler::Result;
 constexpr std::int64_t kGeneratedShards = 10;
 constexpr int kQuality = 90;
 
-/// What is generated.
+/// Parameters of the generated data.
 struct Wanted {
     std::int64_t samples = 0, classes = 0;
     int edge = 0;
 };
 
-/// Painted images in tar files, dealt out so that each has all classes.
+/// Painted images in tar files, distributed so that each file has all classes.
 Result<void> writeShards(const fs::path& folder, const Wanted& wanted, const data::OpenProgress& progress,
                          const std::stop_token& stop)
 {
@@ -75,7 +75,7 @@ struct Shards {
     std::vector<fs::path> train, validation;
 };
 
-/// Folders train and val, or one folder whose last files validate.
+/// Folders train and val, or one folder whose last files are for validation.
 Result<Shards> findShards(const fs::path& folder, double validationShare)
 {
     Shards shards{tarsIn(folder / "train"), tarsIn(folder / "val")};
@@ -121,8 +121,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind stream()
 {
     return {"Stream of tar files",
-            "Images and their classes (.cls) in tar files, read from front to back as WebDataset has them; each worker "
-            "takes its share. Without a folder: painted images in such files, written once.",
+            "Images and their classes (.cls) in tar files, read sequentially in WebDataset's layout; each worker reads "
+            "its own part. Without a folder: generated painted images in the same format.",
             open};
 }
 

@@ -18,10 +18,10 @@ using data::Split;
 using profiler::Error;
 using profiler::Result;
 
-constexpr std::int64_t kBytes = 256;         // tokens when each byte is one
-constexpr std::int64_t kBytesPerSample = 64; // of a generated text, for each of dataset.samples
+constexpr std::int64_t kBytes = 256;         // number of tokens if each byte is one
+constexpr std::int64_t kBytesPerSample = 64; // length of a generated text per sample (dataset.samples)
 
-/// Windows of a text: tokens, and for each the one that follows.
+/// Windows of a text: tokens, and for each the next token.
 class Text final : public data::Dataset {
 public:
     Text(std::vector<std::uint32_t> tokens, std::int64_t vocabulary, std::int64_t context, double validationShare)
@@ -31,7 +31,7 @@ public:
         m_spec.inputs = {{data::Dtype::Int64, {context}}};
         m_spec.target = {data::Dtype::Int64, {context}};
         m_spec.classes = vocabulary;
-        // The end of the text validates: windows dealt out at random would share sentences.
+        // The end of the text is for validation: random windows would share sentences with the training windows.
         m_training = static_cast<std::int64_t>(static_cast<double>(m_tokens.size()) * (1 - validationShare));
     }
 
@@ -44,7 +44,7 @@ public:
     Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
                       const data::StageRecorder& stages) const override
     {
-        // The text was read and split into tokens at the start; what is left is to choose a window and to widen it.
+        // The text was tokenized when the dataset was opened; a sample only needs to choose a window and convert it.
         std::int64_t first = (split == Split::Train ? 0 : m_training) + index * m_context;
         if (augmentSeed != 0) {
             const data::StageTimer timer(stages, stages.augment, index);
@@ -65,7 +65,7 @@ private:
     data::SampleSpec m_spec;
 };
 
-/// A file, or all *.txt of a folder by name.
+/// A file, or all *.txt files of a folder in the order of their names.
 Result<std::vector<fs::path>> findTexts(const fs::path& path)
 {
     std::error_code error;
@@ -78,7 +78,7 @@ Result<std::vector<fs::path>> findTexts(const fs::path& path)
     std::sort(found.begin(), found.end());
     if (found.empty())
         return profiler::fail<"dataset.text.no_file", "there is no *.txt file in the folder">(
-            Error::Code::NotFound, path.string(), "set dataset.path to a text file, or to a folder of them");
+            Error::Code::NotFound, path.string(), "set dataset.path to a text file or to a folder of text files");
     return found;
 }
 
@@ -119,7 +119,7 @@ Result<Tokens> tokenise(const std::string& text, const std::string& tokenizer, c
     if (!encoder)
         return tl::unexpected(encoder.error());
     if (progress)
-        progress("splitting the text into tokens", 0, 0);
+        progress("tokenizing the text", 0, 0);
     tokens.vocabulary = encoder->vocabulary();
     if (auto encoded = encoder->encode(text, tokens.ids, stop); !encoded)
         return tl::unexpected(encoded.error());
@@ -149,7 +149,7 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     auto dataset = std::make_shared<const Text>(std::move(tokens->ids), tokens->vocabulary, context,
                                                 config[config::key::datasetValidation]);
     if (dataset->size(Split::Train) == 0)
-        return profiler::fail<"dataset.text.short", "the text is too short for one sample of {tokens} tokens">(
+        return profiler::fail<"dataset.text.short", "the text is too short for a single sample of {tokens} tokens">(
             Error::Code::Invalid, path->string(), "choose a longer text or a smaller dataset.context",
             {{"tokens", context}});
     return dataset;
@@ -160,8 +160,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind text()
 {
     return {"Text",
-            "A text file, or all *.txt files of a folder; bytes are its tokens, or what a byte-pair vocabulary "
-            "(dataset.tokenizer) makes of it. Without a path: sentences that are written once.",
+            "A text file, or all *.txt files of a folder; its tokens are bytes, or the tokens of a byte-pair "
+            "vocabulary (dataset.tokenizer). Without a path: generated sentences.",
             open};
 }
 

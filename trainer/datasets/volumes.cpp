@@ -15,12 +15,12 @@ namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
 
-// More volumes than this nobody needs to be convinced; each is a file of its own.
+// Enough volumes to demonstrate the training; each is a separate file.
 constexpr std::int64_t kMostGenerated = 64;
 constexpr std::int64_t kGeneratedEdge = 48;
 constexpr int kBodies = 4;
 
-/// An ellipsoid of a class.
+/// An ellipsoid of one class.
 struct Body {
     std::int64_t label;
     double centre[3], radius[3];
@@ -34,7 +34,7 @@ struct Body {
     }
 };
 
-/// Ellipsoids in noise: the brighter, the higher the class.
+/// Ellipsoids in noise: higher classes are brighter.
 void paintVolume(std::uint64_t seed, std::int64_t classes, data::Volume& image, data::Volume& labels)
 {
     data::Random random(seed);
@@ -68,7 +68,7 @@ void paintVolume(std::uint64_t seed, std::int64_t classes, data::Volume& image, 
 Result<void> writeVolumes(const fs::path& folder, std::int64_t count, std::int64_t classes,
                           const data::OpenProgress& progress, const std::stop_token& stop)
 {
-    std::error_code ignored; // what cannot be made is found when the first file is written
+    std::error_code ignored; // an error shows when the first file is written
     fs::create_directory(folder / "images", ignored);
     fs::create_directory(folder / "labels", ignored);
     data::Volume image, labels;
@@ -103,14 +103,14 @@ Result<std::vector<data::VolumeFiles>> findVolumes(const fs::path& folder)
             found.push_back({at->path(), folder / "labels" / at->path().filename()});
     std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.image < b.image; });
     if (found.empty())
-        return profiler::fail<"dataset.volumes.no_file", "there is no .nii, .nii.gz or .npy file in its folder images">(
+        return profiler::fail<"dataset.volumes.no_file", "there is no .nii, .nii.gz or .npy file in its folder "
+                                                         "'images'">(
             Error::Code::NotFound, folder.string(),
-            "set dataset.path to a folder with folders images and labels, which hold files of "
-            "the same names");
+            "set dataset.path to a folder with subfolders images and labels, which contain files of the same names");
     for (const data::VolumeFiles& files : found)
         if (!fs::exists(files.labels, error))
             return profiler::fail<"dataset.volumes.no_labels", "the volume has no labels: {labels}">(
-                Error::Code::NotFound, files.image.string(), "add the file, or take the volume away",
+                Error::Code::NotFound, files.image.string(), "add this file or remove the volume",
                 {{"labels", files.labels.string()}});
     return found;
 }
@@ -140,8 +140,8 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind volumes()
 {
     return {"Volumes",
-            "NIfTI or NumPy files in a folder images, and in a folder labels a file of the same name with the class of "
-            "each voxel. Without a folder: up to 64 volumes of ellipsoids in noise, written once.",
+            "NIfTI or NumPy files in a folder 'images', and files of the same names in a folder 'labels' with the "
+            "class of each voxel. Without a folder: up to 64 generated volumes of ellipsoids in noise.",
             open};
 }
 

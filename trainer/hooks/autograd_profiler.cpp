@@ -8,7 +8,7 @@ namespace trainer {
 namespace {
 
 using Activities = std::set<torch::profiler::impl::ActivityType>;
-std::int64_t total = 0; // the training's thread alone has scopes
+std::int64_t total = 0; // only the training thread has scopes
 
 } // namespace
 

@@ -4,15 +4,15 @@
 
 namespace trainer {
 
-/// LibTorch's own profiler (Kineto) over a scope, as somebody leaves it switched on: its events are counted and thrown
-/// away. Operators on the processor only: the GPU's work is recorded by ours, and both at once do not work.
+/// Runs LibTorch's own profiler (Kineto) in a scope, as if it had been left on by mistake: its events are counted and
+/// discarded. CPU operators only: Stepscope records the GPU's work, and both profilers cannot record it at once.
 class AutogradProfiler {
 public:
     AutogradProfiler();
     ~AutogradProfiler();
     AutogradProfiler(const AutogradProfiler&) = delete;
     AutogradProfiler& operator=(const AutogradProfiler&) = delete;
-    /// Events of all scopes so far.
+    /// Number of events in all scopes so far.
     [[nodiscard]] static std::int64_t events();
 };
 

@@ -17,7 +17,7 @@ constexpr int kElements = 16;
 constexpr std::int64_t kSamples = 2;
 constexpr double kStep = 1e-6;
 
-// The model in double and in evaluation mode while it lives. Weights in FP32 come back to the bit.
+// Converts the model to double precision and evaluation mode in a scope. FP32 weights are restored bit for bit.
 class InDouble {
 public:
     explicit InDouble(Network& network) : m_network(network), m_type(network.parameters().at(0).scalar_type())
@@ -34,7 +34,7 @@ public:
     InDouble& operator=(const InDouble&) = delete;
 
 private:
-    // Not Module::to(), which would make counters and indices numbers with a point as well.
+    // Module::to() is not used because it would convert counters and indices to floating point as well.
     void convert(at::ScalarType from, at::ScalarType to)
     {
         for (at::Tensor& parameter : m_network.parameters()) {
@@ -122,7 +122,7 @@ private:
     double difference(const at::Tensor& parameter, std::int64_t element)
     {
         at::Tensor data = parameter.detach();
-        // A mask picks the element whatever the order in memory.
+        // A mask selects the element independently of the memory order.
         at::Tensor mask = at::zeros({data.numel()}, data.options().dtype(at::kBool));
         mask[element].fill_(true);
         mask = mask.reshape(data.sizes());

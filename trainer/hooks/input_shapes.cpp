@@ -9,7 +9,7 @@ namespace trainer {
 
 namespace {
 
-// A list of more tensors than this (a foreach optimizer's) says nothing more by its tail.
+// The rest of a longer list (from a foreach optimizer) adds no information.
 constexpr std::size_t kMostOfAList = 16;
 
 void appendNumber(std::string& text, std::int64_t number)
@@ -21,7 +21,7 @@ void appendNumber(std::string& text, std::int64_t number)
 void appendSizes(std::string& text, const at::Tensor& tensor)
 {
     text += '[';
-    // A nested tensor has no sizes of its own.
+    // A nested tensor has no sizes.
     if (tensor.defined() && !tensor.is_nested()) {
         bool first = true;
         for (const std::int64_t size : tensor.sizes()) {

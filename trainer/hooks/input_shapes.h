@@ -5,10 +5,10 @@
 
 namespace trainer {
 
-/// Appends the sizes of an operator's inputs as the PyTorch profiler writes them: "[[32, 3, 224, 224], [], [[4],
-/// [4]]]". What is no tensor has "[]". Reads only; the tensors may be on any device.
+/// Appends the sizes of an operator's inputs in the format of the PyTorch profiler: "[[32, 3, 224, 224], [], [[4],
+/// [4]]]". Inputs that are not tensors appear as "[]". Only reads metadata; the tensors may be on any device.
 void appendInputShapes(std::string& text, const at::RecordFunction& function);
-/// Their types: "[float, Scalar, TensorList]"; "" for what is neither.
+/// Appends their types: "[float, Scalar, TensorList]"; "" for other inputs.
 void appendInputTypes(std::string& text, const at::RecordFunction& function);
 
 } // namespace trainer

@@ -14,7 +14,7 @@ using namespace profiler;
 
 namespace {
 
-constexpr std::size_t kDevices = 17; ///< the CPU and sixteen GPUs; beyond that nothing is told
+constexpr std::size_t kDevices = 17; ///< the CPU and sixteen GPUs; further devices are not reported
 constexpr std::size_t kMostAlive = 40;
 
 std::size_t placeOf(const c10::Device& device)
@@ -36,11 +36,11 @@ std::string nameOf(std::size_t place)
 
 } // namespace
 
-/// LibTorch keeps it by a shared pointer, and calls it on the thread that allocates.
+/// LibTorch keeps it in a shared pointer and calls it on the allocating thread.
 struct MemoryHook::State {
     class Reporter;
     struct Place {
-        std::uint32_t allocated = 0, reserved = 0; ///< counters; 0: not made
+        std::uint32_t allocated = 0, reserved = 0; ///< counters; 0: not created yet
         capture::AllocationLedger ledger;
     };
 
@@ -53,7 +53,7 @@ struct MemoryHook::State {
     void end();
 
     capture::Recorder& recorder;
-    capture::ThreadBuffer& training; ///< the lane of the thread that made the hook
+    capture::ThreadBuffer& training; ///< the buffer of the thread that created the hook
     std::array<Place, kDevices> places;
     std::array<std::once_flag, kDevices> made;
     std::unique_ptr<c10::DebugInfoGuard> guard;
@@ -94,14 +94,14 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
     else
         to.ledger.freed(at);
     const TraceTime now = TraceClock::now();
-    // The CPU's allocator does not always know its total; ours begins with the recording.
+    // The CPU allocator does not always know its total; our total starts with the recording.
     lane.sample(to.allocated, now,
                 static_cast<double>(place == 0 ? to.ledger.bytes() : static_cast<std::int64_t>(allocated)));
     if (place != 0)
         lane.sample(to.reserved, now, static_cast<double>(reserved));
 }
 
-/// Autograd's threads have no phases of their own: they are in the training's.
+/// Autograd threads have no phases; they work in the phase of the training thread.
 capture::AllocationOrigin MemoryHook::State::originOn(const capture::ThreadBuffer& lane) const
 {
     const capture::ThreadBuffer::Place own = lane.place();

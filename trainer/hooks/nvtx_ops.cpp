@@ -7,11 +7,11 @@ namespace trainer {
 
 namespace {
 
-// LibTorch's callback is a plain function: what it needs is global.
+// LibTorch's callback is a plain function, so its data is global.
 std::atomic<const profiler::capture::NvtxRanges*> currentRanges{nullptr};
 std::atomic<std::int64_t> given{0};
 
-/// What may end on another thread, as a collective call does: NVTX's pop would end another range there.
+/// Whether it may end on another thread, like a collective call: there, NVTX's pop would end another range.
 bool isAsync(const at::RecordFunction& function)
 {
     return function.scope() == at::RecordScope::USER_SCOPE && function.isAsync();

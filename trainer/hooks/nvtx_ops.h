@@ -7,15 +7,15 @@
 
 namespace trainer {
 
-/// Every operator of LibTorch as an NVTX range, as torch.autograd.profiler.emit_nvtx gives them, while it lives. One
-/// object a process; made and destroyed between steps.
+/// Emits every LibTorch operator as an NVTX range during its lifetime, like torch.autograd.profiler.emit_nvtx. One
+/// object per process; create and destroy it between steps.
 class NvtxOps {
 public:
     NvtxOps();
     ~NvtxOps();
     NvtxOps(const NvtxOps&) = delete;
     NvtxOps& operator=(const NvtxOps&) = delete;
-    /// Ranges given so far.
+    /// Number of ranges emitted so far.
     [[nodiscard]] static std::int64_t count();
 
 private:

@@ -11,26 +11,26 @@
 
 namespace trainer {
 
-/// What LibTorch tells of an operator when it begins.
+/// Information from LibTorch about an operator at its start.
 struct OpBegin {
     const char* name; ///< may be a temporary: intern it by content
     std::int64_t sequence;
-    profiler::ActivityKind kind; ///< CpuOp; UserAnnotation for a range that the program names itself
+    profiler::ActivityKind kind; ///< CpuOp; UserAnnotation for a range named by the program
     bool backward;
-    bool async;        ///< it is known to end on whichever thread, as a collective call is
-    const void* owner; ///< what the end has too: an operator may end on another thread without being known to
+    bool async;        ///< it may end on another thread, like a collective call
+    const void* owner; ///< identifies the operator at its end: any operator may end on another thread
 };
 
-/// LibTorch's callbacks for operators, which hand them to a sink: the one way by which the trainer's operators and
-/// those of Python's LibTorch are recorded. They are plain functions: what a sink needs is global.
+/// LibTorch's operator callbacks, which forward operators to a sink: used to record both the trainer's operators and
+/// those of Python's LibTorch. The callbacks are plain functions, so a sink's data is global.
 /// @tparam Sink  `static void begin(const OpBegin&)`, `static void begin(const OpBegin&, const std::string& shapes,
 ///               const std::string& types)` and `static void end(const void* owner)`, called on the thread where the
 ///               operator begins or ends
 template <class Sink>
 class OpCallbacks {
 public:
-    /// To be given to at::addGlobalCallback.
-    /// @param shapes  with the sizes and types of the inputs, which costs two texts an operator
+    /// The argument for at::addGlobalCallback.
+    /// @param shapes  with the sizes and types of the inputs, which costs two strings per operator
     static at::RecordFunctionCallback make(bool shapes)
     {
         return at::RecordFunctionCallback(shapes ? beginWithShapes : begin, end).needsInputs(shapes);
@@ -45,7 +45,7 @@ private:
                 .sequence = function.seqNr(),
                 .kind = user ? profiler::ActivityKind::UserAnnotation : profiler::ActivityKind::CpuOp,
                 .backward = scope == at::RecordScope::BACKWARD_FUNCTION,
-                .async = user && function.isAsync(), // of no others; asking is a call into LibTorch
+                .async = user && function.isAsync(), // false for all others, because the query is a call into LibTorch
                 .owner = &function};
     }
     static std::unique_ptr<at::ObserverContext> begin(const at::RecordFunction& function)
@@ -55,7 +55,7 @@ private:
     }
     static std::unique_ptr<at::ObserverContext> beginWithShapes(const at::RecordFunction& function)
     {
-        thread_local std::string shapes, types; // keep their memory
+        thread_local std::string shapes, types; // reused, so that they keep their memory
         shapes.clear();
         types.clear();
         appendInputShapes(shapes, function);

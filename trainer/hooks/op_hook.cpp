@@ -12,8 +12,8 @@ using namespace profiler;
 
 namespace {
 
-// LibTorch's callback is a plain function: what it needs is global. The generation tells threads that the recorder they
-// know is another one's.
+// LibTorch's callback is a plain function, so its data is global. The generation tells a thread that its cached buffer
+// belongs to an earlier recorder.
 std::atomic<capture::Recorder*> currentRecorder{nullptr};
 std::atomic<std::uint64_t> generation{0};
 

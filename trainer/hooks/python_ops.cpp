@@ -3,21 +3,21 @@
 #include <string_view>
 #include <torch/headeronly/version.h>
 
-/// A library of its own, for Python's LibTorch: the trainer's callbacks, which hand operators to the injection
-/// library's C functions. The Python module loads it where the program's LibTorch is the one that it was built for,
-/// since it is called with LibTorch's own objects. Its file's name says which one that is.
+/// A separate library for Python's LibTorch: the trainer's callbacks, which forward operators to the C functions of the
+/// injection library. The Python module loads it only if the program's LibTorch is the one that it was built for,
+/// because it receives LibTorch's own objects. The file name contains that version.
 #define STEPSCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
-static_assert(std::string_view(TORCH_VERSION) == STEPSCOPE_TORCH_VERSION, "the file's name tells the version");
+static_assert(std::string_view(TORCH_VERSION) == STEPSCOPE_TORCH_VERSION, "the file name contains the version");
 static_assert(_GLIBCXX_USE_CXX11_ABI == 1, "the Python module expects a LibTorch with the C++11 ABI");
 
 using Begin = void (*)(const char* name, std::int64_t sequence, int flags, const char* shapes, const char* types,
                        const void* owner);
 using End = void (*)(const void* owner);
 
-// Set before the callbacks are added, and never changed while they are there.
+// Set before the callbacks are added and not changed while they are active.
 Begin beginOp = nullptr;
 End endOp = nullptr;
 at::CallbackHandle handle = 0; // 0: off
@@ -40,7 +40,7 @@ struct IntoFunctions {
 
 } // namespace
 
-/// Has all threads' operators told from here on. @param begin, end  the injection library's functions
+/// Reports the operators of all threads from now on. @param begin, end  the injection library's functions
 STEPSCOPE_EXPORT void stepscope_ops_on(Begin begin, End end, int shapes)
 {
     if (handle != 0)
@@ -50,7 +50,7 @@ STEPSCOPE_EXPORT void stepscope_ops_on(Begin begin, End end, int shapes)
     handle = at::addGlobalCallback(trainer::OpCallbacks<IntoFunctions>::make(shapes != 0));
 }
 
-/// No more of them.
+/// Stops reporting operators.
 STEPSCOPE_EXPORT void stepscope_ops_off()
 {
     if (handle != 0)

@@ -55,7 +55,7 @@ at::MemoryFormat formatFor(std::int64_t dimensions, at::MemoryFormat format)
 
 BatchTensors placed(const BatchTensors& batch, at::Device device, at::MemoryFormat format)
 {
-    // The copies block: the buffer goes back to the loader as soon as the batch is let go.
+    // Blocking copies: the buffer returns to the loader as soon as the batch is released.
     BatchTensors there;
     there.count = batch.count;
     for (const at::Tensor& input : batch.inputs)

@@ -8,8 +8,8 @@
 
 namespace trainer {
 
-/// A batch as the model takes it: the first dimension of every tensor counts the samples, the others and the element
-/// types are those of the data set's spec.
+/// A batch as the model's input: the first dimension of each tensor is the sample index; the other dimensions and the
+/// element types are those of the dataset's spec.
 struct BatchTensors {
     std::vector<at::Tensor> inputs;
     at::Tensor target;
@@ -18,14 +18,15 @@ struct BatchTensors {
     [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// The batch's own memory as tensors, without a copy. The memory goes back to the loader when the last of them is gone.
+/// The batch's own memory as tensors, without a copy. The memory returns to the loader when the last tensor is
+/// destroyed.
 BatchTensors viewOf(const data::Batch& batch, const data::SampleSpec& spec);
-/// On the device, images and volumes in the memory format of the model; the tensors of `batch` themselves where that is
-/// what they are already.
+/// The batch on the device, with images and volumes in the model's memory format; returns the tensors of `batch` if
+/// they already match.
 BatchTensors placed(const BatchTensors& batch, at::Device device, at::MemoryFormat format);
-/// `format` for a tensor of so many dimensions: volumes have a channels-last order of their own, other tensors none.
+/// `format` for a tensor with this many dimensions: volumes have their own channels-last format, other tensors none.
 at::MemoryFormat formatFor(std::int64_t dimensions, at::MemoryFormat format);
-/// Page-locked memory for batches; needs a GPU.
+/// Page-locked memory for batches; requires a GPU.
 data::BufferAllocator pinnedAllocator();
 
 } // namespace trainer

@@ -6,13 +6,14 @@
 
 namespace trainer {
 
-/// A place in a block whose operators are quick and keep much: norms, activations, softmax, upsampling. It ends with
-/// the layer that reads them, which is not run again: only its input is. Who sets `runs` changes how it runs.
+/// A part of a block whose operators are fast but store much: norms, activations, softmax, upsampling. It ends with the
+/// layer that consumes their output; that layer does not run again, only its input is recomputed. Setting `runs`
+/// changes how the part runs.
 class CheapPart final : public torch::nn::Module {
 public:
     using Run = std::function<at::Tensor(torch::nn::Module&, at::TensorList, const BlockFunction&)>;
 
-    /// @param owner  holds the batch norms of `part`
+    /// @param owner  contains the batch norms of `part`
     /// @param part  as for recomputed()
     at::Tensor run(torch::nn::Module& owner, at::TensorList inputs, const BlockFunction& part) const
     {

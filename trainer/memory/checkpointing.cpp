@@ -15,7 +15,7 @@ namespace trainer {
 
 namespace {
 
-// The first pass allocates and chooses algorithms: it says nothing about those after it.
+// The first pass allocates memory and chooses algorithms, so its times are not representative.
 constexpr int kMeasuredPasses = 2;
 
 void waitFor(at::Device device)
@@ -29,13 +29,13 @@ void waitFor(at::Device device)
 } // namespace
 
 struct Checkpointing::State {
-    // What is recomputed or not.
+    // A part that may be recomputed.
     struct Part {
         std::string name;
         std::shared_ptr<RecomputeCost> cost = std::make_shared<RecomputeCost>();
         bool recomputed = false;
     };
-    // What the forward pass of a block takes, and keeps of what is not recomputed.
+    // Duration of a block's forward pass, and the bytes that its parts without recomputation store.
     struct Pass {
         double seconds = 0;
         std::int64_t keptBytes = 0;
@@ -163,8 +163,8 @@ std::string choiceText(const std::vector<Checkpointing::Cost>& costs)
             sum.freedBytes += cost.freedBytes;
         }
     std::ostringstream text;
-    text << std::fixed << std::setprecision(1) << "Recomputed are " << chosen << " of " << costs.size()
-         << " parts of the model: in each pass they take " << sum.seconds * 1e3 << " ms and free "
+    text << std::fixed << std::setprecision(1) << "Recomputing " << chosen << " of " << costs.size()
+         << " parts of the model, which in each pass takes " << sum.seconds * 1e3 << " ms and frees "
          << static_cast<double>(sum.freedBytes) / 1e6 << " MB";
     return text.str();
 }

@@ -10,35 +10,35 @@ namespace trainer {
 
 class Network;
 
-/// Runs parts of a model again in the backward pass instead of keeping what they computed. Gradients are the same to
-/// the bit: random numbers and mixed precision are those of the first run, and batch norms update their statistics only
-/// in the first.
+/// Runs parts of a model again in the backward pass instead of storing their activations. Gradients are bit-identical:
+/// random numbers and mixed precision are those of the first run, and batch norms update their statistics only in the
+/// first run.
 class Checkpointing {
 public:
     enum class Choice {
         Off,
-        All,  ///< each block: what goes from one to the next is kept, and within one while it is differentiated
-        Cheap ///< the cheap parts of blocks, and blocks that name none, which free more bytes per second of
-              ///< recomputation than the model keeps per second of its forward pass. Until that is measured, in the
-              ///< first passes, all of them.
+        All,  ///< each block: tensors between blocks are stored, and those within a block only during its backward pass
+        Cheap ///< the cheap parts of blocks, and blocks without named parts, if they free more bytes per second of
+              ///< recomputation than the model stores per second of its forward pass. All of them until this is
+              ///< measured in the first passes.
     };
-    /// What a part costs and frees.
+    /// Cost and benefit of recomputing a part.
     struct Cost {
         std::string part;
-        double seconds = 0;          ///< of its recomputation
-        std::int64_t freedBytes = 0; ///< of the backward pass, beyond what goes in and out
+        double seconds = 0;          ///< duration of its recomputation
+        std::int64_t freedBytes = 0; ///< freed until the backward pass, without inputs and outputs
         bool recomputed = false;
     };
 
-    /// Wraps the blocks of `network`, which must outlive it.
+    /// Wraps the blocks of `network`, which must outlive this object.
     Checkpointing(Network& network, Choice choice, at::Device device);
     ~Checkpointing();
     Checkpointing(const Checkpointing&) = delete;
     Checkpointing& operator=(const Checkpointing&) = delete;
 
-    /// Costs are known and, with Choice::Cheap, parts are chosen.
+    /// Whether costs are known and, with Choice::Cheap, the parts are chosen.
     [[nodiscard]] bool decided() const;
-    /// Empty where the model has no blocks: nothing of it can be recomputed.
+    /// Empty if the model has no blocks: then nothing can be recomputed.
     [[nodiscard]] std::vector<Cost> costs() const;
 
 private:
@@ -46,9 +46,9 @@ private:
     std::shared_ptr<State> m_state; // shared with the wrapped blocks
 };
 
-/// "layer0.scores (recomputed): 0.20 ms, 1.10 MB; …": each part.
+/// "layer0.scores (recomputed): 0.20 ms, 1.10 MB; …": all parts.
 std::string partsText(const std::vector<Checkpointing::Cost>& costs);
-/// How many are recomputed, and what that takes and frees: a sentence without its full stop.
+/// The number of recomputed parts, the time they take and the memory they free: a sentence without its full stop.
 std::string choiceText(const std::vector<Checkpointing::Cost>& costs);
 
 } // namespace trainer

@@ -10,7 +10,7 @@ namespace trainer {
 namespace {
 
 std::atomic<std::int64_t> held = 0, most = 0;
-c10::DeleterFnPtr real = nullptr; // set before the first allocation, never again
+c10::DeleterFnPtr real = nullptr; // set before the first allocation, then constant
 
 void took(void* data)
 {
@@ -28,7 +28,7 @@ void giveBack(void* data)
     real(data);
 }
 
-// LibTorch's own, which tells the profiler, with a count around it.
+// Wraps LibTorch's allocator, which reports to the profiler, and counts its memory.
 class Counted final : public c10::Allocator {
 public:
     explicit Counted(c10::Allocator& allocator) : m_allocator(allocator) {}
@@ -54,7 +54,7 @@ void countCpuMemory()
     static const bool counts = [] {
         c10::Allocator* allocator = c10::GetCPUAllocator();
         real = allocator->raw_deleter();
-        auto* counted = new Counted(*allocator); // never freed: tensors may outlive whatever would
+        auto* counted = new Counted(*allocator); // never freed: tensors may outlive any owner
         c10::SetCPUAllocator(counted);
         return true;
     }();

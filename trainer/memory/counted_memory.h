@@ -4,13 +4,13 @@
 
 namespace trainer {
 
-/// From the first call on, counts what LibTorch's allocator of the processor hands out, on all threads. What was handed
-/// out before stays out of it, and so does memory of others: of libraries, and the loader's batches.
+/// From the first call on, counts the memory of LibTorch's CPU allocator on all threads. It does not count earlier
+/// allocations and memory that is allocated in other ways: by libraries, and for the loader's batches.
 void countCpuMemory();
 
-/// Bytes that tensors on the processor hold, as the C library rounds them; 0 where nothing is counted.
+/// Bytes held by CPU tensors, as rounded by the C library; 0 without counting.
 std::int64_t cpuTensorBytes();
-/// The most that they held at once, since the counting or the last restart of it.
+/// The peak since counting began or was restarted.
 std::int64_t peakCpuTensorBytes();
 void restartPeakCpuTensorBytes();
 

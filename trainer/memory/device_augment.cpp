@@ -12,10 +12,10 @@ namespace trainer {
 
 namespace {
 
-// grid_sampler's names for how it interpolates, and for what lies outside.
+// grid_sampler's values for interpolation and padding.
 constexpr std::int64_t kLinear = 0, kNearest = 1, kBorder = 1;
 
-// Numbers of their own: those of the device's generator belong to the model.
+// Uses a separate generator, because the device's default generator belongs to the model.
 at::Tensor noiseLike(const at::Tensor& values, std::uint64_t seed)
 {
     at::Generator generator = at::globalContext().defaultGenerator(values.device()).clone();
@@ -26,19 +26,19 @@ at::Tensor noiseLike(const at::Tensor& values, std::uint64_t seed)
     return at::randn(values.sizes(), generator, values.options());
 }
 
-// Made on the host, used on the device: by way of page-locked memory, since a copy from any other waits for all that
-// the device has to do.
+// Copies from the host to the device through page-locked memory, because a copy from pageable memory waits for all of
+// the device's work.
 at::Tensor onDevice(const at::Tensor& made, at::Device device)
 {
     return device.is_cuda() ? made.pin_memory().to(device, made.scalar_type(), true) : made.to(device);
 }
 
-// Where each place of the shifted rows or columns comes from, and whether it lies in the picture.
+// The source of each position in the shifted rows or columns, and whether it is inside the image.
 struct Origin {
     at::Tensor place, inside;
 };
 
-/// @param shifts, mirrored  of each picture, on its device
+/// @param shifts, mirrored  per image, on its device
 Origin origins(std::int64_t size, const at::Tensor& shifts, const at::Tensor& mirrored)
 {
     const at::Tensor along = at::arange(size, shifts.options()).unsqueeze(0);
@@ -72,8 +72,8 @@ at::Tensor cropped(const at::Tensor& images, std::uint64_t seed)
     const at::NoGradGuard noGradients;
     const std::int64_t count = images.size(0);
     const auto height = static_cast<double>(images.size(2)), width = static_cast<double>(images.size(3));
-    // A map for each image from the place in the result, -1 … 1, to the place in the picture: a few numbers, made on
-    // the host from the loader's own dice.
+    // An affine map per image from positions in the result, -1 … 1, to positions in the image: a few numbers, drawn on
+    // the host from the loader's random generator.
     const at::Tensor maps = at::zeros({count, 2, 3}, at::kFloat);
     auto map = maps.accessor<float, 3>();
     data::Random seeds(seed);
@@ -95,7 +95,7 @@ at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std:
     const at::NoGradGuard noGradients;
     const std::int64_t count = images.size(0), height = images.size(2), width = images.size(3);
     const auto most = static_cast<std::uint32_t>(how.mostShift);
-    const at::Tensor drawn = at::empty({3, count}, at::kLong); // right, down, mirrored
+    const at::Tensor drawn = at::empty({3, count}, at::kLong); // right, down, flipped
     auto draw = drawn.accessor<std::int64_t, 2>();
     data::Random random(seed);
     for (std::int64_t i = 0; i < count; ++i) {
@@ -119,8 +119,8 @@ Turned turned(const at::Tensor& volumes, const at::Tensor& labels, std::uint64_t
     const std::int64_t count = volumes.size(0), edge = volumes.size(4);
     data::Volume cube;
     cube.size = {edge, edge, edge};
-    // As data::VolumeView has it: a step along an axis of the cube is a way along the axes of the volume. Both are
-    // cubes of one size, so that the same numbers hold from -1 to 1. grid_sampler counts axes from the last.
+    // As in data::VolumeView: a step along an axis of the cube is a vector in the volume. Both are cubes of the same
+    // size, so the same numbers apply from -1 to 1. grid_sampler numbers the axes from the last.
     const at::Tensor maps = at::zeros({count, 3, 4}, at::kFloat), changes = at::zeros({3, count}, at::kFloat);
     auto map = maps.accessor<float, 3>();
     auto change = changes.accessor<float, 2>();

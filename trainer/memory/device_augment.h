@@ -7,23 +7,23 @@
 
 namespace trainer {
 
-/// Augments a batch on its own device as the data set says (SampleSpec::augment): the distribution is the loader's,
-/// and which choices each sample gets depends on the seed alone.
+/// Augments a batch on its own device according to SampleSpec::augment: the distribution is the loader's, and each
+/// sample's random choices depend only on the seed.
 void augment(BatchTensors& batch, const data::SampleSpec& spec, std::uint64_t seed);
 
-/// Crops and mirrors each image at random, as the loader does it on the processor: same shares of the area, ratios,
-/// places and mirroring (data::randomCrop), resampled bilinearly.
-/// @param images  samples × channels × height × width, the whole picture
+/// Crops and flips each image at random, like the loader on the CPU: same area, aspect ratios, positions and flips
+/// (data::randomCrop), with bilinear resampling.
+/// @param images  samples × channels × height × width, uncropped
 at::Tensor cropped(const at::Tensor& images, std::uint64_t seed);
 
-/// Moves each image by whole pixels, and mirrors half of them where `how` says so.
+/// Shifts each image by whole pixels, and flips half of them if `how` says so.
 /// @param images  samples × channels × height × width
 at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std::uint64_t seed);
 
-/// Turns, scales and mirrors cubes about their centres (data::randomView), changes brightness and adds noise. Outside
-/// of a cube its nearest voxel goes on.
+/// Rotates, scales and flips cubes about their centres (data::randomView), changes brightness and adds noise. Outside a
+/// cube, its nearest voxel is repeated.
 /// @param volumes  samples × channels × edge × edge × edge, interpolated between voxels
-/// @param labels  samples × edge × edge × edge, the nearest
+/// @param labels  samples × edge × edge × edge, nearest neighbour
 struct Turned {
     at::Tensor volumes, labels;
 };

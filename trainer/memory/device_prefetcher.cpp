@@ -17,11 +17,11 @@ bool augmentsOnDevice(const config::TrainingConfig& config, const data::SampleSp
     return config[key::augmentOnDevice] && config[key::augment] && spec.augment.kind != data::BatchAugment::Kind::None;
 }
 
-// Copies on a stream of their own, so that the device computes meanwhile.
+// Copies on a separate stream, so that the device can compute at the same time.
 struct DevicePrefetcher::Stream {
     explicit Stream(at::Device device) : guard(device.type()), own(guard.getStreamFromGlobalPool(device)) {}
 
-    // The loader fills a batch's memory again as soon as its tensors are gone, which is when it was copied.
+    // Releases the tensors of finished copies, so that the loader can reuse their memory.
     void letGoOfCopied()
     {
         while (!onTheWay.empty() && onTheWay.front().copied.query())
@@ -57,7 +57,7 @@ DevicePrefetcher::~DevicePrefetcher()
     try {
         m_stream->own.synchronize();
     } catch (const std::exception&) {
-        // The device has failed, which is what the training ends with: no copy is on the way any more.
+        // The device has failed, which also ends the training: no copy is in flight any more.
     }
 }
 
@@ -77,7 +77,7 @@ BatchTensors DevicePrefetcher::copied(const BatchTensors& batch)
     done.record(m_stream->own);
     const c10::Stream computing = m_stream->guard.getStream(m_device);
     done.block(computing);
-    // The allocator must not give the memory to the side stream again while the training still reads it.
+    // The allocator must not reuse this memory on the copy stream while the training still reads it.
     for (at::Tensor& input : there.inputs) {
         input.record_stream(computing);
         input = input.contiguous(formatFor(input.dim(), m_format));
@@ -93,7 +93,7 @@ void DevicePrefetcher::addNoise(BatchTensors& batch) const
     at::Tensor& input = batch.inputs[0];
     if (m_noise == 0 || !input.is_floating_point())
         return;
-    // Made on the host, the noise takes the way of the batch itself.
+    // The noise is drawn on the host and copied in the same way as the batch.
     const at::Tensor noise =
         m_createOnDevice
             ? at::randn(input.sizes(), input.options())
@@ -103,8 +103,8 @@ void DevicePrefetcher::addNoise(BatchTensors& batch) const
 
 namespace {
 
-// As a collate function copies it: into page-locked memory where the batch lies in such, or the copy to the device
-// would be a slow one.
+// Copies like a collate function: into page-locked memory if the batch is in such memory; otherwise the copy to the
+// device would be slow.
 at::Tensor copyOf(const at::Tensor& tensor, bool pinned)
 {
     if (!pinned)

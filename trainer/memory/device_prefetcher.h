@@ -9,21 +9,21 @@
 
 namespace trainer {
 
-/// Whether batches of this data set are augmented on the device instead of by the loader.
+/// Whether batches of this dataset are augmented on the device instead of in the loader.
 bool augmentsOnDevice(const config::TrainingConfig& config, const data::SampleSpec& spec);
 
-/// What becomes of a loaded batch before the model gets it: tensors on its memory or in their own, noise, augmentation,
-/// the copy to the device. One thread.
+/// Prepares a loaded batch for the model: tensors on the loader's memory or copies, noise, augmentation, the copy to
+/// the device. Single-threaded.
 class DevicePrefetcher {
 public:
     DevicePrefetcher(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device);
     ~DevicePrefetcher();
 
-    /// For the model, on its device. What is queued on the device's current stream after this may use it.
-    /// @param train  a batch to train on: noise, and augmentation on the device
+    /// The batch on the model's device. Work queued afterwards on the device's current stream may use it.
+    /// @param train  a training batch: adds noise and augments on the device
     /// @param seed  of this batch's augmentation on the device
     BatchTensors place(const data::Batch& batch, bool train, std::uint64_t seed);
-    /// Whether copies run beside the training: a batch is best placed before it is needed.
+    /// Whether copies are asynchronous: it then pays to place a batch before it is needed.
     [[nodiscard]] bool runsBeside() const { return m_stream != nullptr; }
 
 private:
@@ -36,7 +36,7 @@ private:
     bool m_share, m_nonBlocking, m_createOnDevice, m_augmentOnDevice;
     double m_noise;
     struct Stream;
-    std::unique_ptr<Stream> m_stream; // for copies that run beside the training; null: none
+    std::unique_ptr<Stream> m_stream; // for asynchronous copies; null: none
 };
 
 } // namespace trainer

@@ -6,14 +6,14 @@
 
 namespace trainer {
 
-/// Most bytes that were in use at once so far: of the GPU's allocator, or of the process on the processor.
+/// Peak of the bytes in use so far: of the GPU's allocator, or of the process on a CPU.
 std::int64_t peakBytes(c10::Device device);
-/// Which of the two: "tensors" or "process", as protocol::Done::peakOf has it.
+/// Which of the two: "tensors" or "process", as in protocol::Done::peakOf.
 std::string_view peakOf(c10::Device device);
-/// Bytes that tensors on the device hold; on the processor of those since countCpuMemory().
+/// Bytes held by tensors on the device; on the CPU, only by those created since countCpuMemory().
 std::int64_t tensorBytes(c10::Device device);
-/// Most bytes that tensors on the device held at once so far. On the processor those since countCpuMemory(): without
-/// libraries, the loader's batches and what the C library keeps of freed memory, so that it is the same in every run.
+/// Peak of the bytes held by tensors on the device so far. On the CPU, only by those created since countCpuMemory():
+/// without libraries, the loader's batches and freed memory that the C library keeps, so that it is equal in every run.
 std::int64_t peakTensorBytes(c10::Device device);
 
 } // namespace trainer

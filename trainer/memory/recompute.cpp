@@ -20,7 +20,7 @@ namespace autograd = torch::autograd;
 
 constexpr const char *kKnob = "checkpointing", *kHint = "set checkpointing=off";
 
-// The states of the generators that a block may draw from, at the time it is made.
+// The states, at construction, of the generators that a block may use.
 class RandomState {
 public:
     explicit RandomState(at::Device device)
@@ -46,7 +46,7 @@ private:
     std::vector<std::pair<at::Generator, at::Tensor>> m_states;
 };
 
-// While it lives, random numbers are those of another time.
+// Restores earlier generator states in a scope.
 class RandomStateAside {
 public:
     RandomStateAside(at::Device device, RandomState& other) : m_real(device) { other.restore(); }
@@ -58,8 +58,8 @@ private:
     RandomState m_real;
 };
 
-// While it lives, batch norms update copies of their statistics. The tensors are exchanged, not overwritten: what was
-// saved for the backward pass must not change.
+// Lets batch norms update copies of their statistics in a scope. The tensors are exchanged, not overwritten, because
+// tensors saved for the backward pass must not change.
 class StatisticsAside {
 public:
     explicit StatisticsAside(torch::nn::Module& module)
@@ -94,7 +94,7 @@ private:
     std::vector<std::pair<at::Tensor*, at::Tensor>> m_real;
 };
 
-// Ends a recomputation that has all that is needed.
+// Ends a recomputation once it has everything that is needed.
 struct Enough {};
 
 void waitFor(at::Device device)
@@ -105,15 +105,15 @@ void waitFor(at::Device device)
     guard.getStream(device).synchronize();
 }
 
-// Parameters are there anyway, and so are views of them: a linear layer keeps its transposed weight.
+// Parameters are in memory anyway, and so are views of them: a linear layer stores its transposed weight.
 bool staysAnyway(const at::Tensor& tensor)
 {
     const at::TensorBase& owner = tensor.is_view() ? tensor._base() : tensor;
     return owner.is_leaf() && owner.requires_grad();
 }
 
-// One pass through a block. Held by the operators that need its tensors, all of one device and so of one thread of the
-// backward pass.
+// One pass through a block. Owned by the operators that need its tensors; all are on one device and therefore on one
+// thread of the backward pass.
 class Frame {
 public:
     Frame(BlockFunction block, torch::nn::Module& module, std::vector<at::Tensor> inputs,
@@ -139,7 +139,7 @@ public:
         return output;
     }
 
-    // The number of a tensor that is not kept.
+    // Returns the number of a tensor that is not stored.
     std::size_t drop(const at::Tensor& tensor)
     {
         m_dropped.push_back({tensor.sizes().vec(), tensor.scalar_type()});
@@ -168,7 +168,7 @@ private:
         at::ScalarType type;
     };
 
-    // Takes what the second run would keep.
+    // Collects the tensors that the second run would store.
     class Collected final : public autograd::SavedVariableHooks {
     public:
         Collected(std::vector<at::Tensor>& found, std::size_t wanted) : m_found(found), m_wanted(wanted) {}
@@ -182,7 +182,7 @@ private:
         }
         at::Tensor call_unpack_hook() override
         {
-            profiler::throwError<"recompute.backward", "A recomputed block runs a backward pass of its own">(
+            profiler::throwError<"recompute.backward", "A recomputed block runs its own backward pass">(
                 profiler::Error::Code::Unsupported, kKnob, kHint);
         }
 
@@ -191,7 +191,7 @@ private:
         std::size_t m_wanted;
     };
 
-    // Each storage once, although views of it may be kept several times.
+    // Counts each storage once, although several views of it may be saved.
     [[nodiscard]] std::int64_t freedBytes(const at::Tensor& output) const
     {
         std::set<const c10::StorageImpl*> seen = {output.storage().unsafeGetStorageImpl()};
@@ -227,7 +227,7 @@ private:
             same = found[i].sizes() == m_dropped[i].sizes && found[i].scalar_type() == m_dropped[i].type;
         if (!same)
             profiler::throwError<"recompute.differs",
-                                 "A recomputed block computed other tensors in the second forward pass">(
+                                 "A recomputed block produced other tensors in its second forward pass">(
                 profiler::Error::Code::Unsupported, kKnob, kHint);
         m_again = std::move(found);
     }
@@ -248,7 +248,7 @@ private:
     BlockFunction m_block;
     torch::nn::Module& m_module;
     std::vector<at::Tensor> m_inputs;
-    std::vector<std::int64_t> m_versions; // of the inputs
+    std::vector<std::int64_t> m_versions; // versions of the inputs
     at::Device m_device;
     std::optional<at::ScalarType> m_autocast;
     RandomState m_random;
@@ -258,7 +258,7 @@ private:
     std::vector<at::Tensor> m_again;
 };
 
-// In the place of a tensor that an operator would have kept.
+// Replaces a tensor that an operator would have saved.
 class Dropped final : public autograd::SavedVariableHooks {
 public:
     explicit Dropped(std::shared_ptr<Frame> frame) : m_frame(std::move(frame)) {}

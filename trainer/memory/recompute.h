@@ -15,17 +15,17 @@ namespace trainer {
 /// A part of a forward pass: tensors in, one out.
 using BlockFunction = std::function<at::Tensor(at::TensorList)>;
 
-/// What it frees and costs to compute a part again.
+/// Memory freed and time spent by recomputing a part.
 struct RecomputeCost {
-    std::int64_t freedBytes = 0; ///< of what it would have kept for the backward pass, beyond what goes in and out
-    double seconds = 0;          ///< of its last recomputation
+    std::int64_t freedBytes = 0; ///< bytes that it would have stored for the backward pass, without inputs and outputs
+    double seconds = 0;          ///< duration of its last recomputation
 };
 
-/// Runs `block` without keeping anything but what goes in and parameters. The first of its operators that is
-/// differentiated runs it again, up to the last tensor that they need: what comes after that is not computed twice.
-/// Where no gradients are recorded, it just runs. What else the block reads must be captured by value.
-/// @param module  holds the block's batch norms; must outlive the backward pass
-/// @param cost  filled in where given; the device is then waited for
+/// Runs `block` and stores only its inputs, outputs and parameters. In the backward pass, the first of its operators
+/// runs the block again, up to the last tensor that the operators need: the rest is not computed twice. If gradients
+/// are disabled, it simply runs the block. Everything else that the block reads must be captured by value.
+/// @param module  contains the block's batch norms; must outlive the backward pass
+/// @param cost  filled in if not null; measuring waits for the device
 at::Tensor recomputed(const BlockFunction& block, torch::nn::Module& module, std::vector<at::Tensor> inputs,
                       std::shared_ptr<RecomputeCost> cost = nullptr);
 

@@ -10,7 +10,7 @@ namespace autograd = torch::autograd;
 
 thread_local SavedTensors* current = nullptr;
 
-// Where LibTorch asks for hooks: its engine has none of its own.
+// LibTorch asks the engine for hooks, but its own engine has none.
 class Engine final : public autograd::Engine {
 public:
     std::unique_ptr<autograd::SavedVariableHooks> get_default_saved_variable_hooks() override

@@ -6,8 +6,8 @@
 
 namespace trainer {
 
-/// While it lives, what operators on its thread keep for the backward pass goes to the hooks that `make` makes, one for
-/// each tensor: what torch.autograd.graph.saved_tensors_hooks is in Python. The last one made is asked.
+/// During its lifetime, tensors that operators on its thread save for the backward pass go to hooks from `make`, one
+/// per tensor: the equivalent of Python's torch.autograd.graph.saved_tensors_hooks. The most recent object is used.
 class SavedTensors {
 public:
     using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -17,9 +17,9 @@ public:
     SavedTensors(const SavedTensors&) = delete;
     SavedTensors& operator=(const SavedTensors&) = delete;
 
-    /// Some hooks are set on this thread.
+    /// Whether hooks are set on this thread.
     static bool areHooked();
-    /// What the thread's operators are to give their tensors to; null: they keep them themselves.
+    /// The hooks for the next tensor saved on this thread; null: operators save tensors themselves.
     static std::unique_ptr<torch::autograd::SavedVariableHooks> hooksOfThread();
 
 private:

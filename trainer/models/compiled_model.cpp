@@ -25,7 +25,7 @@ using profiler::message;
 
 namespace {
 
-/// A copy of what was trusted: the file itself may be another by the time it is loaded. The loader unpacks it.
+/// A copy of the verified bytes, because the file itself may change before it is loaded. The loader unpacks it.
 class TemporaryFile {
 public:
     explicit TemporaryFile(const std::string& content)
@@ -35,13 +35,13 @@ public:
         const int file = ::mkstemps(m_path.data(), 4);
         if (file < 0)
             profiler::throwError<"package.no_temporary_file", "its temporary copy {file} cannot be created: {why}">(
-                profiler::Error::Code::Io, m_path, "set TMPDIR to a folder that can be written",
+                profiler::Error::Code::Io, m_path, "set TMPDIR to a writable folder",
                 {{"file", m_path}, {"why", std::strerror(errno)}});
         const bool written = ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
         ::close(file);
         if (!written) {
             ::unlink(m_path.c_str());
-            profiler::throwError<"package.no_room", "there is no room for its temporary copy {file}">(
+            profiler::throwError<"package.no_room", "there is no space for its temporary copy {file}">(
                 profiler::Error::Code::NoSpace, m_path, "free space there, or set TMPDIR to another folder",
                 {{"file", m_path}});
         }
@@ -55,11 +55,11 @@ private:
     std::string m_path;
 };
 
-/// Single numbers and vectors of at most so many become part of the compiled code, unless PyTorch is told otherwise.
+/// Scalars and vectors up to this size become part of the compiled code, unless PyTorch is configured otherwise.
 /// Source: torch/_inductor/graph.py, get_attr and can_inline_constant.
 constexpr std::int64_t kWrittenIntoCode = 8;
 
-/// Where this process's LibTorch lies.
+/// The folder of this process's LibTorch.
 std::filesystem::path libraryFolder()
 {
     std::filesystem::path found;
@@ -75,13 +75,13 @@ std::filesystem::path libraryFolder()
     return found;
 }
 
-/// Packages are linked to the whole of LibTorch, of which this program has only what it needs, and look for it in the
-/// system's folders.
+/// Packages are linked to all LibTorch libraries, but this program loads only the ones it needs, and packages search in
+/// the system's folders.
 void openWholeLibTorch()
 {
     if (!::dlopen((libraryFolder() / "libtorch.so").c_str(), RTLD_LAZY | RTLD_GLOBAL))
-        profiler::throwError<"package.no_libtorch", "the LibTorch that it is linked to cannot be loaded: {why}">(
-            profiler::Error::Code::Unavailable, {}, "repair the installation of LibTorch", {{"why", ::dlerror()}});
+        profiler::throwError<"package.no_libtorch", "the LibTorch libraries that it needs cannot be loaded: {why}">(
+            profiler::Error::Code::Unavailable, {}, "reinstall LibTorch", {{"why", ::dlerror()}});
 }
 
 std::string reason(const std::exception& failure)
@@ -91,7 +91,7 @@ std::string reason(const std::exception& failure)
     return text.substr(0, text.find('\n'));
 }
 
-/// Names as Python has them; a TorchScript module's have slashes here.
+/// Names as in Python; a TorchScript module's names have slashes here.
 std::string pythonName(std::string name)
 {
     std::replace(name.begin(), name.end(), '/', '.');
@@ -122,7 +122,7 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     const std::string path = config[key::evalPackage];
     if (path.empty())
         return nullptr;
-    // Half precision of either side is three digits.
+    // With half precision on either side, three digits are reliable.
     std::unique_ptr<CompiledModel> model(new CompiledModel(network, device, config[key::amp] == "off" ? 0.01 : 0.05));
     model->m_path = path;
     const auto content =
@@ -136,9 +136,9 @@ std::unique_ptr<CompiledModel> CompiledModel::open(const config::TrainingConfig&
     } catch (const profiler::Failure& failure) {
         model->giveUp(failure.error().what, failure.error().hint);
     } catch (const std::exception& failure) {
-        model->giveUp(message<"package.not_loaded", "it is no package that this LibTorch can load: {why}">(
-                          {{"why", reason(failure)}}),
-                      "make it with torch._inductor.aoti_compile_and_package of PyTorch 2.11");
+        model->giveUp(
+            message<"package.not_loaded", "this LibTorch cannot load the package: {why}">({{"why", reason(failure)}}),
+            "create it with torch._inductor.aoti_compile_and_package of PyTorch 2.11");
     }
     return model;
 }
@@ -162,7 +162,7 @@ void CompiledModel::giveUp(const profiler::Message& why, const std::string& hint
 void CompiledModel::load(const std::string& content)
 {
     using torch::inductor::AOTIModelPackageLoader;
-    // Without it, compiled code believes in the shapes that it was made for, and reads beyond smaller ones.
+    // Otherwise compiled code assumes the shapes that it was compiled for, and reads beyond the end of smaller inputs.
     ::setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", 1);
     const TemporaryFile file(content);
     const auto metadata = AOTIModelPackageLoader::load_metadata_from_package(file.path(), "model");
@@ -170,9 +170,9 @@ void CompiledModel::load(const std::string& content)
     const std::string here = m_device.is_cpu() ? "cpu" : "cuda";
     if (made != metadata.end() && made->second != here)
         return giveUp(
-            message<"package.device", "it was compiled for the device {package}, and the training runs on {here}">(
+            message<"package.device", "it was compiled for the device {package}, but the training runs on {here}">(
                 {{"package", made->second}, {"here", here}}),
-            "export and compile the model on the device that it is to run on");
+            "export and compile the model on the device of the training");
     openWholeLibTorch();
     m_package = std::make_unique<AOTIModelPackageLoader>(
         file.path(), "model", false, 1, m_device.has_index() ? m_device.index() : c10::DeviceIndex(-1));
@@ -190,7 +190,7 @@ void CompiledModel::checkWeights()
             return;
         if (tensor.dim() <= 1 && tensor.numel() <= kWrittenIntoCode && tensor.is_floating_point())
             written = name;
-        else if (!isBuffer) // what is not needed to go forward may be missing
+        else if (!isBuffer) // weights that the forward pass does not need may be missing
             lacking = name;
     };
     for (const auto& item : m_network.named_parameters())
@@ -198,12 +198,12 @@ void CompiledModel::checkWeights()
     for (const auto& item : m_network.named_buffers())
         look(item.key(), item.value(), true);
     if (!lacking.empty())
-        giveUp(
-            message<"package.no_weight", "it is of another model: it has no weight '{weight}'">({{"weight", lacking}}),
-            "compile the model that is trained here, or leave eval.package empty");
+        giveUp(message<"package.no_weight", "it belongs to another model: it has no weight "
+                                            "'{weight}'">({{"weight", lacking}}),
+               "compile the model that is trained here, or leave eval.package empty");
     else if (!written.empty())
         giveUp(message<"package.constant_weight",
-                       "the values of '{weight}' are written into its code, where training cannot change them">(
+                       "the values of '{weight}' are compiled into its code, where training cannot change them">(
                    {{"weight", written}}),
                "compile it with inductor_configs={\"always_keep_tensor_constants\": True}");
 }
@@ -223,7 +223,7 @@ void CompiledModel::updateWeights()
         add(item.key(), item.value());
     for (const auto& item : m_network.named_buffers())
         add(item.key(), item.value());
-    // The package's own constants stay as they are.
+    // The package's own constants are not changed.
     m_package->load_constants(weights, false, false);
 }
 
@@ -238,7 +238,7 @@ std::optional<at::Tensor> CompiledModel::run(const BatchTensors& batch)
     } catch (const c10::OutOfMemoryError&) {
         throw;
     } catch (const std::exception&) {
-        // It says on stderr what it does not like, and here only that there was something.
+        // It prints the details to stderr; the exception only says that there was an error.
     }
     return std::nullopt;
 }
@@ -247,18 +247,18 @@ Pass CompiledModel::compared(const BatchTensors& batch, Pass own)
 {
     m_compared = true;
     if (own.targets.const_data_ptr() != batch.target.const_data_ptr()) {
-        giveUp(message<"package.own_targets", "this model makes its own targets, which a package does not">(),
+        giveUp(message<"package.own_targets", "this model makes its own targets, which a package cannot do">(),
                "leave eval.package empty");
         return own;
     }
     const auto answer = run(batch);
     if (!answer) {
-        giveUp(message<"package.inputs", "it does not take inputs of the shape {shape}">({{"shape", shapesOf(batch)}}),
-               "export it with an example of that shape, and with a dynamic first dimension");
+        giveUp(message<"package.inputs", "it does not accept inputs of shape {shape}">({{"shape", shapesOf(batch)}}),
+               "export it with an example of that shape and a dynamic first dimension");
         return own;
     }
     if (answer->sizes() != own.predictions.sizes()) {
-        giveUp(message<"package.outputs", "it gives {package} where the model gives {model}">(
+        giveUp(message<"package.outputs", "it returns {package}, but the model returns {model}">(
                    {{"package", textOf(answer->sizes())}, {"model", textOf(own.predictions.sizes())}}),
                "compile the model that is trained here");
         return own;
@@ -266,12 +266,12 @@ Pass CompiledModel::compared(const BatchTensors& batch, Pass own)
     const at::Tensor truth = own.predictions.detach().to(at::kFloat);
     const double largest = truth.abs().max().item<double>();
     const double worst = (answer->to(at::kFloat) - truth).abs().max().item<double>();
-    // Not greater: a difference that is no number is one.
+    // Written with <= so that NaN counts as a difference.
     if (!(worst <= m_tolerance * largest)) {
-        giveUp(
-            message<"package.numbers", "it gives other numbers than the model: they differ by {worst}, of {largest}">(
-                {{"worst", worst, textOf(worst)}, {"largest", largest, textOf(largest)}}),
-            "compile the model that is trained here, in evaluation mode");
+        giveUp(message<"package.numbers", "its results differ from the model's by {worst}, while the largest value is "
+                                          "{largest}">(
+                   {{"worst", worst, textOf(worst)}, {"largest", largest, textOf(largest)}}),
+               "compile the model that is trained here, in evaluation mode");
         return own;
     }
     m_notice = notice(
@@ -291,8 +291,8 @@ Pass CompiledModel::forward(const BatchTensors& batch, const std::function<Pass(
     if (!std::exchange(m_toldOfShapes, true))
         m_notice = notice(Notice::Severity::Warning,
                           message<"validation.batch_refused",
-                                  "The compiled model does not take a batch of {batch}: the model itself runs such">(
-                              {{"batch", batch.count}}),
+                                  "The compiled model does not accept a batch of {batch}: the model itself runs such "
+                                  "batches">({{"batch", batch.count}}),
                           m_path, "export it with a dynamic first dimension");
     return model();
 }

@@ -16,23 +16,23 @@ class AOTIModelPackageLoader;
 
 namespace trainer {
 
-/// The model's forward pass as a package of AOTInductor (torch._inductor.aoti_compile_and_package), for validation.
-/// Gets the weights of the training before each pass. Where it cannot be used the model itself runs, and a notice says
-/// why. One thread.
+/// The model's forward pass as an AOTInductor package (torch._inductor.aoti_compile_and_package), for validation.
+/// Receives the current weights before each pass. If it cannot be used, the model itself runs and a notice gives the
+/// reason. Single-threaded.
 class CompiledModel {
 public:
-    /// @param network  whose weights the package takes, by name
+    /// @param network  provides the package's weights by name
     /// @return null without eval.package
     static std::unique_ptr<CompiledModel> open(const config::TrainingConfig& config, Network& network,
                                                c10::Device device);
     ~CompiledModel();
 
-    /// The weights are others since the last pass.
+    /// Call it when the weights have changed since the last pass.
     void weightsChanged() { m_stale = true; }
-    /// Its first answer is held against the model's own.
+    /// The first result is compared with the model's own.
     /// @param model  runs the model itself
     Pass forward(const BatchTensors& batch, const std::function<Pass()>& model);
-    /// What the user should know, once each.
+    /// Notices for the user, once each.
     std::optional<config::protocol::Notice> takeNotice();
 
 private:
@@ -46,9 +46,9 @@ private:
 
     Network& m_network;
     c10::Device m_device;
-    double m_tolerance; // of its answers, as a share of the largest
+    double m_tolerance; // tolerance for its results, relative to the largest value
     std::string m_path;
-    std::unique_ptr<torch::inductor::AOTIModelPackageLoader> m_package; // null: given up
+    std::unique_ptr<torch::inductor::AOTIModelPackageLoader> m_package; // null: not usable
     bool m_stale = true, m_compared = false, m_toldOfShapes = false;
     std::optional<config::protocol::Notice> m_notice;
 };

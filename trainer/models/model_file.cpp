@@ -25,7 +25,7 @@ std::string shapeText(at::IntArrayRef shape)
     return text.empty() ? "a number" : text;
 }
 
-/// "3,32,32;128" as shapes; nullopt for anything else.
+/// Parses "3,32,32;128" as shapes; nullopt for anything else.
 std::optional<std::vector<std::vector<std::int64_t>>> parseShapes(const std::string& text)
 {
     std::vector<std::vector<std::int64_t>> shapes(1);
@@ -54,7 +54,7 @@ std::string sha256(const std::string& bytes)
     std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
     unsigned int size = 0;
     if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
-        profiler::throwError<"model_file.no_sha256", "OpenSSL does not offer SHA-256 on this machine">(
+        profiler::throwError<"model_file.no_sha256", "OpenSSL does not provide SHA-256 on this machine">(
             Error::Code::Unsupported, {}, "check the configuration of OpenSSL (OPENSSL_CONF)");
     constexpr const char* kDigits = "0123456789abcdef";
     std::string text;
@@ -77,12 +77,11 @@ Result<std::string> readTrusted(const CodeFile& file)
     const std::string hash = sha256(content);
     if (hash == file.trustedSha256)
         return content;
-    const std::string why = file.trustedSha256.empty() ? "nobody said yet that this file may be run"
+    const std::string why = file.trustedSha256.empty() ? "this file has not been trusted yet"
                                                        : "another file is trusted, with SHA-256 " + file.trustedSha256;
     return profiler::fail<"model_file.untrusted",
-                          "a model file is code and can do whatever you can do; {why}. Its SHA-256 is {hash}">(
-        Error::Code::Permission, file.path,
-        "if you trust where it comes from, set " + std::string(file.trustKey) + "=" + hash,
+                          "a model file contains code that runs with your permissions; {why}. Its SHA-256 is {hash}">(
+        Error::Code::Permission, file.path, "if you trust its source, set " + std::string(file.trustKey) + "=" + hash,
         {{"why", why}, {"hash", hash}});
 }
 
@@ -109,17 +108,17 @@ Result<void> checkShapes(const ModelOptions& options)
     };
     const bool classes = options.data.target.dtype == data::Dtype::Int64;
     if (options.loss != "given" && classes != (options.loss == "cross_entropy"))
-        return failed(profiler::message<"model_file.loss",
-                                        "model.loss={loss} does not go with the data set's targets, {targets}">(
-                          {{"loss", options.loss}, {"targets", toText(options.data.target)}}),
-                      classes ? "set model.loss=cross_entropy" : "set model.loss=mse");
+        return failed(
+            profiler::message<"model_file.loss", "model.loss={loss} does not match the dataset's targets, {targets}">(
+                {{"loss", options.loss}, {"targets", toText(options.data.target)}}),
+            classes ? "set model.loss=cross_entropy" : "set model.loss=mse");
     if (options.inputShapes.empty())
         return {};
     const auto wanted = parseShapes(options.inputShapes);
     if (!wanted)
-        return failed(
-            profiler::message<"model_file.shapes", "'{shapes}' are no shapes">({{"shapes", options.inputShapes}}),
-            "write model.input_shapes as in 3,32,32 or 128;128");
+        return failed(profiler::message<"model_file.shapes", "'{shapes}' is not a valid "
+                                                             "list of shapes">({{"shapes", options.inputShapes}}),
+                      "write model.input_shapes as 3,32,32 or, for two inputs, 128;128");
     std::string wants, gives;
     bool same = wanted->size() == options.data.inputs.size();
     for (const auto& shape : *wanted)
@@ -129,9 +128,9 @@ Result<void> checkShapes(const ModelOptions& options)
         gives += (gives.empty() ? "" : " and ") + shapeText(options.data.inputs[i].shape);
     }
     if (!same)
-        return failed(profiler::message<"model_file.inputs", "the model takes {wants}, the data set gives {gives}">(
+        return failed(profiler::message<"model_file.inputs", "the model takes {wants}, but the dataset gives {gives}">(
                           {{"wants", wants}, {"gives", gives}}),
-                      "choose another data set or dataset.image_size, or correct model.input_shapes");
+                      "choose another dataset or dataset.image_size, or correct model.input_shapes");
     return {};
 }
 
@@ -140,11 +139,10 @@ void checkAnswer(const ModelOptions& options, const Pass& pass)
     const Objective objective = objectiveOf(options);
     const at::Tensor& answer = pass.predictions;
     const auto fails = [&](profiler::Message what) {
-        throw profiler::Failure(
-            {Error::Code::Invalid, std::move(what), options.path,
-             "choose the data set or the model.loss that the model was made for, or another model"});
+        throw profiler::Failure({Error::Code::Invalid, std::move(what), options.path,
+                                 "choose the dataset or the model.loss that the model was made for, or another model"});
     };
-    // Only made for a failure: this runs in every step.
+    // Built only on failure, because this function runs in every step.
     using profiler::MessageParameter;
     const auto output = [&] { return MessageParameter("output", shapeText(answer.sizes())); };
     const auto targets = [&] { return MessageParameter("targets", shapeText(pass.targets.sizes())); };
@@ -152,10 +150,10 @@ void checkAnswer(const ModelOptions& options, const Pass& pass)
     const std::int64_t dimensions = pass.targets.dim();
     if (objective == Objective::Given && answer.numel() != 1)
         fails(profiler::message<"model_file.no_loss",
-                                "model.loss=given needs one number, the loss; the model returns {output}">({output()}));
+                                "model.loss=given needs a scalar, the loss; the model returns {output}">({output()}));
     if (objective == Objective::Numbers && answer.sizes() != pass.targets.sizes())
         fails(profiler::message<"model_file.output_shape",
-                                "model.loss=mse needs an output of the targets' shape, {targets}; the model returns "
+                                "model.loss=mse needs an output with the targets' shape, {targets}; the model returns "
                                 "{output}">({targets(), output()}));
     if (objective == Objective::Tokens && (answer.dim() != dimensions + 1 || answer.size(-1) < options.data.classes))
         fails(profiler::message<"model_file.token_scores",

@@ -10,24 +10,24 @@
 
 namespace trainer {
 
-/// A file that is code, and the knobs that name it and say that it may be run.
+/// A file with code, and the knobs for its path and its trusted SHA-256.
 struct CodeFile {
     std::string path, trustedSha256;
     std::string_view pathKey = "model.path", trustKey = "model.trusted_sha256";
 };
-/// The bytes of such a file, given out only when its SHA-256 is the one that the configuration trusts; the error says
-/// path and SHA-256, so that whoever asks the user can show both.
+/// Returns the bytes of such a file only if its SHA-256 is the trusted one of the configuration; the error contains
+/// path and SHA-256, so that the caller can show both to the user.
 profiler::Result<std::string> readTrusted(const CodeFile& file);
-/// Of the user's model.
+/// The same for the user's model.
 profiler::Result<std::string> readTrusted(const ModelOptions& options);
-/// SHA-256 in lower-case hexadecimal. Throws profiler::Failure where OpenSSL does not offer it.
+/// SHA-256 in lower-case hexadecimal. Throws profiler::Failure if OpenSSL does not provide it.
 std::string sha256(const std::string& bytes);
 
-/// What a model of the user's is trained for: model.loss, with data of this kind.
+/// The objective of the user's model: model.loss with data of this kind.
 Objective objectiveOf(const ModelOptions& options);
-/// Whether model.input_shapes, where it is given, is what the data set gives. The error has both.
+/// Checks that model.input_shapes, if given, matches the dataset. The error contains both.
 profiler::Result<void> checkShapes(const ModelOptions& options);
-/// Throws profiler::Failure, naming both shapes, when the loss cannot compare the model's output with the targets.
+/// Throws profiler::Failure with both shapes if the loss cannot compare the model's output with the targets.
 void checkAnswer(const ModelOptions& options, const Pass& pass);
 
 } // namespace trainer

@@ -11,7 +11,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-// Wu and He, Group Normalization, 2018: 32 groups; fewer for thin layers.
+// Wu and He, Group Normalization, 2018: 32 groups; fewer for layers with few channels.
 constexpr std::int64_t kGroups = 32;
 
 template <class Layer>
@@ -24,8 +24,8 @@ private:
     Layer m_layer;
 };
 
-/// Batch statistics of a single value are none: such a batch (the last of an epoch may have one sample) is normalised
-/// by what was seen before, where LibTorch's own layer throws.
+/// Batch statistics of a single value are undefined: such a batch (the last of an epoch may have one sample) is
+/// normalised with the running statistics; LibTorch's own layer throws.
 template <class Layer>
 class BatchWrapped final : public Norm {
 public:

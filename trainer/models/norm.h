@@ -14,9 +14,9 @@ public:
     virtual at::Tensor forward(const at::Tensor& x) = 0;
 };
 
-/// @param dimensions  of what it is given, samples and channels included: 2 for features, 4 for images, 5 for volumes
+/// @param dimensions  of the input, including samples and channels: 2 for features, 4 for images, 5 for volumes
 std::shared_ptr<Norm> makeNorm(NormKind kind, std::int64_t channels, int dimensions);
-/// Whether a layer directly before such a norm has a bias: where no norm takes it away it always has.
+/// Whether a layer directly before such a norm has a bias: always if the norm does not cancel it.
 bool hasBias(const ModelOptions& options);
 
 } // namespace trainer

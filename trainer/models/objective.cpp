@@ -12,13 +12,13 @@ at::Tensor crossEntropy(const at::Tensor& scores, const at::Tensor& targets)
     return at::cross_entropy_loss(scores, targets, {}, at::Reduction::Mean, kIgnored);
 }
 
-/// Scores as samples × classes, a row for each position.
+/// Scores as samples × classes, with one row per position.
 at::Tensor byPosition(const at::Tensor& scores)
 {
     return scores.reshape({-1, scores.size(-1)});
 }
 
-/// Twice the overlap and the sum of both sets, over all classes but the first, which is the background.
+/// Twice the intersection and the sum of both sets, over all classes except the first, which is the background.
 struct Overlap {
     at::Tensor twice, both;
 };
@@ -46,7 +46,7 @@ at::Tensor voxelLoss(const at::Tensor& scores, const at::Tensor& targets)
 
 at::Tensor lossOf(Objective objective, const Pass& pass)
 {
-    // Double is what gradients are checked in.
+    // Gradients are checked in double precision.
     const at::Tensor predictions =
         pass.predictions.scalar_type() == at::kDouble ? pass.predictions : pass.predictions.to(at::kFloat);
     switch (objective) {
@@ -89,7 +89,7 @@ Measured measure(Objective objective, const Pass& pass, const at::Tensor& loss)
 
 double metricValue(Objective objective, double sum, double weight)
 {
-    // Nothing was predicted, and nothing was there to be found.
+    // Nothing was predicted, and there was nothing to predict.
     if (weight <= 0)
         return objective == Objective::Voxels ? 1 : 0;
     const double mean = sum / weight;

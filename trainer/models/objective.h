@@ -5,37 +5,36 @@
 
 namespace trainer {
 
-/// What a forward pass gives: predictions, and the targets that they are held against, which a model may make itself
-/// (masked tokens).
+/// The result of a forward pass: predictions and their targets, which a model may create itself (masked tokens).
 struct Pass {
     at::Tensor predictions, targets;
-    /// Without the graph.
+    /// Detached from the graph.
     [[nodiscard]] Pass detached() const { return {predictions.detach(), targets.detach()}; }
 };
 
-/// What a model is trained for: its loss, and the number that people judge it by.
+/// The training objective of a model: its loss, and its metric for users.
 enum class Objective {
-    Classes, ///< samples × classes, against a class each. Cross-entropy; accuracy
-    Tokens, ///< samples × positions × vocabulary, against an id each, kIgnored ones left out. Cross-entropy; perplexity
-    Voxels,  ///< samples × classes × space, against a class each. Cross-entropy and soft Dice; Dice coefficient
-    Numbers, ///< any shape, against numbers of the same shape. Mean squared error; root of it
-    Given,   ///< the model gives its loss: predictions is a number. No metric of its own: the loss again
+    Classes, ///< samples × classes, one target class each. Cross-entropy; accuracy
+    Tokens, ///< samples × positions × vocabulary, one target id each, without kIgnored ones. Cross-entropy; perplexity
+    Voxels,  ///< samples × classes × space, one target class per voxel. Cross-entropy and soft Dice; Dice coefficient
+    Numbers, ///< any shape, with numeric targets of the same shape. Mean squared error; its square root
+    Given,   ///< the model returns its loss: predictions is a scalar. The metric is the loss again
 };
-/// Targets that are not predicted.
+/// Marks targets that are not predicted.
 inline constexpr std::int64_t kIgnored = -100;
 
-/// Mean over what is predicted, in float whatever the predictions are: sums over classes need the digits.
+/// Mean over all predictions, in float for any type of predictions: sums over classes need the precision.
 at::Tensor lossOf(Objective objective, const Pass& pass);
 
-/// Sums over a batch from which the metric of many batches comes.
+/// Sums over a batch; the metric is computed from the sums of many batches.
 struct Measured {
-    at::Tensor sum;    ///< no dimensions, on the device
-    at::Tensor weight; ///< the same; undefined where `count` says it without asking the device
+    at::Tensor sum;    ///< scalar, on the device
+    at::Tensor weight; ///< the same; undefined if `count` is the weight, which needs no read from the device
     double count = 0;
 };
-/// Without the graph.
+/// Detached from the graph.
 Measured measure(Objective objective, const Pass& pass, const at::Tensor& loss);
-/// From the sums of many batches.
+/// Computes the metric from the sums of many batches.
 double metricValue(Objective objective, double sum, double weight);
 /// "accuracy", "perplexity", "dice", "rmse", "loss".
 std::string_view metricName(Objective objective);

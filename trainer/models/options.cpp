@@ -19,7 +19,7 @@ Workload workload(const config::TrainingConfig& config)
     for (const auto& [stem, entry] : workloads::all())
         if (stem == config[key::workload])
             return entry;
-    // The table of knobs names something that is not there.
+    // The knob table has a workload without a file.
     throw std::logic_error("no file defines '" + config[key::workload] + "'");
 }
 
@@ -66,13 +66,14 @@ Result<void> fits(const config::TrainingConfig& config, const data::SampleSpec& 
     const Workload wanted = workload(config);
     if (std::find(wanted.takes.begin(), wanted.takes.end(), spec.kind) == wanted.takes.end())
         return profiler::fail<"model.dataset",
-                              "the model and the data set do not fit: {model} takes {takes}, {dataset} gives {gives}">(
-            Error::Code::Invalid, "workload=" + config[key::workload] + ", dataset.kind=" + config[key::dataset],
-            "choose another workload or another dataset.kind",
-            {{"model", wanted.title},
-             {"takes", listed(wanted.takes)},
-             {"dataset", dataset},
-             {"gives", toText(spec.kind)}});
+                              "the model and the dataset do not match: {model} takes {takes}, but {dataset} gives "
+                              "{gives}">(Error::Code::Invalid,
+                                         "workload=" + config[key::workload] + ", dataset.kind=" + config[key::dataset],
+                                         "choose another workload or another dataset.kind",
+                                         {{"model", wanted.title},
+                                          {"takes", listed(wanted.takes)},
+                                          {"dataset", dataset},
+                                          {"gives", toText(spec.kind)}});
     return wanted.check ? wanted.check(modelOptions(config, spec)) : Result<void>();
 }
 

@@ -12,17 +12,16 @@ namespace trainer {
 
 class Network;
 
-/// The configuration's wishes for a model that is to take such data.
+/// The configured model options for data of this kind.
 ModelOptions modelOptions(const config::TrainingConfig& config, const data::SampleSpec& spec);
 
-/// Whether the configured model can be made for this data, without making it: the error names both when they do not
-/// fit.
+/// Checks whether the configured model supports this data, without creating the model: the error names both.
 /// @param dataset  its title, for the message
 profiler::Result<void> fits(const config::TrainingConfig& config, const data::SampleSpec& spec,
                             std::string_view dataset);
 
-/// The configured model with first weights from LibTorch's default generator. Asserts fits(). Throws what LibTorch
-/// throws.
+/// The configured model with initial weights from LibTorch's default generator. Asserts fits(). Rethrows exceptions of
+/// LibTorch.
 std::shared_ptr<Network> makeNetwork(const config::TrainingConfig& config, const data::SampleSpec& spec);
 
 } // namespace trainer

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRootHalf = 0.70710678118654752440;
 
-// Compiled for the shapes that it meets in its first calls.
+// Compiled for the shapes of its first calls.
 at::Tensor compiled(const at::Tensor& x)
 {
     static const std::shared_ptr<torch::jit::CompilationUnit> unit = torch::jit::compile(R"(
@@ -28,7 +28,7 @@ at::Tensor gelu(const at::Tensor& x, bool fused)
 {
     if (!fused)
         return x * 0.5 * (at::erf(x * kRootHalf) + 1.0);
-    // What is compiled keeps its tensors in another order in its first calls, so it cannot be computed again.
+    // Compiled code saves its tensors in another order in its first calls, so it cannot be recomputed.
     return x.is_cpu() || SavedTensors::areHooked() ? at::gelu(x) : compiled(x);
 }
 

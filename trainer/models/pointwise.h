@@ -5,8 +5,8 @@
 namespace trainer {
 
 /// x · (1 + erf(x / √2)) / 2 (Hendrycks and Gimpel, 2016).
-/// @param fused  as one kernel: compiled just in time on a GPU, its own operator in what is recomputed and on the
-///               processor, where LibTorch's compiler cannot fuse. Else written out, five kernels.
+/// @param fused  as one kernel: compiled just in time on a GPU; LibTorch's GELU operator in recomputed parts and on the
+///               CPU, where LibTorch's compiler cannot fuse. Otherwise written out as five kernels.
 at::Tensor gelu(const at::Tensor& x, bool fused);
 
 } // namespace trainer

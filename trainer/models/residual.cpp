@@ -18,11 +18,11 @@ namespace nn = torch::nn;
 
 // small has the published width. Depth 0: as published.
 constexpr std::array<Scale, 4> kSizes = {{{8, 0}, {64, 0}, {128, 0}, {256, 0}}};
-// From this size on, the stem reduces the image four times; smaller ones would have nothing left to reduce.
+// From this size on, the stem reduces the image by a factor of four; smaller images would become too small.
 constexpr std::int64_t kLargeImage = 64;
 constexpr std::int64_t kBottleneckFactor = 4;
 
-/// A convolution and the norm directly after it.
+/// A convolution directly followed by a norm.
 class ConvNorm final : public nn::Module {
 public:
     ConvNorm(std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t stride, const ModelOptions& options)

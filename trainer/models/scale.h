@@ -12,7 +12,7 @@ struct Scale {
     std::int64_t width, depth;
 };
 
-/// What the options wish: the named size, with what they say apart from it.
+/// The requested scale: the named size, with the options' own width and depth if given.
 /// @param sizes  tiny, small, base, large
 inline Scale scaleOf(const ModelOptions& options, const std::array<Scale, 4>& sizes)
 {

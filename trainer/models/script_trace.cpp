@@ -6,7 +6,8 @@ namespace trainer {
 
 namespace {
 
-/// The name in "    _0 = (conv1).forward(x, )" or "return torch.relu((fc).forward(x))"; empty where none is called.
+/// The name in "    _0 = (conv1).forward(x, )" or "return torch.relu((fc).forward(x))"; empty if the line calls no
+/// module.
 std::string calledModule(const std::string& line)
 {
     const auto call = line.find(").forward(");
@@ -21,12 +22,12 @@ std::string layerAndReason(std::string_view text)
     std::istringstream lines{std::string(text)};
     std::string layer, reason, before, line;
     bool serialized = true;
-    bool inContainer = false; // whose layers are called by number, which TorchScript writes _0, _1, …
+    bool inContainer = false; // a container calls its layers by number, which TorchScript writes as _0, _1, …
     while (std::getline(lines, line)) {
         if (line.find("  File \"") != std::string::npos)
             inContainer =
                 line.find("/container/") != std::string::npos || line.find("container.py") != std::string::npos;
-        // The same calls follow once more, in the words of the original source.
+        // The rest repeats the same calls in terms of the original source.
         if (line.find("original code") != std::string::npos)
             serialized = false;
         if (serialized && line.find("<--- HERE") != std::string::npos)

@@ -5,9 +5,9 @@
 
 namespace trainer {
 
-/// A failure inside a TorchScript model in one line: which layer it was in, and what went wrong. LibTorch's own text is
-/// a traceback of many lines.
-/// @param text  as LibTorch gives it
+/// Summarises a failure inside a TorchScript model in one line: the layer and the reason. LibTorch's own text is a
+/// traceback of many lines.
+/// @param text  LibTorch's text
 std::string layerAndReason(std::string_view text);
 
 } // namespace trainer

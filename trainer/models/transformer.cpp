@@ -18,7 +18,7 @@ namespace nn = torch::nn;
 constexpr double kDeviation = 0.02;
 constexpr std::int64_t kFeedFactor = 4;
 
-// 64 features a head, as published models have; thin models get more heads than one by having fewer.
+// 64 features per head, as in published models; narrow models use fewer features per head to have several heads.
 std::int64_t headsOf(std::int64_t width)
 {
     std::int64_t heads = std::max<std::int64_t>(1, width / (width >= 256 ? 64 : 32));
@@ -68,7 +68,7 @@ at::Tensor TransformerLayer::attend(const at::Tensor& x)
     const at::Tensor all = m_beforeAttention->run(*m_attentionNorm, x, [this](at::TensorList inputs) {
         return m_queryKeyValue->forward(m_attentionNorm->forward(inputs[0]));
     });
-    // Three at once, then samples × heads × positions × features for each.
+    // One projection for all three, split into samples × heads × positions × features each.
     const auto parts = all.view({samples, positions, 3, m_heads, -1}).permute({2, 0, 3, 1, 4}).unbind(0);
     const at::Tensor mixed = m_scores->run(*this, parts, [this](at::TensorList inputs) {
         return attention(inputs[0], inputs[1], inputs[2], m_options.causal, m_options.mathAttention);
@@ -94,7 +94,7 @@ at::Tensor TransformerLayer::forward(const at::Tensor& x)
 void initialiseTransformer(nn::Module& model)
 {
     const at::NoGradGuard noGradients;
-    for (const auto& module : model.modules(false)) { // not itself: it may be under construction
+    for (const auto& module : model.modules(false)) { // excludes the model itself, which may be under construction
         if (auto* linear = module->as<nn::Linear>()) {
             nn::init::normal_(linear->weight, 0, kDeviation);
             if (linear->bias.defined())

@@ -9,19 +9,19 @@
 
 namespace trainer {
 
-/// What the layers of one transformer share.
+/// Options shared by the layers of a transformer.
 struct TransformerOptions {
     std::int64_t width = 0;
-    bool causal = false; ///< a position sees itself and those before it
+    bool causal = false; ///< a position only attends to itself and to earlier ones
     bool mathAttention = true, fusePointwise = false;
 };
 
-/// Scaled dot-product attention (Vaswani et al., 2017), written out as matmul, softmax, matmul or as one operator.
+/// Scaled dot-product attention (Vaswani et al., 2017), as matmul, softmax, matmul or as one operator.
 /// @param query, key, value  samples × heads × positions × features
 at::Tensor attention(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value, bool causal,
                      bool writtenOut);
 
-/// Attention and two linear layers, each after a layer norm and added to what came in (pre-norm, as GPT-2 has it).
+/// Attention and two linear layers, each after a layer norm and with a residual connection (pre-norm, as in GPT-2).
 class TransformerLayer final : public torch::nn::Module {
 public:
     explicit TransformerLayer(const TransformerOptions& options);
@@ -40,7 +40,8 @@ private:
     std::shared_ptr<CheapPart> m_beforeAttention, m_scores, m_beforeFeed, m_activation;
 };
 
-/// First weights as GPT-2 and BERT have them: normal with deviation 0.02, biases 0, for linear layers and embeddings.
+/// Initial weights as in GPT-2 and BERT: normal with standard deviation 0.02, biases 0, for linear layers and
+/// embeddings.
 void initialiseTransformer(torch::nn::Module& model);
 
 } // namespace trainer

@@ -4,7 +4,7 @@ namespace trainer::optimizers {
 
 OptimizerKind adam()
 {
-    return {"Adam", "Each weight's rate follows the size of its gradients; weight decay as L2.", makeAdam, true};
+    return {"Adam", "Adapts each weight's rate to the size of its gradients; weight decay as L2.", makeAdam, true};
 }
 
 } // namespace trainer::optimizers

@@ -4,7 +4,7 @@ namespace trainer::optimizers {
 
 OptimizerKind lamb()
 {
-    return {"LAMB", "Adam with a rate for each layer: for transformers with large batches.", makeLamb, false};
+    return {"LAMB", "Adam with layer-wise rates: for transformers with large batches.", makeLamb, false};
 }
 
 } // namespace trainer::optimizers

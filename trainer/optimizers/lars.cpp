@@ -4,7 +4,7 @@ namespace trainer::optimizers {
 
 OptimizerKind lars()
 {
-    return {"LARS", "SGD with a rate for each layer: for convolutional networks with large batches.", makeLars, false};
+    return {"LARS", "SGD with layer-wise rates: for convolutional networks with large batches.", makeLars, false};
 }
 
 } // namespace trainer::optimizers

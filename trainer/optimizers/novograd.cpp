@@ -4,8 +4,8 @@ namespace trainer::optimizers {
 
 OptimizerKind novograd()
 {
-    return {"NovoGrad", "Momentum on gradients that are normalised layer by layer: needs less memory than Adam.",
-            makeNovograd, false};
+    return {"NovoGrad", "Momentum on layer-wise normalised gradients: needs less memory than Adam.", makeNovograd,
+            false};
 }
 
 } // namespace trainer::optimizers

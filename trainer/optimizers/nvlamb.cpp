@@ -4,7 +4,7 @@ namespace trainer::optimizers {
 
 OptimizerKind nvlamb()
 {
-    return {"NVLAMB", "NVIDIA's LAMB: gradients are normalised first, and biases have their own rate as well.",
+    return {"NVLAMB", "NVIDIA's LAMB: gradients are normalised first, and biases have layer-wise rates too.",
             makeNvlamb, false};
 }
 

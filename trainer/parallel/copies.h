@@ -17,23 +17,21 @@ struct BatchTensors;
 class ModelCopies {
 public:
     virtual ~ModelCopies() = default;
-    /// Before each forward pass of training.
-    /// @param last  its backward pass ends the step: gradients are exchanged then, and not before
+    /// Call it before each forward pass of training.
+    /// @param last  the backward pass of this pass ends the step: only then are gradients exchanged
     virtual void prepare(bool last) = 0;
     virtual Pass forward(const BatchTensors& batch) = 0;
-    /// After the backward pass: gradients of other copies into the model's own.
+    /// Call it after the backward pass: adds the gradients of other copies to the model's own.
     virtual void collect() = 0;
 };
 
-/// One copy in each process (DDP): equal weights at first; gradients are averaged in buckets while the backward pass
-/// still runs.
+/// One copy per process (DDP): equal initial weights; gradients are averaged in buckets during the backward pass.
 std::unique_ptr<ModelCopies> copiesOverProcesses(Network& network, std::shared_ptr<ProcessGroup> group);
 
-/// `count` copies in this process (DataParallel), one on each GPU, or all on the processor: in each step the weights
-/// are copied to them, the batch is split among them, each runs on a thread of its own, and the gradients are summed
-/// up.
-/// @param make  another network like `network`
-/// @param recorder  where the threads are named; null: nowhere
+/// `count` copies in this process (DataParallel), one per GPU or all on the CPU: in each step, the weights are copied
+/// to them, the batch is split, each copy runs on its own thread, and the gradients are summed.
+/// @param make  creates another network like `network`
+/// @param recorder  receives the names of the threads; null: none
 std::unique_ptr<ModelCopies> copiesOfOneProcess(Network& network, const std::function<std::shared_ptr<Network>()>& make,
                                                 c10::Device device, std::int64_t count,
                                                 profiler::capture::Recorder* recorder);

@@ -15,7 +15,7 @@ namespace trainer {
 
 namespace {
 
-// A thread that works for a copy as long as that lives: a new one for each pass would have a new track for each.
+// A thread that lives as long as its copy: a new thread per pass would give a new track per pass.
 class CopyThread {
 public:
     CopyThread(std::string name, profiler::capture::Recorder* recorder)
@@ -38,7 +38,7 @@ public:
     CopyThread(const CopyThread&) = delete;
     CopyThread& operator=(const CopyThread&) = delete;
 
-    /// @param work  throws nothing. Only after wait()
+    /// @param work  must not throw. Call it only after wait()
     void give(std::function<void()> work)
     {
         {
@@ -69,7 +69,7 @@ private:
         }
     }
 
-    std::mutex m_mutex; // not held while work is done
+    std::mutex m_mutex; // not held while work runs
     std::condition_variable m_changed;
     std::function<void()> m_work; // empty: none
     bool m_ending = false;
@@ -90,7 +90,7 @@ public:
         }
     }
 
-    // The weights go to the copies in every step: what makes this slower than a process for each copy.
+    // Copies the weights to the copies in every step, which makes this slower than one process per copy.
     void prepare(bool) override
     {
         const at::NoGradGuard noGradients;
@@ -163,7 +163,7 @@ private:
         return m_device.is_cpu() ? m_device : at::Device(m_device.type(), static_cast<at::DeviceIndex>(copy));
     }
 
-    // Equal parts; fewer than copies when there are fewer samples.
+    // Splits into equal parts; fewer parts than copies if there are fewer samples.
     [[nodiscard]] std::vector<BatchTensors> split(const BatchTensors& batch) const
     {
         const auto copies = static_cast<std::int64_t>(m_copies.size()) + 1;
@@ -194,8 +194,8 @@ private:
 
     Network& m_network;
     at::Device m_device;
-    std::vector<std::shared_ptr<Network>> m_copies;     // beside the network itself
-    std::vector<std::unique_ptr<CopyThread>> m_threads; // of each copy
+    std::vector<std::shared_ptr<Network>> m_copies;     // in addition to the network itself
+    std::vector<std::unique_ptr<CopyThread>> m_threads; // one per copy
 };
 
 } // namespace

@@ -11,7 +11,7 @@ namespace trainer {
 
 namespace {
 
-// As DistributedDataParallel: a small first bucket, so that the exchange begins early.
+// As in DistributedDataParallel: a small first bucket, so that the exchange begins early.
 constexpr std::size_t kFirstBucket = 1 << 20, kBucket = 25 << 20;
 
 class OverProcesses final : public ModelCopies {
@@ -34,7 +34,7 @@ public:
         m_last = last;
         if (!last)
             return;
-        // Statistics of batch norms are rank 0's everywhere, as in DistributedDataParallel.
+        // All ranks use the batch norm statistics of rank 0, as in DistributedDataParallel.
         broadcast(m_network.buffers());
         m_reducer->prepare_for_forward();
         m_reducer->rebuild_buckets();
@@ -65,7 +65,7 @@ private:
     void makeReducer(const std::vector<at::Tensor>& trained)
     {
         auto [buckets, limits] = c10d::compute_bucket_assignment_by_size(trained, {kFirstBucket, kBucket});
-        // Backward comes to the last layers first.
+        // The backward pass reaches the last layers first.
         std::reverse(buckets.begin(), buckets.end());
         m_reducer = std::make_shared<c10d::Reducer>(
             trained, buckets, m_native, std::vector<bool>(trained.size(), false), static_cast<std::int64_t>(kBucket),

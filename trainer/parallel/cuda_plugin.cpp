@@ -10,13 +10,13 @@ namespace trainer {
 
 namespace {
 
-constexpr const char *kFile = "libstepscope_cuda.so", *kHint = "install Stepscope again";
+constexpr const char *kFile = "libstepscope_cuda.so", *kHint = "reinstall Stepscope";
 
 const CudaPlugin& open()
 {
     std::error_code ignored;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
-    // Beside the program in a build, in the private library folder of an installation.
+    // In the program's folder in a build, in the private library folder of an installation.
     void* library = nullptr;
     for (const char* folder : {".", "../lib/stepscope"})
         if (!library)

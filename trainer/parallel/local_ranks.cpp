@@ -24,9 +24,9 @@ using profiler::Error;
 
 namespace {
 
-constexpr int kPoll = 50; // ms between two looks at the children
+constexpr int kPoll = 50; // ms between two checks of the child processes
 
-// A port that is free now. Another process may take it before rank 0 listens: then joining fails and says so.
+// Finds a free port. Another process may take it before rank 0 listens: then joining fails with an error.
 int freePort()
 {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -54,10 +54,10 @@ void setVariables(int rank, int size, int port)
     ::setenv("MASTER_PORT", std::to_string(port).c_str(), 1);
 }
 
-// In the new process, between fork and exec.
+// Runs in the new process, between fork and exec.
 [[noreturn]] void become(const std::vector<char*>& argv, int progress, pid_t parent)
 {
-    // Nobody may outlive rank 0, however it ends.
+    // No rank may outlive rank 0, however it ends.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent)
         ::_exit(1);
@@ -105,7 +105,7 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
 {
     int progress[2];
     if (::pipe2(progress, O_CLOEXEC) != 0)
-        profiler::throwError<"ranks.no_pipe", "No pipe can be created for rank {rank} of this training: {why}">(
+        profiler::throwError<"ranks.no_pipe", "A pipe for rank {rank} of this training cannot be created: {why}">(
             Error::Code::Unavailable, {}, "set parallel.local_ranks to a smaller number, or raise ulimit -n",
             {{"rank", rank}, {"why", std::strerror(errno)}});
     std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress[1])};
@@ -125,7 +125,7 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
     ::close(progress[1]);
     if (pid < 0) {
         ::close(progress[0]);
-        profiler::throwError<"ranks.no_process", "No process can be started for rank {rank} of this training: {why}">(
+        profiler::throwError<"ranks.no_process", "A process for rank {rank} of this training cannot be started: {why}">(
             Error::Code::Unavailable, {}, "set parallel.local_ranks to a smaller number, or raise ulimit -u",
             {{"rank", rank}, {"why", std::strerror(failure)}});
     }
@@ -168,7 +168,7 @@ void LocalRanks::read(Child& child)
 
 void LocalRanks::noteEnd(Child& child, int state)
 {
-    while (child.progress >= 0) // its last words come before its end does
+    while (child.progress >= 0) // reads its last output before handling its exit
         read(child);
     {
         const std::lock_guard lock(m_mutex);
@@ -177,7 +177,7 @@ void LocalRanks::noteEnd(Child& child, int state)
             return;
         m_death = WIFSIGNALED(state)
                       ? profiler::message<"training.rank_killed",
-                                          "The training cannot continue: rank {rank} was ended by signal {signal}">(
+                                          "The training cannot continue: rank {rank} was killed by signal {signal}">(
                             {{"rank", child.rank}, {"signal", WTERMSIG(state)}})
                       : profiler::message<"training.rank_exited",
                                           "The training cannot continue: rank {rank} exited with status {status}">(
@@ -186,12 +186,12 @@ void LocalRanks::noteEnd(Child& child, int state)
     tellOfDeath();
 }
 
-// The ranks are watched on, and ended at the end, however long that takes.
+// Reports the death on a separate thread, so that the ranks are still watched and ended, however long the report takes.
 void LocalRanks::tellOfDeath()
 {
     try {
         m_telling = std::thread(m_deathListener);
-    } catch (const std::system_error&) { // no thread is to be had
+    } catch (const std::system_error&) { // no thread can be created
         m_deathListener();
     }
 }

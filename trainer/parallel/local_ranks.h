@@ -14,20 +14,20 @@
 
 namespace trainer {
 
-/// The further ranks of a training on this machine, started by rank 0 as processes of the same program. They end with
-/// this process, and are ended by the destructor.
+/// The other ranks of a training on this machine, started by rank 0 as processes of the same program. They end with
+/// this process; the destructor ends them too.
 class LocalRanks {
 public:
     /// A line of a rank's progress.
     using Listener = std::function<void(int rank, const std::string& line)>;
-    /// The first death of a rank, which death() reports by then. May take long; must not throw.
+    /// Called at the first death of a rank, which death() then returns. May take long; must not throw.
     using DeathListener = std::function<void()>;
 
-    /// @param arguments  of this program, without its name and --trace; each rank gets them
-    /// @param trace  of rank 0; the others take traceOf() it
-    /// @param listener  called on a thread that watches the ranks
-    /// @param deathListener  called on a thread of its own
-    /// Throws profiler::Failure when a rank cannot be started.
+    /// @param arguments  of this program, without its name and --trace; passed to each rank
+    /// @param trace  of rank 0; the others write to traceOf() it
+    /// @param listener  called on the thread that watches the ranks
+    /// @param deathListener  called on a separate thread
+    /// Throws profiler::Failure if a rank cannot be started.
     LocalRanks(int size, const std::vector<std::string>& arguments, const std::filesystem::path& trace,
                Listener listener, DeathListener deathListener);
     /// Ends the ranks, then waits for the listeners.
@@ -35,14 +35,14 @@ public:
     LocalRanks(const LocalRanks&) = delete;
     LocalRanks& operator=(const LocalRanks&) = delete;
 
-    /// Which rank died first, and of what; nullopt while all run or ended well.
+    /// Which rank died first and why; nullopt while all run or exited successfully.
     [[nodiscard]] std::optional<profiler::Message> death() const;
-    /// Waits until all ended.
+    /// Waits until all ranks have exited.
     void wait();
 
     /// The trace of a rank: "run.sstrace" for rank 0, "run.rank1.sstrace"…
     static std::filesystem::path traceOf(const std::filesystem::path& trace, int rank);
-    /// Whether this process is a rank already, started by torchrun or by another Stepscope.
+    /// Whether this process is a rank started by torchrun or by another Stepscope process.
     static bool isRank();
 
 private:
@@ -62,11 +62,11 @@ private:
 
     Listener m_listener;
     DeathListener m_deathListener;
-    std::vector<Child> m_children; // of the watching thread, once it runs
+    std::vector<Child> m_children; // used only by the watching thread while it runs
     mutable std::mutex m_mutex;
     profiler::Message m_death; // empty: none
     std::atomic<bool> m_ending = false;
-    std::thread m_telling; // of the watching thread, until that has ended
+    std::thread m_telling; // owned by the watching thread until that has ended
     std::thread m_thread;
 };
 

@@ -23,10 +23,10 @@ tl::unexpected<Error> unreachable(const std::string& host, const char* why)
         {{"host", host}, {"why", why}});
 }
 
-// Empty: none leads there, and errno says why.
+// Empty if no route leads there; errno contains the reason.
 std::string routedBy(const addrinfo& there)
 {
-    // Connecting a datagram socket chooses the way and sends nothing.
+    // Connecting a datagram socket selects a route without sending anything.
     const int socket = ::socket(there.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (socket < 0)
         return {};
@@ -48,7 +48,7 @@ Result<std::string> addressTowards(const std::string& host)
 {
     addrinfo wanted{}, *found = nullptr;
     wanted.ai_socktype = SOCK_DGRAM;
-    // A port has to be named; which one does not matter.
+    // getaddrinfo needs a port; its value does not matter.
     if (const int failure = ::getaddrinfo(host.c_str(), "9", &wanted, &found); failure != 0)
         return unreachable(host, ::gai_strerror(failure));
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, ::freeaddrinfo);
@@ -60,7 +60,7 @@ Result<std::string> addressTowards(const std::string& host)
 
 Result<std::string> addressTowardsAnywhere()
 {
-    return addressTowards("198.51.100.1"); // of RFC 5737: no machine has it
+    return addressTowards("198.51.100.1"); // from RFC 5737: no machine has this address
 }
 
 bool isLoopback(const std::string& address)

@@ -23,8 +23,7 @@ namespace {
 
 constexpr auto kToJoin = std::chrono::minutes(2);
 constexpr auto kLook = std::chrono::milliseconds(50);
-// A rank may be paused by its user for so long. Of one that died Gloo's connection is closed at once; of NCCL see
-// abort().
+// A user may pause a rank for this long. If a rank dies, Gloo's connections close at once; for NCCL see abort().
 constexpr auto kToAnswer = std::chrono::hours(1);
 
 int number(const char* name, int fallback)
@@ -43,7 +42,7 @@ c10::intrusive_ptr<c10d::Store> joinStore(const Ranks& ranks)
 {
     c10d::TCPStoreOptions options;
     options.port = static_cast<std::uint16_t>(ranks.port);
-    // torchrun's own process is the server where it says so.
+    // torchrun's own process is the server if torchrun says so.
     options.isServer = ranks.rank == 0 && text("TORCHELASTIC_USE_AGENT_STORE", "") != "True";
     options.numWorkers = static_cast<std::size_t>(ranks.size);
     options.waitWorkers = false;
@@ -53,7 +52,8 @@ c10::intrusive_ptr<c10d::Store> joinStore(const Ranks& ranks)
                                                   std::move(store));
 }
 
-// Connecting waits for all without a look at anything else: here each says that it has come, and looks who has.
+// Connecting blocks until all ranks are there and checks nothing else. Therefore each rank first registers here and
+// waits for the others.
 void awaitAll(c10d::Store& store, const Ranks& ranks, const std::function<void()>& watch)
 {
     const auto keyOf = [](int rank) { return "rank" + std::to_string(rank); };
@@ -80,7 +80,7 @@ bool isLocal(const std::string& address)
     return address == "127.0.0.1" || address == "localhost";
 }
 
-// A host may know its own name as an address that no other reaches: Debian's has 127.0.1.1 for it.
+// A host may resolve its own name to an address that others cannot reach: Debian uses 127.0.1.1.
 std::string addressForOthers(const Ranks& ranks)
 {
     const bool severalHosts = number("LOCAL_WORLD_SIZE", ranks.size) < ranks.size;
@@ -92,13 +92,13 @@ std::string addressForOthers(const Ranks& ranks)
     return *here;
 }
 
-// One device: with several there is a mesh for each, and exchanges go by them in turns.
+// One device: with several, each would have its own mesh, and exchanges would alternate between them.
 std::vector<std::shared_ptr<gloo::transport::Device>> meshDevice(const Ranks& ranks)
 {
     using Gloo = c10d::ProcessGroupGloo;
     if (isLocal(ranks.address))
         return {Gloo::createDeviceForHostname("127.0.0.1")};
-    if (!text("GLOO_SOCKET_IFNAME", "").empty()) // which LibTorch follows
+    if (!text("GLOO_SOCKET_IFNAME", "").empty()) // LibTorch uses this variable
         return Gloo::Options::create_default(kToJoin)->devices;
     return {Gloo::createDeviceForHostname(addressForOthers(ranks))};
 }
@@ -131,7 +131,7 @@ Ranks Ranks::fromEnvironment()
 struct ProcessGroup::State {
     c10::intrusive_ptr<c10d::Store> store;
     c10::intrusive_ptr<c10d::ProcessGroup> group;
-    c10::intrusive_ptr<c10d::Backend> hosts; ///< for what the ranks agree on
+    c10::intrusive_ptr<c10d::Backend> hosts; ///< for agreement between the ranks
     int exceptions = std::uncaught_exceptions();
     std::atomic<bool> isAborted = false;
 };
@@ -152,11 +152,11 @@ ProcessGroup::ProcessGroup(const Ranks& ranks, c10::Device device, const std::fu
         m->group->setDefaultBackend(Native::BackendType::GLOO);
     }
     m->hosts = makeGloo(c10::make_intrusive<c10d::PrefixStore>("hosts", m->store), ranks);
-    // Before the others wait for it: a rank whose GPU has no room fails here.
+    // Done before the others wait for it: a rank without enough GPU memory fails here.
     std::vector<at::Tensor> first = {at::zeros({1}, at::TensorOptions(device).dtype(at::kInt))};
     barrier();
-    // NCCL connects in the first exchange, and waits for all of them without end: now, as all were here a moment ago.
-    // A rank that dies later, while it makes its model, leaves connections behind that abort() can end.
+    // NCCL connects in the first exchange and waits for all ranks without a timeout: do it now, while all ranks are
+    // known to be alive. If a rank dies later, while it creates its model, abort() can end its connections.
     m->group->allreduce(first)->wait();
     m->group->setTimeout(kToAnswer);
     m->hosts->setTimeout(kToAnswer);
@@ -172,7 +172,7 @@ ProcessGroup::~ProcessGroup()
         else
             m->group->shutdown();
     } catch (const std::exception& failure) {
-        std::fprintf(stderr, "the exchange between the ranks was not shut down: %s\n", failure.what());
+        std::fprintf(stderr, "the exchange between the ranks could not be shut down: %s\n", failure.what());
     }
 }
 

@@ -18,7 +18,7 @@ Autocast::~Autocast()
 {
     if (!m_enabled)
         return;
-    // The cache holds the weights in half precision: they change in the optimizer.
+    // Clears the cached half-precision weights, because the optimizer changes the weights.
     if (at::autocast::decrement_nesting() == 0)
         at::autocast::clear_cache();
     at::autocast::set_autocast_enabled(m_device, m_before);

@@ -5,8 +5,8 @@
 
 namespace trainer {
 
-/// Runs the operators of its scope in a half-precision type where LibTorch's lists say that this is safe. For forward
-/// and loss only: the backward pass takes the types of the forward by itself.
+/// Runs the operators of its scope in a half-precision type if LibTorch's lists say that this is safe. Only for forward
+/// pass and loss: the backward pass uses the types of the forward pass automatically.
 class Autocast {
 public:
     /// @param type  at::kBFloat16 or at::kHalf; nullopt: does nothing
@@ -15,7 +15,7 @@ public:
     Autocast(const Autocast&) = delete;
     Autocast& operator=(const Autocast&) = delete;
 
-    /// The type that is in force on this thread now.
+    /// The autocast type that is currently active on this thread.
     static std::optional<at::ScalarType> current(at::DeviceType device);
 
 private:

@@ -7,7 +7,7 @@ namespace trainer {
 at::Tensor clipNorm(const std::vector<at::Tensor>& gradients, double limit)
 {
     const at::NoGradGuard noGradients;
-    // clip_grad_norm_ adds the same, against a division by zero.
+    // The same constant as in clip_grad_norm_, to avoid a division by zero.
     constexpr double kTiny = 1e-6;
     const at::Tensor norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, 2)), 2);
     at::_foreach_mul_(gradients, (limit / (norm + kTiny)).clamp_max(1));

@@ -5,11 +5,11 @@
 
 namespace trainer {
 
-/// Scales all gradients by one factor so that their common norm is at most `limit`, as
-/// torch.nn.utils.clip_grad_norm_. Nothing is read back from the device.
-/// @return the norm before, without dimensions, on the device
+/// Scales all gradients by one factor so that their total norm is at most `limit`, like torch.nn.utils.clip_grad_norm_.
+/// Reads nothing back from the device.
+/// @return the norm before scaling, a scalar on the device
 at::Tensor clipNorm(const std::vector<at::Tensor>& gradients, double limit);
-/// Cuts every element off at ±limit.
+/// Clamps every element to ±limit.
 void clipValue(const std::vector<at::Tensor>& gradients, double limit);
 
 } // namespace trainer

@@ -7,7 +7,7 @@ namespace trainer {
 void setTf32(bool on)
 {
     using at::Float32Backend, at::Float32Op, at::Float32Precision;
-    // Only by this interface: after one call of it LibTorch's older getters throw.
+    // Uses only this interface: after one call of it, LibTorch's older getters throw.
     auto& context = at::globalContext();
     context.setFloat32Precision(Float32Backend::CUDA, Float32Op::MATMUL,
                                 on ? Float32Precision::TF32 : Float32Precision::IEEE);

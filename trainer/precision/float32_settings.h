@@ -2,10 +2,10 @@
 
 namespace trainer {
 
-/// TF32 for matrix products, convolutions and recurrent layers in FP32 on the GPU; false leaves LibTorch's own choice,
-/// which is TF32 for convolutions and recurrent layers only. For the whole process.
+/// Allows TF32 for FP32 matmuls, convolutions and recurrent layers on the GPU; false keeps LibTorch's default, which is
+/// TF32 for convolutions and recurrent layers only. Process-wide.
 void setTf32(bool on);
-/// Lets cuDNN time its algorithms for each shape and keep the fastest. For the whole process.
+/// Lets cuDNN benchmark its algorithms per shape and keep the fastest. Process-wide.
 void setCudnnBenchmark(bool on);
 
 } // namespace trainer

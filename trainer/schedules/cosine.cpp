@@ -19,7 +19,7 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 
 ScheduleKind cosine()
 {
-    return {"Cosine", "Falls along half a cosine to its final share.", rate, true};
+    return {"Cosine", "Falls along half a cosine to its final fraction.", rate, true};
 }
 
 } // namespace trainer::schedules

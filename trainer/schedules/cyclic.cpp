@@ -21,7 +21,7 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 
 ScheduleKind cyclic()
 {
-    return {"Cyclic", "Rises and falls evenly, again and again.", rate, false};
+    return {"Cyclic", "Rises and falls linearly in cycles.", rate, false};
 }
 
 } // namespace trainer::schedules

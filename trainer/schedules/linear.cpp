@@ -18,7 +18,7 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 
 ScheduleKind linear()
 {
-    return {"Linear", "Falls evenly to its final share.", rate, true};
+    return {"Linear", "Falls linearly to its final fraction.", rate, true};
 }
 
 } // namespace trainer::schedules

@@ -7,8 +7,9 @@ namespace trainer::schedules {
 
 namespace {
 
-// Smith 2018: two equal halves between a tenth of the highest rate and the highest, then the rest of the training down
-// to the final share. As torch.optim.lr_scheduler.OneCycleLR with three phases and linear annealing.
+// Smith 2018: two equal halves between a tenth of the highest rate and the highest, then a decrease to the final
+// fraction over the rest of the training. As torch.optim.lr_scheduler.OneCycleLR with three phases and linear
+// annealing.
 double rate(std::int64_t step, const ScheduleOptions& options)
 {
     const double last = std::max(static_cast<double>(options.totalSteps - 1), 1.0), now = static_cast<double>(step);
@@ -27,8 +28,10 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 
 ScheduleKind one_cycle()
 {
-    return {"One cycle", "Rises to the highest rate and falls back in two equal halves, then falls far below.", rate,
-            false};
+    return {"One cycle",
+            "Rises to the highest rate and falls back in two equal halves, then falls far below "
+            "the start.",
+            rate, false};
 }
 
 } // namespace trainer::schedules

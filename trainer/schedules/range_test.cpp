@@ -7,7 +7,7 @@ namespace trainer::schedules {
 
 namespace {
 
-// Smith 2015, section 3.3, with the exponential rise that has become usual.
+// Smith 2015, section 3.3, with the now common exponential rise.
 double rate(std::int64_t step, const ScheduleOptions& options)
 {
     const double last = std::max(static_cast<double>(options.totalSteps - 1), 1.0);
@@ -20,8 +20,8 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 ScheduleKind range_test()
 {
     return {"Range test",
-            "Rises evenly in the logarithm from the lowest to the highest rate, to find where the loss falls fastest.",
-            rate, false};
+            "Rises exponentially from the lowest to the highest rate, to find where the loss falls fastest.", rate,
+            false};
 }
 
 } // namespace trainer::schedules

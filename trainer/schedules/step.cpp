@@ -18,7 +18,7 @@ double rate(std::int64_t step, const ScheduleOptions& options)
 
 ScheduleKind step()
 {
-    return {"Steps", "Is multiplied by a factor every so many steps.", rate, true};
+    return {"Steps", "Is multiplied by a factor at regular intervals.", rate, true};
 }
 
 } // namespace trainer::schedules

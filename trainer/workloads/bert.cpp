@@ -15,11 +15,11 @@ namespace {
 namespace nn = torch::nn;
 
 constexpr std::array<Scale, 4> kSizes = {{{64, 2}, {256, 4}, {768, 12}, {1024, 24}}};
-// Of the tokens, how many are to be predicted; of these, how many are hidden and how many are replaced.
+// Fraction of tokens to predict; of these, the fractions that are masked and replaced.
 constexpr double kChosen = 0.15, kHidden = 0.8, kReplaced = 0.1;
-// Above the lowest throw of all: what at::rand() tells apart is coarser.
+// Offset above the smallest random number, so that the comparison always chooses at least that token.
 constexpr double kLeast = 1e-7;
-// Validation hides the same tokens each time.
+// Validation masks the same tokens each time.
 constexpr std::uint64_t kValidationSeed = 20181011;
 
 class Bert final : public Network {
@@ -27,7 +27,7 @@ public:
     explicit Bert(const ModelOptions& options) : m_vocabulary(options.data.classes)
     {
         const auto [width, depth] = scaleOf(options, kSizes);
-        // One token more than the text has: what stands for a hidden one.
+        // One additional token represents a masked token.
         m_tokens = register_module("tokens", nn::Embedding(m_vocabulary + 1, width));
         m_positions = register_module("positions", nn::Embedding(options.data.inputs[0].shape[0], width));
         const TransformerOptions layer{
@@ -62,7 +62,7 @@ private:
         }
         const at::TensorOptions uniform = ids.options().dtype(at::kFloat);
         const at::Tensor dice = at::rand(ids.sizes(), generator, uniform);
-        // At least one, or a small batch would now and then have nothing to learn from, and no loss.
+        // Chooses at least one token: otherwise a small batch would sometimes have nothing to predict, and no loss.
         const at::Tensor chosen = dice < dice.min().add(kLeast).clamp_min(kChosen);
         const at::Tensor fate = at::rand(ids.sizes(), generator, uniform);
         const at::Tensor others = at::randint(m_vocabulary, ids.sizes(), generator, ids.options());
@@ -83,7 +83,7 @@ private:
 Workload bert()
 {
     return {"BERT",
-            "A text encoder in BERT's shape, which predicts hidden tokens. base and large have BERT's own sizes.",
+            "A BERT text encoder that predicts masked tokens. base and large have BERT's own sizes.",
             {data::DataKind::Tokens},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<Bert>(options); }};
 }

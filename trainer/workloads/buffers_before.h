@@ -8,7 +8,8 @@
 
 namespace trainer {
 
-/// What a network's buffers (batch norms' statistics) held, for passes that must not change them. One thread.
+/// Saves a network's buffers (batch norms' statistics) and restores them after passes that must not change them.
+/// Single-threaded.
 class BuffersBefore {
 public:
     explicit BuffersBefore(const Network& network) : m_buffers(network.buffers())

@@ -17,7 +17,7 @@ namespace nn = torch::nn;
 
 constexpr std::array<Scale, 4> kSizes = {{{8, 2}, {16, 3}, {64, 4}, {256, 4}}};
 
-// Convolution, norm, ReLU, and pooling after all stages but the last.
+// Convolution, norm, ReLU, and pooling after all stages except the last.
 class Stage final : public nn::Module {
 public:
     Stage(std::int64_t in, std::int64_t out, bool pool, const ModelOptions& options)
@@ -38,11 +38,11 @@ public:
 private:
     nn::Conv2d m_convolution;
     std::shared_ptr<Norm> m_norm;
-    std::shared_ptr<CheapPart> m_after; // the convolution
+    std::shared_ptr<CheapPart> m_after; // follows the convolution
     bool m_pool;
 };
 
-// Stages, then one linear layer over the means of the channels.
+// Stages, then one linear layer on the channel means.
 class ConvNet final : public Network {
 public:
     explicit ConvNet(const ModelOptions& options)
@@ -74,8 +74,8 @@ private:
 Workload convnet()
 {
     return {"Small convnet",
-            "Convolutions with batch norm, each with twice the channels of the one before, then a linear layer. small "
-            "trains in seconds on a processor.",
+            "Convolutions with batch norm, each with twice the channels of the previous one, then a linear layer. "
+            "small trains in seconds on a CPU.",
             {data::DataKind::Images},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<ConvNet>(options); }};
 }

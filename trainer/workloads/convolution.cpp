@@ -11,7 +11,7 @@ namespace {
 
 namespace nn = torch::nn;
 
-// A convolution from 64 channels to 3 on images of 64 channels, by which the gain of cuDNN's autotuner is often shown.
+// A convolution from 64 to 3 channels, a common example of the gain from cuDNN's autotuner.
 class OneConvolution final : public Network {
 public:
     explicit OneConvolution(const ModelOptions& options)
@@ -23,7 +23,7 @@ public:
     Pass forward(const BatchTensors& batch) override
     {
         const at::Tensor& images = batch.inputs[0];
-        // The image again and again until there are enough channels.
+        // Repeats the image until there are enough channels.
         const std::int64_t times = (kChannels + images.size(1) - 1) / images.size(1);
         const at::Tensor wide = images.repeat({1, times, 1, 1}).narrow(1, 0, kChannels);
         return {m_head->forward(at::relu(m_convolution->forward(wide)).mean({2, 3})), batch.target};
@@ -41,7 +41,7 @@ private:
 Workload convolution()
 {
     return {"One convolution",
-            "Conv2d(64, 3) and next to nothing else, to look at how one convolution is computed. Its size is fixed.",
+            "Conv2d(64, 3) and almost nothing else, to study how a single convolution is computed. Its size is fixed.",
             {data::DataKind::Images},
             [](const ModelOptions& options) -> std::shared_ptr<Network> {
                 return std::make_shared<OneConvolution>(options);

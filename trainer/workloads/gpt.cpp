@@ -38,7 +38,7 @@ public:
         const at::Tensor& ids = batch.inputs[0];
         const at::Tensor places = at::arange(ids.size(1), ids.options());
         const at::Tensor x = runBlocks(m_tokens->forward(ids) + m_positions->forward(places));
-        // The embedding's weights score the next token as well.
+        // The output layer shares the embedding's weights.
         return {at::linear(m_norm->forward(x), m_tokens->weight), batch.target};
     }
     [[nodiscard]] Objective objective() const override { return Objective::Tokens; }
@@ -53,8 +53,8 @@ private:
 Workload gpt()
 {
     return {"GPT",
-            "A language model in GPT-2's shape, which predicts the next token of a text. base and large have the sizes "
-            "of GPT-2 and GPT-2 XL.",
+            "A GPT-2 language model that predicts the next token of a text. base and large have the sizes of GPT-2 and "
+            "GPT-2 XL.",
             {data::DataKind::Tokens},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<Gpt>(options); }};
 }

@@ -7,7 +7,7 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/rnn.h>
 
-// Hochreiter and Schmidhuber, Long Short-Term Memory, 1997, in the form that cuDNN has.
+// Hochreiter and Schmidhuber, Long Short-Term Memory, 1997, in cuDNN's variant.
 namespace trainer::workloads {
 
 namespace {
@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    std::int64_t m_classes; // 0: numbers are predicted
+    std::int64_t m_classes; // 0: predicts numbers
     nn::Embedding m_tokens{nullptr};
     nn::LSTM m_lstm{nullptr};
     nn::Linear m_head{nullptr};
@@ -61,7 +61,8 @@ private:
 Workload lstm()
 {
     return {"LSTM",
-            "A recurrent network: predicts the next token of a text, or what a sequence of measurements shows.",
+            "A recurrent network that predicts the next token of a text, or the class or number of a sequence of "
+            "measurements.",
             {data::DataKind::Tokens, data::DataKind::Sequences},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<Lstm>(options); }};
 }

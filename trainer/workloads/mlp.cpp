@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    std::int64_t m_classes; // 0: numbers are predicted
+    std::int64_t m_classes; // 0: predicts numbers
     nn::Linear m_head{nullptr};
 };
 
@@ -64,7 +64,7 @@ private:
 Workload mlp()
 {
     return {"Multilayer perceptron",
-            "Linear layers over rows of a table, or over the pixels of small images; predicts classes or numbers.",
+            "Linear layers on table rows or on the pixels of small images; predicts classes or numbers.",
             {data::DataKind::Rows, data::DataKind::Images},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<Mlp>(options); }};
 }

@@ -11,9 +11,9 @@
 
 namespace trainer {
 
-/// A part of a forward pass with parameters of its own.
+/// A part of a forward pass with its own parameters.
 struct Block {
-    std::string name; ///< of its submodule
+    std::string name; ///< name of its submodule
     BlockFunction run;
 };
 
@@ -24,8 +24,8 @@ public:
     virtual Pass forward(const BatchTensors& batch) = 0;
     [[nodiscard]] virtual Objective objective() const = 0;
 
-    /// The parts that forward() is made of, in its order; what lies between them is small. Who wraps `run` changes how
-    /// forward() runs that part (recomputation in backward). Empty for models that cannot be taken apart.
+    /// The parts that forward() consists of, in order; the work between them is small. Wrapping `run` changes how
+    /// forward() runs that part (recomputation in the backward pass). Empty for models that cannot be split.
     [[nodiscard]] std::vector<Block>& blocks() { return m_blocks; }
 
 protected:

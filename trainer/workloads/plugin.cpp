@@ -17,7 +17,7 @@ using profiler::Error;
 using profiler::Result;
 using stepscope::Plugin;
 
-/// What was hashed is what is loaded: a copy in memory that nobody can change in between. Stays loaded for good.
+/// Loads exactly the bytes that were hashed: an in-memory copy that cannot change in between. Never unloaded.
 Result<void*> load(const std::string& path, const std::string& library)
 {
     const auto failed = [&](const std::string& why) {
@@ -27,18 +27,18 @@ Result<void*> load(const std::string& path, const std::string& library)
     };
     const int file = ::memfd_create("stepscope-plugin", MFD_CLOEXEC);
     if (file < 0)
-        return failed("there is no memory for a copy of it");
+        return failed("out of memory for a copy of it");
     const bool written = ::write(file, library.data(), library.size()) == static_cast<ssize_t>(library.size());
     void* handle =
         written ? ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    const std::string why = handle ? "" : written ? ::dlerror() : "its copy in memory is not whole";
+    const std::string why = handle ? "" : written ? ::dlerror() : "its copy in memory is incomplete";
     ::close(file);
     if (!handle)
         return failed(why);
     return handle;
 }
 
-/// The library's description, when it was made for this trainer.
+/// The library's description, if it was built for this trainer.
 Result<const Plugin*> describe(const ModelOptions& options)
 {
     const auto library = readTrusted(options);
@@ -49,15 +49,15 @@ Result<const Plugin*> describe(const ModelOptions& options)
         return tl::unexpected(handle.error());
     const auto entry = reinterpret_cast<const Plugin* (*)()>(::dlsym(*handle, "stepscope_plugin"));
     if (!entry)
-        return profiler::fail<"plugin.no_symbol", "this library is no plug-in: it exports no stepscope_plugin">(
+        return profiler::fail<"plugin.no_symbol", "this library is not a plug-in: it does not export stepscope_plugin">(
             Error::Code::Invalid, options.path, "end one of its source files with STEPSCOPE_PLUGIN(title, make)");
     const Plugin* plugin = entry();
     if (plugin->version != stepscope::kPluginVersion || std::string(plugin->torchVersion) != TORCH_VERSION)
         return profiler::fail<"plugin.other_version",
                               "the plug-in was built for version {version} of the plug-in interface and LibTorch "
-                              "{torch}, this trainer has version {own_version} and LibTorch {own_torch}">(
+                              "{torch}, but this trainer has version {own_version} and LibTorch {own_torch}">(
             Error::Code::Unsupported, options.path,
-            "build it again with this trainer's trainer/plugin/stepscope_plugin.h and LibTorch",
+            "rebuild it with this trainer's trainer/plugin/stepscope_plugin.h and LibTorch",
             {{"version", plugin->version},
              {"torch", plugin->torchVersion},
              {"own_version", stepscope::kPluginVersion},
@@ -75,7 +75,7 @@ public:
         m_model = plugin.make(data);
         if (!m_model)
             profiler::throwError<"plugin.no_model", "The plug-in's make function returned no model">(
-                Error::Code::Invalid, options.path, "return a model from the function that STEPSCOPE_PLUGIN names");
+                Error::Code::Invalid, options.path, "return a model from the function passed to STEPSCOPE_PLUGIN");
         register_module("model", m_model);
     }
 
@@ -117,8 +117,8 @@ Workload plugin()
     using enum data::DataKind;
     return {
         "Plug-in",
-        "A model of your own in C++ (model.path, a shared library; see resources/examples/plugin), trained with the "
-        "loss that model.loss names. It is code: it runs only when model.trusted_sha256 is its SHA-256.",
+        "Your own C++ model (model.path, a shared library; see resources/examples/plugin), trained with the loss in "
+        "model.loss. It contains code: it runs only if model.trusted_sha256 is its SHA-256.",
         {Images, Volumes, Tokens, Sequences, Rows},
         make,
         check};

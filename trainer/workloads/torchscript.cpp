@@ -31,14 +31,15 @@ public:
     {
         std::istringstream stream(file);
         m_module = torch::jit::load(stream);
-        // The same tensors under names that a module may have, so that they move, train and are counted with it.
+        // Registers the same tensors under valid module names, so that they are moved, trained and counted with this
+        // module.
         for (const auto& parameter : m_module.named_parameters())
             register_parameter(flat(parameter.name), parameter.value, parameter.value.requires_grad());
         const auto parameters = this->parameters();
         if (std::none_of(parameters.begin(), parameters.end(), [](const at::Tensor& p) { return p.requires_grad(); }))
             profiler::throwError<"model_file.no_gradients",
                                  "None of the model's parameters requires a gradient, so there is nothing to train">(
-                Error::Code::Invalid, options.path, "save the model before it is frozen");
+                Error::Code::Invalid, options.path, "save the model before freezing it");
         for (const auto& buffer : m_module.named_buffers())
             register_buffer(flat(buffer.name), buffer.value);
     }
@@ -73,7 +74,9 @@ private:
         if (answer.isTuple() && !answer.toTupleRef().elements().empty() && answer.toTupleRef().elements()[0].isTensor())
             return answer.toTupleRef().elements()[0].toTensor();
         profiler::throwError<"model_file.no_tensor", "The model returned {kind} instead of a tensor">(
-            Error::Code::Invalid, m_options.path, "return a tensor, or a tuple that begins with one, from forward()",
+            Error::Code::Invalid, m_options.path,
+            "return a tensor, or a tuple whose first element is a tensor, from "
+            "forward()",
             {{"kind", answer.tagKind()}});
     }
     c10::IValue forwardOfModule(std::vector<c10::IValue> arguments, const BatchTensors& batch)
@@ -87,8 +90,8 @@ private:
             const std::string why = layerAndReason(error ? error->what_without_backtrace() : thrown.what());
             profiler::throwError<"model_file.forward", "The model failed on inputs of shape {shapes}: {why}">(
                 Error::Code::Invalid, m_options.path,
-                "choose the data set and the dataset.image_size that the model was made for; with "
-                "model.input_shapes the shapes are checked before the run",
+                "choose the dataset and the dataset.image_size that the model was made for; with model.input_shapes "
+                "the shapes are checked before the run",
                 {{"shapes", shapesOf(batch)}, {"why", why}});
         }
     }
@@ -115,7 +118,8 @@ std::shared_ptr<Network> make(const ModelOptions& options)
         const std::string text = error.what_without_backtrace();
         profiler::throwError<"model_file.no_torchscript", "LibTorch cannot read the file as TorchScript: {why}">(
             Error::Code::Malformed, options.path,
-            "save the model as TorchScript: torch.jit.script(model).save(path); torch.save() writes no code",
+            "save the model as TorchScript with torch.jit.script(model).save(path); torch.save() does not save the "
+            "code",
             {{"why", text.substr(0, text.find('\n'))}});
     }
 }
@@ -125,13 +129,12 @@ std::shared_ptr<Network> make(const ModelOptions& options)
 Workload torchscript()
 {
     using enum data::DataKind;
-    return {
-        "TorchScript file",
-        "A model of your own that torch.jit.save wrote (model.path), trained with the loss that model.loss names. It "
-        "is code: it runs only when model.trusted_sha256 is its SHA-256.",
-        {Images, Volumes, Tokens, Sequences, Rows},
-        make,
-        check};
+    return {"TorchScript file",
+            "Your own model, saved with torch.jit.save (model.path), trained with the loss in model.loss. It contains "
+            "code: it runs only if model.trusted_sha256 is its SHA-256.",
+            {Images, Volumes, Tokens, Sequences, Rows},
+            make,
+            check};
 }
 
 } // namespace trainer::workloads

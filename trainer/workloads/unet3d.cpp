@@ -7,18 +7,18 @@
 #include <ATen/ATen.h>
 #include <torch/nn/modules/conv.h>
 
-// Çiçek et al., 3D U-Net, 2016: an analysis path that halves the volume at each level, and a synthesis path that gets
-// what the analysis saw at the same level.
+// Çiçek et al., 3D U-Net, 2016: an encoder that halves the volume at each level, and a decoder with skip connections
+// from the same level.
 namespace trainer::workloads {
 
 namespace {
 
 namespace nn = torch::nn;
 
-// Depth: levels.
+// Depth: number of levels.
 constexpr std::array<Scale, 4> kSizes = {{{4, 2}, {8, 3}, {32, 4}, {64, 5}}};
 
-// A size of 64 bits cannot be halved more often, nor a width doubled.
+// A 64-bit size cannot be halved, nor a width doubled, more often.
 constexpr std::int64_t kMostLevels = 32;
 
 class ConvNorm3d final : public nn::Module {
@@ -37,7 +37,7 @@ private:
     std::shared_ptr<Norm> m_norm;
 };
 
-// What one level does with a volume: two convolutions. On the way up, of the volume below and what was seen before.
+// One level: two convolutions. In the decoder, their input is the upsampled volume and the skip connection.
 class Level final : public nn::Module {
 public:
     Level(std::int64_t in, std::int64_t out, const ModelOptions& options)
@@ -114,16 +114,15 @@ profiler::Result<void> check(const ModelOptions& options)
     const auto& shape = options.data.inputs[0].shape;
     for (std::size_t i = 1; i < shape.size(); ++i)
         if (depth > kMostLevels || shape[i] >> (depth - 1) < 1)
-            return profiler::fail<
-                "model.unet3d.levels",
-                "a 3-D U-Net of {levels} levels halves volumes of {shape} more often than they can be">(
+            return profiler::fail<"model.unet3d.levels",
+                                  "a 3D U-Net with {levels} levels cannot halve volumes of {shape} that often">(
                 profiler::Error::Code::Invalid, "model.depth, dataset.volume_size",
                 "choose fewer levels or larger volumes",
                 {{"levels", depth}, {"shape", toText(options.data.inputs[0])}});
     if (options.data.target.shape.size() != 3)
         return profiler::fail<"model.unet3d.target",
-                              "a 3-D U-Net needs a class for each voxel, the data set gives {shape}">(
-            profiler::Error::Code::Invalid, "dataset.kind", "choose volumes with labels of their own size",
+                              "a 3D U-Net needs a class per voxel, but the dataset gives {shape}">(
+            profiler::Error::Code::Invalid, "dataset.kind", "choose volumes with labels of the same size",
             {{"shape", toText(options.data.target)}});
     return {};
 }
@@ -132,8 +131,8 @@ profiler::Result<void> check(const ModelOptions& options)
 
 Workload unet3d()
 {
-    return {"3-D U-Net",
-            "Finds structures in volumes, voxel by voxel. Its memory goes to activations: a model to checkpoint.",
+    return {"3D U-Net",
+            "Segments volumes voxel by voxel. Activations dominate its memory: a good model for checkpointing.",
             {data::DataKind::Volumes},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<UNet3d>(options); },
             check};

@@ -7,8 +7,8 @@
 #include <torch/nn/init.h>
 #include <torch/nn/modules/conv.h>
 
-// Dosovitskiy et al., An Image is Worth 16x16 Words, 2020; the mean over positions instead of a class token, as section
-// D.3 finds equal.
+// Dosovitskiy et al., An Image is Worth 16x16 Words, 2020; with the mean over positions instead of a class token, which
+// section D.3 finds equivalent.
 namespace trainer::workloads {
 
 namespace {
@@ -16,7 +16,7 @@ namespace {
 namespace nn = torch::nn;
 
 constexpr std::array<Scale, 4> kSizes = {{{64, 2}, {192, 12}, {384, 12}, {768, 12}}};
-// Small images get small patches: 16 px would leave two or three of them.
+// Small images use small patches: 16 px would give only a few of them.
 constexpr std::int64_t kSmallImage = 96, kSmallPatch = 4, kPatch = 16;
 
 class Vit final : public Network {
@@ -58,7 +58,7 @@ private:
 Workload vit()
 {
     return {"Vision transformer",
-            "A transformer over patches of an image. small, base and large are ViT-Ti, ViT-S and ViT-B.",
+            "A transformer on image patches. small, base and large are ViT-Ti, ViT-S and ViT-B.",
             {data::DataKind::Images},
             [](const ModelOptions& options) -> std::shared_ptr<Network> { return std::make_shared<Vit>(options); }};
 }

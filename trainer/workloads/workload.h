@@ -13,34 +13,34 @@ namespace trainer {
 
 class Network;
 
-/// Named scales: tiny takes milliseconds a step on two cores, large fills a GPU.
+/// Named scales: tiny takes milliseconds per step on two cores, large fills a GPU.
 enum class ModelSize { Tiny, Small, Base, Large };
-/// What follows convolutions and hidden layers.
+/// The layer after convolutions and hidden layers.
 enum class NormKind { Batch, Group, None };
 
-/// What a model must fit and what is wished of it.
+/// The data that a model must fit, and its options.
 struct ModelOptions {
     data::SampleSpec data;
     ModelSize size = ModelSize::Small;
     std::int64_t width = 0; ///< channels or features of the first layer; 0: by size
     std::int64_t depth = 0; ///< layers or stages; 0: by size
     NormKind norm = NormKind::Batch;
-    bool layerBias = true;      ///< bias also in layers whose norm directly after takes it away again
-    bool mathAttention = true;  ///< attention written out, instead of one operator
-    bool fusePointwise = false; ///< neighbouring pointwise operators as one
+    bool layerBias = true;      ///< adds a bias to layers even if the following norm cancels it
+    bool mathAttention = true;  ///< attention as separate operators instead of one
+    bool fusePointwise = false; ///< fuses neighbouring pointwise operators into one
     std::string path;           ///< of the user's model
-    std::string trustedSha256;  ///< of the file there that may be run
+    std::string trustedSha256;  ///< trusted SHA-256 of that file
     std::string loss;           ///< of the user's model: "cross_entropy", "mse", "given"
-    std::string inputShapes;    ///< that the user's model wants, "3,32,32"; empty: not said
+    std::string inputShapes;    ///< expected by the user's model, "3,32,32"; empty: not specified
 };
 
 /// A model to train. A file trainer/workloads/<id>.cpp defines `Workload <id>()`.
 struct Workload {
     std::string_view title, doc;       ///< for users
-    std::vector<data::DataKind> takes; ///< what the first input may be
-    /// With first weights from LibTorch's default generator.
+    std::vector<data::DataKind> takes; ///< accepted kinds of the first input
+    /// Creates the model with initial weights from LibTorch's default generator.
     std::shared_ptr<Network> (*make)(const ModelOptions&) = nullptr;
-    /// What else must hold before make(); null: nothing.
+    /// Further checks before make(); null: none.
     profiler::Result<void> (*check)(const ModelOptions&) = nullptr;
 };
 

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 #include <cmath>
 
-// Optimizers that treat every element by itself: SGD, Adam, AdamW.
+// Optimizers that treat every element separately: SGD, Adam, AdamW.
 namespace trainer::optimizers {
 
 namespace {

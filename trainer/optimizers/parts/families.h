@@ -2,7 +2,7 @@
 
 #include "trainer/optimizers/optimizer.h"
 
-/// What makes the optimizers. Apart from the files of the registry, which thus need no header of LibTorch.
+/// Functions that create the optimizers. Separate from the registry's files, which then need no LibTorch header.
 namespace trainer::optimizers {
 
 using Parameters = std::vector<at::Tensor>;
@@ -17,11 +17,11 @@ std::unique_ptr<Optimizer> makeAdamW(Parameters parameters, const OptimizerOptio
 std::unique_ptr<Optimizer> makeLars(Parameters parameters, const OptimizerOptions& options);
 /// You et al. 2019, algorithm 2, with φ(z) = z: u = m̂ / (√v̂ + ε) + λw; w ← w − η·(‖w‖ / ‖u‖)·u.
 std::unique_ptr<Optimizer> makeLamb(Parameters parameters, const OptimizerOptions& options);
-/// NVIDIA's LAMB (apex's FusedLAMB with use_nvlamb): gradients are first divided by their common norm where it is above
-/// 1, and every parameter has its layer-wise rate.
+/// NVIDIA's LAMB (apex's FusedLAMB with use_nvlamb): gradients are first divided by their global norm if it is above 1,
+/// and every parameter has a layer-wise rate.
 std::unique_ptr<Optimizer> makeNvlamb(Parameters parameters, const OptimizerOptions& options);
-/// Ginsburg et al. 2019, algorithm 1: v ← β₂v + (1 − β₂)‖g‖² for each layer; m ← β₁m + (g / (√v + ε) + λw); w ← w − ηm;
-/// the first step sets v = ‖g‖², m = g / ‖g‖ + λw.
+/// Ginsburg et al. 2019, algorithm 1: v ← β₂v + (1 − β₂)‖g‖² per layer; m ← β₁m + (g / (√v + ε) + λw); w ← w − ηm; the
+/// first step sets v = ‖g‖², m = g / ‖g‖ + λw.
 std::unique_ptr<Optimizer> makeNovograd(Parameters parameters, const OptimizerOptions& options);
 
 } // namespace trainer::optimizers

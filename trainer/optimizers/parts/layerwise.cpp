@@ -5,7 +5,7 @@
 #include <ATen/ATen.h>
 #include <cmath>
 
-// Optimizers that give every layer a rate of its own, for large batches: LARS, LAMB, NVLAMB, NovoGrad.
+// Optimizers with layer-wise rates, for large batches: LARS, LAMB, NVLAMB, NovoGrad.
 namespace trainer::optimizers {
 
 namespace {

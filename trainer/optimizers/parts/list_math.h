@@ -8,8 +8,9 @@ namespace trainer::optimizers {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Arithmetic on lists of tensors, so that each formula is written once: an operator for each tensor, or one for the
-/// whole list (`_foreach_…`), which starts far fewer of them. Both round alike. In place: the first argument changes.
+/// Arithmetic on lists of tensors, so that each formula is written once: one operator per tensor, or one for the whole
+/// list (`_foreach_…`), which needs far fewer launches. Both round in the same way. In place: the first argument
+/// changes.
 class ListMath {
 public:
     explicit ListMath(bool foreach) : m_foreach(foreach) {}
@@ -27,16 +28,16 @@ public:
     [[nodiscard]] Tensors rootPlus(const Tensors& a, const std::vector<double>& divisors, double epsilon) const;
     /// a + factor · b, as new tensors
     [[nodiscard]] Tensors sum(const Tensors& a, const Tensors& b, double factor) const;
-    /// a / divisor (one number on the device), as new tensors
+    /// a / divisor (a scalar on the device), as new tensors
     [[nodiscard]] Tensors quotient(const Tensors& a, const at::Tensor& divisor) const;
-    /// The Euclidean norm of each, as tensors without dimensions; nothing is read back from the device.
+    /// The Euclidean norm of each tensor, as scalar tensors; nothing is read back from the device.
     [[nodiscard]] Tensors norms(const Tensors& a) const;
 
 private:
     bool m_foreach;
 };
 
-/// numerator / denominator, and 1 where one of them is 0: how far a layer may go in a step. On the device.
+/// numerator / denominator, or 1 if one of them is 0: the trust ratio of a layer. On the device.
 at::Tensor ratioOrOne(const at::Tensor& numerator, const at::Tensor& denominator);
 
 } // namespace trainer::optimizers

@@ -5,14 +5,14 @@
 
 namespace trainer::optimizers {
 
-/// What all our optimizers share: which parameters have a gradient, their slots (momentum and the like), their step
-/// counts, and how all that is saved.
+/// Common parts of our optimizers: the parameters with a gradient, their slots (such as momentum), their step counts,
+/// and saving the state.
 class ListOptimizer : public Optimizer {
 public:
-    /// A tensor that the optimizer keeps for each parameter, zero at first.
+    /// A tensor that the optimizer keeps per parameter, initially zero.
     struct Slot {
         std::string_view name;
-        bool perLayer = false; ///< one number a parameter instead of one for each of its elements
+        bool perLayer = false; ///< one number per parameter instead of one per element
     };
 
     ListOptimizer(Tensors parameters, const OptimizerOptions& options, std::vector<Slot> slots);
@@ -21,12 +21,12 @@ public:
     void setState(const State& state) final;
 
 protected:
-    /// What one step works on, all of the same length.
+    /// The data of one step; all lists have the same length.
     struct Lists {
         Tensors parameters, gradients;
-        std::vector<Tensors> slots;      ///< in the order of the constructor's
-        std::vector<std::int64_t> steps; ///< the number of this step for that parameter, from 1
-        Tensors stepTensors;             ///< the same on the device, one less: fused kernels count themselves
+        std::vector<Tensors> slots;      ///< in the order of the constructor's slots
+        std::vector<std::int64_t> steps; ///< number of this step for each parameter, from 1
+        Tensors stepTensors;             ///< the same on the device, minus one: fused kernels count themselves
     };
     virtual void update(Lists& lists, double learningRate) = 0;
 
@@ -44,8 +44,8 @@ private:
     Tensors m_stepTensors; // fused only
 };
 
-/// Weight decay and layer-wise rates are not for biases and norms, which have one dimension: as the authors of LARS and
-/// LAMB run them.
+/// Biases and norms, which have one dimension, get no weight decay and no layer-wise rates: as in the papers on LARS
+/// and LAMB.
 bool isMatrix(const at::Tensor& parameter);
 
 } // namespace trainer::optimizers
