@@ -80,9 +80,9 @@ TEST(OrderedRing, GivingUpFreesWhatWasDeliveredAndForgetsWhatIsInTheMaking)
     const auto item = std::make_shared<int>(1);
     ring.deliver(*ring.claim(waits), item);
     ASSERT_EQ(ring.claim(waits), 1);
-    ASSERT_TRUE(ring.goOn(waits));
+    ASSERT_TRUE(ring.mayContinue(waits));
     std::thread consumer([&] { ring.giveUp(); });
-    while (ring.goOn(waits))
+    while (ring.mayContinue(waits))
         std::this_thread::yield();
     ring.drop();
     consumer.join();
@@ -98,7 +98,7 @@ TEST(OrderedRing, AnItemOfAGivenUpRoundIsNotTakenInTheNext)
     ring.begin(5);
     ASSERT_EQ(ring.claim(waits), 0);
     std::thread consumer([&] { ring.giveUp(); });
-    while (ring.goOn(waits))
+    while (ring.mayContinue(waits))
         std::this_thread::yield();
     ring.deliver(0, 99); // the producer had just finished
     consumer.join();
@@ -118,7 +118,7 @@ TEST(OrderedRing, GivingUpWaitsForProducersThatAreParkedOrJustWoken)
             Waits waits;
             ASSERT_EQ(ring.claim(waits), 0);
             claimed = true;
-            while (ring.goOn(waits))
+            while (ring.mayContinue(waits))
                 std::this_thread::yield();
             dropped = true;
             ring.drop();
@@ -144,7 +144,7 @@ TEST(OrderedRing, CancelWakesConsumerAndProducers)
     ASSERT_EQ(ring.claim(first), 0);
     std::thread full([&] { EXPECT_EQ(ring.claim(second), std::nullopt); });
     ring.cancel();
-    EXPECT_FALSE(ring.goOn(first));
+    EXPECT_FALSE(ring.mayContinue(first));
     ring.drop();
     EXPECT_EQ(ring.claim(first), std::nullopt);
     EXPECT_EQ(ring.take(), std::nullopt);
@@ -160,7 +160,7 @@ TEST(OrderedRing, ParkedProducersRestBetweenPiecesAndGoOnAfterwards)
     std::atomic<int> pieces = 0;
     std::thread producer([&] {
         const auto number = ring.claim(waits);
-        while (pieces < 1000 && ring.goOn(waits))
+        while (pieces < 1000 && ring.mayContinue(waits))
             ++pieces;
         ring.deliver(*number, pieces);
     });
@@ -196,7 +196,7 @@ TEST(OrderedRing, ManyProducersKeepOrderAndBoundUnderParkingAndGivingUp)
                 }
                 bool whole = true;
                 for (int piece = 0; whole && piece < 3; ++piece)
-                    whole = ring.goOn(waits);
+                    whole = ring.mayContinue(waits);
                 --inFlight;
                 if (whole)
                     ring.deliver(*number, *number);

@@ -23,7 +23,7 @@ TEST(BadSamples, EachFileIsNamedOnceHoweverManyEpochsMeetIt)
     const std::vector<BadSample> found = {{3, foreignText("a.jpg is no JPEG")}, {9, foreignText("b.jpg is cut short")}};
     bad.add(Split::Train, found);
     bad.add(Split::Train, found);
-    bad.sumUp();
+    bad.reportTotal();
     ASSERT_EQ(notices.list.size(), 2u);
     EXPECT_EQ(notices.list[0].what, "a.jpg is no JPEG");
     EXPECT_EQ(notices.list[1].count, 2);
@@ -48,11 +48,11 @@ TEST(BadSamples, ManyAreCountedInsteadOfNamed)
         bad.add(Split::Train, std::vector<BadSample>{{i, foreignText("file " + std::to_string(i))}});
     const auto named = notices.list.size();
     EXPECT_LT(named, 50u);
-    bad.sumUp();
+    bad.reportTotal();
     ASSERT_EQ(notices.list.size(), named + 1);
     EXPECT_EQ(notices.list.back().count, 500);
     EXPECT_EQ(notices.list.back().id, "training.bad_samples");
-    bad.sumUp();
+    bad.reportTotal();
     EXPECT_EQ(notices.list.size(), named + 1) << "nothing new, nothing to tell";
 }
 

@@ -104,7 +104,7 @@ TEST_F(CompiledByPython, ABatchThatItDoesNotTakeIsTheModels)
     EXPECT_NEAR(validationLoss(last), validationLoss(plain), 1e-5);
     const auto never = trained("fixed.pt2", {"batch.size=8"});
     EXPECT_EQ(never.ended.status, 0) << never.ended.output;
-    EXPECT_THAT(told(never), AllOf(HasSubstr("does not take inputs of the shape [8, 3, 16, 16]"),
+    EXPECT_THAT(told(never), AllOf(HasSubstr("does not accept inputs of shape [8, 3, 16, 16]"),
                                    HasSubstr("dynamic first dimension")));
 }
 

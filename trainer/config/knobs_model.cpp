@@ -32,14 +32,14 @@ void addModel(Rows& rows)
                    "Layers, or blocks per stage of a ResNet, or levels of a U-Net. 0: set by the model's size.")))));
     rows.push_back(unless(
         key::workload.name, {"torchscript", "plugin", "vit", "gpt", "bert", "lstm", "convolution"},
-        learned(choice(key::modelNorm, kModel, "Normalisation", {"batch", "group", "none"}, "every step",
+        learned(choice(key::modelNorm, kModel, "Normalization", {"batch", "group", "none"}, "every step",
                        "Layer after convolutions and hidden layers: batch norm, group norm (independent of the batch), "
                        "or none. Transformers and LSTMs do not use it."))));
     rows.push_back(
         unless(key::workload.name, {"torchscript", "plugin", "vit", "gpt", "bert", "lstm", "convolution"},
                lossMayChange(flag(
-                   key::convBias, kModel, "Bias before normalisation", true, "every step",
-                   "Adds a bias to layers directly before a normalisation, which cancels it: costs time and memory "
+                   key::convBias, kModel, "Bias before normalization", true, "every step",
+                   "Adds a bias to layers directly before a normalization, which cancels it: costs time and memory "
                    "without any effect."))));
     rows.push_back(
         onlyIf(key::workload.name, {"vit", "gpt", "bert"},
@@ -49,7 +49,7 @@ void addModel(Rows& rows)
     rows.push_back(
         onlyIf(key::workload.name, {"vit", "gpt", "bert"},
                warmsUp(WarmUp::Compilation,
-                       flag(key::fusePointwise, kModel, "Fuse pointwise operators", false, "every step",
+                       flag(key::fusePointwise, kModel, "Fuse pointwise operations", false, "every step",
                             "Runs the five pointwise operations of GELU in transformers as one kernel: compiled just "
                             "in time on a GPU, LibTorch's built-in kernel on a CPU."))));
     rows.push_back(onlyIf(
@@ -111,7 +111,7 @@ void addSamples(Rows& rows)
                "and 32 px."))));
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
-        advanced(zeroIs("none", real(key::datasetValidation, kData, "Validation share", 0.2, 0, 0.9, "loader",
+        advanced(zeroIs("none", real(key::datasetValidation, kData, "Validation fraction", 0.2, 0, 0.9, "loader",
                                      "Fraction of the samples held out for validation. 0: no validation. MNIST and "
                                      "CIFAR-10 have their own split."))))));
 }
@@ -151,7 +151,7 @@ void addModelAndData(Rows& rows)
                                              "Edge length of the cubes that are cut out of the volumes as the model's "
                                              "input.")))));
     rows.push_back(
-        learned(flag(key::normalize, kData, "Normalise", true, "loader",
+        learned(flag(key::normalize, kData, "Normalize", true, "loader",
                      "Shifts and scales inputs to mean 0 and standard deviation 1, using the statistics of the "
                      "training samples, or the published statistics for ImageNet, MNIST and CIFAR-10 images.")));
     rows.push_back(otherTrainingSamples(learned(otherBatches(

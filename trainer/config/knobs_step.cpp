@@ -101,7 +101,7 @@ void addSchedule(Rows& rows)
 void addGradients(Rows& rows)
 {
     rows.push_back(lossMayChange(
-        flag(key::setToNone, kGradients, "Set gradients to none", false, "every step",
+        flag(key::setToNone, kGradients, "Set gradients to None", false, "every step",
              "Frees gradients before each step instead of filling them with zeros: no fill, and the backward pass "
              "writes instead of adding. The optimizer then skips parameters without a gradient.")));
     rows.push_back(batchFactor(sharesMemory(judgedBy(

@@ -21,9 +21,10 @@ void addHost(Rows& rows)
     rows.push_back(
         lossMayChange(path(key::resume, kHost, "Resume from checkpoint", PathKind::File, "none", "whole run",
                            "Checkpoint from which the training resumes as if it had not been interrupted.")));
-    rows.push_back(flag(key::unusedWork, kHost, "Redundant work", false, "every step",
-                        "Adds common redundant work: gradients of the inputs and of frozen layers, and outputs that "
-                        "are never used. The results are the same without it."));
+    rows.push_back(
+        flag(key::unusedWork, kHost, "Unused work", false, "every step",
+             "Adds work that is common but unused: gradients of the inputs and of frozen layers, and outputs "
+             "that nothing reads. The results are the same without it."));
     rows.push_back(lossMayChange(
         advanced(number(key::frozenBlocks, kHost, "Frozen blocks", 0, 0, 1000, "blocks", "every step",
                         "Number of blocks, counted from the model's input, whose weights stay fixed, as in "
@@ -51,7 +52,7 @@ void addRest(Rows& rows)
 {
     rows.push_back(judgedBy(
         Objective::ValidationTime,
-        flag(key::evalNoGrad, kValidation, "no_grad", true, "validation",
+        flag(key::evalNoGrad, kValidation, "No gradients", true, "validation",
              "Validates without recording a graph for the backward pass. false costs time and memory without any "
              "benefit.")));
     rows.push_back(judgedBy(

@@ -41,14 +41,15 @@ Result<DataKind> kindOf(const NpyArray& inputs)
 
 } // namespace
 
-ArrayDataset::ArrayDataset(NpyArray inputs, NpyArray targets, const ArrayWishes& wishes)
-    : m_inputs(std::move(inputs)), m_targets(std::move(targets)), m_wishes(wishes)
+ArrayDataset::ArrayDataset(NpyArray inputs, NpyArray targets, const ArrayOptions& options)
+    : m_inputs(std::move(inputs)), m_targets(std::move(targets)), m_options(options)
 {
 }
 
-Result<std::shared_ptr<const Dataset>> ArrayDataset::make(NpyArray inputs, NpyArray targets, const ArrayWishes& wishes)
+Result<std::shared_ptr<const Dataset>> ArrayDataset::make(NpyArray inputs, NpyArray targets,
+                                                          const ArrayOptions& options)
 {
-    std::shared_ptr<ArrayDataset> made(new ArrayDataset(std::move(inputs), std::move(targets), wishes));
+    std::shared_ptr<ArrayDataset> made(new ArrayDataset(std::move(inputs), std::move(targets), options));
     if (auto fits = made->describe(); !fits)
         return tl::unexpected(fits.error());
     if (auto labels = made->checkLabels(); !labels)
@@ -79,7 +80,7 @@ Result<void> ArrayDataset::describe()
     if (m_inputs.sampleBytes() == 0 || m_targets.sampleBytes() == 0)
         return wrong(m_inputs, profiler::message<"data.arrays.empty_samples", "its samples are empty">(),
                      "save arrays with values");
-    const bool classes = m_wishes.classes > 0;
+    const bool classes = m_options.classes > 0;
     if (classes && !isInteger(m_targets.header().type))
         return wrong(
             m_targets,
@@ -94,9 +95,9 @@ Result<void> ArrayDataset::describe()
     m_spec.kind = *kind;
     m_spec.inputs = {{*kind == DataKind::Tokens ? Dtype::Int64 : Dtype::Float32, m_inputs.sampleShape()}};
     m_spec.target = {classes ? Dtype::Int64 : Dtype::Float32, m_targets.sampleShape()};
-    m_spec.classes = m_wishes.classes;
+    m_spec.classes = m_options.classes;
     m_byChannel = *kind == DataKind::Images || *kind == DataKind::Volumes;
-    m_split = splitRows(m_inputs.samples(), m_wishes.validationShare);
+    m_split = splitRows(m_inputs.samples(), m_options.validationShare);
     return {};
 }
 
@@ -112,7 +113,7 @@ Result<void> ArrayDataset::checkClass(std::int64_t value, std::int64_t row, std:
 
 Result<void> ArrayDataset::checkLabels() const
 {
-    if (m_wishes.classes == 0 || !m_spec.target.shape.empty())
+    if (m_options.classes == 0 || !m_spec.target.shape.empty())
         return {};
     std::vector<std::byte> space;
     for (std::int64_t row = 0; row < m_targets.samples(); ++row) {
@@ -121,7 +122,7 @@ Result<void> ArrayDataset::checkLabels() const
             return tl::unexpected(bytes.error());
         std::int64_t label = 0;
         toInt64(m_targets.header().type, *bytes, {&label, 1});
-        if (auto good = checkClass(label, row, m_wishes.classes, m_targets); !good)
+        if (auto good = checkClass(label, row, m_options.classes, m_targets); !good)
             return good;
     }
     return {};
@@ -129,7 +130,7 @@ Result<void> ArrayDataset::checkLabels() const
 
 Result<void> ArrayDataset::computeStatistics()
 {
-    if (!m_wishes.normalise || m_spec.kind == DataKind::Tokens)
+    if (!m_options.normalise || m_spec.kind == DataKind::Tokens)
         return {};
     const auto& shape = m_spec.inputs[0].shape;
     const auto features = static_cast<std::size_t>(m_byChannel ? shape.front() : shape.back());
@@ -173,13 +174,13 @@ Result<void> ArrayDataset::loadTarget(std::int64_t row, const SampleOut& out) co
     const auto bytes = m_targets.read(row, space);
     if (!bytes)
         return tl::unexpected(bytes.error());
-    if (m_wishes.classes == 0) {
+    if (m_options.classes == 0) {
         toFloat(m_targets.header().type, *bytes, out.targets<float>());
         return {};
     }
     toInt64(m_targets.header().type, *bytes, out.targets<std::int64_t>());
     for (const std::int64_t value : out.targets<std::int64_t>())
-        if (auto good = checkClass(value, row, m_wishes.classes, m_targets); !good)
+        if (auto good = checkClass(value, row, m_options.classes, m_targets); !good)
             return good;
     return {};
 }
@@ -203,7 +204,7 @@ Result<void> ArrayDataset::load(Split split, std::int64_t index, std::uint64_t, 
     if (m_spec.kind == DataKind::Tokens) {
         toInt64(m_inputs.header().type, *bytes, out.input<std::int64_t>());
         for (const std::int64_t token : out.input<std::int64_t>())
-            if (auto good = checkClass(token, row, m_wishes.classes, m_inputs); !good)
+            if (auto good = checkClass(token, row, m_options.classes, m_inputs); !good)
                 return good;
         return {};
     }

@@ -10,7 +10,7 @@
 
 namespace trainer::data {
 
-struct ArrayWishes {
+struct ArrayOptions {
     std::int64_t classes = 0; ///< targets are integers below this; 0: the targets are numbers
     double validationShare = 0;
     bool normalise = true;
@@ -22,7 +22,7 @@ public:
     /// Errors name the file and the shapes or types that do not match; an invalid label is reported with its row if
     /// each sample has one label. Labels of single positions are checked when a sample is loaded.
     static profiler::Result<std::shared_ptr<const Dataset>> make(NpyArray inputs, NpyArray targets,
-                                                                 const ArrayWishes& wishes);
+                                                                 const ArrayOptions& options);
 
     [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_split.of(split)); }
@@ -30,7 +30,7 @@ public:
                                 const StageRecorder& stages) const override;
 
 private:
-    ArrayDataset(NpyArray inputs, NpyArray targets, const ArrayWishes& wishes);
+    ArrayDataset(NpyArray inputs, NpyArray targets, const ArrayOptions& options);
     [[nodiscard]] profiler::Result<void> describe();
     [[nodiscard]] profiler::Result<void> checkLabels() const;
     profiler::Result<void> computeStatistics();
@@ -40,7 +40,7 @@ private:
     void normalise(std::span<float> values) const;
 
     NpyArray m_inputs, m_targets;
-    ArrayWishes m_wishes;
+    ArrayOptions m_options;
     RowSplit m_split;
     SampleSpec m_spec;
     bool m_byChannel = false;          ///< the features are the first dimension of a sample; otherwise the last

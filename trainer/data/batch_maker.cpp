@@ -10,16 +10,16 @@
 
 namespace trainer::data {
 
-StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane)
+StageRecorder stagesOn(profiler::capture::ThreadBuffer* buffer)
 {
-    if (!lane)
+    if (!buffer)
         return {};
-    return {.lane = lane,
-            .read = lane->intern(profiler::stage::kRead),
-            .decode = lane->intern(profiler::stage::kDecode),
-            .augment = lane->intern(profiler::stage::kAugment),
-            .collate = lane->intern(profiler::stage::kCollate),
-            .pin = lane->intern(profiler::stage::kPin)};
+    return {.buffer = buffer,
+            .read = buffer->intern(profiler::stage::kRead),
+            .decode = buffer->intern(profiler::stage::kDecode),
+            .augment = buffer->intern(profiler::stage::kAugment),
+            .collate = buffer->intern(profiler::stage::kCollate),
+            .pin = buffer->intern(profiler::stage::kPin)};
 }
 
 namespace {
@@ -110,7 +110,7 @@ std::shared_ptr<BatchBuffer> BatchMaker::acquire(std::int64_t number, const Stag
 }
 
 std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& stages,
-                                      const std::function<bool()>& goOn) const
+                                      const std::function<bool()>& mayContinue) const
 {
     Batch batch;
     batch.index = number;
@@ -120,7 +120,7 @@ std::optional<Batch> BatchMaker::make(std::int64_t number, const StageRecorder& 
     const std::int64_t begin = number / m_copies * m_batchSize;
     const std::int64_t end = std::min(begin + m_batchSize, m_samples);
     for (std::int64_t position = begin; position < end; ++position) {
-        if (!goOn())
+        if (!mayContinue())
             return std::nullopt;
         const std::int64_t index = sampleAt(position);
         // The next sample overwrites a sample that failed.

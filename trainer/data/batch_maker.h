@@ -13,7 +13,7 @@
 namespace trainer::data {
 
 /// The string ids of the stages in a thread buffer; all zero without one.
-StageRecorder stagesOn(profiler::capture::ThreadBuffer* lane);
+StageRecorder stagesOn(profiler::capture::ThreadBuffer* buffer);
 
 /// Decides which samples make up the batches of an epoch, and makes them. Many threads may call make() at once;
 /// setEpoch() only while none does.
@@ -23,11 +23,11 @@ public:
 
     [[nodiscard]] std::int64_t batches() const;
     void setEpoch(std::int64_t epoch);
-    /// @param goOn  called before each sample; false abandons the batch
+    /// @param mayContinue  called before each sample; false abandons the batch
     /// @return nullopt if abandoned. A sample that fails with an error or an exception is skipped and listed.
     ///         Throws if there is no memory for the batch.
     std::optional<Batch> make(std::int64_t number, const StageRecorder& stages,
-                              const std::function<bool()>& goOn) const;
+                              const std::function<bool()>& mayContinue) const;
 
 private:
     [[nodiscard]] std::int64_t sampleAt(std::int64_t position) const;

@@ -18,9 +18,9 @@ enum class Split { Train, Validation };
 /// Used instead of a seed: load the whole image, to be cropped later. Supported by datasets of image files.
 inline constexpr std::uint64_t kWholeImage = ~std::uint64_t{0};
 
-/// Records the stages of one worker (read, decode, augment…); records nothing if `lane` is null.
+/// Records the stages of one worker (read, decode, augment…); records nothing if `buffer` is null.
 struct StageRecorder {
-    profiler::capture::ThreadBuffer* lane = nullptr;
+    profiler::capture::ThreadBuffer* buffer = nullptr;
     std::uint32_t read = 0, decode = 0, augment = 0, collate = 0, pin = 0; ///< string ids, see profiler::stage
 };
 

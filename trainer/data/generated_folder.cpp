@@ -14,7 +14,7 @@ using profiler::Result;
 
 namespace {
 
-constexpr const char* kMend = "set dataset.path to your own dataset, or XDG_CACHE_HOME to a writable folder";
+constexpr const char* kHint = "set dataset.path to your own dataset, or XDG_CACHE_HOME to a writable folder";
 
 /// Fills a temporary folder and renames it. An incomplete folder is removed, because there is no record of how complete
 /// it is.
@@ -25,7 +25,7 @@ Result<void> grow(const fs::path& folder, const SetWriter& write)
     fs::remove_all(growing, error);
     if (fs::create_directories(growing, error); error) {
         Error failed = fileError(error.value(), "the folder cannot be created", growing);
-        failed.hint = kMend;
+        failed.hint = kHint;
         return tl::unexpected(std::move(failed));
     }
     if (auto written = write(growing); !written) {
@@ -66,7 +66,7 @@ Result<fs::path> makeOnce(const std::string& key, const SetWriter& write, const 
         return folder;
     if (fs::create_directories(*base, error); error) {
         Error failed = fileError(error.value(), "the folder cannot be created", *base);
-        failed.hint = kMend;
+        failed.hint = kHint;
         return tl::unexpected(std::move(failed));
     }
     const auto lock = FolderLock::take(*base / ("." + key + ".lock"), progress, stop);

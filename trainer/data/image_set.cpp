@@ -94,7 +94,8 @@ Result<void> fill(const fs::path& folder, const ImageSet& set, const OpenProgres
 
 /// An existing dataset is repaired in place, because another process may be reading it; a new one is written to a
 /// temporary folder.
-Result<void> makeOrMend(const fs::path& folder, const ImageSet& set, const OpenProgress& progress, std::stop_token stop)
+Result<void> createOrRepair(const fs::path& folder, const ImageSet& set, const OpenProgress& progress,
+                            std::stop_token stop)
 {
     std::error_code error;
     if (fs::exists(folder, error))
@@ -141,7 +142,7 @@ Result<fs::path> makeImageSet(const fs::path& base, const ImageSet& set, const O
         return tl::unexpected(lock.error());
     if (isComplete(folder, set)) // by the process that held the lock
         return folder;
-    if (auto ok = makeOrMend(folder, set, progress, std::move(stop)); !ok)
+    if (auto ok = createOrRepair(folder, set, progress, std::move(stop)); !ok)
         return tl::unexpected(ok.error());
     return folder;
 }

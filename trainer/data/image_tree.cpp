@@ -110,15 +110,15 @@ private:
             m_other = folder / listing.other;
         m_others += listing.others;
         m_files += std::ssize(listing.images);
-        if (m_progress && m_files >= m_told + kProgressEvery) {
-            m_told = m_files;
+        if (m_progress && m_files >= m_reported + kProgressEvery) {
+            m_reported = m_files;
             m_progress("listing images", m_files, 0);
         }
     }
 
     const OpenProgress& m_progress;
     std::stop_token m_stop;
-    std::int64_t m_files = 0, m_told = 0, m_others = 0;
+    std::int64_t m_files = 0, m_reported = 0, m_others = 0;
     fs::path m_other;
 };
 

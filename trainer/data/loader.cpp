@@ -25,29 +25,29 @@ struct Made {
 /// Records on a worker's track what it waits for.
 class WaitRecorder {
 public:
-    explicit WaitRecorder(ThreadBuffer* lane) : m_lane(lane)
+    explicit WaitRecorder(ThreadBuffer* buffer) : m_buffer(buffer)
     {
-        if (!lane)
+        if (!buffer)
             return;
-        m_full = lane->intern("ring full");
-        m_parked = lane->intern("parked");
-        m_noWork = lane->intern("no work");
+        m_full = buffer->intern("ring full");
+        m_parked = buffer->intern("parked");
+        m_noWork = buffer->intern("no work");
     }
     void begin(RingWait wait)
     {
-        if (m_lane)
-            m_lane->open(ActivityKind::LoaderWait, wait == RingWait::Full     ? m_full
+        if (m_buffer)
+            m_buffer->open(ActivityKind::LoaderWait, wait == RingWait::Full     ? m_full
                                                    : wait == RingWait::Parked ? m_parked
                                                                               : m_noWork);
     }
     void end()
     {
-        if (m_lane)
-            m_lane->close();
+        if (m_buffer)
+            m_buffer->close();
     }
 
 private:
-    ThreadBuffer* m_lane;
+    ThreadBuffer* m_buffer;
     std::uint32_t m_full = 0, m_parked = 0, m_noWork = 0;
 };
 
@@ -86,21 +86,21 @@ struct Loader::State {
 
 void Loader::State::startWorkers()
 {
-    ThreadBuffer* lane = options.recorder ? &options.recorder->thisThread() : nullptr;
-    const profiler::capture::OpenRange range(lane, ActivityKind::Phase,
-                                             lane ? lane->intern(profiler::phase::kWorkerStart) : 0);
+    ThreadBuffer* buffer = options.recorder ? &options.recorder->thisThread() : nullptr;
+    const profiler::capture::OpenRange range(buffer, ActivityKind::Phase,
+                                             buffer ? buffer->intern(profiler::phase::kWorkerStart) : 0);
     for (int worker = 0; worker < options.workers; ++worker)
         threads.emplace_back([this, worker] { work(worker); });
 }
 
 void Loader::State::work(int worker)
 {
-    ThreadBuffer* lane = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
+    ThreadBuffer* buffer = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
                                                                           profiler::TrackKind::LoaderWorker)
                                       : nullptr;
-    const StageRecorder stages = stagesOn(lane);
-    WaitRecorder waits(lane);
-    const std::function<bool()> goOn = [&] { return ring.goOn(waits); };
+    const StageRecorder stages = stagesOn(buffer);
+    WaitRecorder waits(buffer);
+    const std::function<bool()> mayContinue = [&] { return ring.mayContinue(waits); };
     std::exception_ptr failure;
     try {
         if (options.workerStart)
@@ -112,7 +112,7 @@ void Loader::State::work(int worker)
         Made made{.batch = {}, .failure = failure};
         try {
             if (!failure) {
-                auto batch = maker.make(*number, stages, goOn);
+                auto batch = maker.make(*number, stages, mayContinue);
                 if (!batch) {
                     ring.drop();
                     continue;

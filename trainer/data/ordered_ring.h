@@ -17,8 +17,9 @@ enum class RingWait { Full, Parked, NoWork };
 /// numbers are claimed and not yet taken, including those in progress. The item that the consumer waits for therefore
 /// always has a slot, and a deadlock is impossible.
 ///
-/// Each producer loops: claim(), make the item in small pieces with goOn() before each, then deliver() or drop(). An
-/// observer has `begin(RingWait)` and `end()`, called around each wait with the ring's lock held: it must not block.
+/// Each producer loops: claim(), make the item in small pieces with mayContinue() before each, then deliver() or
+/// drop(). An observer has `begin(RingWait)` and `end()`, called around each wait with the ring's lock held: it must
+/// not block.
 template <class T>
 class OrderedRing {
 public:
@@ -121,7 +122,7 @@ public:
 
     /// Call it before each piece of work on a claimed number; waits while parked. If false, call drop().
     template <class Observer>
-    bool goOn(Observer&& observer)
+    bool mayContinue(Observer&& observer)
     {
         if (!m_interrupted.load(std::memory_order_acquire))
             return true;
@@ -149,7 +150,7 @@ public:
             m_ready.notify_one();
     }
 
-    /// Abandons the claimed number after goOn() returned false.
+    /// Abandons the claimed number after mayContinue() returned false.
     void drop()
     {
         const std::lock_guard lock(m_mutex);
@@ -194,9 +195,9 @@ private:
     const bool m_keepProducers;
     std::int64_t m_count = 0, m_claimed = 0, m_taken = 0;
     int m_making = 0;  ///< producers between claim() and deliver() or drop()
-    int m_resting = 0; ///< those of m_making that wait in goOn(); a woken producer counts until it runs
+    int m_resting = 0; ///< those of m_making that wait in mayContinue(); a woken producer counts until it runs
     bool m_parked = false, m_givenUp = false, m_cancelled = false;
-    std::atomic<bool> m_interrupted = false; ///< any of the three: goOn() then takes the lock
+    std::atomic<bool> m_interrupted = false; ///< any of the three: mayContinue() then takes the lock
 };
 
 } // namespace trainer::data

@@ -102,25 +102,25 @@ Result<void> readVolume(const std::filesystem::path& path, std::span<const std::
     return parseNifti(*bytes, where, out);
 }
 
-VolumeDataset::VolumeDataset(std::vector<VolumeFiles> files, const VolumeWishes& wishes, std::int64_t channels)
-    : m_files(std::move(files)), m_wishes(wishes), m_split(splitRows(std::ssize(m_files), wishes.validationShare))
+VolumeDataset::VolumeDataset(std::vector<VolumeFiles> files, const VolumeOptions& options, std::int64_t channels)
+    : m_files(std::move(files)), m_options(options), m_split(splitRows(std::ssize(m_files), options.validationShare))
 {
-    const std::int64_t edge = wishes.edge;
+    const std::int64_t edge = options.edge;
     m_spec.kind = DataKind::Volumes;
     m_spec.inputs = {{Dtype::Float32, {channels, edge, edge, edge}}};
     m_spec.target = {Dtype::Int64, {edge, edge, edge}};
-    m_spec.classes = wishes.classes;
+    m_spec.classes = options.classes;
     m_spec.augment.kind = BatchAugment::Kind::Turn;
 }
 
-Result<std::shared_ptr<const Dataset>> VolumeDataset::make(std::vector<VolumeFiles> files, const VolumeWishes& wishes)
+Result<std::shared_ptr<const Dataset>> VolumeDataset::make(std::vector<VolumeFiles> files, const VolumeOptions& options)
 {
     Workspace space;
     if (auto read = readFile(files.front().image, space.imageFile); !read)
         return tl::unexpected(read.error());
     if (auto parsed = readVolume(files.front().image, space.imageFile, space.space, space.image); !parsed)
         return tl::unexpected(parsed.error());
-    return std::shared_ptr<const Dataset>(new VolumeDataset(std::move(files), wishes, space.image.channels));
+    return std::shared_ptr<const Dataset>(new VolumeDataset(std::move(files), options, space.image.channels));
 }
 
 Result<void> VolumeDataset::read(Workspace& space, const VolumeFiles& files, std::int64_t index,
@@ -143,9 +143,9 @@ Result<void> VolumeDataset::read(Workspace& space, const VolumeFiles& files, std
         return profiler::fail<"data.volume.channels", "it has {channels} channels, but the first volume has {first}">(
             Error::Code::Malformed, files.image.string(), "put volumes with other channels into another folder",
             {{"channels", space.image.channels}, {"first", m_spec.inputs[0].shape[0]}});
-    if (auto good = checkLabels(space.image, space.labels, m_wishes.classes, files); !good)
+    if (auto good = checkLabels(space.image, space.labels, m_options.classes, files); !good)
         return good;
-    if (m_wishes.normalise)
+    if (m_options.normalise)
         standardise(space.image);
     return {};
 }
@@ -158,11 +158,11 @@ Result<void> VolumeDataset::load(Split split, std::int64_t index, std::uint64_t 
     if (auto loaded = read(space, m_files[file], index, stages); !loaded)
         return loaded;
     const StageTimer timer(stages, stages.augment, index);
-    const VolumeView view = augmentSeed == 0     ? centreView(space.image)
-                            : m_wishes.placeOnly ? randomPlace(space.image, m_wishes.edge, augmentSeed)
-                                                 : randomView(space.image, m_wishes.edge, augmentSeed);
-    cutValues(space.image, view, m_wishes.edge, out.input<float>());
-    cutLabels(space.labels, view, m_wishes.edge, out.targets<std::int64_t>());
+    const VolumeView view = augmentSeed == 0      ? centreView(space.image)
+                            : m_options.placeOnly ? randomPlace(space.image, m_options.edge, augmentSeed)
+                                                  : randomView(space.image, m_options.edge, augmentSeed);
+    cutValues(space.image, view, m_options.edge, out.input<float>());
+    cutLabels(space.labels, view, m_options.edge, out.targets<std::int64_t>());
     return {};
 }
 

@@ -15,7 +15,7 @@ struct VolumeFiles {
     std::filesystem::path image, labels;
 };
 
-struct VolumeWishes {
+struct VolumeOptions {
     std::int64_t classes = 2, edge = 32; ///< edge: of the model's input cubes, voxels
     double validationShare = 0;
     bool normalise = true;
@@ -32,7 +32,7 @@ class VolumeDataset final : public Dataset {
 public:
     /// Reads the number of channels from the first volume. @param files  at least one
     static profiler::Result<std::shared_ptr<const Dataset>> make(std::vector<VolumeFiles> files,
-                                                                 const VolumeWishes& wishes);
+                                                                 const VolumeOptions& options);
 
     [[nodiscard]] const SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override { return std::ssize(m_split.of(split)); }
@@ -42,13 +42,13 @@ public:
                                 const StageRecorder& stages) const override;
 
 private:
-    VolumeDataset(std::vector<VolumeFiles> files, const VolumeWishes& wishes, std::int64_t channels);
+    VolumeDataset(std::vector<VolumeFiles> files, const VolumeOptions& options, std::int64_t channels);
     struct Workspace;
     profiler::Result<void> read(Workspace& space, const VolumeFiles& files, std::int64_t index,
                                 const StageRecorder& stages) const;
 
     std::vector<VolumeFiles> m_files;
-    VolumeWishes m_wishes;
+    VolumeOptions m_options;
     RowSplit m_split;
     SampleSpec m_spec;
 };

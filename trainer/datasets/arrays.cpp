@@ -144,10 +144,10 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
     auto arrays = find(*path);
     if (!arrays)
         return tl::unexpected(arrays.error());
-    const data::ArrayWishes wishes{.classes = config[config::key::targetKind] == "class" ? classes : 0,
-                                   .validationShare = config[config::key::datasetValidation],
-                                   .normalise = config[config::key::normalize]};
-    return data::ArrayDataset::make(std::move(*arrays->inputs), std::move(*arrays->targets), wishes);
+    const data::ArrayOptions options{.classes = config[config::key::targetKind] == "class" ? classes : 0,
+                                     .validationShare = config[config::key::datasetValidation],
+                                     .normalise = config[config::key::normalize]};
+    return data::ArrayDataset::make(std::move(*arrays->inputs), std::move(*arrays->targets), options);
 }
 
 } // namespace

@@ -47,9 +47,9 @@ struct MemoryHook::State {
     explicit State(capture::Recorder& to) : recorder(to), training(to.thisThread()) {}
     void took(void* at, std::int64_t bytes, std::size_t allocated, std::size_t reserved, std::size_t place);
     void ranOut(std::int64_t bytes, std::size_t place);
-    [[nodiscard]] capture::AllocationOrigin originOn(const capture::ThreadBuffer& lane) const;
+    [[nodiscard]] capture::AllocationOrigin originOn(const capture::ThreadBuffer& buffer) const;
     [[nodiscard]] std::string lineOf(const capture::AllocationLedger::Alive& alive) const;
-    void tell(const std::string& key, const capture::AllocationLedger::Peak& peak);
+    void writePeak(const std::string& key, const capture::AllocationLedger::Peak& peak);
     void end();
 
     capture::Recorder& recorder;
@@ -88,23 +88,23 @@ void MemoryHook::State::took(void* at, std::int64_t bytes, std::size_t allocated
         if (place != 0)
             to.reserved = recorder.addCounter(nameOf(place) + " memory reserved", "bytes");
     });
-    capture::ThreadBuffer& lane = recorder.thisThread();
+    capture::ThreadBuffer& buffer = recorder.thisThread();
     if (bytes >= 0)
-        to.ledger.allocated(at, bytes, originOn(lane));
+        to.ledger.allocated(at, bytes, originOn(buffer));
     else
         to.ledger.freed(at);
     const TraceTime now = TraceClock::now();
     // The CPU allocator does not always know its total; our total starts with the recording.
-    lane.sample(to.allocated, now,
-                static_cast<double>(place == 0 ? to.ledger.bytes() : static_cast<std::int64_t>(allocated)));
+    buffer.sample(to.allocated, now,
+                  static_cast<double>(place == 0 ? to.ledger.bytes() : static_cast<std::int64_t>(allocated)));
     if (place != 0)
-        lane.sample(to.reserved, now, static_cast<double>(reserved));
+        buffer.sample(to.reserved, now, static_cast<double>(reserved));
 }
 
 /// Autograd threads have no phases; they work in the phase of the training thread.
-capture::AllocationOrigin MemoryHook::State::originOn(const capture::ThreadBuffer& lane) const
+capture::AllocationOrigin MemoryHook::State::originOn(const capture::ThreadBuffer& buffer) const
 {
-    const capture::ThreadBuffer::Place own = lane.place();
+    const capture::ThreadBuffer::Place own = buffer.place();
     const capture::ThreadBuffer::Place outer = own.step < 0 && own.phase == 0 ? training.publishScope() : own;
     return {own.op, outer.phase, outer.step};
 }
@@ -117,7 +117,7 @@ std::string MemoryHook::State::lineOf(const capture::AllocationLedger::Alive& al
            name(alive.by.phase) + '\t' + name(alive.by.op) + '\n';
 }
 
-void MemoryHook::State::tell(const std::string& key, const capture::AllocationLedger::Peak& peak)
+void MemoryHook::State::writePeak(const std::string& key, const capture::AllocationLedger::Peak& peak)
 {
     std::string alive;
     std::int64_t restBytes = 0, restBlocks = 0;
@@ -138,7 +138,7 @@ void MemoryHook::State::tell(const std::string& key, const capture::AllocationLe
 void MemoryHook::State::ranOut(std::int64_t bytes, std::size_t place)
 {
     recorder.setMetadata("memory.out." + keyOf(place) + ".asked", std::to_string(bytes));
-    tell("memory.out." + keyOf(place), places[place].ledger.now());
+    writePeak("memory.out." + keyOf(place), places[place].ledger.now());
 }
 
 void MemoryHook::State::end()
@@ -146,7 +146,7 @@ void MemoryHook::State::end()
     guard.reset();
     for (std::size_t place = 0; place < kDevices; ++place)
         if (const auto peak = places[place].ledger.peak(); peak.bytes > 0)
-            tell("memory.peak." + keyOf(place), peak);
+            writePeak("memory.peak." + keyOf(place), peak);
 }
 
 MemoryHook::MemoryHook(capture::Recorder& recorder) : m(std::make_unique<State>(recorder))

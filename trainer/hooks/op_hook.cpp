@@ -17,16 +17,16 @@ namespace {
 std::atomic<capture::Recorder*> currentRecorder{nullptr};
 std::atomic<std::uint64_t> generation{0};
 
-capture::ThreadBuffer* laneOfThread()
+capture::ThreadBuffer* bufferOfThread()
 {
     thread_local std::uint64_t known = 0;
-    thread_local capture::ThreadBuffer* lane = nullptr;
+    thread_local capture::ThreadBuffer* buffer = nullptr;
     if (const auto now = generation.load(std::memory_order_acquire); known != now) {
         known = now;
         auto* recorder = currentRecorder.load(std::memory_order_acquire);
-        lane = recorder ? &recorder->thisThread() : nullptr;
+        buffer = recorder ? &recorder->thisThread() : nullptr;
     }
-    return lane;
+    return buffer;
 }
 
 std::uint8_t flagsOf(const OpBegin& op)
@@ -34,34 +34,34 @@ std::uint8_t flagsOf(const OpBegin& op)
     return op.backward ? slice_flag::kBackward : std::uint8_t{0};
 }
 
-void beginCrossThread(capture::ThreadBuffer& lane, const OpBegin& op)
+void beginCrossThread(capture::ThreadBuffer& buffer, const OpBegin& op)
 {
     if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
-        recorder->beginCrossThread(op.owner, op.kind, lane.internAt(op.name), op.sequence);
+        recorder->beginCrossThread(op.owner, op.kind, buffer.internAt(op.name), op.sequence);
 }
 
-struct IntoLane {
+struct IntoBuffer {
     static void begin(const OpBegin& op)
     {
-        auto* lane = laneOfThread();
-        if (lane && op.async)
-            beginCrossThread(*lane, op);
-        else if (lane)
-            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), 0, 0, op.owner);
+        auto* buffer = bufferOfThread();
+        if (buffer && op.async)
+            beginCrossThread(*buffer, op);
+        else if (buffer)
+            buffer->push(op.kind, buffer->internAt(op.name), op.sequence, flagsOf(op), 0, 0, op.owner);
     }
     static void begin(const OpBegin& op, const std::string& shapes, const std::string& types)
     {
-        auto* lane = laneOfThread();
-        if (lane && op.async)
-            beginCrossThread(*lane, op);
-        else if (lane)
-            lane->push(op.kind, lane->internAt(op.name), op.sequence, flagsOf(op), lane->intern(shapes),
-                       lane->intern(types), op.owner);
+        auto* buffer = bufferOfThread();
+        if (buffer && op.async)
+            beginCrossThread(*buffer, op);
+        else if (buffer)
+            buffer->push(op.kind, buffer->internAt(op.name), op.sequence, flagsOf(op), buffer->intern(shapes),
+                         buffer->intern(types), op.owner);
     }
     static void end(const void* owner)
     {
-        auto* lane = laneOfThread();
-        if (!lane || lane->popOwned(owner))
+        auto* buffer = bufferOfThread();
+        if (!buffer || buffer->popOwned(owner))
             return;
         if (auto* recorder = currentRecorder.load(std::memory_order_acquire))
             recorder->endCrossThread(owner);
@@ -88,7 +88,7 @@ void OpHook::set(bool on)
     if (on == (m_handle != 0))
         return;
     if (on) {
-        m_handle = at::addGlobalCallback(OpCallbacks<IntoLane>::make(m_shapes));
+        m_handle = at::addGlobalCallback(OpCallbacks<IntoBuffer>::make(m_shapes));
     } else {
         at::removeCallback(m_handle);
         m_handle = 0;

@@ -3,7 +3,7 @@
 namespace trainer {
 
 namespace {
-constexpr const char* kMend = "it is skipped; repair or remove it";
+constexpr const char* kHint = "it is skipped; repair or remove it";
 }
 
 void BadSamples::add(data::Split split, std::span<const data::BadSample> bad)
@@ -11,18 +11,18 @@ void BadSamples::add(data::Split split, std::span<const data::BadSample> bad)
     for (const data::BadSample& sample : bad) {
         if (!m_seen.emplace(split, sample.index).second || m_seen.size() > kNamed)
             continue;
-        m_told = m_seen.size();
-        m_progress.warn(sample.what, {}, kMend, static_cast<std::int64_t>(m_told));
+        m_reported = m_seen.size();
+        m_progress.warn(sample.what, {}, kHint, static_cast<std::int64_t>(m_reported));
     }
 }
 
-void BadSamples::sumUp()
+void BadSamples::reportTotal()
 {
-    if (m_told == m_seen.size())
+    if (m_reported == m_seen.size())
         return;
-    m_told = m_seen.size();
+    m_reported = m_seen.size();
     m_progress.warn(profiler::message<"training.bad_samples", "some samples cannot be loaded">(), {},
-                    "they are skipped; repair or remove them", static_cast<std::int64_t>(m_told));
+                    "they are skipped; repair or remove them", static_cast<std::int64_t>(m_reported));
 }
 
 } // namespace trainer

@@ -35,8 +35,10 @@ std::int64_t availableBytes()
 
 std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std::int64_t batch, int progress)
 {
-    std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress)};
-    const auto set = [&](const std::string& assignment) { words.insert(words.end(), {"--set", assignment}); };
+    std::vector<std::string> commandLine = {"stepscope-train", "--progress-fd", std::to_string(progress)};
+    const auto set = [&](const std::string& assignment) {
+        commandLine.insert(commandLine.end(), {"--set", assignment});
+    };
     for (const config::Difference& change : difference(config::TrainingConfig(), config))
         set(change.key + "=" + change.b);
     for (const char* assignment :
@@ -44,10 +46,10 @@ std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std:
           "run.checkpoint_every=0", "run.resume=", "run.log_file=", "parallel.kind=none", "run.on_nan=continue"})
         set(assignment);
     set("batch.size=" + std::to_string(batch));
-    return words;
+    return commandLine;
 }
 
-[[noreturn]] void become(const std::vector<char*>& argv, int progress, std::int64_t limitBytes)
+[[noreturn]] void execTrainer(const std::vector<char*>& argv, int progress, std::int64_t limitBytes)
 {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int nothing = ::open("/dev/null", O_RDWR);
@@ -77,7 +79,7 @@ std::string everything(int descriptor)
     }
 }
 
-BatchTrial judge(const std::string& progress, int state)
+BatchTrial outcomeOf(const std::string& progress, int state)
 {
     // Killed by the kernel, or by its own runtime after an allocation failed on a thread that cannot report it.
     if (WIFSIGNALED(state))
@@ -136,18 +138,18 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
     if (::pipe2(progress, O_CLOEXEC) != 0)
         return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "a pipe cannot be created: {why}">(
                                      {{"why", std::strerror(errno)}})};
-    std::vector<std::string> words = argumentsFor(config, batch, progress[1]);
+    std::vector<std::string> commandLine = argumentsFor(config, batch, progress[1]);
     std::vector<char*> argv;
-    for (std::string& word : words)
+    for (std::string& word : commandLine)
         argv.push_back(word.data());
     argv.push_back(nullptr);
     const std::int64_t limit = limitBytes > 0 ? limitBytes : availableBytes() / 10 * 9;
     const pid_t pid = ::fork();
     const int failure = errno;
     if (pid == 0)
-        become(argv, progress[1], limit);
+        execTrainer(argv, progress[1], limit);
     ::close(progress[1]);
-    const std::string told = everything(progress[0]);
+    const std::string output = everything(progress[0]);
     ::close(progress[0]);
     int state = 0;
     while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
@@ -155,7 +157,7 @@ BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, st
     if (pid < 0)
         return {Outcome::Failed, profiler::message<"batch_search.no_process", "a process cannot be started: {why}">(
                                      {{"why", std::strerror(failure)}})};
-    return judge(told, state);
+    return outcomeOf(output, state);
 }
 
 } // namespace trainer

@@ -57,9 +57,9 @@ std::string askedFor(std::string_view text)
         return firstLine(text);
     const std::string_view rest = text.substr(at + kBefore.size());
     const auto bytes = std::strtod(std::string(rest.substr(0, rest.find(' '))).c_str(), nullptr);
-    std::ostringstream words;
-    words << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were requested";
-    return words.str();
+    std::ostringstream stream;
+    stream << std::fixed << std::setprecision(1) << bytes / 1e6 << " MB more were requested";
+    return stream.str();
 }
 
 // If the message's text does not mention the step, the step is added after the file and to the parameters.

@@ -52,7 +52,7 @@ std::exception_ptr HostWork::takeError()
 
 void HostWork::run()
 {
-    auto* lane = m_recorder ? &m_recorder->nameThisThread(m_name, profiler::TrackKind::Thread) : nullptr;
+    auto* buffer = m_recorder ? &m_recorder->nameThisThread(m_name, profiler::TrackKind::Thread) : nullptr;
     std::unique_lock lock(m_mutex);
     for (;;) {
         m_changed.wait(lock, [this] { return m_ending || !m_pieces.empty(); });
@@ -62,11 +62,11 @@ void HostWork::run()
         m_pieces.pop_front();
         m_busy = true;
         lock.unlock();
-        if (lane)
-            lane->open(profiler::ActivityKind::Phase, piece.name, 0);
+        if (buffer)
+            buffer->open(profiler::ActivityKind::Phase, piece.name, 0);
         doOne(piece.work);
-        if (lane)
-            lane->close(0);
+        if (buffer)
+            buffer->close(0);
         lock.lock();
         m_busy = false;
         m_changed.notify_all();

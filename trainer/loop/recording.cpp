@@ -34,7 +34,7 @@ Result<std::unique_ptr<Recording>> Recording::start(const std::filesystem::path&
 
 void Recording::nameThings()
 {
-    m_lane = &m_recorder->nameThisThread("main thread", TrackKind::MainThread);
+    m_buffer = &m_recorder->nameThisThread("main thread", TrackKind::MainThread);
     m_step = m_recorder->intern("step");
     for (std::size_t i = 0; i < kPhases; ++i)
         m_phases[i] = m_recorder->intern(kNames[i]);
@@ -76,32 +76,32 @@ void Recording::setMetadata(std::string_view key, std::string_view value)
 
 void Recording::sampleLoss(double loss)
 {
-    if (m_lane)
-        m_lane->sample(m_counters.loss, TraceClock::now(), loss);
+    if (m_buffer)
+        m_buffer->sample(m_counters.loss, TraceClock::now(), loss);
 }
 
 void Recording::sampleLearning(double learningRate, std::int64_t samples)
 {
-    if (!m_lane)
+    if (!m_buffer)
         return;
     const TraceTime now = TraceClock::now();
-    m_lane->sample(m_counters.learningRate, now, learningRate);
-    m_lane->sample(m_counters.samples, now, static_cast<double>(samples));
+    m_buffer->sample(m_counters.learningRate, now, learningRate);
+    m_buffer->sample(m_counters.samples, now, static_cast<double>(samples));
 }
 
 void Recording::sampleSpeed(double samplesPerSecond)
 {
-    if (m_lane)
-        m_lane->sample(m_counters.speed, TraceClock::now(), samplesPerSecond);
+    if (m_buffer)
+        m_buffer->sample(m_counters.speed, TraceClock::now(), samplesPerSecond);
 }
 
 void Recording::sampleMemory(std::int64_t resident, std::int64_t peak)
 {
-    if (!m_lane)
+    if (!m_buffer)
         return;
     const TraceTime now = TraceClock::now();
-    m_lane->sample(m_counters.memory, now, static_cast<double>(resident));
-    m_lane->sample(m_counters.peak, now, static_cast<double>(peak));
+    m_buffer->sample(m_counters.memory, now, static_cast<double>(resident));
+    m_buffer->sample(m_counters.peak, now, static_cast<double>(peak));
 }
 
 std::uint64_t Recording::dropped() const
@@ -131,16 +131,16 @@ void Recording::finish()
 }
 
 PhaseRange::PhaseRange(Recording& recording, Phase phase, std::int64_t value)
-    : m_nvtx(&recording.m_nvtx, kNames[static_cast<std::size_t>(phase)]), m_lane(recording.m_lane)
+    : m_nvtx(&recording.m_nvtx, kNames[static_cast<std::size_t>(phase)]), m_buffer(recording.m_buffer)
 {
-    if (m_lane)
-        m_lane->open(ActivityKind::Phase, recording.m_phases[static_cast<std::size_t>(phase)], value);
+    if (m_buffer)
+        m_buffer->open(ActivityKind::Phase, recording.m_phases[static_cast<std::size_t>(phase)], value);
 }
 
 PhaseRange::~PhaseRange()
 {
-    if (m_lane)
-        m_lane->close(m_bytes);
+    if (m_buffer)
+        m_buffer->close(m_bytes);
 }
 
 } // namespace trainer

@@ -45,8 +45,6 @@ public:
 
     /// For code that records on other threads; null if nothing is recorded.
     [[nodiscard]] profiler::capture::Recorder* events() const { return m_events ? m_recorder.get() : nullptr; }
-    /// The training thread's buffer; null if nothing is recorded.
-    [[nodiscard]] profiler::capture::ThreadBuffer* lane() const { return m_lane; }
 
     void setMetadata(std::string_view key, std::string_view value);
     void sampleLoss(double loss);
@@ -74,7 +72,7 @@ private:
     std::unique_ptr<profiler::capture::SystemSampler> m_sampler; // null if nothing is recorded
     profiler::capture::CaptureLevel m_level = profiler::capture::CaptureLevel::Standard;
     bool m_events = false, m_errorTaken = false;
-    profiler::capture::ThreadBuffer* m_lane = nullptr;
+    profiler::capture::ThreadBuffer* m_buffer = nullptr;
     profiler::capture::NvtxRanges m_nvtx;
     std::uint32_t m_step = 0;
     std::array<std::uint32_t, kPhases> m_phases{};
@@ -94,7 +92,7 @@ public:
 
 private:
     profiler::capture::NvtxScope m_nvtx;
-    profiler::capture::ThreadBuffer* m_lane;
+    profiler::capture::ThreadBuffer* m_buffer;
     std::int64_t m_bytes = 0;
 };
 
@@ -102,7 +100,7 @@ private:
 class StepRange {
 public:
     StepRange(Recording& recording, std::int64_t index)
-        : m_range(recording.m_lane, profiler::ActivityKind::Step, recording.m_step, index)
+        : m_range(recording.m_buffer, profiler::ActivityKind::Step, recording.m_step, index)
     {
     }
 

@@ -26,7 +26,7 @@ std::int64_t plannedSteps(const config::TrainingConfig& config, std::int64_t ste
 
 namespace {
 
-std::string inWords(double loss)
+std::string lossText(double loss)
 {
     return std::isnan(loss) ? "not a number" : "infinite";
 }
@@ -44,7 +44,7 @@ public:
             m_range.emplace();
     }
 
-    protocol::Done go()
+    protocol::Done run()
     {
         agree();
         if (m_training.takeEpochEnd() && !stopped())
@@ -60,9 +60,9 @@ public:
         m_done.peakBytes = peakBytes(m_training.trainStep().device());
         m_done.peakOf = peakOf(m_training.trainStep().device());
         m_done.stopped = stopped();
-        tellOfSkips();
-        tellOfRange();
-        tellOfGraph();
+        reportSkips();
+        reportRange();
+        reportGraph();
         return m_done;
     }
 
@@ -86,7 +86,7 @@ private:
         const auto begin = Clock::now();
         m_training.beginEpoch();
         while (!m_training.epochFinished() && !finished()) {
-            obey();
+            handleCommands();
             agree();
             if (stopped() || finished())
                 break;
@@ -100,7 +100,7 @@ private:
     {
         protocol::EpochProgress report;
         const Meter::Means train = m_training.takeMeans();
-        if (const auto loss = judgeLosses(true))
+        if (const auto loss = checkLosses(true))
             m_reports.setLoss(*loss);
         m_reports.flush();
         report.epoch = m_training.epoch();
@@ -131,7 +131,7 @@ private:
         m_stepSeconds += step.seconds;
         if (step.loss.valid())
             m_losses.push_back({index, step.learningRate, step.loss});
-        const auto loss = judgeLosses(false);
+        const auto loss = checkLosses(false);
         m_reports.setTotals(m_training.samples() * m_ranks, elapsed(), step.learningRate,
                             m_training.trainStep().weights().skipped());
         m_reports.add(index, m_training.epoch(), step.samples * m_ranks, step.seconds, loss);
@@ -145,7 +145,7 @@ private:
 
     // @param all  waits for the losses that are still being computed
     // @return the latest loss
-    std::optional<double> judgeLosses(bool all)
+    std::optional<double> checkLosses(bool all)
     {
         std::optional<double> last;
         const auto isReady = [](const ReadLoss& read) {
@@ -155,12 +155,12 @@ private:
             const ReadLoss read = std::move(m_losses.front());
             m_losses.pop_front();
             last = read.loss.get();
-            judge(read.step, read.learningRate, *last);
+            checkLoss(read.step, read.learningRate, *last);
         }
         return last;
     }
 
-    void judge(std::int64_t index, double learningRate, double loss)
+    void checkLoss(std::int64_t index, double learningRate, double loss)
     {
         if (m_range)
             return m_range->add(learningRate, loss);
@@ -172,15 +172,15 @@ private:
                 profiler::Error::Code::Invalid, {},
                 "lower optimizer.learning_rate, clip gradients with gradient.clip_norm, or set run.on_nan=continue; "
                 "debug.anomaly shows the operator",
-                {{"loss", inWords(loss)}, {"step", index}});
+                {{"loss", lossText(loss)}, {"step", index}});
         m_around.progress.warn(
             message<"training.loss_lost_goes_on",
                     "The loss is {loss} since step {step} or shortly before; the training continues because of "
-                    "run.on_nan">({{"loss", inWords(loss)}, {"step", index}}),
+                    "run.on_nan">({{"loss", lossText(loss)}, {"step", index}}),
             {}, "lower optimizer.learning_rate, or clip gradients with gradient.clip_norm");
     }
 
-    void tellOfSkips()
+    void reportSkips()
     {
         if (m_done.skipped > 0)
             m_around.progress.inform(
@@ -189,7 +189,7 @@ private:
                 {}, {}, m_done.skipped);
     }
 
-    void tellOfRange()
+    void reportRange()
     {
         if (!m_range)
             return;
@@ -207,7 +207,7 @@ private:
             {}, "set optimizer.learning_rate to this rate and schedule.kind to one_cycle or cosine");
     }
 
-    void tellOfGraph()
+    void reportGraph()
     {
         if (m_training.trainStep().graphIsUnused())
             m_around.progress.warn(
@@ -217,7 +217,7 @@ private:
     }
 
     // Handles commands at the end of a step; after Pause it waits here for the next command.
-    void obey()
+    void handleCommands()
     {
         while (const auto complaint = m_around.commands.takeComplaint())
             m_around.progress.warn(notUnderstood(*complaint));
@@ -271,7 +271,7 @@ profiler::Message notUnderstood(const std::string& why)
 
 protocol::Done trainThrough(Training& training, const Surroundings& around)
 {
-    return Run(training, around).go();
+    return Run(training, around).run();
 }
 
 } // namespace trainer

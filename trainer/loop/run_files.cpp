@@ -100,7 +100,7 @@ void RunFiles::stepDone(std::int64_t number, const Training::Step& step, double 
             step.loss);
     if (m_checkpointEvery > 0 && (number + 1) % m_checkpointEvery == 0)
         checkpoint(training);
-    tellErrors();
+    reportErrors();
 }
 
 void RunFiles::log(std::string line, std::shared_future<double> loss)
@@ -131,13 +131,13 @@ void RunFiles::checkpoint(Training& training)
     const auto written = std::make_shared<std::promise<void>>();
     m_checkpoints.push_back(written->get_future());
     m_work.give(profiler::phase::kCheckpoint, [state, sums = std::move(sums), path, written] {
-        const OnLeaving tell(*written);
+        const OnLeaving fulfil(*written);
         Training::addMetrics(*state, sums.get());
         trainer::save(*state, path);
     });
 }
 
-void RunFiles::tellErrors()
+void RunFiles::reportErrors()
 {
     while (const auto error = m_work.takeError())
         try {
@@ -155,7 +155,7 @@ void RunFiles::tellErrors()
 void RunFiles::finish()
 {
     m_work.finish();
-    tellErrors();
+    reportErrors();
 }
 
 } // namespace trainer

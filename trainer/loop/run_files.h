@@ -31,7 +31,7 @@ public:
 private:
     void log(std::string line, std::shared_future<double> loss);
     void checkpoint(Training& training);
-    void tellErrors();
+    void reportErrors();
 
     Recording& m_recording;
     Progress& m_progress;

@@ -36,12 +36,12 @@ namespace {
 Result<std::shared_ptr<const data::Dataset>> openDataset(const config::TrainingConfig& config, Progress& progress,
                                                          std::stop_token stop)
 {
-    const data::OpenProgress tell = [&](std::string_view what, std::int64_t done, std::int64_t total) {
+    const data::OpenProgress report = [&](std::string_view what, std::int64_t done, std::int64_t total) {
         progress.report(protocol::Preparing{std::string(what), done, total});
     };
     for (const auto& [stem, kind] : datasets::all())
         if (stem == config[key::dataset])
-            return kind.open(config, tell, std::move(stop));
+            return kind.open(config, report, std::move(stop));
     return profiler::fail<"trainer.no_dataset", "there is no such kind of dataset">(profiler::Error::Code::Unsupported,
                                                                              config[key::dataset]);
 }
@@ -243,7 +243,7 @@ private:
             return refuse({profiler::Error::Code::Cancelled, {}, {}, {}});
         } catch (const std::exception& exception) {
             if (const auto death = deathOfRank())
-                m_progress.fail(*death, {}, lastWords());
+                m_progress.fail(*death, {}, rankError());
             else
                 m_progress.report(explain(exception, step));
             return Exit::Failed;
@@ -292,7 +292,7 @@ private:
         if (m_invocation.turns)
             arguments.emplace_back("--turns");
         m_ranks = std::make_unique<LocalRanks>(
-            ranks, arguments, m_invocation.trace, [this](int rank, const std::string& line) { passOn(rank, line); },
+            ranks, arguments, m_invocation.trace, [this](int rank, const std::string& line) { forward(rank, line); },
             [this] { abortGroup(); });
     }
 
@@ -315,7 +315,7 @@ private:
     }
 
     // Forwards warnings and errors of another rank. Runs on the thread that watches the ranks.
-    void passOn(int rank, const std::string& line)
+    void forward(int rank, const std::string& line)
     {
         const auto record = protocol::parseProgress(line);
         const auto* notice = record ? std::get_if<protocol::Notice>(&*record) : nullptr;
@@ -323,14 +323,14 @@ private:
             return;
         std::fprintf(stderr, "rank %d: %s\n", rank, sentence(*notice).c_str());
         const std::lock_guard lock(m_ranksMutex);
-        if (notice->severity == protocol::Notice::Severity::Error && m_lastWords.empty())
-            m_lastWords = "rank " + std::to_string(rank) + " said: " + sentence(*notice);
+        if (notice->severity == protocol::Notice::Severity::Error && m_rankError.empty())
+            m_rankError = "rank " + std::to_string(rank) + " said: " + sentence(*notice);
     }
 
-    std::string lastWords() const
+    std::string rankError() const
     {
         const std::lock_guard lock(m_ranksMutex);
-        return m_lastWords.empty() ? "check the output of that rank" : m_lastWords;
+        return m_rankError.empty() ? "check the output of that rank" : m_rankError;
     }
 
     // Called while waiting for the other ranks to join.
@@ -367,7 +367,7 @@ private:
         const auto tryOut = [&](std::int64_t batch) {
             if (m_commands.stopRequested())
                 return BatchTrial{BatchTrial::Outcome::Failed, {}};
-            m_progress.report(protocol::Preparing{"Trying batch size " + std::to_string(batch) + " fit?", 0, 0});
+            m_progress.report(protocol::Preparing{"Trying batch size " + std::to_string(batch), 0, 0});
             const BatchTrial trial = tryBatch(m_config, batch, m_config[key::memoryLimit] << 20);
             if (!trial.why.empty())
                 failure = trial.why;
@@ -407,7 +407,7 @@ private:
     std::unique_ptr<Recording> m_recording;
     mutable std::mutex m_ranksMutex;     // protects the next two members, which the thread that watches the ranks uses
                                          // too
-    std::string m_lastWords;             // of the first rank that failed
+    std::string m_rankError;             // of the first rank that failed
     std::weak_ptr<ProcessGroup> m_group; // while it trains
     std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or they were not started here
 };

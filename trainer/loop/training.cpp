@@ -144,7 +144,7 @@ std::optional<BatchTensors> Training::nextBatch()
 // Fetches while the device runs the step's work; reading the loss waits for that work.
 void Training::fetchAhead()
 {
-    if (m_feed.runsBeside() && m_batchesLeft > 0)
+    if (m_feed.isAsynchronous() && m_batchesLeft > 0)
         m_ahead = fetch();
 }
 
@@ -263,8 +263,8 @@ Training::Step Training::step()
         finish(group);
     }
     ++m_steps;
-    if (!m_blocksTold)
-        tellOfBlocks();
+    if (!m_blocksReported)
+        reportBlocks();
     if (const auto failure = m_trainStep.takeCompileFailure())
         m_progress.report(*failure);
     group.step.seconds = Seconds(std::chrono::steady_clock::now() - begin).count();
@@ -273,7 +273,7 @@ Training::Step Training::step()
 
 Meter::Means Training::takeMeans()
 {
-    m_bad.sumUp();
+    m_bad.reportTotal();
     return m_metrics.take(m_group.get());
 }
 

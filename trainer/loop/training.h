@@ -103,7 +103,7 @@ private:
     [[nodiscard]] double correction(const Group& group) const;
     [[nodiscard]] bool isReadBack() const { return m_syncEvery > 0 && (m_steps + 1) % m_syncEvery == 0; }
     void checkGradientsOf(const BatchTensors& batch);
-    void tellOfBlocks();
+    void reportBlocks();
     void setDetailed(bool on);
     void saveGenerators(SavedState& state) const;
     void restoreGenerators(const SavedState& state) const;
@@ -127,7 +127,7 @@ private:
     std::int64_t m_syncEvery, m_accumulation;
     bool m_detailed = false;     // operators are being recorded
     bool m_gradientsDue = false; // debug.gradcheck: once per epoch
-    bool m_blocksTold = false, m_epochEndDue = false;
+    bool m_blocksReported = false, m_epochEndDue = false;
     std::int64_t m_epoch = -1, m_steps = 0, m_samples = 0, m_batchesLeft = 0, m_validations = 0;
     std::int64_t m_skipBatches = 0; // batches to skip in the epoch that a restored training continues
 };

@@ -13,7 +13,7 @@ using profiler::message;
 // Warns about knobs that are switched on without any effect.
 void Training::warnOfKnobs()
 {
-    const std::string device(key::augmentOnDevice.name), beside(key::nonBlocking.name);
+    const std::string device(key::augmentOnDevice.name), copies(key::nonBlocking.name);
     if (m_config[key::augmentOnDevice] && m_config[key::augment] && !augmentsOnDevice(m_config, m_dataset->spec()))
         m_progress.warn(message<"augment.no_device_augmentation",
                                 "This dataset has no augmentation that can run on the device: the knob has no "
@@ -30,10 +30,10 @@ void Training::warnOfKnobs()
         m_progress.warn(message<"training.no_allocations",
                                 "Allocations are not recorded: LibTorch's own profiler uses the allocation listener">(),
                         std::string(key::autogradProfiler.name), "switch it off, as in any real training");
-    if (m_config[key::nonBlocking] && !m_feed.runsBeside())
+    if (m_config[key::nonBlocking] && !m_feed.isAsynchronous())
         m_progress.warn(
             message<"transfer.copies_wait", "Only copies from pinned memory are asynchronous: these copies block">(),
-            beside, "set loader.pin_memory too");
+            copies, "set loader.pin_memory too");
 }
 
 void Training::checkGradientsOf(const BatchTensors& batch)
@@ -67,7 +67,7 @@ void Training::checkGradientsOf(const BatchTensors& batch)
 }
 
 // Reports which blocks are recomputed, once their costs are known.
-void Training::tellOfBlocks()
+void Training::reportBlocks()
 {
     if (m_config[key::checkpointing] != "off" && m_trainStep.checkpointing().costs().empty())
         m_progress.warn(message<"checkpointing.no_blocks", "This model has no blocks: nothing is recomputed">(),
@@ -79,7 +79,7 @@ void Training::tellOfBlocks()
                           std::string(key::checkpointing.name));
     } else if (m_config[key::checkpointing] == "cheap")
         return;
-    m_blocksTold = true;
+    m_blocksReported = true;
 }
 
 } // namespace trainer

@@ -27,12 +27,12 @@ public:
     {
     }
 
-    protocol::Done go()
+    protocol::Done run()
     {
         const auto begin = Clock::now();
         m_training.park();
         while (!m_stopped)
-            m_first ? obey(m_around.commands.wait()) : follow();
+            m_first ? handleCommand(m_around.commands.wait()) : follow();
         const Meter::Means means = m_training.takeMeans();
         m_done.finalLoss = means.loss;
         m_done.steps = m_training.steps();
@@ -53,7 +53,7 @@ private:
         return m_stopped;
     }
 
-    void obey(const protocol::Command& command)
+    void handleCommand(const protocol::Command& command)
     {
         while (const auto complaint = m_around.commands.takeComplaint())
             m_around.progress.warn(notUnderstood(*complaint));
@@ -70,11 +70,11 @@ private:
     void share(const std::optional<protocol::Turn>& turn)
     {
         const auto unit = std::find(kUnits.begin(), kUnits.end(), turn ? turn->what : kUnits.front());
-        std::vector<double> told = {turn ? 1.0 : 0.0, static_cast<double>(unit - kUnits.begin()),
-                                    turn ? static_cast<double>(turn->drop) : 0.0,
-                                    turn ? static_cast<double>(turn->count) : 0.0};
+        std::vector<double> numbers = {turn ? 1.0 : 0.0, static_cast<double>(unit - kUnits.begin()),
+                                       turn ? static_cast<double>(turn->drop) : 0.0,
+                                       turn ? static_cast<double>(turn->count) : 0.0};
         if (m_around.group)
-            m_around.group->addUp(told);
+            m_around.group->addUp(numbers);
         m_stopped = !turn;
         if (turn)
             take(*turn);
@@ -83,12 +83,12 @@ private:
     /// Executed by all ranks except the first.
     void follow()
     {
-        std::vector<double> told(4, 0.0);
-        m_around.group->addUp(told);
-        m_stopped = told[0] == 0;
+        std::vector<double> numbers(4, 0.0);
+        m_around.group->addUp(numbers);
+        m_stopped = numbers[0] == 0;
         if (!m_stopped)
-            take({std::string(kUnits.at(static_cast<std::size_t>(told[1]))), static_cast<std::int64_t>(told[2]),
-                  static_cast<std::int64_t>(told[3])});
+            take({std::string(kUnits.at(static_cast<std::size_t>(numbers[1]))), static_cast<std::int64_t>(numbers[2]),
+                  static_cast<std::int64_t>(numbers[3])});
     }
 
     void take(const protocol::Turn& turn)
@@ -202,7 +202,7 @@ private:
 
 protocol::Done trainByTurns(Training& training, const Surroundings& around)
 {
-    return Turns(training, around).go();
+    return Turns(training, around).run();
 }
 
 } // namespace trainer

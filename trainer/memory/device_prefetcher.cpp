@@ -22,7 +22,7 @@ struct DevicePrefetcher::Stream {
     explicit Stream(at::Device device) : guard(device.type()), own(guard.getStreamFromGlobalPool(device)) {}
 
     // Releases the tensors of finished copies, so that the loader can reuse their memory.
-    void letGoOfCopied()
+    void releaseCopied()
     {
         while (!onTheWay.empty() && onTheWay.front().copied.query())
             onTheWay.pop_front();
@@ -83,7 +83,7 @@ BatchTensors DevicePrefetcher::copied(const BatchTensors& batch)
         input = input.contiguous(formatFor(input.dim(), m_format));
     }
     there.target.record_stream(computing);
-    m_stream->letGoOfCopied();
+    m_stream->releaseCopied();
     m_stream->onTheWay.push_back({batch, std::move(done)});
     return there;
 }

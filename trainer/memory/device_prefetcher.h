@@ -24,7 +24,7 @@ public:
     /// @param seed  of this batch's augmentation on the device
     BatchTensors place(const data::Batch& batch, bool train, std::uint64_t seed);
     /// Whether copies are asynchronous: it then pays to place a batch before it is needed.
-    [[nodiscard]] bool runsBeside() const { return m_stream != nullptr; }
+    [[nodiscard]] bool isAsynchronous() const { return m_stream != nullptr; }
 
 private:
     BatchTensors copied(const BatchTensors& batch);

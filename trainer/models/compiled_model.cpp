@@ -288,7 +288,7 @@ Pass CompiledModel::forward(const BatchTensors& batch, const std::function<Pass(
         return compared(batch, model());
     if (auto answer = run(batch))
         return {std::move(*answer), batch.target};
-    if (!std::exchange(m_toldOfShapes, true))
+    if (!std::exchange(m_shapesReported, true))
         m_notice = notice(Notice::Severity::Warning,
                           message<"validation.batch_refused",
                                   "The compiled model does not accept a batch of {batch}: the model itself runs such "

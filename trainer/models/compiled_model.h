@@ -49,7 +49,7 @@ private:
     double m_tolerance; // tolerance for its results, relative to the largest value
     std::string m_path;
     std::unique_ptr<torch::inductor::AOTIModelPackageLoader> m_package; // null: not usable
-    bool m_stale = true, m_compared = false, m_toldOfShapes = false;
+    bool m_stale = true, m_compared = false, m_shapesReported = false;
     std::optional<config::protocol::Notice> m_notice;
 };
 

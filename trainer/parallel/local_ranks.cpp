@@ -55,7 +55,7 @@ void setVariables(int rank, int size, int port)
 }
 
 // Runs in the new process, between fork and exec.
-[[noreturn]] void become(const std::vector<char*>& argv, int progress, pid_t parent)
+[[noreturn]] void execTrainer(const std::vector<char*>& argv, int progress, pid_t parent)
 {
     // No rank may outlive rank 0, however it ends.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -97,8 +97,8 @@ LocalRanks::~LocalRanks()
 {
     m_ending = true;
     m_thread.join();
-    if (m_telling.joinable())
-        m_telling.join();
+    if (m_reporting.joinable())
+        m_reporting.join();
 }
 
 void LocalRanks::start(int rank, int size, int port, const std::vector<std::string>& arguments, const fs::path& trace)
@@ -108,12 +108,12 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
         profiler::throwError<"ranks.no_pipe", "A pipe for rank {rank} of this training cannot be created: {why}">(
             Error::Code::Unavailable, {}, "set parallel.local_ranks to a smaller number, or raise ulimit -n",
             {{"rank", rank}, {"why", std::strerror(errno)}});
-    std::vector<std::string> words = {"stepscope-train", "--progress-fd", std::to_string(progress[1])};
-    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<std::string> commandLine = {"stepscope-train", "--progress-fd", std::to_string(progress[1])};
+    commandLine.insert(commandLine.end(), arguments.begin(), arguments.end());
     if (!trace.empty())
-        words.insert(words.end(), {"--trace", trace.string()});
+        commandLine.insert(commandLine.end(), {"--trace", trace.string()});
     std::vector<char*> argv;
-    for (std::string& word : words)
+    for (std::string& word : commandLine)
         argv.push_back(word.data());
     argv.push_back(nullptr);
     setVariables(rank, size, port);
@@ -121,7 +121,7 @@ void LocalRanks::start(int rank, int size, int port, const std::vector<std::stri
     const pid_t pid = ::fork();
     const int failure = errno;
     if (pid == 0)
-        become(argv, progress[1], parent);
+        execTrainer(argv, progress[1], parent);
     ::close(progress[1]);
     if (pid < 0) {
         ::close(progress[0]);
@@ -183,14 +183,14 @@ void LocalRanks::noteEnd(Child& child, int state)
                                           "The training cannot continue: rank {rank} exited with status {status}">(
                             {{"rank", child.rank}, {"status", WEXITSTATUS(state)}});
     }
-    tellOfDeath();
+    reportDeath();
 }
 
 // Reports the death on a separate thread, so that the ranks are still watched and ended, however long the report takes.
-void LocalRanks::tellOfDeath()
+void LocalRanks::reportDeath()
 {
     try {
-        m_telling = std::thread(m_deathListener);
+        m_reporting = std::thread(m_deathListener);
     } catch (const std::system_error&) { // no thread can be created
         m_deathListener();
     }

@@ -58,7 +58,7 @@ private:
     void watch();
     void read(Child& child);
     void noteEnd(Child& child, int state);
-    void tellOfDeath();
+    void reportDeath();
 
     Listener m_listener;
     DeathListener m_deathListener;
@@ -66,7 +66,7 @@ private:
     mutable std::mutex m_mutex;
     profiler::Message m_death; // empty: none
     std::atomic<bool> m_ending = false;
-    std::thread m_telling; // owned by the watching thread until that has ended
+    std::thread m_reporting; // owned by the watching thread until that has ended
     std::thread m_thread;
 };
 

@@ -75,8 +75,7 @@ private:
             return answer.toTupleRef().elements()[0].toTensor();
         profiler::throwError<"model_file.no_tensor", "The model returned {kind} instead of a tensor">(
             Error::Code::Invalid, m_options.path,
-            "return a tensor, or a tuple whose first element is a tensor, from "
-            "forward()",
+            "return a tensor, or a tuple whose first element is a tensor, from forward()",
             {{"kind", answer.tagKind()}});
     }
     c10::IValue forwardOfModule(std::vector<c10::IValue> arguments, const BatchTensors& batch)
