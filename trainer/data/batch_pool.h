@@ -36,8 +36,7 @@ private:
     std::size_t m_inputs, m_bytes;
     std::shared_ptr<Counts> m_counts;
     std::mutex m_mutex;                               ///< never held while memory is allocated
-    std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< last in, first out: the last used buffer may still be in the
-                                                      ///< cache
+    std::vector<std::unique_ptr<BatchBuffer>> m_free; ///< last in, first out: it may still be in the cache
 };
 
 } // namespace trainer::data

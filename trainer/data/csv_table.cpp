@@ -37,11 +37,7 @@ public:
         }
         return false;
     }
-    [[nodiscard]] std::int64_t row() const
-    {
-        return m_row;
-    } ///< counts from 1; a line break in quotes does not start a
-      ///< row
+    [[nodiscard]] std::int64_t row() const { return m_row; } ///< counts from 1; ignores line breaks in quotes
     /// An unclosed quote swallows the rest of the file.
     [[nodiscard]] bool openQuote() const { return m_openQuote; }
 

@@ -37,8 +37,8 @@ public:
     {
         if (m_buffer)
             m_buffer->open(ActivityKind::LoaderWait, wait == RingWait::Full     ? m_full
-                                                   : wait == RingWait::Parked ? m_parked
-                                                                              : m_noWork);
+                                                     : wait == RingWait::Parked ? m_parked
+                                                                                : m_noWork);
     }
     void end()
     {
@@ -95,9 +95,10 @@ void Loader::State::startWorkers()
 
 void Loader::State::work(int worker)
 {
-    ThreadBuffer* buffer = options.recorder ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
-                                                                          profiler::TrackKind::LoaderWorker)
-                                      : nullptr;
+    ThreadBuffer* buffer = options.recorder
+                               ? &options.recorder->nameThisThread("loader worker " + std::to_string(worker),
+                                                                   profiler::TrackKind::LoaderWorker)
+                               : nullptr;
     const StageRecorder stages = stagesOn(buffer);
     WaitRecorder waits(buffer);
     const std::function<bool()> mayContinue = [&] { return ring.mayContinue(waits); };

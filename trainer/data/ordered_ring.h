@@ -23,9 +23,7 @@ enum class RingWait { Full, Parked, NoWork };
 template <class T>
 class OrderedRing {
 public:
-    /// @param capacity  at least 1
-    /// @param keepProducers  after the last number of a round, claim() waits for the next round; otherwise it returns
-    /// nullopt
+    /// @param keepProducers  at the end of a round, claim() waits for the next round; otherwise it returns nullopt
     OrderedRing(std::int64_t capacity, bool keepProducers)
         : m_slots(static_cast<std::size_t>(capacity)), m_keepProducers(keepProducers)
     {
@@ -42,12 +40,10 @@ public:
         m_work.notify_all();
     }
 
-    /// Ends the round early: returns once no producer is working any more, which takes as long as one piece of their
-    /// work.
+    /// Ends the round early: returns once no producer is working any more, which takes one piece of their work.
     void giveUp()
     {
-        std::vector<std::optional<T>> leftOver(m_slots.size()); // destroyed without holding the lock: items may take
-                                                                // locks
+        std::vector<std::optional<T>> leftOver(m_slots.size()); // destroyed without the lock: items may take locks
         std::unique_lock lock(m_mutex);
         m_givenUp = true;
         m_taken = m_claimed = m_count = 0;

@@ -49,8 +49,7 @@ struct BatchAugment {
         None,  ///< none, or only in the loader
         Crop,  ///< images: a random crop, possibly flipped; the loader then gives whole images
         Shift, ///< images: shifted by whole pixels, possibly flipped
-        Turn,  ///< volumes: rotated, scaled, flipped, with changed brightness and noise; the loader still chooses the
-               ///< place
+        Turn,  ///< volumes: rotated, scaled, flipped, with noise and other brightness; the loader chooses the place
     };
     Kind kind = Kind::None;
     std::int64_t mostShift = 0;   ///< Shift: px, in each direction

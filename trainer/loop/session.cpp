@@ -43,7 +43,7 @@ Result<std::shared_ptr<const data::Dataset>> openDataset(const config::TrainingC
         if (stem == config[key::dataset])
             return kind.open(config, report, std::move(stop));
     return profiler::fail<"trainer.no_dataset", "there is no such kind of dataset">(profiler::Error::Code::Unsupported,
-                                                                             config[key::dataset]);
+                                                                                    config[key::dataset]);
 }
 
 std::string_view titleOf(const std::string& dataset)
@@ -231,7 +231,8 @@ private:
             const StepReached reached(training, step);
             describeRun(*m_recording, m_config, device);
             m_recording->setMetadata("dataset.train_samples", std::to_string(dataset->size(data::Split::Train)));
-            m_recording->setMetadata("work.unneeded_gradients", std::to_string(training.trainStep().unneededGradients()));
+            m_recording->setMetadata("work.unneeded_gradients",
+                                     std::to_string(training.trainStep().unneededGradients()));
             m_progress.report(hello(training, *dataset, device, m_invocation));
             const Surroundings around{m_config, *m_recording, m_progress, m_commands, group.get()};
             const protocol::Done done =
@@ -308,8 +309,7 @@ private:
         try {
             if (group)
                 group->abort();
-        } catch (const std::exception& failure) { // the thread that waits for the exchange reports the death of the
-                                                  // rank
+        } catch (const std::exception& failure) { // the thread that waits for the exchange reports it
             std::fprintf(stderr, "the exchange between the ranks could not be aborted: %s\n", failure.what());
         }
     }
@@ -405,8 +405,7 @@ private:
     Progress& m_progress;
     Commands m_commands;
     std::unique_ptr<Recording> m_recording;
-    mutable std::mutex m_ranksMutex;     // protects the next two members, which the thread that watches the ranks uses
-                                         // too
+    mutable std::mutex m_ranksMutex;     // protects m_rankError and m_group
     std::string m_rankError;             // of the first rank that failed
     std::weak_ptr<ProcessGroup> m_group; // while it trains
     std::unique_ptr<LocalRanks> m_ranks; // null: no other ranks, or they were not started here

@@ -34,7 +34,8 @@ Checkpointing::Choice choiceOf(const std::string& text)
 } // namespace
 
 TrainStep::TrainStep(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
-                 std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps, profiler::capture::Recorder* recorder)
+                     std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps,
+                     profiler::capture::Recorder* recorder)
     : m_device(device), m_amp(halfType(config)), m_setToNone(config[key::setToNone]),
       m_evalNoGrad(config[key::evalNoGrad]), m_anomaly(config[key::anomaly]), m_unused(config[key::unusedWork]),
       m_floatInput(!spec.inputs.empty() && spec.inputs.front().dtype == data::Dtype::Float32),

@@ -27,8 +27,8 @@ public:
     /// @param totalSteps  of the training
     /// @param recorder  receives the names of helper threads; null: none
     TrainStep(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device,
-            std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps,
-            profiler::capture::Recorder* recorder = nullptr);
+              std::shared_ptr<ProcessGroup> group, std::int64_t totalSteps,
+              profiler::capture::Recorder* recorder = nullptr);
     ~TrainStep();
 
     /// The result of a pass, on the device, detached from the graph.
@@ -99,7 +99,7 @@ private:
     std::vector<std::unique_ptr<Checkpointing>> m_checkpointingOfCopies;
     std::unique_ptr<WeightUpdate> m_update;
     std::unique_ptr<ModelCopies> m_copies;    // null: one model
-    std::unique_ptr<CudaGraphStep> m_graph;     // null: not compiled
+    std::unique_ptr<CudaGraphStep> m_graph;   // null: not compiled
     std::unique_ptr<CompiledModel> m_package; // for validation; null: none
 };
 

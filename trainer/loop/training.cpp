@@ -1,7 +1,7 @@
 #include "trainer/loop/training.h"
 
-#include "trainer/data/random.h"
 #include "trainer/data/dummy_batch.h"
+#include "trainer/data/random.h"
 #include "trainer/hooks/autograd_profiler.h"
 #include "trainer/loop/host.h"
 #include "trainer/loop/run.h"
@@ -76,8 +76,8 @@ Training::Training(const config::TrainingConfig& config, std::shared_ptr<const d
       m_window(config[key::captureOpsEvery], config[key::captureOpsWindow]),
       m_loader(m_dataset, loaderOptions(config, m_dataset->spec(), data::Split::Train, recording, group.get())),
       m_trainStep(config, m_dataset->spec(), withSettings(device, config), group,
-                plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation])),
-                recording.events()),
+                  plannedSteps(config, ceilDivide(m_loader.batchesPerEpoch(), config[key::accumulation])),
+                  recording.events()),
       m_bad(progress), m_feed(config, m_dataset->spec(), device),
       m_metrics(m_trainStep.objective(), config[key::asyncWork], recording), m_group(group),
       m_syncEvery(config[key::syncEvery]), m_accumulation(config[key::accumulation])

@@ -6,10 +6,10 @@
 #include "trainer/hooks/nvtx_ops.h"
 #include "trainer/hooks/op_hook.h"
 #include "trainer/loop/bad_samples.h"
-#include "trainer/loop/train_step.h"
 #include "trainer/loop/metrics.h"
 #include "trainer/loop/op_window.h"
 #include "trainer/loop/progress.h"
+#include "trainer/loop/train_step.h"
 #include "trainer/memory/device_prefetcher.h"
 
 #include <functional>

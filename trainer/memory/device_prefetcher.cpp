@@ -37,7 +37,8 @@ struct DevicePrefetcher::Stream {
     std::deque<OnTheWay> onTheWay;
 };
 
-DevicePrefetcher::DevicePrefetcher(const config::TrainingConfig& config, const data::SampleSpec& spec, at::Device device)
+DevicePrefetcher::DevicePrefetcher(const config::TrainingConfig& config, const data::SampleSpec& spec,
+                                   at::Device device)
     : m_spec(spec), m_device(device),
       m_format(config[key::memoryFormat] == "channels_last" ? at::MemoryFormat::ChannelsLast
                                                             : at::MemoryFormat::Contiguous),
