@@ -106,7 +106,9 @@ void cap(Advice& advice, double us, const TimeParts& all)
         saving.high = saving.mid;
 }
 
-void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, Ledger& ledger)
+/// @param findings titles of the findings by id
+void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, Ledger& ledger,
+           const std::map<std::string, std::string>& findings)
 {
     Advice& advice = row.advice;
     const double wanted = wantedUs(advice, all), available = ledger.left.of(parts), whole = all.of(parts);
@@ -129,8 +131,8 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
     if (isPerStep(advice)) {
         const profiler::Message counted =
             profiler::message<"prediction.counted_elsewhere",
-                              "Alone it could save {amount} per step, but {finding} already claims that time.">(
-                {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", holder}});
+                              "Alone it could save {amount} per step, but the finding \"{finding}\" already claims that time.">(
+                {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", findings.at(holder)}});
         advice.whyNoPrediction = counted;
         advice.saving.reset();
     }
@@ -197,13 +199,16 @@ void shareOutTime(std::vector<RuleAdvice>& advice, const std::vector<Rule>& rule
     const TimeParts all = timeParts(c);
     const bool onDevice = c.facts.device.hasWork();
     Ledger ledger{.left = all, .holder = {}};
+    std::map<std::string, std::string> findings;
+    for (const RuleAdvice& row : advice)
+        findings.emplace(row.id, row.advice.title);
     for (const bool general : {false, true})
         for (RuleAdvice& row : advice) {
             const auto rule = std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.key == row.id; });
             if (rule == rules.end() || rule->general != general || row.advice.state != State::Fires ||
                 rule->claims == TimePart::None)
                 continue;
-            claim(row, general, claimedParts(*rule, onDevice), all, ledger);
+            claim(row, general, claimedParts(*rule, onDevice), all, ledger, findings);
         }
 }
 

@@ -29,7 +29,8 @@ constexpr double kOftenShare = 0.15;
 constexpr double kMinimumShare = 0.02;
 // The name of the counter in our recorder, and how long another thread then keeps the core: until the next of Linux's
 // usual 250 ticks per second.
-constexpr std::string_view kForcedSwitches = "switches, forced";
+// The second name is that of traces recorded by older versions.
+constexpr std::array<std::string_view, 2> kForcedSwitches = {"context switches, involuntary", "switches, forced"};
 constexpr double kTurnSeconds = 1.0 / 250;
 
 // Share of steps: this many of the fastest and of the slowest steps are ignored when the steps are called even.
@@ -88,7 +89,7 @@ std::vector<Step> comparable(const std::vector<Step>& all)
 std::optional<double> interruptions(const Trace& trace, const std::vector<Step>& steps)
 {
     for (const Track& track : trace.tracks()) {
-        if (track.kind != TrackKind::Counter || track.name != kForcedSwitches)
+        if (track.kind != TrackKind::Counter || std::ranges::find(kForcedSwitches, track.name) == kForcedSwitches.end())
             continue;
         std::vector<double> rates;
         for (const CounterSample& sample : trace.counter(track.id)) {

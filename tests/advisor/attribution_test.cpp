@@ -321,7 +321,7 @@ TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
     EXPECT_FALSE(host.advice.saving) << "the gaps are claimed already";
     EXPECT_EQ(host.sharesWith, "compile");
     EXPECT_THAT(host.advice.whyNoPrediction, HasId("prediction.counted_elsewhere"));
-    EXPECT_THAT(host.advice.whyNoPrediction, HasText("finding", "compile"));
+    EXPECT_THAT(host.advice.whyNoPrediction, HasText("finding", compile.advice.title));
     EXPECT_TRUE(compile.sharesWith.empty());
     EXPECT_GT(compile.worth, 800);
     EXPECT_LT(host.worth, 100) << "of what compile leaves";
