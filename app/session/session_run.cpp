@@ -168,7 +168,7 @@ void Session::start()
                          problem ? asQString(problem->allowed) : QString());
         if (!problem)
             return passGate([this] { startRun(); });
-        emit noticed(tr("Training not started: its data set cannot be used."),
+        emit noticed(tr("Training not started: its dataset cannot be used."),
                      asQString(problem->value.empty() ? problem->allowed : problem->value + ": " + problem->allowed),
                      true);
     };
@@ -180,7 +180,7 @@ void Session::start()
             post([goOn, problem = config::datasetProblem(configuration)] { goOn(problem); });
         },
         [this](const profiler::Error& error) {
-            emit noticed(tr("Training not started: its data set was not checked."), asQString(error.message()), true);
+            emit noticed(tr("Training not started: its dataset was not checked."), asQString(error.message()), true);
         });
 }
 

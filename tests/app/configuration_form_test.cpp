@@ -168,7 +168,7 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     m_session->start();
     QTRY_VERIFY(!noticed.isEmpty());
     QCOMPARE(m_session->runState(), app::RunState::Idle);
-    QVERIFY2(noticed.last()[0].toString().contains("data set"), qPrintable(noticed.last()[0].toString()));
+    QVERIFY2(noticed.last()[0].toString().contains("dataset"), qPrintable(noticed.last()[0].toString()));
     QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
     QVERIFY(QDir(folder.path()).mkdir("cat") &&
             QFile::copy(folder.filePath("readme.txt"), folder.filePath("cat/1.jpg")));

@@ -32,7 +32,7 @@ using namespace trainer::data;
 constexpr int kPrefetch = 2;
 constexpr std::uint64_t kSeed = 1;
 
-/// LibTorch's view of one of our data sets: a tensor for each sample, stacked into a batch by its own transform.
+/// LibTorch's view of one of our datasets: a tensor for each sample, stacked into a batch by its own transform.
 class TorchSet : public torch::data::datasets::Dataset<TorchSet> {
 public:
     explicit TorchSet(std::shared_ptr<const trainer::data::Dataset> dataset) : m_dataset(std::move(dataset)) {}

@@ -61,7 +61,7 @@ std::shared_ptr<const trainer::data::Dataset> openImages(const config::TrainingC
                 fail(opened.error().message());
             return *opened;
         }
-    fail("no such data set");
+    fail("no such dataset");
 }
 
 std::unique_ptr<trainer::Recording> record(const fs::path& path)

@@ -26,7 +26,7 @@ protected:
         fs::create_directories((folder / file).parent_path());
         std::ofstream(folder / file) << "x";
     }
-    /// What is wrong with `path` as a data set of that kind; empty: nothing.
+    /// What is wrong with `path` as a dataset of that kind; empty: nothing.
     static std::string problem(std::string_view kind, const std::string& path) { return found(kind, path).allowed; }
     /// The id of that.
     static std::string idOf(std::string_view kind, const std::string& path) { return found(kind, path).id; }

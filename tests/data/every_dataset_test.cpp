@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace trainer::data;
 
-/// A data set that is generated, and what its loading shows in a trace.
+/// A dataset that is generated, and what its loading shows in a trace.
 struct Kind {
     std::string name;
     std::set<std::string> stages;

@@ -43,13 +43,13 @@ void writePng(const std::filesystem::path& path, const trainer::data::RgbImage& 
 
 /// A configuration from assignments.
 config::TrainingConfig configOf(std::initializer_list<std::pair<std::string_view, std::string>> values);
-/// Opens a data set by the name of its kind.
+/// Opens a dataset by the name of its kind.
 profiler::Result<std::shared_ptr<const trainer::data::Dataset>>
 openDataset(std::string_view kind, const config::TrainingConfig& config,
             const trainer::data::OpenProgress& progress = {}, std::stop_token stop = {});
 
 /// Loads an image.
-/// @param out  resized to what the data set gives
+/// @param out  resized to what the dataset gives
 /// @return its class
 profiler::Result<std::int64_t> loadImage(const trainer::data::Dataset& dataset, trainer::data::Split split,
                                          std::int64_t index, std::uint64_t augmentSeed, std::vector<float>& out,

@@ -83,7 +83,7 @@ TEST_F(VolumesOnDisk, NiftiPlainAndCompressedAndNumPyAreReadAlike)
         const auto ok = inflated(file, space, std::size_t{1} << 20, name);
         ASSERT_TRUE(ok) << ok.error().message();
         if (std::string(name).ends_with(".npy"))
-            continue; // by the data set below
+            continue; // by the dataset below
         ASSERT_TRUE(parseNifti(*ok, name, read));
         EXPECT_EQ(read.channels, 2);
         EXPECT_EQ(read.size, wanted.size);

@@ -1,4 +1,4 @@
-// A custom model for stepscope-train: two linear layers that accept any data set.
+// A custom model for stepscope-train: two linear layers that accept any dataset.
 //
 //     cmake -S . -B build -DTORCH_ROOT=/path/to/libtorch -DSTEPSCOPE_INCLUDE=/path/to/stepscope && cmake --build build
 //     sha256sum build/libtwo_layer_model.so
