@@ -25,7 +25,7 @@ bool separates(char c)
 
 /// The start of the run of characters directly before `end` that satisfy `is`.
 template <class Is>
-std::size_t beginOf(std::string_view text, std::size_t end, Is&& is)
+std::size_t startOf(std::string_view text, std::size_t end, Is&& is)
 {
     while (end > 0 && is(text[end - 1]))
         --end;
@@ -44,12 +44,12 @@ struct Number {
 /// The number at the end of a name, or the first number of "12/100".
 Number numberAtEnd(std::string_view name)
 {
-    Number number{beginOf(name, name.size(), isDigit), name.size()};
-    const std::size_t slash = beginOf(name, number.begin, isBlank);
+    Number number{startOf(name, name.size(), isDigit), name.size()};
+    const std::size_t slash = startOf(name, number.begin, isBlank);
     if (number.begin == number.end || slash == 0 || name[slash - 1] != '/')
         return number;
-    const std::size_t end = beginOf(name, slash - 1, isBlank);
-    const std::size_t begin = beginOf(name, end, isDigit);
+    const std::size_t end = startOf(name, slash - 1, isBlank);
+    const std::size_t begin = startOf(name, end, isDigit);
     return begin < end ? Number{begin, end} : number;
 }
 
@@ -60,7 +60,7 @@ std::string_view withoutNumber(std::string_view range)
     const Number number = numberAtEnd(range);
     if (number.begin == number.end || number.begin == 0)
         return range;
-    const std::size_t end = beginOf(range, number.begin, separates);
+    const std::size_t end = startOf(range, number.begin, separates);
     return range.substr(0, end > 0 ? end : number.begin); // "#12" belongs to "#"
 }
 
