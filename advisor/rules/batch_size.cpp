@@ -167,10 +167,8 @@ Advice check(const RuleContext& c)
     Advice advice = finding(c, costs);
     advice.caveats = {
         message<"batch.size.memory", "Memory limits the batch: batch.find_max searches for the largest.">(),
-        message<"Double the learning rate with the batch size and use a warm-up: see optimizer.lr_scaling. Very large "
-                "batches may generalize worse.",
-                "Double the learning rate with the batch and warm it up: see optimizer.lr_scaling. "
-                "Very large batches may generalise worse.">()};
+        message<"batch.size.rate", "Double the learning rate with the batch size and use a warm-up: see "
+                                   "optimizer.lr_scaling. Very large batches may generalize worse.">()};
     const auto size = programValues(c.trace, c.config).batchSize;
     setToggle(advice, c, kKey, size ? config::toText(2 * *size) : "");
     std::vector<Slice> phases = c.trace.ofKind(ActivityKind::Phase);
