@@ -117,7 +117,7 @@ TEST(LoaderBalanceRule, WorkersThatWereNotRecordedAreUnknown)
     const Advice advice = judge(kRule, "format pytorch\n" + cpuRun(1000, 600));
     EXPECT_EQ(advice.state, State::CannotTell);
     EXPECT_THAT(advice.reason, HasId("loader.balance.unknown"));
-    EXPECT_THAT(advice.reason, HasText("why", HasSubstr("no loader workers")));
+    EXPECT_THAT(advice.reason, HasText("why", HasSubstr("no work of loader workers")));
 }
 
 } // namespace

@@ -134,19 +134,19 @@ TEST(HostAsyncWork, HowMuchOfACheckpointIsCopyingIsNotKnown)
     EXPECT_NEAR(judged.advice().saving->ofUs, 1000, 20) << "what is between the steps is timed, too";
 }
 
-TEST(HostAsyncWork, AStepIsNoShorterThanWhatIsWrittenBesideIt)
+TEST(HostAsyncWork, AtMostAllFileWorkAndMetricsAreSaved)
 {
     const Judged judged("host_async_work",
                         "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 400\n"
                         "phase checkpoint 400 600\nend\n");
     ASSERT_TRUE(judged.advice().saving) << judged.advice().whyNoPrediction;
-    EXPECT_NEAR(judged.advice().saving->high, 400, 80);
+    EXPECT_GE(judged.advice().saving->high, 600) << "another thread may write faster than a step that waits";
     // Metrics have a separate thread: file writes do not wait for them.
     const Judged metrics("host_async_work",
                          "meta host.cores 8\nmeta host.threads 1\nmain\nrepeat 10 every 1000\nstep 0 0 400\n"
                          "phase metrics 300 100\nphase checkpoint 400 600\nend\n");
     ASSERT_TRUE(metrics.advice().saving) << metrics.advice().whyNoPrediction;
-    EXPECT_DOUBLE_EQ(metrics.advice().saving->high, judged.advice().saving->high);
+    EXPECT_NEAR(metrics.advice().saving->high, judged.advice().saving->high + 100, 0.1);
 }
 
 TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
@@ -167,12 +167,12 @@ TEST(TensorsShareMemory, WhatAWorkerWroteHasToBeFetchedWithOrWithoutTheCopy)
     EXPECT_THAT(beside.whyNoPrediction, HasId("tensors.share_memory.fetched"));
 }
 
-/// Steps of 1,000 µs: the optimizer takes 200, a matmul 600, and twenty calls of another operator `us` each.
-std::string stepsWithShortOperators(int us, std::string_view threads)
+/// Steps of 1,000 µs: the optimizer takes 200, a long operator 600, and twenty calls of another operator `us` each.
+std::string stepsWithShortOperators(int us, std::string_view threads, std::string_view longOperator = "aten::gelu")
 {
     std::string text = fmt::format("meta host.threads {}\nmain\nrepeat 10 every 1000\nstep 0 0 1000\n"
-                                   "phase forward 0 800\nop aten::mm 0 600\n",
-                                   threads);
+                                   "phase forward 0 800\nop {} 0 600\n",
+                                   threads, longOperator);
     for (int i = 0; i < 20; ++i)
         text += fmt::format("op aten::relu {} {}\n", 600 + 10 * i, us);
     return text + "phase optimizer 800 200\nend\n";
@@ -185,8 +185,18 @@ TEST(BatchSize, DoublesTheBatchAndHalvesAtMostWhatIsNotSureToGrowWithIt)
         ASSERT_TRUE(judged.advice().saving);
         EXPECT_EQ(judged.advice().toggle->to, "32");
         EXPECT_EQ(judged.advice().saving->kind, SavingKind::UpperBound);
-        // The whole matmul except the overhead of a call.
+        // The whole long operator except the overhead of a call.
         EXPECT_NEAR(judged.advice().saving->high, (1000 - (600 - 20)) / 2, 0.1) << us;
+    }
+}
+
+// Measured: of a step of 354 µs, doubling a batch of 2 saved 48 %, although matmuls took more than 9 % of it.
+TEST(BatchSize, AMatmulMayTakeAsLongForALargerBatch)
+{
+    for (const char* op : {"aten::addmm", "aten::mkldnn_convolution"}) {
+        const Judged judged("batch_size", stepsWithShortOperators(4, "1", op));
+        ASSERT_TRUE(judged.advice().saving);
+        EXPECT_NEAR(judged.advice().saving->high, 500, 0.1) << op << " may only read its weights";
     }
 }
 

@@ -119,7 +119,7 @@ void RecordTest::wordsAreSplitLikeInAShell()
     qputenv("STEPSCOPE_TEST_WORD", "seen");
     QCOMPARE(words("echo $STEPSCOPE_TEST_WORD"), (Words{"echo", "seen"}));
     for (const char* line : {"a | b", "a; b", "a && b", "echo $(b)", "a > file"})
-        QVERIFY2(words(line).front().starts_with("refused: One command"), line);
+        QVERIFY2(words(line).front().starts_with("refused: Only a single command"), line);
     QVERIFY(words("echo 'open").front().starts_with("refused: The command has an unclosed quote"));
     QVERIFY(words("   ").front().starts_with("refused: There is no command"));
 }

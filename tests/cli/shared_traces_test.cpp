@@ -169,7 +169,7 @@ TEST_F(SharedTrace, MemsetsComeFromTheConvolutionsAndWaitsFromTheirCallers)
     EXPECT_EQ(m_summary.look->syncs.count, 0);
     open("nsys_2gpu_before.sqlite");
     EXPECT_EQ(m_summary.look->stragglers.collectives, 0);
-    EXPECT_THAT(m_summary.look->stragglers.cannotTell, testing::HasSubstr("only send to each other"));
+    EXPECT_THAT(m_summary.look->stragglers.cannotTell, testing::HasSubstr("point-to-point"));
 }
 
 /// For a copy whose marks were turned into ordinary ranges.
