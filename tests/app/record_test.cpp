@@ -121,7 +121,7 @@ void RecordTest::wordsAreSplitLikeInAShell()
     for (const char* line : {"a | b", "a; b", "a && b", "echo $(b)", "a > file"})
         QVERIFY2(words(line).front().starts_with("refused: Only a single command"), line);
     QVERIFY(words("echo 'open").front().starts_with("refused: The command has an unclosed quote"));
-    QVERIFY(words("   ").front().starts_with("refused: There is no command"));
+    QVERIFY(words("   ").front().starts_with("refused: The command is empty"));
 }
 
 void RecordTest::aProgramIsRecordedAndItsTraceOpened()

@@ -150,7 +150,7 @@ void SelectionPanelTest::aRangeIsSummarizedAgainForTheCompleteTrace()
     shown.selection.selectRange({TraceTime(Nanoseconds(1000)), TraceTime(Nanoseconds(3000))});
     QTRY_VERIFY2(shown.said().contains("1 slice "), qPrintable(shown.said()));
     shown.panel.setTrace(traceWithSource(100, 3));
-    QTRY_VERIFY2(shown.said().contains("3 slices,"), qPrintable(shown.said()));
+    QTRY_VERIFY2(shown.said().contains("3 slices "), qPrintable(shown.said()));
 }
 
 void SelectionPanelTest::itShowsTheSelfTimeAndTheStep()
