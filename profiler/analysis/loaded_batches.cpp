@@ -42,6 +42,7 @@ public:
         m_batch.stages.push_back(slice);
         if (m_trace.name(slice) == stage::kCollate && !slice.is(slice_flag::kOpen))
             m_collated = slice.args.value;
+        m_pinned = m_pinned || m_trace.name(slice) == stage::kPin;
     }
     void wait(TimeRange range) { m_waits.push_back(range); }
     void close()
@@ -58,13 +59,15 @@ public:
         m_batch = {};
         m_waits.clear();
         m_collated.reset();
+        m_pinned = false;
     }
     /// True if the batch was collated.
     [[nodiscard]] bool isWhole() const { return m_collated.has_value(); }
-    /// True if `next` belongs to another batch: this one was collated, and `next` does not pin it.
+    /// True if `next` belongs to another batch: this one was collated, and `next` does not pin it. A worker may load the
+    /// batch of the same number in the next epoch right after this one, so a batch is pinned once.
     [[nodiscard]] bool isOver(const Slice& next) const
     {
-        return isWhole() && !(m_trace.name(next) == stage::kPin && next.args.value == *m_collated);
+        return isWhole() && (m_pinned || m_trace.name(next) != stage::kPin || next.args.value != *m_collated);
     }
 
 private:
@@ -73,6 +76,7 @@ private:
     LoadedBatch m_batch;
     std::vector<TimeRange> m_waits;
     std::optional<std::int64_t> m_collated; ///< number of the batch, once it was collated
+    bool m_pinned = false;
 };
 
 /// Outermost stages and waits on a worker's track, by start.

@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/activity_scan.h"
 #include "profiler/analysis/device_use.h"
+#include "profiler/analysis/loaded_batches.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -117,6 +118,20 @@ TEST(InputWait, PinningBelongsToItsBatchBeforeAndAfter)
         end)");
     EXPECT_DOUBLE_EQ(before.loadUsPerBatch, 80);
     EXPECT_DOUBLE_EQ(after.loadUsPerBatch, 80);
+}
+
+// A worker may load the last batch of an epoch and then the batch of the same number of the next epoch.
+TEST(LoadedBatches, OfTheSameNumberOneAfterTheOtherHaveOnePinEach)
+{
+    const auto trace = traceFromText("main\nrepeat 8 every 100\nstep 0 0 100\nend\nworker 0\nrepeat 8 every 100\n"
+                                     "stage pin 0 10 value=9\nstage decode 10 60\nstage collate 70 10 value=9\nend");
+    const auto batches = loadedBatches(*trace, findSteps(*trace));
+    ASSERT_GT(batches.size(), 4U);
+    for (const LoadedBatch& batch : batches) {
+        ASSERT_EQ(batch.stages.size(), 3U);
+        EXPECT_EQ(trace->name(batch.stages[0]), "pin");
+        EXPECT_EQ(trace->name(batch.stages[2]), "collate");
+    }
 }
 
 TEST(InputWait, AWorkerThatIsRecreatedInEachEpochCountsOnce)
