@@ -32,6 +32,7 @@ struct FixedCosts {
     double stepUs = 0;    ///< a steady step without its wait for data
     double weightsUs = 0; ///< the passes over the weights: optimizer and zero_grad
     double knownUs = 0;   ///< weightsUs, plus the operator calls that consist of overhead only
+    double waitUs = 0;    ///< the wait for data, which a larger batch may also shorten per sample
     double mostUs = 0;    ///< the step without the work that certainly grows with the batch; 0: unknown
 };
 
@@ -91,18 +92,19 @@ void addOverhead(const RuleContext& c, FixedCosts& costs)
 
 FixedCosts fixedCosts(const RuleContext& c)
 {
-    std::vector<double> steps, weights;
+    std::vector<double> steps, weights, waits;
     const auto take = [&](bool recorded) {
         for (const Step& step : c.facts.steps)
             if (isSteady(step) && step.opsRecorded == recorded) {
                 steps.push_back(toUs(step.range.duration() - step.parts.dataWait));
+                waits.push_back(toUs(step.parts.dataWait));
                 weights.push_back(toUs(step.parts.optimizer + step.parts.zeroGrad));
             }
     };
     take(false);
     if (steps.empty())
         take(true);
-    FixedCosts costs{.stepUs = mean(steps), .weightsUs = mean(weights)};
+    FixedCosts costs{.stepUs = mean(steps), .weightsUs = mean(weights), .waitUs = mean(waits)};
     costs.knownUs = costs.weightsUs;
     addOverhead(c, costs);
     return costs;
@@ -132,7 +134,7 @@ Advice finding(const RuleContext& c, const FixedCosts& costs)
             message<"batch.size.no_ops", "The trace contains no operators: their overhead is unknown.">();
     else
         // With twice the batch size, each sample pays half of the fixed cost.
-        advice.saving = upperBound(SavingUnit::UsPerStep, costs.mostUs / 2);
+        advice.saving = upperBound(SavingUnit::UsPerStep, (costs.mostUs + costs.waitUs) / 2);
     return advice;
 }
 
