@@ -3,6 +3,7 @@ import codecs
 import hashlib
 
 from .config_values import entries, is_value, lines_of, rewritten
+from .edits import Edits
 from .refusal import Refusal
 
 
@@ -44,32 +45,8 @@ class SetValue:
         self.col_offset, self.end_col_offset = entry.column, entry.end_column
 
 
-class ConfigurationEdits:
-    """The edits of one file, with the interface of edits.Edits."""
-
-    def __init__(self, code):
-        self._code = code
-        self._edits = {}
-
-    def __bool__(self):
-        return bool(self._edits)
-
-    def add(self, edit):
-        known = self._edits.get(edit.key)
-        if known is not None and known.content != edit.content:
-            raise Refusal("conflict",
-                          f"Another change modifies line {edit.lineno} of {self._code.source.path} differently.")
-        self._edits[edit.key] = edit
-
-    def copy(self):
-        other = ConfigurationEdits(self._code)
-        other._edits = dict(self._edits)
-        return other
-
-    def beyond(self, other):
-        for key, edit in self._edits.items():
-            if other is None or key not in other._edits:
-                yield edit.node, edit.node
+class ConfigurationEdits(Edits):
+    """The edits of one configuration file."""
 
     def render(self):
         """The new text, checked: it has the same entries, and only the edited ones have other values.

@@ -103,7 +103,7 @@ class Edits:
 
     def copy(self):
         """Edit objects are immutable: a copy can be tried and dropped."""
-        other = Edits(self._code)
+        other = type(self)(self._code)
         other._edits = dict(self._edits)
         return other
 
