@@ -35,8 +35,8 @@ profiler::Message costOfFirstSteps(const RuleContext& c)
         more.erase(more.begin());
     const double us = profiler::analysis::mean(more);
     return message<"debug_tool.first_steps",
-                   "The check takes {time} per epoch. It also slows the steps that follow, by an "
-                   "amount that the trace does not show: measure it.">({{"time", us, timeText(us)}});
+                   "The check takes {time} per epoch. It may also slow the steps that follow, which "
+                   "the trace does not show: measure it.">({{"time", us, timeText(us)}});
 }
 
 Advice checkDebugTool(const RuleContext& c, const DebugTool& tool)

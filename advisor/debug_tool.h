@@ -23,8 +23,8 @@ struct DebugTool {
 Advice checkDebugTool(const RuleContext& c, const DebugTool& tool);
 
 /// Why there is no estimate for a tool that works in the first step of each epoch, with the extra time that this step
-/// spends outside its phases. That time is not the whole cost of the tool: measurements show that the steps after a
-/// numerical check are 12 % slower than without it (the check's many small allocations fragment the heap).
+/// spends outside its phases. That time may not be the whole cost of the tool: in one pair of recordings, the steps
+/// after a numerical check were 12 % slower than without it.
 profiler::Message costOfFirstSteps(const RuleContext& c);
 
 /// True if the trace marks the phases of its steps, so that other host work is visible.

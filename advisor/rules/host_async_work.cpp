@@ -86,12 +86,12 @@ std::optional<Saving> saving(const RuleContext& c, const std::vector<Slice>& fil
         if (hasFreeCore && !checkpoints)
             least = most;
         const double metrics = c.config ? toUs(c.facts.statistics.steadyMeanParts.metrics) : 0;
+        // After a checkpoint, the next step reads again what writing displaced from the caches. Measured: 1.2 times the
+        // work was saved; chosen: at most twice.
+        const double displaced = checkpoints ? 2 : 1;
         for (double& us : most)
-            us += metrics;
+            us = displaced * us + metrics;
         const double turn = turnUs(c);
-        if (checkpoints) // the next step reads again what writing displaced from the caches: measured, 1.2 times the work
-            for (std::size_t i = 0; i < most.size(); ++i)
-                most[i] = 2 * most[i] - metrics;
         Saving saved = limited(checkpoints ? upperBoundOverSteps(most) : meanOverSteps(least, most), turn);
         saved.ofUs = turn;
         return saved;
