@@ -713,8 +713,7 @@ void Driver::updateInterval()
         return;
     m_result.samplesPerSecondA = geometricMean(m_result.pairs, &Pair::a);
     m_result.samplesPerSecondB = geometricMean(m_result.pairs, &Pair::b);
-    std::vector<double> speeds = startMeans(m_result.pairs, m_pairsPerStart);
-    m_result.samplesPerSecond = ratioInterval(speeds);
+    m_result.samplesPerSecond = pairedInterval(m_result.pairs, m_pairsPerStart);
     m_result.samplesPerSecond.value = m_result.samplesPerSecondB / m_result.samplesPerSecondA;
     m_result.judgedRatio = m_memory || m_screens ? ratioInterval(m_observations) : m_result.samplesPerSecond;
 }

@@ -20,19 +20,60 @@ std::vector<double> startMeans(const std::vector<Pair>& pairs, std::size_t pairs
     return means;
 }
 
+namespace {
+
+struct Sample {
+    double mean = 0, variance = 0;
+};
+
+Sample sampleOf(std::span<const double> values)
+{
+    const auto n = static_cast<double>(values.size());
+    Sample sample;
+    for (const double value : values)
+        sample.mean += value / n;
+    for (const double value : values)
+        sample.variance += (value - sample.mean) * (value - sample.mean) / (n - 1);
+    return sample;
+}
+
+/// Student's t interval of the mean of `n` observations.
+Interval intervalOf(const Sample& sample, double n, double alpha)
+{
+    if (n < 2)
+        return {std::exp(sample.mean), 0, std::numeric_limits<double>::infinity()};
+    const double reach = studentTQuantile(1 - alpha / 2, n - 1) * std::sqrt(sample.variance / n);
+    return {std::exp(sample.mean), std::exp(sample.mean - reach), std::exp(sample.mean + reach)};
+}
+
+/// Mean over the starts of the variance of the pairs within a start.
+double varianceWithinStarts(std::span<const Pair> pairs, std::size_t starts, std::size_t pairsPerStart)
+{
+    double variance = 0;
+    for (std::size_t start = 0; start < starts; ++start) {
+        std::vector<double> ofStart;
+        for (const Pair& pair : pairs.subspan(start * pairsPerStart, pairsPerStart))
+            ofStart.push_back(pair.logRatio);
+        variance += sampleOf(ofStart).variance / static_cast<double>(starts);
+    }
+    return variance;
+}
+
+} // namespace
+
 Interval ratioInterval(std::span<const double> logRatios, double alpha)
 {
-    const auto n = static_cast<double>(logRatios.size());
-    double mean = 0, squares = 0;
-    for (const double value : logRatios)
-        mean += value / n;
-    if (logRatios.size() < 2)
-        return {std::exp(mean), 0, std::numeric_limits<double>::infinity()};
-    for (const double value : logRatios)
-        squares += (value - mean) * (value - mean);
-    const double error = std::sqrt(squares / (n - 1) / n);
-    const double reach = studentTQuantile(1 - alpha / 2, n - 1) * error;
-    return {std::exp(mean), std::exp(mean - reach), std::exp(mean + reach)};
+    return intervalOf(sampleOf(logRatios), static_cast<double>(logRatios.size()), alpha);
+}
+
+Interval pairedInterval(const std::vector<Pair>& pairs, std::size_t pairsPerStart, double alpha)
+{
+    const std::vector<double> means = startMeans(pairs, pairsPerStart);
+    Sample sample = sampleOf(means);
+    if (pairsPerStart > 1 && means.size() > 1)
+        sample.variance = std::max(sample.variance, varianceWithinStarts(pairs, means.size(), pairsPerStart) /
+                                                        static_cast<double>(pairsPerStart));
+    return intervalOf(sample, static_cast<double>(means.size()), alpha);
 }
 
 bool isLook(std::size_t pairs)

@@ -87,20 +87,20 @@ bool isPerStep(const Advice& advice)
     return advice.saving && advice.saving->unit == SavingUnit::UsPerStep;
 }
 
-/// Time in µs that the finding stands for, before other findings are considered.
+/// Time in µs of the steps that the finding stands for, before other findings are considered.
 double wantedUs(const Advice& advice, const TimeParts& all)
 {
-    if (advice.saving)
-        return isPerStep(advice) ? advice.saving->claimed() : 0; // epochs and validations are outside of steady steps
+    if (advice.saving) // epochs and validations are outside of steady steps
+        return isPerStep(advice) ? std::max(0.0, advice.saving->claimed() - advice.betweenStepsUs) : 0;
     return advice.timeShare * all.total();
 }
 
-/// Limits the saving, because only `us` of the time is left for the finding.
+/// Limits the saving, because only `us` of the steps' time is left for the finding.
 void cap(Advice& advice, double us, const TimeParts& all)
 {
     Saving& saving = *advice.saving;
     advice.timeShare = all.total() > 0 ? std::min(advice.timeShare, us / all.total()) : 0;
-    saving.mid = std::min(saving.mid, us);
+    saving.mid = std::min(saving.mid, us + advice.betweenStepsUs);
     saving.low = std::min(saving.low, saving.mid);
     if (saving.kind == SavingKind::UpperBound)
         saving.high = saving.mid;

@@ -73,6 +73,18 @@ std::vector<double> workInEachTurn(const RuleContext& c, const std::vector<Slice
     return us;
 }
 
+/// Mean time in µs per steady step of the work outside of the steps.
+double betweenStepsUs(const RuleContext& c, const std::vector<Slice>& work)
+{
+    std::vector<TimeRange> steps, files;
+    for (const Step& step : c.facts.steps)
+        steps.push_back(step.range);
+    for (const Slice& slice : work)
+        files.push_back(slice.range());
+    return toUs(total(subtract(unite(std::move(files)), unite(std::move(steps))))) /
+           static_cast<double>(c.facts.statistics.steadyCount);
+}
+
 /// Upper bound: the step saves all time spent writing files and, with a configuration, the time spent reading metrics,
 /// which also moves to the other thread. Lower bound: only work that certainly runs in parallel; nothing if the step
 /// needs all cores, and nothing for a checkpoint, because its weights are copied first. The duration of the work in the
@@ -136,6 +148,7 @@ Advice check(const RuleContext& c)
                                           "starts.">({{"time", us, timeText(us)}, {"share", share, shareText(share)}}));
     advice.timeShare = std::min(1.0, us / turnUs(c));
     advice.saving = saving(c, work, checkpoints);
+    advice.betweenStepsUs = betweenStepsUs(c, work);
     if (!advice.saving || advice.saving->high <= 0) {
         advice.whyNoPrediction =
             advice.saving

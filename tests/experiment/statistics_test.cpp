@@ -36,6 +36,27 @@ TEST(StartMeans, LeaveOutAStartThatWasCutShort)
     EXPECT_THAT(startMeans(pairs), testing::ElementsAre(testing::DoubleEq(0.2), testing::DoubleEq(0.6)));
 }
 
+TEST(PairedInterval, IsStudentsOnTheMeansOfTheStarts)
+{
+    // Starts differ by more than their pairs: means 0.2, 0.6 and 0.7.
+    const std::vector<Pair> pairs = {{1, 1, 0.19}, {1, 1, 0.21}, {1, 1, 0.59}, {1, 1, 0.61}, {1, 1, 0.69}, {1, 1, 0.71}};
+    const Interval interval = pairedInterval(pairs), expected = ratioInterval(std::vector{0.2, 0.6, 0.7});
+    EXPECT_NEAR(interval.value, expected.value, 1e-12);
+    EXPECT_NEAR(interval.low, expected.low, 1e-12);
+    EXPECT_NEAR(interval.high, expected.high, 1e-12);
+}
+
+// Three means that agree by chance do not make an interval narrow if the pairs behind them disagree.
+TEST(PairedInterval, StartsThatAgreeByChanceProveNothing)
+{
+    const std::vector<Pair> pairs = {{1, 1, 0.00}, {1, 1, 0.06}, {1, 1, 0.061}, {1, 1, 0.001}, {1, 1, 0.00}, {1, 1, 0.061}};
+    EXPECT_GT(ratioInterval(startMeans(pairs)).low, kMinimumEffect);
+    const Interval interval = pairedInterval(pairs);
+    EXPECT_LT(interval.low, 1);
+    EXPECT_EQ(decide(interval, false), std::nullopt);
+    EXPECT_NEAR(std::log(interval.value), 0.0305, 1e-9);
+}
+
 TEST(Looks, AreThePlannedOnes)
 {
     EXPECT_FALSE(isLook(5));
