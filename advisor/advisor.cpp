@@ -1,12 +1,12 @@
 #include "advisor_rules_registry.h"
 
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/program_verdict.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/program_verdict.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/step_repetition.h"
+#include "profiler/analysis/steps/step_repetition.h"
 
 #include <algorithm>
 #include <cassert>

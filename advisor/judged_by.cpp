@@ -1,6 +1,6 @@
 #include "advisor/judged_by.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "trainer/config/training_config.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #pragma once
 
 #include "advisor/advice.h"
-#include "advisor/op_walk.h"
+#include "advisor/evidence/op_walk.h"
 #include "advisor/prediction/time_parts.h"
+#include "profiler/analysis/device/launch_statistics.h"
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/launch_statistics.h"
-#include "profiler/analysis/replay.h"
+#include "profiler/analysis/replay/replay.h"
 #include "profiler/model/registered.h"
 #include "trainer/config/training_config.h"
 

@@ -1,7 +1,7 @@
 #include "advisor/verdict.h"
 
-#include "advisor/batch_facts.h"
-#include "advisor/run_facts.h"
+#include "advisor/evidence/batch_facts.h"
+#include "advisor/evidence/run_facts.h"
 
 #include <algorithm>
 #include <fmt/format.h>

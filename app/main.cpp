@@ -1,10 +1,10 @@
-#include "app/end_signals.h"
+#include "app/document/selection.h"
+#include "app/document/session.h"
 #include "app/look/appearance.h"
-#include "app/main_window.h"
-#include "app/process_start.h"
-#include "app/session/selection.h"
-#include "app/session/session.h"
-#include "app/shell/application.h"
+#include "app/window/application.h"
+#include "app/window/end_signals.h"
+#include "app/window/main_window.h"
+#include "app/window/process_start.h"
 
 #include <QApplication>
 #include <QCommandLineParser>

@@ -1,7 +1,7 @@
 #include "advisor/change/apply.h"
 
 #include "advisor/change/base64.h"
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 
 #include <algorithm>
 #include <cerrno>

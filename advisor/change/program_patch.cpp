@@ -3,7 +3,7 @@
 #include "advisor/change/apply.h"
 #include "advisor/change/base64.h"
 #include "advisor/change/tool.h"
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/runner/shell_words.h"
 #include "trainer/config/training_config.h"
 

@@ -1,8 +1,8 @@
 #include "advisor/change/program_setup.h"
 
 #include "advisor/evidence/program_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/judged_by.h"
-#include "advisor/run_facts.h"
 #include "advisor/runner/launch_check.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/runner/unified_diff.h"

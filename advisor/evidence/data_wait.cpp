@@ -1,7 +1,7 @@
 #include "advisor/evidence/data_wait.h"
 
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "advisor/evidence/plain_program.h"
 
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/gpu_facts.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "advisor/evidence/program_facts.h"
 
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "advisor/evidence/program_values.h"
 
-#include "advisor/gpu_facts.h"
-#include "advisor/run_facts.h"
+#include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "advisor/evidence/source_lines.h"
 
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
+#include "profiler/analysis/device/launched_work.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/launched_work.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -2,9 +2,9 @@
 
 #include "advisor/numbers.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/self_times.h"
+#include "profiler/analysis/operators/self_times.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/step_marks.h"
+#include "profiler/analysis/steps/step_marks.h"
 
 #include <algorithm>
 #include <map>

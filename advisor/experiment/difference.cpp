@@ -5,13 +5,13 @@
 #include "advisor/experiment/loss_test.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/experiment/step_ratio.h"
-#include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/device/activity_scan.h"
+#include "profiler/analysis/device/kernel_class.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/kernel_class.h"
-#include "profiler/analysis/op_costs.h"
+#include "profiler/analysis/operators/op_costs.h"
 #include "profiler/analysis/percentile.h"
 #include "profiler/analysis/slice_queries.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "trainer/config/training_config.h"
 
 #include <algorithm>

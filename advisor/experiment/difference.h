@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/breakdown.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/message.h"
 #include "profiler/model/trace.h"
 

@@ -1,6 +1,6 @@
 #include "advisor/experiment/loss_test.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "advisor/experiment/statistics.h"
 #include "advisor/prediction/student_t.h"
 #include "trainer/config/training_config.h"

@@ -1,10 +1,10 @@
 #include "advisor/prediction/attribution.h"
 
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/kernel_bound.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "profiler/model/message.h"
 
 #include <algorithm>
@@ -129,10 +129,10 @@ void claim(RuleAdvice& row, bool general, TimePart parts, const TimeParts& all, 
         return;
     }
     if (isPerStep(advice)) {
-        const profiler::Message counted =
-            profiler::message<"prediction.counted_elsewhere",
-                              "Alone it could save {amount} per step, but the finding \"{finding}\" already claims that time.">(
-                {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", findings.at(holder)}});
+        const profiler::Message counted = profiler::message<
+            "prediction.counted_elsewhere",
+            "Alone it could save {amount} per step, but the finding \"{finding}\" already claims that time.">(
+            {{"amount", advice.saving->claimed(), savingAmount(*advice.saving)}, {"finding", findings.at(holder)}});
         advice.whyNoPrediction = counted;
         advice.saving.reset();
     }

@@ -1,9 +1,9 @@
 #include "advisor/prediction/input_saving.h"
 
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/loaded_batches.h"
+#include "profiler/analysis/loader/loaded_batches.h"
 
 #include <algorithm>
 #include <span>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "advisor/rule.h"
-#include "profiler/analysis/what_if_input.h"
+#include "profiler/analysis/replay/what_if_input.h"
 
 namespace advisor {
 

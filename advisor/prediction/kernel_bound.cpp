@@ -4,8 +4,8 @@
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/device/kernel_class.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/kernel_class.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/model/message.h"
 

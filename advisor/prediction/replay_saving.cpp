@@ -1,7 +1,7 @@
 #include "advisor/prediction/replay_saving.h"
 
+#include "advisor/evidence/run_facts.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ using namespace profiler::analysis;
 
 namespace {
 
-std::optional<Saving> savingIn(const RuleContext& c, const ReplayGraph& graph, const std::function<Replayed()>& unchanged,
-                               const WhatIf& least, const WhatIf& most)
+std::optional<Saving> savingIn(const RuleContext& c, const ReplayGraph& graph,
+                               const std::function<Replayed()>& unchanged, const WhatIf& least, const WhatIf& most)
 {
     if (hasDeviceWork(c.trace) && graph.linkedShare() < kLinkedForReplay)
         return std::nullopt;

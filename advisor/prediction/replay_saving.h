@@ -1,6 +1,6 @@
 #pragma once
 
-#include "advisor/chosen_work.h"
+#include "advisor/evidence/chosen_work.h"
 #include "advisor/rule.h"
 
 #include <optional>

@@ -9,9 +9,9 @@
 #include "advisor/tip_text.h"
 #include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
-#include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/device_use.h"
-#include "profiler/analysis/step_repetition.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/steps/breakdown.h"
+#include "profiler/analysis/steps/step_repetition.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #include "advisor/evidence/data_wait.h"
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

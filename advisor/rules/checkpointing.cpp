@@ -1,6 +1,6 @@
-#include "advisor/memory_saving.h"
-#include "advisor/memory_use.h"
+#include "advisor/evidence/memory_use.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/memory_saving.h"
 #include "advisor/verdict.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
-#include "advisor/communication_use.h"
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/communication_use.h"
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/backward_passes.h"
-#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/percentile.h"
-#include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/steps/backward_passes.h"
+#include "profiler/analysis/steps/phases.h"
 
 #include <algorithm>
 #include <fmt/format.h>

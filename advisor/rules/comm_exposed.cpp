@@ -1,5 +1,5 @@
-#include "advisor/communication_use.h"
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/communication_use.h"
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"

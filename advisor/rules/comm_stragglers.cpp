@@ -1,10 +1,10 @@
-#include "advisor/communication_use.h"
-#include "advisor/gpu_facts.h"
-#include "advisor/normal_interval.h"
+#include "advisor/evidence/communication_use.h"
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/normal_interval.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/steady_state_steps.h"
-#include "profiler/analysis/stragglers.h"
+#include "profiler/analysis/communication/stragglers.h"
+#include "profiler/analysis/steps/steady_state_steps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,9 +1,9 @@
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/model/message.h"
 

@@ -1,7 +1,7 @@
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-#include "advisor/debug_tool.h"
+#include "advisor/evidence/debug_tool.h"
 
 namespace advisor::rules {
 namespace {

@@ -1,7 +1,7 @@
-#include "advisor/batch_facts.h"
-#include "advisor/memory_saving.h"
-#include "advisor/memory_use.h"
+#include "advisor/evidence/batch_facts.h"
+#include "advisor/evidence/memory_use.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/memory_saving.h"
 #include "advisor/verdict.h"
 
 #include <cstdlib>

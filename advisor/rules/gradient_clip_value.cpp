@@ -1,4 +1,4 @@
-#include "advisor/loss_curve.h"
+#include "advisor/evidence/loss_curve.h"
 #include "advisor/verdict.h"
 
 namespace advisor::rules {

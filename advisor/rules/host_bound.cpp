@@ -1,5 +1,5 @@
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"

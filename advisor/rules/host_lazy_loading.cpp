@@ -1,11 +1,11 @@
-#include "advisor/chosen_work.h"
+#include "advisor/evidence/chosen_work.h"
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
 #include "advisor/evidence/warm_up.h"
-#include "advisor/gpu_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
-#include "profiler/analysis/loader_balance.h"
+#include "profiler/analysis/loader/loader_balance.h"
 #include "advisor/evidence/data_wait.h"
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/analysis/percentile.h"

@@ -1,7 +1,7 @@
 #include "advisor/evidence/data_wait.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/input_saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/model/message.h"

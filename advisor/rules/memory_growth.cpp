@@ -1,6 +1,6 @@
-#include "advisor/normal_interval.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/run_facts.h"
+#include "advisor/prediction/normal_interval.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
 #include "profiler/model/counter_names.h"

@@ -1,6 +1,6 @@
+#include "advisor/evidence/gpu_facts.h"
 #include "advisor/evidence/launch_bound.h"
-#include "advisor/gpu_facts.h"
-#include "advisor/memory_use.h"
+#include "advisor/evidence/memory_use.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"

@@ -1,4 +1,4 @@
-#include "advisor/run_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/verdict.h"
 
 namespace advisor::rules {

@@ -1,11 +1,11 @@
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/phase_cost.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
-#include "advisor/phase_cost.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/phases.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/steps/phases.h"
 
 #include <algorithm>
 #include <initializer_list>

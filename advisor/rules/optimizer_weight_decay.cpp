@@ -1,4 +1,4 @@
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/verdict.h"
 

@@ -1,5 +1,5 @@
-#include "advisor/batch_facts.h"
-#include "advisor/loss_curve.h"
+#include "advisor/evidence/batch_facts.h"
+#include "advisor/evidence/loss_curve.h"
 #include "advisor/numbers.h"
 #include "advisor/verdict.h"
 

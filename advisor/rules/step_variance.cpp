@@ -1,5 +1,5 @@
-#include "advisor/normal_interval.h"
 #include "advisor/numbers.h"
+#include "advisor/prediction/normal_interval.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/percentile.h"
 

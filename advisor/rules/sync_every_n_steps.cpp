@@ -1,13 +1,13 @@
-#include "advisor/callers.h"
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/callers.h"
+#include "advisor/evidence/gpu_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/prediction/replay_saving.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
-#include "profiler/analysis/device_use.h"
-#include "profiler/analysis/phases.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/steps/phases.h"
 #include "profiler/model/message.h"
 
 #include <algorithm>

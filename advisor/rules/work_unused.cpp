@@ -1,5 +1,5 @@
+#include "advisor/evidence/run_facts.h"
 #include "advisor/prediction/saving.h"
-#include "advisor/run_facts.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/intervals.h"
 

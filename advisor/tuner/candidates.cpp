@@ -1,6 +1,6 @@
 #include "advisor/tuner/candidates.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,9 +1,9 @@
 #include "advisor/tuner/program_tuner.h"
 
-#include "advisor/batch_facts.h"
 #include "advisor/change/program_setup.h"
+#include "advisor/evidence/batch_facts.h"
+#include "advisor/evidence/run_facts.h"
 #include "advisor/judged_by.h"
-#include "advisor/run_facts.h"
 #include "advisor/tuner/candidates.h"
 #include "advisor/tuner/tune_budget.h"
 

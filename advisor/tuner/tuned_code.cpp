@@ -1,6 +1,6 @@
 #include "advisor/tuner/tuned_code.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "advisor/tip_text.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "advisor/tuner/tuner.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "advisor/numbers.h"
 #include "advisor/tuner/candidates.h"
 #include "advisor/tuner/tune_budget.h"

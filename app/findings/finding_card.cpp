@@ -1,16 +1,16 @@
 #include "app/findings/finding_card.h"
 
+#include "app/document/analyser.h"
+#include "app/document/finding_text.h"
+#include "app/document/selection.h"
 #include "app/findings/measurement_box.h"
 #include "app/findings/patch_box.h"
 #include "app/findings/source_snippet.h"
 #include "app/findings/tip_box.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
-#include "app/models/finding_text.h"
 #include "app/services/editor.h"
-#include "app/session/analyser.h"
-#include "app/session/origin.h"
-#include "app/session/selection.h"
+#include "app/services/origin.h"
 
 #include <QApplication>
 #include <QEvent>

@@ -1,7 +1,7 @@
 #include "app/findings/interval_bar.h"
 
+#include "app/document/finding_text.h"
 #include "app/look/theme.h"
-#include "app/models/finding_text.h"
 
 #include <QPainter>
 #include <algorithm>

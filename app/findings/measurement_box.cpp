@@ -1,10 +1,10 @@
 #include "app/findings/measurement_box.h"
 
+#include "app/document/finding_text.h"
 #include "app/findings/interval_bar.h"
 #include "app/look/icon.h"
+#include "app/look/text_label.h"
 #include "app/look/theme.h"
-#include "app/models/finding_text.h"
-#include "app/widgets/text_label.h"
 
 #include <QApplication>
 #include <QHBoxLayout>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "advisor/change/program_patch.h"
-#include "app/session/background.h"
+#include "app/services/background.h"
 
 #include <QWidget>
 #include <memory>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/models/recorded_files.h"
-#include "app/widgets/python_colors.h"
+#include "app/document/recorded_files.h"
+#include "app/look/python_colors.h"
 
 #include <QWidget>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "app/look/kind_palette.h"
 
-#include "profiler/analysis/kernel_class.h"
-#include "profiler/analysis/phases.h"
+#include "profiler/analysis/device/kernel_class.h"
+#include "profiler/analysis/steps/phases.h"
 
 #include <QCoreApplication>
 #include <algorithm>

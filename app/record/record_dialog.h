@@ -1,10 +1,10 @@
 #pragma once
 
 #include "advisor/runner/launch_check.h"
+#include "app/document/session.h"
 #include "app/record/command_options.h"
 #include "app/record/output_text.h"
-#include "app/session/record_controller.h"
-#include "app/session/session.h"
+#include "app/services/record_controller.h"
 
 #include <QDialog>
 #include <QElapsedTimer>

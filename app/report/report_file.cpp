@@ -1,6 +1,6 @@
 #include "app/report/report_file.h"
 
-#include "app/widgets/save_dialog.h"
+#include "app/look/save_dialog.h"
 
 #include <QCoreApplication>
 

@@ -1,11 +1,11 @@
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
-#include "app/models/slice_details.h"
-#include "app/models/table_text.h"
+#include "app/look/save_dialog.h"
+#include "app/tables/slice_details.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_panel.h"
+#include "app/tables/table_text.h"
 #include "app/tables/table_view.h"
-#include "app/widgets/save_dialog.h"
 
 #include <QAction>
 #include <QApplication>

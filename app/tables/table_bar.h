@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/models/table_query.h"
+#include "app/tables/table_query.h"
 
 #include <QTimer>
 #include <QWidget>

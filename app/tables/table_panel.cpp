@@ -1,8 +1,8 @@
 #include "app/tables/table_panel.h"
 
+#include "app/document/session.h"
 #include "app/look/number_format.h"
-#include "app/models/slice_details.h"
-#include "app/session/session.h"
+#include "app/tables/slice_details.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_view.h"
 

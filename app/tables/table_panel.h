@@ -1,10 +1,10 @@
 #pragma once
 
-#include "app/models/table_query.h"
-#include "app/models/table_text.h"
-#include "app/session/background.h"
-#include "app/session/selection.h"
-#include "app/widgets/visibility_watcher.h"
+#include "app/document/selection.h"
+#include "app/look/visibility_watcher.h"
+#include "app/services/background.h"
+#include "app/tables/table_query.h"
+#include "app/tables/table_text.h"
 
 #include <QElapsedTimer>
 #include <QTimer>

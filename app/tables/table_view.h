@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/models/table_model.h"
-#include "app/models/table_query.h"
+#include "app/tables/table_model.h"
+#include "app/tables/table_query.h"
 
 #include <QTableView>
 #include <vector>

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "profiler/analysis/call_sites.h"
-#include "profiler/analysis/copy_bandwidth.h"
-#include "profiler/analysis/critical_path.h"
-#include "profiler/analysis/launch_statistics.h"
-#include "profiler/analysis/loader_balance.h"
-#include "profiler/analysis/stragglers.h"
+#include "profiler/analysis/communication/stragglers.h"
+#include "profiler/analysis/device/copy_bandwidth.h"
+#include "profiler/analysis/device/critical_path.h"
+#include "profiler/analysis/device/launch_statistics.h"
+#include "profiler/analysis/loader/loader_balance.h"
+#include "profiler/analysis/operators/call_sites.h"
 
 #include <stop_token>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "profiler/analysis/facts.h"
 
-#include "profiler/analysis/step_repetition.h"
 #include "profiler/analysis/steps/ranks.h"
+#include "profiler/analysis/steps/step_repetition.h"
 
 #include <algorithm>
 #include <utility>

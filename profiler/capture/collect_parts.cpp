@@ -1,8 +1,8 @@
 #include "profiler/capture/collect_parts.h"
 
 #include "profiler/capture/trace_merger.h"
-#include "profiler/io/wire/frame_scanner.h"
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/frame_scanner.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <algorithm>
 #include <charconv>

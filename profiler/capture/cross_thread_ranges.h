@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/io/wire/records.h"
+#include "profiler/formats/container/records.h"
 
 #include <atomic>
 #include <cstdint>

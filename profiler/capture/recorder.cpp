@@ -1,7 +1,7 @@
 #include "profiler/capture/recorder.h"
 
 #include "profiler/capture/recorder_state.h"
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/capture/thread_buffer.h"
-#include "profiler/io/wire/records.h"
+#include "profiler/formats/container/records.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 

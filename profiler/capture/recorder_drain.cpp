@@ -1,7 +1,7 @@
 #include "profiler/capture/clock_alignment.h"
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
-#include "profiler/io/wire/packed_events.h"
+#include "profiler/formats/container/packed_events.h"
 
 #include <algorithm>
 #include <atomic>

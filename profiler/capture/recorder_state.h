@@ -5,9 +5,9 @@
 #include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/thread_buffer_pool.h"
 #include "profiler/capture/track_table.h"
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/frame_writer.h"
-#include "profiler/io/wire/ring_file_live.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/frame_writer.h"
+#include "profiler/formats/container/ring_file_live.h"
 
 #include <atomic>
 #include <condition_variable>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/ring_file_live.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/ring_file_live.h"
 
 #include <cstdint>
 #include <deque>

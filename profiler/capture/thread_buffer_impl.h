@@ -4,7 +4,7 @@
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/string_table.h"
 #include "profiler/capture/thread_buffer.h"
-#include "profiler/io/wire/ring_file_live.h"
+#include "profiler/formats/container/ring_file_live.h"
 
 #include <algorithm>
 #include <array>

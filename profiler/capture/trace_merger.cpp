@@ -1,6 +1,6 @@
 #include "profiler/capture/trace_merger.h"
 
-#include "profiler/io/wire/packed_events.h"
+#include "profiler/formats/container/packed_events.h"
 #include "profiler/model/trace.h"
 
 #include <algorithm>

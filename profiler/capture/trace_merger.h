@@ -1,8 +1,8 @@
 #pragma once
 
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/frame_writer.h"
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/frame_writer.h"
+#include "profiler/formats/container/ring_file.h"
 #include "profiler/model/result.h"
 
 #include <cstdint>

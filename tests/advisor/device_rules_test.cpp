@@ -1,4 +1,4 @@
-#include "advisor/gpu_facts.h"
+#include "advisor/evidence/gpu_facts.h"
 #include "profiler/model/arg_source.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/advisor/rules_fixtures.h"

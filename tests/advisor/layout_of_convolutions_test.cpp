@@ -1,5 +1,5 @@
 #include "advisor/rule.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 
 #include <filesystem>
 #include <fmt/format.h>

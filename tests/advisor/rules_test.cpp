@@ -1,6 +1,6 @@
 #include "tests/advisor/rules_fixtures.h"
 
-#include "advisor/batch_facts.h"
+#include "advisor/evidence/batch_facts.h"
 #include "advisor/judged_by.h"
 #include "advisor_rules_registry.h"
 

@@ -1,6 +1,6 @@
 #include "advisor/rule.h"
-#include "profiler/analysis/critical_path.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/analysis/device/critical_path.h"
+#include "profiler/formats/format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

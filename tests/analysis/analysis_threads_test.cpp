@@ -1,7 +1,7 @@
-#include "profiler/analysis/activity_scan.h"
-#include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/input_wait.h"
-#include "profiler/analysis/op_costs.h"
+#include "profiler/analysis/device/activity_scan.h"
+#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/operators/op_costs.h"
+#include "profiler/analysis/steps/breakdown.h"
 #include "profiler/model/trace_builder.h"
 
 #include <atomic>

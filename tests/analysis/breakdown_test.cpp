@@ -1,4 +1,4 @@
-#include "profiler/analysis/breakdown.h"
+#include "profiler/analysis/steps/breakdown.h"
 
 #include "tests/support/trace_text.h"
 

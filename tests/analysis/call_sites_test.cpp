@@ -1,5 +1,5 @@
-#include "profiler/analysis/call_sites.h"
-#include "profiler/analysis/range_name.h"
+#include "profiler/analysis/operators/call_sites.h"
+#include "profiler/analysis/operators/range_name.h"
 
 #include "tests/support/trace_text.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/analysis/copy_bandwidth.h"
+#include "profiler/analysis/device/copy_bandwidth.h"
 
 #include "tests/support/trace_text.h"
 

@@ -1,7 +1,7 @@
-#include "profiler/analysis/activity_scan.h"
-#include "profiler/analysis/device_use.h"
-#include "profiler/analysis/idle_stretches.h"
-#include "profiler/analysis/transfers.h"
+#include "profiler/analysis/device/activity_scan.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/device/idle_stretches.h"
+#include "profiler/analysis/device/transfers.h"
 
 #include "tests/support/trace_text.h"
 

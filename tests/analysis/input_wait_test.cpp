@@ -1,8 +1,8 @@
-#include "profiler/analysis/input_wait.h"
+#include "profiler/analysis/loader/input_wait.h"
 
-#include "profiler/analysis/activity_scan.h"
-#include "profiler/analysis/device_use.h"
-#include "profiler/analysis/loaded_batches.h"
+#include "profiler/analysis/device/activity_scan.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/loader/loaded_batches.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "profiler/analysis/kernel_class.h"
+#include "profiler/analysis/device/kernel_class.h"
 #include "tests/support/trace_text.h"
 
 #include <gtest/gtest.h>

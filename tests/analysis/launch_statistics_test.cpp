@@ -1,4 +1,4 @@
-#include "profiler/analysis/launch_statistics.h"
+#include "profiler/analysis/device/launch_statistics.h"
 
 #include "tests/support/trace_text.h"
 

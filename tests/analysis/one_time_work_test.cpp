@@ -1,7 +1,7 @@
 #include "profiler/analysis/steps/one_time_work.h"
 
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

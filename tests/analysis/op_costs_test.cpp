@@ -1,4 +1,4 @@
-#include "profiler/analysis/op_costs.h"
+#include "profiler/analysis/operators/op_costs.h"
 
 #include "tests/support/trace_text.h"
 

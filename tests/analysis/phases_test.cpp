@@ -1,7 +1,7 @@
-#include "profiler/analysis/breakdown.h"
-#include "profiler/analysis/input_wait.h"
-#include "profiler/analysis/op_costs.h"
-#include "profiler/analysis/phases.h"
+#include "profiler/analysis/loader/input_wait.h"
+#include "profiler/analysis/operators/op_costs.h"
+#include "profiler/analysis/steps/breakdown.h"
+#include "profiler/analysis/steps/phases.h"
 #include "tests/support/trace_text.h"
 
 #include <gtest/gtest.h>

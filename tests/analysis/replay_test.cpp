@@ -1,6 +1,6 @@
-#include "profiler/analysis/replay.h"
+#include "profiler/analysis/replay/replay.h"
 
-#include "profiler/analysis/critical_path.h"
+#include "profiler/analysis/device/critical_path.h"
 #include "tests/support/trace_text.h"
 
 #include <fmt/format.h>

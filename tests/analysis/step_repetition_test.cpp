@@ -1,4 +1,4 @@
-#include "profiler/analysis/step_repetition.h"
+#include "profiler/analysis/steps/step_repetition.h"
 
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/raw_slice.h"

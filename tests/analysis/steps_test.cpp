@@ -1,4 +1,4 @@
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include "profiler/analysis/intervals.h"
 #include "tests/support/trace_text.h"

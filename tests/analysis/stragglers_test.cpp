@@ -1,4 +1,4 @@
-#include "profiler/analysis/stragglers.h"
+#include "profiler/analysis/communication/stragglers.h"
 
 #include "tests/support/trace_text.h"
 

@@ -1,6 +1,6 @@
-#include "profiler/analysis/what_if_input.h"
+#include "profiler/analysis/replay/what_if_input.h"
 
-#include "profiler/analysis/input_wait.h"
+#include "profiler/analysis/loader/input_wait.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>

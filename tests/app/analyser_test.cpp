@@ -1,5 +1,5 @@
-#include "app/session/analyser.h"
-#include "app/session/session.h"
+#include "app/document/analyser.h"
+#include "app/document/session.h"
 #include "app/views/advisor/advisor_panel.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app/app_support.h"

@@ -1,4 +1,4 @@
-#include "app/session/background.h"
+#include "app/services/background.h"
 
 #include <QElapsedTimer>
 #include <QTest>

@@ -1,4 +1,4 @@
-#include "app/shell/trust_question.h"
+#include "app/window/trust_question.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,8 +1,8 @@
-#include "app/session/samples.h"
+#include "app/document/samples.h"
+#include "app/tables/evidence_table.h"
 #include "app/views/compare/compare_panel.h"
 #include "app/views/compare/distribution_chart.h"
-#include "app/widgets/evidence_table.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
 

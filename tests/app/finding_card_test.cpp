@@ -1,7 +1,7 @@
+#include "app/document/selection.h"
+#include "app/document/session.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/tip_box.h"
-#include "app/session/selection.h"
-#include "app/session/session.h"
 #include "tests/app/app_support.h"
 
 #include <QPlainTextEdit>

@@ -1,5 +1,5 @@
 #include "advisor/prediction/saving.h"
-#include "app/models/finding_text.h"
+#include "app/document/finding_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
+#include "app/document/selection.h"
+#include "app/document/session_file.h"
 #include "app/findings/finding_card.h"
-#include "app/session/selection.h"
-#include "app/session/session_file.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>

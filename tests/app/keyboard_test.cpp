@@ -1,5 +1,5 @@
-#include "app/session/samples.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/document/samples.h"
+#include "app/timeline/timeline_canvas.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

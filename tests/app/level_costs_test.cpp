@@ -1,8 +1,8 @@
-#include "app/session/level_costs.h"
+#include "app/services/level_costs.h"
 
-#include "app/models/recording_cost_text.h"
-#include "app/session/level_cost_measurer.h"
-#include "app/session/other_load.h"
+#include "app/document/recording_cost_text.h"
+#include "app/services/level_cost_measurer.h"
+#include "app/services/other_load.h"
 #include "app/views/run/level_cost_text.h"
 #include "tests/app/app_support.h"
 

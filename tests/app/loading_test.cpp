@@ -1,7 +1,7 @@
-#include "app/models/range_sums.h"
-#include "app/session/session.h"
-#include "app/session/trace_loader.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/document/session.h"
+#include "app/document/trace_loader.h"
+#include "app/tables/range_sums.h"
+#include "app/timeline/timeline_canvas.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,11 +1,11 @@
-#include "app/main_window.h"
+#include "app/window/main_window.h"
 
+#include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
-#include "app/session/analyser.h"
-#include "app/shell/notice_strip.h"
-#include "app/shell/status_line.h"
+#include "app/timeline/timeline_canvas.h"
 #include "app/views/timeline/bookmark_store.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/window/notice_strip.h"
+#include "app/window/status_line.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

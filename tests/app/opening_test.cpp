@@ -1,8 +1,8 @@
-#include "app/main_window.h"
-#include "app/session/trace_files.h"
-#include "app/shell/notice_strip.h"
+#include "app/document/trace_files.h"
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
+#include "app/window/main_window.h"
+#include "app/window/notice_strip.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,9 +1,9 @@
+#include "app/document/trace_files.h"
 #include "app/record/command_options.h"
 #include "app/record/record_dialog.h"
 #include "app/record/record_settings.h"
-#include "app/session/trace_files.h"
-#include "app/shell/trust_question.h"
-#include "profiler/io/formats/format.h"
+#include "app/window/trust_question.h"
+#include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,7 +1,7 @@
-#include "app/session/analyser.h"
-#include "app/session/run_store.h"
-#include "app/session/session.h"
-#include "profiler/io/formats/format.h"
+#include "app/document/analyser.h"
+#include "app/document/session.h"
+#include "app/services/run_store.h"
+#include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
 

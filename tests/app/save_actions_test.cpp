@@ -1,4 +1,4 @@
-#include "app/shell/notice_strip.h"
+#include "app/window/notice_strip.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 

@@ -1,4 +1,4 @@
-#include "app/widgets/save_dialog.h"
+#include "app/look/save_dialog.h"
 
 #include <QApplication>
 #include <QFileDialog>

@@ -1,6 +1,6 @@
 #include "app/look/theme.h"
 #include "app/views/selection/selection_panel.h"
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/steps.h"
 #include "profiler/model/arg_source.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/trace_text.h"

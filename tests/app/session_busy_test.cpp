@@ -1,6 +1,6 @@
+#include "app/document/selection.h"
+#include "app/document/session.h"
 #include "app/findings/finding_card.h"
-#include "app/session/selection.h"
-#include "app/session/session.h"
 #include "app/views/run/configuration_form.h"
 #include "tests/app/app_support.h"
 

@@ -1,4 +1,4 @@
-#include "app/session/session_file.h"
+#include "app/document/session_file.h"
 #include "app/views/advisor/journal_list.h"
 #include "tests/app/app_support.h"
 

@@ -1,5 +1,5 @@
-#include "app/session/analyser.h"
-#include "app/session/session.h"
+#include "app/document/analyser.h"
+#include "app/document/session.h"
 
 #include "tests/app/app_support.h"
 

@@ -1,12 +1,12 @@
 #include "app/views/source/source_panel.h"
 
+#include "app/document/analyser.h"
+#include "app/document/selection.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/source_snippet.h"
-#include "app/session/analyser.h"
-#include "app/session/selection.h"
 #include "app/views/selection/selection_panel.h"
 #include "app/views/source/source_model.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
 

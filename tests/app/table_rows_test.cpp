@@ -1,6 +1,6 @@
-#include "app/models/table_query.h"
-#include "app/models/table_text.h"
-#include "profiler/analysis/steps.h"
+#include "app/tables/table_query.h"
+#include "app/tables/table_text.h"
+#include "profiler/analysis/steps/steps.h"
 #include "tests/support/trace_text.h"
 
 #include <QTemporaryDir>

@@ -1,6 +1,6 @@
-#include "app/widgets/slice_colors.h"
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_minimap.h"
+#include "app/timeline/slice_colors.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_minimap.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 

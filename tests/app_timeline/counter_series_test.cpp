@@ -1,6 +1,6 @@
-#include "app/widgets/counter_series.h"
+#include "app/charts/counter_series.h"
 
-#include "profiler/io/packed/spill_file.h"
+#include "profiler/formats/container/spill_file.h"
 #include "profiler/model/trace_builder.h"
 #include "profiler/model/track_slices.h"
 

@@ -1,4 +1,4 @@
-#include "app/widgets/elided_label.h"
+#include "app/look/elided_label.h"
 
 #include <QHBoxLayout>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
+#include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_minimap.h"
 #include "app/views/timeline/find_bar.h"
 #include "app/views/timeline/timeline_finder.h"
 #include "app/views/timeline/timeline_view.h"
-#include "app/widgets/timeline_canvas.h"
-#include "app/widgets/timeline_minimap.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QApplication>

@@ -1,4 +1,4 @@
-#include "app/widgets/label_cache.h"
+#include "app/timeline/label_cache.h"
 
 #include <QImage>
 #include <QPainter>

@@ -1,6 +1,6 @@
-#include "app/widgets/lod_cache.h"
+#include "app/timeline/lod_cache.h"
 
-#include "app/widgets/slice_colors.h"
+#include "app/timeline/slice_colors.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <chrono>

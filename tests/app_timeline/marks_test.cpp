@@ -1,7 +1,7 @@
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_minimap.h"
 #include "app/views/timeline/go_to.h"
 #include "app/views/timeline/timeline_view.h"
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_minimap.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QAction>

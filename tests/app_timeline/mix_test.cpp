@@ -1,5 +1,5 @@
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_canvas.h"
 #include "profiler/model/trace_builder.h"
 
 #include <QAction>

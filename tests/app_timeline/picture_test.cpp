@@ -1,7 +1,7 @@
-#include "app/models/trace_summary.h"
+#include "app/document/trace_summary.h"
+#include "app/timeline/long_gaps.h"
+#include "app/timeline/timeline_actions.h"
 #include "app/views/timeline/key_sheet.h"
-#include "app/widgets/long_gaps.h"
-#include "app/widgets/timeline_actions.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 #include "tests/support/trace_text.h"
 

@@ -1,6 +1,6 @@
-#include "app/models/slice_details.h"
-#include "app/models/table_field.h"
-#include "app/session/selection.h"
+#include "app/document/selection.h"
+#include "app/tables/slice_details.h"
+#include "app/tables/table_field.h"
 #include "app/views/selection/selection_panel.h"
 #include "profiler/model/trace_builder.h"
 

@@ -1,5 +1,5 @@
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/track_rows.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/track_rows.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QAction>

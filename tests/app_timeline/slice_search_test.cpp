@@ -1,4 +1,4 @@
-#include "app/widgets/slice_search.h"
+#include "app/timeline/slice_search.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/widgets/time_axis.h"
+#include "app/charts/time_axis.h"
 
 #include "profiler/model/number_text.h"
 

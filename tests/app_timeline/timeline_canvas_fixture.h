@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/widgets/timeline_canvas.h"
+#include "app/timeline/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QApplication>

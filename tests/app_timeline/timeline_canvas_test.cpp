@@ -1,4 +1,4 @@
-#include "app/widgets/timeline_canvas.h"
+#include "app/timeline/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
 #include "tests/support/trace_text.h"
 

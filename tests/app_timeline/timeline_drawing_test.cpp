@@ -1,4 +1,4 @@
-#include "app/widgets/raster_strips.h"
+#include "app/timeline/raster_strips.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 
 #include <QSemaphore>

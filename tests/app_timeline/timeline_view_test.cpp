@@ -1,8 +1,8 @@
+#include "app/findings/capture_notice.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_canvas.h"
 #include "app/views/timeline/timeline_view.h"
-#include "app/widgets/capture_notice.h"
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_canvas.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QAction>

@@ -1,4 +1,4 @@
-#include "app/widgets/track_rows.h"
+#include "app/timeline/track_rows.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <gmock/gmock.h>

@@ -32,53 +32,60 @@ const std::vector<Module>& modules()
     static const std::vector<std::string_view> kAdvisorMayInclude = {
         "profiler/os/", "profiler/model/", "profiler/analysis/", "advisor/", "trainer/config/"};
     static const std::vector<std::string_view> kBehindRules = {"advisor/rules/", "advisor/experiment/",
-                                                               "advisor/tuner/", "advisor/report/", "advisor/cli/"};
+                                                               "advisor/tuner/", "advisor/report/"};
     static const std::vector<std::string_view> kTrainerMayInclude = {
-        "profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/", "trainer/"};
+        "profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/capture/", "trainer/"};
     static const std::vector<std::string_view> kAppMayInclude = {
-        "profiler/os/", "profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/"};
-    static const std::vector<std::string_view> kFormatsMayInclude = {"profiler/os/", "profiler/model/", "profiler/io/"};
+        "profiler/os/", "profiler/model/", "profiler/formats/", "profiler/analysis/", "advisor/", "trainer/config/",
+        "app/"};
+    static const std::vector<std::string_view> kNotFromApp = {"app/terminal/"};
+    static const std::vector<std::string_view> kAboveWidgets = {"app/terminal/", "app/views/", "app/window/"};
+    static const std::vector<std::string_view> kNoWidgets = {"app/terminal/", "app/views/",  "app/window/",
+                                                             "app/findings/", "app/charts/", "app/timeline/"};
+    static const std::vector<std::string_view> kContainerMayInclude = {"profiler/os/", "profiler/model/",
+                                                                       "profiler/formats/container/"};
+    static const std::vector<std::string_view> kFormatsMayInclude = {"profiler/os/", "profiler/model/",
+                                                                     "profiler/formats/"};
+    static const std::vector<std::string_view> kCaptureMayInclude = {
+        "profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/capture/"};
     static const std::vector<std::string_view> kAnalysisMayInclude = {"profiler/model/", "profiler/analysis/"};
     static const std::vector<Module> all = {
         {"profiler/os/", {"profiler/os/"}},
         {"profiler/model/", {"profiler/os/", "profiler/model/"}},
-        {"profiler/io/wire/", {"profiler/os/", "profiler/model/", "profiler/io/wire/"}},
-        {"profiler/io/packed/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/io/packed/"}},
-        {"profiler/io/formats/", kFormatsMayInclude},
-        {"profiler/io/formats/json/", kFormatsMayInclude},
-        {"profiler/io/formats/nsys/", kFormatsMayInclude},
-        {"profiler/io/formats/open/", kFormatsMayInclude},
-        {"profiler/io/formats/writers/", kFormatsMayInclude},
-        {"profiler/capture/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
-        {"profiler/capture/injection/", {"profiler/os/", "profiler/model/", "profiler/io/wire/", "profiler/capture/"}},
+        {"profiler/formats/", kFormatsMayInclude},
+        {"profiler/formats/container/", kContainerMayInclude},
+        {"profiler/formats/csv/", kFormatsMayInclude},
+        {"profiler/formats/nsys/", kFormatsMayInclude},
+        {"profiler/formats/open/", kFormatsMayInclude},
+        {"profiler/formats/output/", kFormatsMayInclude},
+        {"profiler/formats/perfetto/", kFormatsMayInclude},
+        {"profiler/formats/pytorch/", kFormatsMayInclude},
+        {"profiler/capture/", kCaptureMayInclude},
+        {"profiler/capture/cupti/", kCaptureMayInclude},
+        {"profiler/capture/injection/", kCaptureMayInclude},
         {"profiler/analysis/", kAnalysisMayInclude},
-        {"profiler/analysis/steps/", kAnalysisMayInclude},
+        {"profiler/analysis/communication/", kAnalysisMayInclude},
         {"profiler/analysis/device/", kAnalysisMayInclude},
         {"profiler/analysis/loader/", kAnalysisMayInclude},
         {"profiler/analysis/memory/", kAnalysisMayInclude},
-        {"profiler/analysis/communication/", kAnalysisMayInclude},
+        {"profiler/analysis/operators/", kAnalysisMayInclude},
         {"profiler/analysis/replay/", kAnalysisMayInclude},
-        {"profiler/analysis/difference/", kAnalysisMayInclude},
+        {"profiler/analysis/steps/", kAnalysisMayInclude},
         {"advisor/", kAdvisorMayInclude},
         {"advisor/evidence/", kAdvisorMayInclude, kBehindRules},
         {"advisor/prediction/", kAdvisorMayInclude, kBehindRules},
-        {"advisor/rules/",
-         kAdvisorMayInclude,
-         {"advisor/experiment/", "advisor/tuner/", "advisor/report/", "advisor/cli/"}},
-        {"advisor/experiment/", kAdvisorMayInclude, {"advisor/cli/"}},
-        {"advisor/runner/", kAdvisorMayInclude, {"advisor/cli/"}},
-        {"advisor/change/", kAdvisorMayInclude, {"advisor/tuner/", "advisor/report/", "advisor/cli/"}},
-        {"advisor/tuner/", kAdvisorMayInclude, {"advisor/cli/"}},
-        {"advisor/report/", kAdvisorMayInclude, {"advisor/cli/"}},
-        {"advisor/cli/", {"profiler/", "advisor/", "trainer/config/"}},
+        {"advisor/rules/", kAdvisorMayInclude, {"advisor/experiment/", "advisor/tuner/", "advisor/report/"}},
+        {"advisor/experiment/", kAdvisorMayInclude},
+        {"advisor/runner/", kAdvisorMayInclude},
+        {"advisor/change/", kAdvisorMayInclude, {"advisor/tuner/", "advisor/report/"}},
+        {"advisor/tuner/", kAdvisorMayInclude},
+        {"advisor/report/", kAdvisorMayInclude},
         {"trainer/config/", {"trainer/config/"}},
         {"trainer/cuda/", kTrainerMayInclude},
         {"trainer/data/", kTrainerMayInclude},
         {"trainer/datasets/", kTrainerMayInclude},
         {"trainer/hooks/", kTrainerMayInclude},
-        {"trainer/loop/", kTrainerMayInclude},
         {"trainer/memory/", kTrainerMayInclude},
-        {"trainer/models/", kTrainerMayInclude},
         {"trainer/optimizers/", kTrainerMayInclude},
         {"trainer/optimizers/parts/", kTrainerMayInclude},
         {"trainer/parallel/", kTrainerMayInclude},
@@ -86,22 +93,26 @@ const std::vector<Module>& modules()
         {"trainer/precision/", kTrainerMayInclude},
         {"trainer/schedules/", kTrainerMayInclude},
         {"trainer/schedules/parts/", kTrainerMayInclude},
+        {"trainer/session/", kTrainerMayInclude},
+        {"trainer/step/", kTrainerMayInclude},
         {"trainer/workloads/", kTrainerMayInclude},
-        {"app/", kAppMayInclude},
+        {"trainer/workloads/parts/", kTrainerMayInclude},
+        {"app/", kAppMayInclude, kNotFromApp},
+        {"app/charts/", {"profiler/model/", "profiler/analysis/", "app/look/", "app/document/", "app/charts/"}},
+        {"app/configuration/", kAppMayInclude, kNoWidgets},
+        {"app/document/", kAppMayInclude, kAboveWidgets},
+        {"app/findings/", kAppMayInclude, kNotFromApp},
         {"app/look/", {"profiler/model/", "profiler/analysis/", "app/look/"}},
-        {"app/findings/", kAppMayInclude},
-        {"app/models/",
-         {"profiler/model/", "profiler/io/", "profiler/analysis/", "advisor/", "trainer/config/", "app/look/",
-          "app/session/", "app/models/"}},
-        {"app/record/", kAppMayInclude},
-        {"app/report/", kAppMayInclude},
-        {"app/services/", kAppMayInclude},
-        {"app/session/", kAppMayInclude},
-        {"app/shell/", kAppMayInclude},
-        {"app/tables/", kAppMayInclude},
-        {"app/views/", kAppMayInclude, {}, true},
-        {"app/widgets/",
-         {"profiler/model/", "profiler/analysis/", "trainer/config/", "app/look/", "app/models/", "app/widgets/"}},
+        {"app/record/", kAppMayInclude, kAboveWidgets},
+        {"app/report/", kAppMayInclude, kAboveWidgets},
+        {"app/services/", kAppMayInclude, kNoWidgets},
+        {"app/tables/", kAppMayInclude, kNoWidgets},
+        {"app/terminal/", {"profiler/", "advisor/", "trainer/config/", "app/terminal/"}},
+        {"app/timeline/",
+         {"profiler/model/", "profiler/analysis/", "trainer/config/", "app/look/", "app/document/", "app/tables/",
+          "app/charts/", "app/timeline/"}},
+        {"app/views/", kAppMayInclude, kNotFromApp, true},
+        {"app/window/", kAppMayInclude, kNotFromApp},
         {"tests/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}, {}, true},
         {"tests/data/fixtures/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}},
     };
@@ -142,14 +153,15 @@ void checkForeign(const SourceFile& file, std::vector<std::string>& found)
 {
     const std::string& path = file.path;
     for (const std::string& include : file.includes) {
-        if (isQt(include) && !path.starts_with("app/") &&
+        if (isQt(include) && (!path.starts_with("app/") || path.starts_with("app/terminal/")) &&
             !isTestOrBenchOf(path, {"app", "e2e", "ui", "bench", "support"}))
-            found.push_back(path + " includes " + include + ": Qt belongs in app");
+            found.push_back(path + " includes " + include + ": Qt belongs in app, outside app/terminal");
         if (isTorch(include) &&
             ((!path.starts_with("trainer/") && !isTestOrBenchOf(path, {"trainer", "bench", "gpu"})) ||
              path.starts_with("trainer/config/") || path.starts_with("trainer/data/") ||
              path.starts_with("trainer/datasets/")))
-            found.push_back(path + " includes " + include + ": LibTorch belongs in trainer's loop, hooks and models");
+            found.push_back(path + " includes " + include +
+                            ": LibTorch belongs in the trainer, outside its configuration and data");
         if (include.starts_with("cupti") && !path.starts_with("profiler/capture/") &&
             !isTestOrBenchOf(path, {"capture", "bench", "gpu"}))
             found.push_back(path + " includes " + include + ": CUPTI belongs in profiler/capture");

@@ -1,9 +1,9 @@
 #include "advisor/rule.h"
-#include "profiler/analysis/breakdown.h"
 #include "profiler/analysis/detailed_analysis.h"
-#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/facts.h"
-#include "profiler/analysis/replay.h"
+#include "profiler/analysis/replay/replay.h"
+#include "profiler/analysis/steps/breakdown.h"
 #include "profiler/model/trace_builder.h"
 
 #include <benchmark/benchmark.h>

@@ -1,6 +1,6 @@
-#include "profiler/capture/cupti_decode.h"
-#include "profiler/capture/cupti_delivery.h"
-#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/cupti/decode.h"
+#include "profiler/capture/cupti/delivery.h"
+#include "profiler/capture/cupti/source.h"
 #include "tests/capture/cupti_buffer.h"
 
 #include <benchmark/benchmark.h>

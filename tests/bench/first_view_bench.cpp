@@ -6,9 +6,9 @@
 // Per size: file size, median and extremes of the first painted timeline that shows the file, and of the end of
 // loading; the longest time that the window did not answer meanwhile.
 
-#include "app/main_window.h"
-#include "app/widgets/timeline_canvas.h"
-#include "profiler/io/formats/format.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/window/main_window.h"
+#include "profiler/formats/format.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QApplication>

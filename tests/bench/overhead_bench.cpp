@@ -3,7 +3,7 @@
 // luck with memory.
 #include <ATen/ATen.h> // before the trainer's headers, which take operators from a precompiled one
 
-#include "trainer/loop/training.h"
+#include "trainer/session/training.h"
 #include "trainer_data_datasets_registry.h"
 
 #include <algorithm>

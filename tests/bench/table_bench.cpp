@@ -1,6 +1,6 @@
 // How long a table of the app takes over a large trace: table_bench [SLICES, default 10,000,000]
-#include "app/models/table_model.h"
-#include "app/models/table_query.h"
+#include "app/tables/table_model.h"
+#include "app/tables/table_query.h"
 #include "profiler/model/trace_builder.h"
 
 #include <QCoreApplication>

@@ -13,8 +13,8 @@
 // slices: "× alike" is the median of what each frame costs against the first trace's frames in views as long as its
 // own, or in the longest where the first trace ends before.
 
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_canvas.h"
 #include "tests/app_timeline/training_trace.h"
 
 #include <QAction>

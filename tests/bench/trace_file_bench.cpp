@@ -1,8 +1,8 @@
-#include "profiler/io/packed/packed_reader.h"
-#include "profiler/io/packed/packed_writer.h"
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/frame_writer.h"
-#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/frame_writer.h"
+#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/name_search.h"
 #include "profiler/model/trace_builder.h"
 

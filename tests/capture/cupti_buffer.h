@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/capture/cupti_api.h"
+#include "profiler/capture/cupti/api.h"
 
 #include <cstdint>
 #include <cstring>

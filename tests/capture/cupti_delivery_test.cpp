@@ -1,6 +1,6 @@
-#include "profiler/capture/cupti_delivery.h"
-#include "profiler/capture/cupti_source.h"
-#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/capture/cupti/delivery.h"
+#include "profiler/capture/cupti/source.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "tests/capture/cupti_buffer.h"
 #include "tests/capture/temporary_folder.h"
 

@@ -1,6 +1,6 @@
-#include "profiler/capture/cupti_error.h"
+#include "profiler/capture/cupti/error.h"
 
-#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/cupti/source.h"
 #include "tests/support/message_matchers.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/cupti/source.h"
 #include "tests/capture/fake_cupti.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/capture/cupti_api.h"
-#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/cupti/api.h"
+#include "profiler/capture/cupti/source.h"
 #include "tests/capture/cupti_buffer.h"
 
 #include <atomic>

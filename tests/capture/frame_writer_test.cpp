@@ -1,6 +1,6 @@
-#include "profiler/io/wire/frame_writer.h"
+#include "profiler/formats/container/frame_writer.h"
 
-#include "profiler/io/wire/frame.h"
+#include "profiler/formats/container/frame.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"

@@ -1,6 +1,6 @@
 #include "profiler/capture/recorder.h"
-#include "profiler/io/wire/ring_file.h"
-#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "tests/capture/killed_recording.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
@@ -54,9 +54,9 @@ TEST(Kill, TheTraceOpensAndIsMarkedAsCut)
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_TRUE((*trace)->captureStats().cut);
         EXPECT_EQ((*trace)->captureStats().dropped, 0U);
-        EXPECT_THAT(
-            (*trace)->captureStats().notes,
-            testing::IsSupersetOf({hasIdAndPart("trace.last_moments", "all", "no completed event is missing"), hasId("trace.device_loss")}));
+        EXPECT_THAT((*trace)->captureStats().notes,
+                    testing::IsSupersetOf({hasIdAndPart("trace.last_moments", "all", "no completed event is missing"),
+                                           hasId("trace.device_loss")}));
         ASSERT_EQ((*trace)->tracks().size(), std::size_t{kKilledThreads} + 1);
         for (const Track& track : (*trace)->tracks()) {
             if (track.kind == TrackKind::Stream)

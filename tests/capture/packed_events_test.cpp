@@ -1,4 +1,4 @@
-#include "profiler/io/wire/packed_events.h"
+#include "profiler/formats/container/packed_events.h"
 
 #include <bit>
 #include <cstring>

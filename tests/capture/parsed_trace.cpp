@@ -1,7 +1,7 @@
 #include "tests/capture/parsed_trace.h"
 
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/packed_events.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/packed_events.h"
 
 #include <cstring>
 #include <fstream>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "profiler/io/wire/records.h"
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <cstdint>
 #include <filesystem>

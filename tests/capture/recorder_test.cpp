@@ -1,6 +1,6 @@
 #include "profiler/capture/recorder.h"
 
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/ring_file.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"

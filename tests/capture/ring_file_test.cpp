@@ -1,7 +1,7 @@
-#include "profiler/io/wire/ring_file.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include "profiler/capture/recorder.h"
-#include "profiler/io/wire/ring_file_layout.h"
+#include "profiler/formats/container/ring_file_layout.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/capture/temporary_folder.h"
 

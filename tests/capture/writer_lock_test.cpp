@@ -1,8 +1,8 @@
 #include "profiler/capture/part_recording.h"
 #include "profiler/capture/recorder.h"
-#include "profiler/io/wire/records.h"
-#include "profiler/io/wire/ring_file.h"
-#include "profiler/io/wire/tailing_reader.h"
+#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/os/file_lock.h"
 #include "tests/capture/temporary_folder.h"
 

@@ -1,4 +1,4 @@
-#include "advisor/cli/experiment_json.h"
+#include "app/terminal/experiment_json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "advisor/cli/commands.h"
-#include "advisor/cli/open_trace.h"
-#include "advisor/cli/summary.h"
-#include "profiler/analysis/step_repetition.h"
-#include "profiler/io/formats/format.h"
+#include "app/terminal/commands.h"
+#include "app/terminal/open_trace.h"
+#include "app/terminal/summary.h"
+#include "profiler/analysis/steps/step_repetition.h"
+#include "profiler/formats/format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

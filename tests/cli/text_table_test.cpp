@@ -1,4 +1,4 @@
-#include "advisor/cli/text_table.h"
+#include "app/terminal/text_table.h"
 
 #include <gtest/gtest.h>
 

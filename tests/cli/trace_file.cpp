@@ -1,5 +1,5 @@
-#include "profiler/io/wire/frame.h"
-#include "profiler/io/wire/frame_writer.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/frame_writer.h"
 #include "tests/cli/cli_program.h"
 
 #include <bit>

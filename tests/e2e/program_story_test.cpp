@@ -1,11 +1,11 @@
+#include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/patch_box.h"
 #include "app/findings/source_snippet.h"
-#include "app/main_window.h"
 #include "app/record/record_dialog.h"
-#include "app/session/analyser.h"
-#include "app/shell/trust_question.h"
 #include "app/views/tune/tune_panel.h"
+#include "app/window/main_window.h"
+#include "app/window/trust_question.h"
 
 #include <QApplication>
 #include <QComboBox>

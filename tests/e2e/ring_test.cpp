@@ -1,6 +1,6 @@
 #include "app/findings/finding_card.h"
-#include "app/main_window.h"
-#include "app/widgets/timeline_canvas.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/window/main_window.h"
 
 #include <QFile>
 #include <QLabel>

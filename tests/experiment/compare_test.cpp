@@ -1,6 +1,6 @@
 #include "advisor/experiment/difference.h"
 
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/support/trace_text.h"
 
 #include <cstdlib>

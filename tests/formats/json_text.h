@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 
 #include <memory>
 #include <string>

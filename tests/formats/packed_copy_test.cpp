@@ -1,4 +1,4 @@
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/formats/json_text.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-#include "profiler/io/formats/writers/csv.h"
+#include "profiler/formats/csv/csv_text.h"
 #include "tests/formats_export/exported.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 #include "tests/formats_export/exported.h"
 
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/support/trace_text.h"
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/formats_export/exported.h"
 #include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"

@@ -1,4 +1,4 @@
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
 
 #include <gtest/gtest.h>

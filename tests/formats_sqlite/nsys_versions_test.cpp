@@ -1,5 +1,5 @@
-#include "profiler/analysis/activity_scan.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/analysis/device/activity_scan.h"
+#include "profiler/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
 #include "tests/support/message_matchers.h"
 

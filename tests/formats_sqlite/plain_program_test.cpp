@@ -1,5 +1,5 @@
 #include "advisor/rule.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 #include "tests/formats_sqlite/nsys_file.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 #include "tests/fuzz/open_trace_target.h"
 
-#include "profiler/io/formats/format.h"
-#include "profiler/io/formats/json/read_json.h"
+#include "profiler/formats/format.h"
+#include "profiler/formats/pytorch/read_json.h"
 #include "tests/profiler/wire_file.h"
 
 #include <algorithm>

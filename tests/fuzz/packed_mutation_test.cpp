@@ -1,5 +1,5 @@
-#include "profiler/io/packed/packed_writer.h"
-#include "profiler/io/packed/section.h"
+#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/section.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/packed_reader_target.h"

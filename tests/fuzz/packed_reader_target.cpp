@@ -1,6 +1,6 @@
 #include "tests/fuzz/packed_reader_target.h"
 
-#include "profiler/io/packed/packed_reader.h"
+#include "profiler/formats/container/packed_reader.h"
 #include "profiler/model/name_search.h"
 #include "tests/profiler/wire_file.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/io/wire/frame.h"
+#include "profiler/formats/container/frame.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/wire_reader_target.h"
 #include "tests/profiler/wire_file.h"

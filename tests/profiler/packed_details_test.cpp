@@ -1,7 +1,7 @@
-#include "profiler/io/packed/details_codec.h"
-#include "profiler/io/packed/packed_reader.h"
-#include "profiler/io/packed/packed_writer.h"
-#include "profiler/io/packed/section.h"
+#include "profiler/formats/container/details_codec.h"
+#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/section.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 

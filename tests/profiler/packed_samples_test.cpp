@@ -1,6 +1,6 @@
-#include "profiler/io/packed/packed_reader.h"
-#include "profiler/io/packed/packed_writer.h"
-#include "profiler/io/packed/section.h"
+#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/section.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 

@@ -1,5 +1,5 @@
-#include "profiler/io/packed/packed_reader.h"
-#include "profiler/io/packed/packed_writer.h"
+#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/packed_writer.h"
 #include "profiler/model/colored_buckets.h"
 #include "profiler/model/trace_builder.h"
 

@@ -1,4 +1,4 @@
-#include "profiler/io/packed/spill_file.h"
+#include "profiler/formats/container/spill_file.h"
 #include "tests/profiler/packed_trace.h"
 #include "tests/support/message_matchers.h"
 

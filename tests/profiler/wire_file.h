@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/io/wire/frame.h"
+#include "profiler/formats/container/frame.h"
 
 #include <cstddef>
 #include <cstdint>

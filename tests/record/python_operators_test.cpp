@@ -1,7 +1,7 @@
 #include "tests/record/python_script.h"
 #include "tests/record/recorded_run.h"
 
-#include "profiler/analysis/steps.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "trainer/loop/bad_samples.h"
+#include "trainer/session/bad_samples.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "trainer/loop/commands.h"
+#include "trainer/session/commands.h"
 
 #include <chrono>
 #include <csignal>

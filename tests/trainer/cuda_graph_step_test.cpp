@@ -1,4 +1,4 @@
-#include "trainer/loop/cuda_graph_step.h"
+#include "trainer/step/cuda_graph_step.h"
 #include "trainer/workloads/network.h"
 
 #include <ATen/ATen.h>
@@ -47,14 +47,14 @@ struct Steps {
     std::vector<std::int64_t> sizes; // of the batches that were worked on
     OneLayer network;
     CudaGraphStep step{network,
-                     [this](const BatchTensors& batch) {
-                         sizes.push_back(batch.count);
-                         const Pass pass = network.forward(batch);
-                         const at::Tensor loss = pass.predictions.mean();
-                         loss.backward();
-                         return CudaGraphStep::Result{loss.detach(), pass.detached()};
-                     },
-                     [this] { return std::make_unique<KeptWork>(recorded); }};
+                       [this](const BatchTensors& batch) {
+                           sizes.push_back(batch.count);
+                           const Pass pass = network.forward(batch);
+                           const at::Tensor loss = pass.predictions.mean();
+                           loss.backward();
+                           return CudaGraphStep::Result{loss.detach(), pass.detached()};
+                       },
+                       [this] { return std::make_unique<KeptWork>(recorded); }};
 
     bool run(std::int64_t count)
     {

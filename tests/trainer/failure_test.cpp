@@ -1,4 +1,4 @@
-#include "trainer/loop/failure.h"
+#include "trainer/session/failure.h"
 
 #include "profiler/model/failure.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/loop/gpu_driver.h"
+#include "trainer/session/gpu_driver.h"
 
 #include "tests/support/message_matchers.h"
 

@@ -1,4 +1,4 @@
-#include "trainer/loop/host.h"
+#include "trainer/session/host.h"
 
 #include <cstdlib>
 #include <fstream>

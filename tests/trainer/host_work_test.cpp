@@ -1,4 +1,4 @@
-#include "trainer/loop/host_work.h"
+#include "trainer/session/host_work.h"
 
 #include "profiler/model/failure.h"
 

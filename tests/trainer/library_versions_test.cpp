@@ -1,4 +1,4 @@
-#include "trainer/loop/library_versions.h"
+#include "trainer/session/library_versions.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/loop/op_window.h"
+#include "trainer/step/op_window.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "tests/trainer/script_files.h"
 #include "tests/trainer/trainer_run.h"
-#include "trainer/models/script_trace.h"
+#include "trainer/workloads/parts/script_trace.h"
 
 #include <fstream>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "trainer/loop/progress.h"
+#include "trainer/session/progress.h"
 
 #include <chrono>
 #include <gmock/gmock.h>

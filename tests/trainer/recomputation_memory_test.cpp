@@ -1,7 +1,7 @@
 #include "trainer/memory/checkpointing.h"
 #include "trainer/memory/counted_memory.h"
-#include "trainer/models/options.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/options.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

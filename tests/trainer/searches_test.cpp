@@ -1,5 +1,5 @@
-#include "trainer/loop/batch_search.h"
-#include "trainer/loop/range_test.h"
+#include "trainer/session/batch_search.h"
+#include "trainer/session/range_test.h"
 
 #include <cmath>
 #include <gmock/gmock.h>

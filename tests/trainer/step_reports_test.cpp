@@ -1,4 +1,4 @@
-#include "trainer/loop/step_reports.h"
+#include "trainer/session/step_reports.h"
 
 #include <gtest/gtest.h>
 #include <thread>

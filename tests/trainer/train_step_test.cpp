@@ -1,4 +1,4 @@
-#include "trainer/loop/train_step.h"
+#include "trainer/step/train_step.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "app/shell/trust_question.h"
+#include "app/window/trust_question.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

@@ -1,9 +1,9 @@
+#include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/patch_box.h"
 #include "app/record/record_dialog.h"
-#include "app/session/analyser.h"
-#include "app/shell/trust_question.h"
 #include "app/views/source/source_model.h"
+#include "app/window/trust_question.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

@@ -1,4 +1,4 @@
-#include "app/session/presets.h"
+#include "app/configuration/presets.h"
 #include "tests/ui/photographer.h"
 
 #include <QApplication>

@@ -1,8 +1,8 @@
 #include "trainer/hooks/gradient_check.h"
 
 #include "trainer/data/random.h"
-#include "trainer/models/objective.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/objective.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "trainer/memory/peak_memory.h"
 
-#include "trainer/loop/host.h"
 #include "trainer/memory/counted_memory.h"
+#include "trainer/session/host.h"
 
 #include <c10/core/CachingDeviceAllocator.h>
 

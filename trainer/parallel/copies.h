@@ -1,8 +1,8 @@
 #pragma once
 
 #include "profiler/capture/recorder.h"
-#include "trainer/models/objective.h"
 #include "trainer/parallel/process_group.h"
+#include "trainer/workloads/parts/objective.h"
 
 #include <cstdint>
 #include <functional>

@@ -1,6 +1,6 @@
-#include "trainer/models/scale.h"
-#include "trainer/models/transformer.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/scale.h"
+#include "trainer/workloads/parts/transformer.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>

@@ -1,7 +1,7 @@
 #include "trainer/memory/cheap_part.h"
-#include "trainer/models/norm.h"
-#include "trainer/models/scale.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/norm.h"
+#include "trainer/workloads/parts/scale.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>

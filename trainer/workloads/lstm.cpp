@@ -1,5 +1,5 @@
-#include "trainer/models/scale.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/scale.h"
 #include "trainer/workloads/workload.h"
 
 #include <ATen/ATen.h>

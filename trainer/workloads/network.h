@@ -2,7 +2,7 @@
 
 #include "trainer/memory/batch_memory.h"
 #include "trainer/memory/recompute.h"
-#include "trainer/models/objective.h"
+#include "trainer/workloads/parts/objective.h"
 
 #include <string>
 #include <torch/nn/module.h>

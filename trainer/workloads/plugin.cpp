@@ -1,7 +1,7 @@
 #include "profiler/model/failure.h"
-#include "trainer/models/model_file.h"
 #include "trainer/plugin/stepscope_plugin.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/model_file.h"
 #include "trainer/workloads/workload.h"
 
 #include <dlfcn.h>

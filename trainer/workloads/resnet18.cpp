@@ -1,5 +1,5 @@
-#include "trainer/models/residual.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/residual.h"
 #include "trainer/workloads/workload.h"
 
 namespace trainer::workloads {

@@ -1,11 +1,11 @@
 #include "app/views/advisor/advisor_panel.h"
 
+#include "app/document/analyser.h"
+#include "app/document/finding_text.h"
 #include "app/findings/finding_card.h"
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
-#include "app/models/finding_text.h"
-#include "app/session/analyser.h"
-#include "app/session/origin.h"
+#include "app/services/origin.h"
 #include "app/views/advisor/collapsible_list.h"
 #include "app/views/advisor/journal_list.h"
 

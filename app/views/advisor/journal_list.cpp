@@ -1,8 +1,8 @@
 #include "app/views/advisor/journal_list.h"
 
+#include "app/document/finding_text.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
-#include "app/models/finding_text.h"
 
 #include <QHBoxLayout>
 #include <QLabel>

@@ -1,14 +1,14 @@
 #include "app/views/compare/compare_panel.h"
 
+#include "app/document/analyser.h"
+#include "app/document/samples.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
+#include "app/look/text_label.h"
 #include "app/look/theme.h"
-#include "app/session/analyser.h"
-#include "app/session/samples.h"
+#include "app/tables/evidence_table.h"
 #include "app/views/compare/distribution_chart.h"
-#include "app/widgets/evidence_table.h"
-#include "app/widgets/text_label.h"
-#include "profiler/io/formats/format.h"
+#include "profiler/formats/format.h"
 
 #include <QApplication>
 #include <QComboBox>

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/models/comparison.h"
-#include "app/session/background.h"
-#include "app/session/session.h"
-#include "app/widgets/visibility_watcher.h"
+#include "app/document/comparison.h"
+#include "app/document/session.h"
+#include "app/look/visibility_watcher.h"
+#include "app/services/background.h"
 
 #include <QWidget>
 

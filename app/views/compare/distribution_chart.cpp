@@ -2,7 +2,7 @@
 
 #include "app/look/kind_palette.h"
 #include "app/look/number_format.h"
-#include "app/widgets/timeline_theme.h"
+#include "app/look/timeline_theme.h"
 #include "profiler/analysis/percentile.h"
 
 #include <QPainter>

@@ -1,5 +1,5 @@
+#include "app/document/session.h"
 #include "app/look/number_format.h"
-#include "app/session/session.h"
 #include "app/views/live/decimated_series.h"
 #include "app/views/live/sparkline.h"
 #include "app/views/view.h"

@@ -1,5 +1,5 @@
+#include "app/document/session.h"
 #include "app/services/editor.h"
-#include "app/session/session.h"
 #include "app/views/program/program_panel.h"
 #include "app/views/view.h"
 

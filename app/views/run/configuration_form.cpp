@@ -1,8 +1,8 @@
 #include "app/views/run/configuration_form.h"
 
+#include "app/configuration/presets.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
-#include "app/session/presets.h"
 #include "app/views/run/knob_row.h"
 #include "app/views/run/level_cost_text.h"
 

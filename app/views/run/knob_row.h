@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/background.h"
-#include "app/session/session.h"
+#include "app/document/session.h"
+#include "app/services/background.h"
 
 #include <QLabel>
 #include <QToolButton>

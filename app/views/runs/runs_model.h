@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/session/run_folder.h"
+#include "app/services/run_folder.h"
 
 #include <QAbstractTableModel>
 #include <QString>

@@ -1,7 +1,7 @@
 #include "app/views/selection/selection_panel.h"
 
+#include "app/document/analyser.h"
 #include "app/look/number_format.h"
-#include "app/session/analyser.h"
 
 #include <QEvent>
 #include <QFormLayout>

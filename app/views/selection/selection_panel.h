@@ -1,10 +1,10 @@
 #pragma once
 
-#include "app/models/range_sums.h"
-#include "app/models/slice_details.h"
-#include "app/session/background.h"
-#include "app/session/selection.h"
-#include "app/widgets/evidence_table.h"
+#include "app/document/selection.h"
+#include "app/services/background.h"
+#include "app/tables/evidence_table.h"
+#include "app/tables/range_sums.h"
+#include "app/tables/slice_details.h"
 
 #include <QWidget>
 #include <memory>

@@ -2,8 +2,8 @@
 
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
-#include "app/models/recorded_files.h"
-#include "app/widgets/python_colors.h"
+#include "app/document/recorded_files.h"
+#include "app/look/python_colors.h"
 
 #include <QAbstractTableModel>
 #include <map>

@@ -1,14 +1,14 @@
 #include "app/views/source/source_panel.h"
 
+#include "app/document/analyser.h"
+#include "app/document/selection.h"
 #include "app/findings/finding_card.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
+#include "app/look/text_label.h"
 #include "app/look/theme.h"
 #include "app/services/editor.h"
-#include "app/session/analyser.h"
-#include "app/session/selection.h"
 #include "app/views/source/source_model.h"
-#include "app/widgets/text_label.h"
 
 #include <QComboBox>
 #include <QDockWidget>

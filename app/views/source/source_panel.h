@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/session/session.h"
+#include "app/document/session.h"
 #include "app/views/view.h"
 
 #include <QWidget>

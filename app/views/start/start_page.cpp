@@ -1,9 +1,9 @@
 #include "app/views/start/start_page.h"
 
+#include "app/configuration/presets.h"
+#include "app/document/samples.h"
+#include "app/document/trace_files.h"
 #include "app/look/number_format.h"
-#include "app/session/presets.h"
-#include "app/session/samples.h"
-#include "app/session/trace_files.h"
 #include "app/views/start/place_list.h"
 #include "app/views/start/start_card.h"
 

@@ -1,4 +1,4 @@
-#include "app/session/session.h"
+#include "app/document/session.h"
 #include "app/views/steps/steps_view.h"
 #include "app/views/view.h"
 

@@ -1,6 +1,6 @@
 #include "app/views/steps/steps_view.h"
 
-#include "app/models/slice_details.h"
+#include "app/tables/slice_details.h"
 
 #include <algorithm>
 

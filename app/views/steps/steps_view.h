@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/selection.h"
-#include "app/widgets/step_bars.h"
+#include "app/charts/step_bars.h"
+#include "app/document/selection.h"
 
 #include <vector>
 

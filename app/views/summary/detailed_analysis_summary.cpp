@@ -1,7 +1,7 @@
 #include "app/views/summary/detailed_analysis_summary.h"
 
 #include "advisor/report/detailed_analysis_tables.h"
-#include "app/models/slice_details.h"
+#include "app/tables/slice_details.h"
 
 #include <QLabel>
 #include <QVBoxLayout>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/background.h"
-#include "app/widgets/evidence_table.h"
+#include "app/services/background.h"
+#include "app/tables/evidence_table.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/model/trace.h"
 

@@ -1,7 +1,7 @@
 #include "app/views/summary/device_summary.h"
 
+#include "app/charts/parts_bar.h"
 #include "app/look/number_format.h"
-#include "app/widgets/parts_bar.h"
 
 #include <QLabel>
 #include <QVBoxLayout>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/models/trace_summary.h"
-#include "app/widgets/evidence_table.h"
+#include "app/document/trace_summary.h"
+#include "app/tables/evidence_table.h"
 
 #include <QWidget>
 #include <memory>

@@ -1,7 +1,7 @@
 #include "app/views/summary/memory_summary.h"
 
 #include "app/look/number_format.h"
-#include "app/models/slice_details.h"
+#include "app/tables/slice_details.h"
 
 #include <QLabel>
 #include <QVBoxLayout>

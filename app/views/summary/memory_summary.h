@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/widgets/evidence_table.h"
-#include "profiler/analysis/memory_holders.h"
-#include "profiler/analysis/steps.h"
+#include "app/tables/evidence_table.h"
+#include "profiler/analysis/memory/memory_holders.h"
+#include "profiler/analysis/steps/steps.h"
 
 #include <QWidget>
 #include <vector>

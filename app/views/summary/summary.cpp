@@ -1,4 +1,4 @@
-#include "app/session/session.h"
+#include "app/document/session.h"
 #include "app/views/summary/summary_panel.h"
 #include "app/views/view.h"
 

@@ -1,12 +1,12 @@
 #include "app/views/summary/summary_panel.h"
 
+#include "app/charts/parts_bar.h"
+#include "app/charts/step_times_chart.h"
 #include "app/look/number_format.h"
-#include "app/models/slice_details.h"
+#include "app/tables/slice_details.h"
 #include "app/views/summary/detailed_analysis_summary.h"
 #include "app/views/summary/device_summary.h"
 #include "app/views/summary/memory_summary.h"
-#include "app/widgets/parts_bar.h"
-#include "app/widgets/step_times_chart.h"
 
 #include <QEvent>
 #include <QHBoxLayout>

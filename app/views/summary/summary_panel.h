@@ -1,9 +1,9 @@
 #pragma once
 
-#include "app/models/step_parts.h"
-#include "app/models/trace_summary.h"
-#include "app/session/selection.h"
-#include "app/widgets/evidence_table.h"
+#include "app/document/selection.h"
+#include "app/document/step_parts.h"
+#include "app/document/trace_summary.h"
+#include "app/tables/evidence_table.h"
 #include "profiler/analysis/facts.h"
 
 #include <QWidget>

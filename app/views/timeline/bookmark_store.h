@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/widgets/timeline_marks.h"
+#include "app/timeline/timeline_marks.h"
 #include "profiler/model/result.h"
 
 #include <QByteArray>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/widgets/timeline_find.h"
+#include "app/timeline/timeline_find.h"
 #include "profiler/model/name_search.h"
 
 #include <QWidget>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/models/table_field.h"
+#include "app/tables/table_field.h"
 #include "profiler/model/clock.h"
 
 #include <QString>

@@ -1,6 +1,6 @@
 #include "app/views/timeline/key_sheet.h"
 
-#include "app/widgets/timeline_actions.h"
+#include "app/timeline/timeline_actions.h"
 
 #include <QDialogButtonBox>
 #include <QGridLayout>

@@ -1,8 +1,8 @@
-#include "app/models/finding_text.h"
-#include "app/session/session.h"
+#include "app/document/finding_text.h"
+#include "app/document/session.h"
+#include "app/timeline/timeline_canvas.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/views/view.h"
-#include "app/widgets/timeline_canvas.h"
 
 #include <QCoreApplication>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/background.h"
-#include "app/widgets/timeline_find.h"
+#include "app/services/background.h"
+#include "app/timeline/timeline_find.h"
 #include "profiler/model/name_search.h"
 
 #include <QElapsedTimer>

@@ -1,12 +1,12 @@
 #include "app/views/timeline/timeline_view.h"
 
-#include "app/models/slice_details.h"
+#include "app/findings/capture_notice.h"
+#include "app/tables/slice_details.h"
+#include "app/timeline/timeline_actions.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_minimap.h"
 #include "app/views/timeline/find_bar.h"
 #include "app/views/timeline/timeline_finder.h"
-#include "app/widgets/capture_notice.h"
-#include "app/widgets/timeline_actions.h"
-#include "app/widgets/timeline_canvas.h"
-#include "app/widgets/timeline_minimap.h"
 
 #include <QMenu>
 #include <QSettings>

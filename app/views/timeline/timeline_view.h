@@ -1,8 +1,8 @@
 #pragma once
 
-#include "app/models/device_gaps.h"
-#include "app/models/table_field.h"
-#include "app/session/selection.h"
+#include "app/document/device_gaps.h"
+#include "app/document/selection.h"
+#include "app/tables/table_field.h"
 #include "app/views/timeline/bookmark_store.h"
 #include "profiler/model/trace.h"
 

@@ -1,11 +1,11 @@
 #include "app/look/number_format.h"
-#include "app/models/slice_details.h"
+#include "app/look/save_dialog.h"
+#include "app/tables/slice_details.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_minimap.h"
 #include "app/views/timeline/go_to.h"
 #include "app/views/timeline/key_sheet.h"
 #include "app/views/timeline/timeline_view.h"
-#include "app/widgets/save_dialog.h"
-#include "app/widgets/timeline_canvas.h"
-#include "app/widgets/timeline_minimap.h"
 
 #include <QApplication>
 #include <QClipboard>

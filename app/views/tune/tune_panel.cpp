@@ -1,11 +1,11 @@
 #include "app/views/tune/tune_panel.h"
 
+#include "app/document/finding_text.h"
 #include "app/look/icon.h"
-#include "app/models/finding_text.h"
+#include "app/look/text_label.h"
+#include "app/tables/evidence_table.h"
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
-#include "app/widgets/evidence_table.h"
-#include "app/widgets/text_label.h"
 
 #include <QDateTime>
 #include <QDockWidget>

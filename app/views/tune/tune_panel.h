@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/session/session.h"
-#include "app/widgets/visibility_watcher.h"
+#include "app/document/session.h"
+#include "app/look/visibility_watcher.h"
 
 #include <QTimer>
 #include <QWidget>

@@ -5,10 +5,10 @@
 #include "advisor/tuner/tuned_code.h"
 #include "app/findings/patch_box.h"
 #include "app/look/icon.h"
+#include "app/look/save_dialog.h"
 #include "app/look/theme.h"
 #include "app/report/report_file.h"
 #include "app/views/tune/tune_rows.h"
-#include "app/widgets/save_dialog.h"
 
 #include <QApplication>
 #include <QClipboard>

@@ -1,8 +1,8 @@
 #include "app/views/tune/tune_rows.h"
 
 #include "advisor/prediction/saving.h"
+#include "app/document/finding_text.h"
 #include "app/look/number_format.h"
-#include "app/models/finding_text.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>

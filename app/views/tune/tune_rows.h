@@ -1,7 +1,7 @@
 #pragma once
 
 #include "advisor/tuner/tuner.h"
-#include "app/models/evidence_model.h"
+#include "app/document/evidence_model.h"
 
 #include <QString>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "profiler/analysis/device/queued_gaps.h"
 
-#include "profiler/analysis/launched_work.h"
+#include "profiler/analysis/device/launched_work.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/analysis/activity_scan.h"
+#include "profiler/analysis/device/activity_scan.h"
 #include "profiler/analysis/intervals.h"
 
 #include <cstdint>

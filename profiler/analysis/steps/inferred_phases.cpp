@@ -1,7 +1,7 @@
 #include "profiler/analysis/steps/inferred_phases.h"
 
-#include "profiler/analysis/backward_passes.h"
 #include "profiler/analysis/slice_view.h"
+#include "profiler/analysis/steps/backward_passes.h"
 
 #include <algorithm>
 #include <array>

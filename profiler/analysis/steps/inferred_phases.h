@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/phases.h"
+#include "profiler/analysis/steps/phases.h"
 #include "profiler/model/trace.h"
 
 namespace profiler::analysis {

@@ -1,6 +1,6 @@
 #include "profiler/analysis/steps/one_time_work.h"
 
-#include "profiler/analysis/device_use.h"
+#include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/slice_queries.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 #include "profiler/analysis/steps/ranks.h"
 
 #include "profiler/analysis/intervals.h"
-#include "profiler/analysis/range_name.h"
+#include "profiler/analysis/operators/range_name.h"
 #include "profiler/analysis/saturating.h"
 #include "profiler/analysis/slice_queries.h"
 #include "profiler/analysis/slice_view.h"
-#include "profiler/analysis/step_marks.h"
+#include "profiler/analysis/steps/step_marks.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "profiler/capture/injection/cuda_recording.h"
 
-#include "profiler/capture/cupti_source.h"
+#include "profiler/capture/cupti/source.h"
 #include "profiler/capture/injection/loaded_cupti.h"
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/variables.h"

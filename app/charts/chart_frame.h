@@ -1,0 +1,36 @@
+#pragma once
+
+#include "app/look/timeline_theme.h"
+#include "profiler/analysis/steps/steps.h"
+
+#include <QPainter>
+#include <QRectF>
+#include <QString>
+#include <span>
+#include <vector>
+
+namespace app {
+
+/// The frame of a chart over steps: durations upwards from 0, steps to the right. Pure geometry except for paint().
+struct ChartFrame {
+    QRectF plot;      ///< plot area
+    double topUs = 1; ///< duration at the upper edge of the plot
+    int steps = 0;
+
+    [[nodiscard]] double yOf(double us) const { return plot.bottom() - plot.height() * us / topUs; }
+    /// Left edge of the slot of a step; for `steps`, the right edge of the last slot.
+    [[nodiscard]] double xOf(double step) const { return plot.left() + plot.width() * step / std::max(1, steps); }
+    [[nodiscard]] int stepAt(double x) const; ///< clamped; −1 if there are no steps
+
+    /// Indices of the steps whose numbers are shown below the plot: the first step at or after each round number, if
+    /// there is space. Step numbers may have gaps.
+    /// @param shown  as many as `steps`
+    [[nodiscard]] std::vector<int> numbered(std::span<const profiler::analysis::Step> shown) const;
+    /// Paints the grid lines, durations on the left and step numbers below.
+    void paint(QPainter& painter, const TimelineTheme& theme, std::span<const profiler::analysis::Step> shown) const;
+};
+
+/// A round duration for the upper edge of a chart with the largest value `us`.
+double chartTop(double us);
+
+} // namespace app

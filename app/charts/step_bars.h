@@ -1,0 +1,64 @@
+#pragma once
+
+#include "app/charts/chart_frame.h"
+#include "app/document/step_parts.h"
+
+#include <QWidget>
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace app {
+
+/// One stacked bar per step that shows where its time went. If there are more steps than pixels, a bar is the mean of
+/// several steps. A click or the arrow keys select a step. Bars far above the steady ones (warm-up) are cut and
+/// labelled.
+class StepBars : public QWidget {
+    Q_OBJECT
+public:
+    explicit StepBars(QWidget* parent = nullptr);
+
+    void setSteps(std::vector<profiler::analysis::Step> steps);
+    [[nodiscard]] const std::vector<profiler::analysis::Step>& steps() const { return m_steps; }
+    /// Highlights a step by its index in steps(); otherwise none.
+    void setChosen(std::optional<int> step);
+    [[nodiscard]] std::optional<int> chosen() const { return m_chosen; }
+    /// Steps per bar; 1 unless there are more steps than pixels.
+    [[nodiscard]] int stepsPerBar() const { return m_perBar; }
+    [[nodiscard]] const ChartFrame& frame() const { return m_frame; }
+
+    [[nodiscard]] QSize sizeHint() const override { return {600, 150}; }
+    [[nodiscard]] QSize minimumSizeHint() const override { return {240, 90}; }
+
+signals:
+    void stepChosen(int step);
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+
+private:
+    struct Bar {
+        std::array<double, kStepParts.size()> us{}; ///< mean of its steps
+        double total = 0;
+    };
+    void layOut();
+    void choose(int step);
+    [[nodiscard]] QString describe(int step) const;
+    void paintBars(QPainter& painter, const TimelineTheme& theme) const;
+    void paintLegend(QPainter& painter, const TimelineTheme& theme) const;
+
+    std::vector<profiler::analysis::Step> m_steps;
+    std::vector<Bar> m_bars;
+    ChartFrame m_frame;
+    QString m_statistics; ///< summary of all steps, one line
+    int m_perBar = 1;
+    std::optional<int> m_chosen, m_hovered;
+};
+
+} // namespace app

@@ -1,0 +1,213 @@
+#include "app/tables/slice_details.h"
+
+#include "app/look/kind_palette.h"
+#include "app/look/number_format.h"
+#include "app/tables/table_field.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <algorithm>
+
+namespace app {
+
+using profiler::ActivityKind;
+using profiler::Slice;
+using profiler::Trace;
+
+namespace {
+
+constexpr std::size_t kMostLinks = 40; ///< one CUDA graph launch may start thousands of kernels
+
+QString text(const char* source)
+{
+    return QCoreApplication::translate("SliceDetails", source);
+}
+
+void addCopy(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    const profiler::SliceArgs& args = slice.args;
+    if (args.bytes != 0)
+        details.push_back({text("Bytes"), formatBytes(static_cast<double>(args.bytes)), {}});
+    const double seconds = static_cast<double>(slice.duration.count()) / 1e9;
+    const bool moves = slice.kind == ActivityKind::GpuMemcpy || slice.kind == ActivityKind::GpuMemset ||
+                       slice.kind == ActivityKind::LoaderStage;
+    if (moves && args.bytes != 0 && seconds > 0)
+        details.push_back(
+            {text("Rate"), formatBytes(static_cast<double>(args.bytes) / seconds) + QStringLiteral("/s"), {}});
+    if (args.copy != profiler::CopyKind::Unknown)
+        details.push_back({text("Direction"), traceText(copyKindName(args.copy)), {}});
+    if (args.src != profiler::MemoryKind::Unknown || args.dst != profiler::MemoryKind::Unknown)
+        details.push_back(
+            {text("Memory"),
+             traceText(memoryKindName(args.src)) + QStringLiteral(" → ") + traceText(memoryKindName(args.dst)),
+             {}});
+}
+
+void addIndex(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    const QString value = formatCount(slice.args.value);
+    if (slice.kind == ActivityKind::LoaderStage)
+        details.push_back({text("Sample"), value, {}});
+    else if (slice.kind == ActivityKind::Phase)
+        details.push_back({text("Batch"), value, {}});
+    if (slice.sequence >= 0)
+        details.push_back({text("Autograd sequence"), QString::number(slice.sequence), {}});
+    if (slice.correlation.value != 0)
+        details.push_back({text("Correlation"), QString::number(slice.correlation.value), {}});
+}
+
+void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
+{
+    if (slice.is(profiler::slice_flag::kOpen))
+        details.push_back({text("End"), text("not recorded (still running or cut off)"), {}});
+    if (slice.is(profiler::slice_flag::kBackward))
+        details.push_back({text("Pass"), text("backward"), {}});
+    if (slice.is(profiler::slice_flag::kAsync))
+        details.push_back({text("Call"), text("asynchronous"), {}});
+}
+
+/// Label of the slice at the other end of a flow.
+const char* flowLabel(profiler::FlowKind kind, bool outgoing)
+{
+    switch (kind) {
+    case profiler::FlowKind::Launch:
+        return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Launches")
+                        : QT_TRANSLATE_NOOP("SliceDetails", "Launched by");
+    case profiler::FlowKind::ForwardBackward:
+        return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Forward of")
+                        : QT_TRANSLATE_NOOP("SliceDetails", "Backward of");
+    case profiler::FlowKind::Async:
+        break;
+    }
+    return outgoing ? QT_TRANSLATE_NOOP("SliceDetails", "Leads to") : QT_TRANSLATE_NOOP("SliceDetails", "Comes from");
+}
+
+QString linkText(const Trace& trace, const Slice& slice)
+{
+    return sliceTitle(trace, slice) + QStringLiteral(" · ") + formatDuration(slice.duration);
+}
+
+} // namespace
+
+bool holdsAnything(const Trace& trace)
+{
+    const auto tracks = trace.tracks();
+    return trace.sliceCount() > 0 || std::any_of(tracks.begin(), tracks.end(), [&](const profiler::Track& track) {
+               return track.kind == profiler::TrackKind::Counter && !trace.counter(track.id).empty();
+           });
+}
+
+bool holds(const Trace& trace, profiler::SliceId id)
+{
+    return id.track.value < trace.tracks().size() && id.ordinal < trace.sliceCount(id.track);
+}
+
+QString traceText(std::string_view view)
+{
+    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
+}
+
+QString sliceTitle(const Trace& trace, const Slice& slice)
+{
+    const QString name = traceText(trace.name(slice));
+    // "ProfilerStep#5" already contains its number.
+    if (slice.kind == ActivityKind::Step && !name.endsWith(u'#' + QString::number(slice.args.value)))
+        return name + u' ' + formatCount(slice.args.value);
+    return name.isEmpty() ? text("(no name)") : name;
+}
+
+QString sliceSentence(const Trace& trace, const Slice& slice)
+{
+    return text("%1, %2, %3, on %4")
+        .arg(sliceTitle(trace, slice), className(classify(slice.kind, trace.name(slice))),
+             formatDuration(slice.duration), traceText(trace.track(slice.id.track).name));
+}
+
+std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> details;
+    details.push_back({text("Kind"), className(classify(slice.kind, trace.name(slice))), {}});
+    details.push_back({text("Duration"), formatDuration(slice.duration), {}});
+    details.push_back({text("Start"), formatPosition(slice.begin - trace.range().begin), {}});
+    details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});
+    addIndex(details, slice);
+    addCopy(details, slice);
+    addFlags(details, slice);
+    return details;
+}
+
+std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> details;
+    const auto addText = [&](const char* label, profiler::StringId id) {
+        if (id.value != 0)
+            details.push_back({text(label), traceText(trace.string(id)), {}});
+    };
+    addText("Shapes", slice.args.shapes);
+    addText("Types", slice.args.types);
+    if (slice.args.device)
+        details.push_back({text("Device"), QString::number(slice.args.device->value), {}});
+    if (slice.args.stream)
+        details.push_back({text("Stream"), QString::number(slice.args.stream->value), {}});
+    if (slice.externalId != 0)
+        details.push_back({text("External id"), QString::number(slice.externalId), {}});
+    const std::string& process = trace.track(slice.id.track).processName;
+    if (!process.empty())
+        details.push_back({text("Process"), traceText(process), {}});
+    return details;
+}
+
+std::optional<SliceDetail> sliceStep(const Slice& slice, const std::vector<profiler::analysis::Step>& steps)
+{
+    const auto* step = stepAt(steps, slice.begin);
+    if (!step || step->slice == slice.id)
+        return std::nullopt;
+    const QString remark = step->partial ? text(" (cut)") : step->warmup ? text(" (warm-up)") : QString();
+    return SliceDetail{text("Step"),
+                       formatCount(step->index) + remark + QStringLiteral(" · ") +
+                           formatDuration(step->range.duration()),
+                       step->slice};
+}
+
+profiler::Nanoseconds selfTime(const Trace& trace, const Slice& slice, const std::stop_token& stop)
+{
+    profiler::Nanoseconds own = slice.duration;
+    if (slice.duration.count() == 0)
+        return own;
+    trace.forEach(slice.id.track, slice.range(), [&](const Slice& inner) {
+        if (inner.depth == slice.depth + 1)
+            own -= inner.range().clippedTo(slice.range()).duration();
+        return !stop.stop_requested();
+    });
+    return std::max(own, profiler::Nanoseconds{0});
+}
+
+std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> links;
+    if (slice.depth > 0)
+        if (const auto around = trace.at(slice.id.track, slice.depth - 1, slice.begin))
+            links.push_back({text("Inside"), linkText(trace, *around), around->id});
+    const std::vector<profiler::Flow> flows = trace.flowsOf(slice.id);
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+        const profiler::Flow& flow = flows[i];
+        if (links.size() == kMostLinks) {
+            const auto more = static_cast<std::int64_t>(flows.size() - i);
+            links.push_back({text("More"), text("%1 others").arg(formatCount(more)), {}});
+            break;
+        }
+        const bool outgoing = flow.from == slice.id;
+        const char* label = flowLabel(flow.kind, outgoing);
+        const Slice other = trace.slice(outgoing ? flow.to : flow.from);
+        links.push_back({text(label), linkText(trace, other), other.id});
+    }
+    return links;
+}
+
+SliceDetail sourceLink(const advisor::SourcePlace& place)
+{
+    const QString name = QFileInfo(QString::fromStdString(place.file)).fileName();
+    return {text("Source line"), QString("%1:%2").arg(name).arg(place.line), {}, place};
+}
+
+} // namespace app

@@ -1,0 +1,155 @@
+#include "advisor/evidence/run_facts.h"
+#include "advisor/prediction/saving.h"
+#include "advisor/runner/shell_words.h"
+#include "advisor/tip_text.h"
+#include "advisor/verdict.h"
+#include "app/terminal/advice_json.h"
+#include "app/terminal/commands.h"
+#include "app/terminal/json_text.h"
+#include "app/terminal/open_trace.h"
+#include "app/terminal/rule_patches.h"
+#include "app/terminal/text_table.h"
+#include "profiler/analysis/steps/step_repetition.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace advisor::cli {
+
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+config::Result<std::optional<config::TrainingConfig>> configurationOf(const profiler::Trace& trace,
+                                                                      const std::filesystem::path& file)
+{
+    if (file.empty() && metadata(trace, "config").empty())
+        return std::nullopt;
+    auto configuration = file.empty()
+                             ? config::TrainingConfig::fromJson(metadata(trace, "config"), "the trace's configuration")
+                             : config::TrainingConfig::load(file);
+    if (!configuration)
+        return tl::unexpected(configuration.error());
+    return *configuration;
+}
+
+/// The code to copy if no setting can be changed.
+std::string codeText(std::string_view rule, const ProgramValues& values)
+{
+    const std::string whole = tipCodeOfRun(rule, tip_section::kPyTorch, {}, values);
+    std::string_view code = whole;
+    std::string text = code.empty() ? "" : "             In PyTorch:\n";
+    while (!code.empty()) {
+        const std::string_view line = code.substr(0, code.find('\n'));
+        text += line.empty() ? "\n" : fmt::format("{:17}{}\n", "", line);
+        code.remove_prefix(std::min(code.size(), line.size() + 1));
+    }
+    return text;
+}
+
+/// The user's lines that a finding concerns, one per line.
+std::string sourceText(const std::vector<SourcePlace>& source)
+{
+    std::string text;
+    for (const SourcePlace& place : source)
+        text += fmt::format("             {} {}:{}{}{}\n", text.empty() ? "At" : "  ", place.file, place.line,
+                            place.what.empty() ? "" : "  ", place.what);
+    return text;
+}
+
+/// How the finding's change is made in the recorded program, with its diff.
+std::string patchText(const change::ProgramPatch& patch)
+{
+    const change::ChangeResult& change = patch.changes.front();
+    std::string text = wrapped("In the program: " + howText(change), kWidth, 13);
+    if (!patch.command.empty())
+        text += wrapped("Command: " + runner::commandLine(patch.command), kWidth, 13);
+    std::string_view diff = change.proposal.empty() ? patch.diff : change.proposal;
+    while (!diff.empty()) {
+        const std::string_view line = diff.substr(0, diff.find('\n'));
+        text += fmt::format("{:13}{}\n", "", line);
+        diff.remove_prefix(std::min(diff.size(), line.size() + 1));
+    }
+    return text;
+}
+
+std::string toText(const RuleAdvice& row, const ProgramValues& values, const change::FindingPatches& patches)
+{
+    const Advice& advice = row.advice;
+    // A title describes a finding, so it would be misleading without one.
+    const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
+    std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
+    text += wrapped(reasonText(advice), kWidth, 13);
+    if (advice.state != State::Fires)
+        return text;
+    text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction.text,
+                    kWidth, 13);
+    if (advice.toggle)
+        text += fmt::format("             Change: {} = {}{}\n", advice.toggle->key, advice.toggle->to,
+                            advice.toggle->from.empty() ? "" : " (now " + advice.toggle->from + ")");
+    else
+        text += wrapped(advice.whyNoToggle.text, kWidth, 13);
+    text += sourceText(advice.source);
+    const auto patch = patches.find(row.id);
+    if (patch != patches.end() && patch->second.patch)
+        text += patchText(*patch->second.patch);
+    else if (!advice.toggle)
+        text += codeText(row.id, values);
+    for (const profiler::Message& caveat : advice.caveats)
+        text += wrapped("- " + caveat.text, kWidth, 13);
+    return text;
+}
+
+} // namespace
+
+int adviseOn(const AdviseOptions& options, const Streams& streams)
+{
+    const auto trace = openTrace(options.trace);
+    if (!trace) {
+        streams.err << trace.error().message() << '\n';
+        return kBadInput;
+    }
+    const auto configuration = configurationOf(**trace, options.config);
+    if (!configuration) {
+        streams.err << configuration.error().message() << '\n';
+        return kBadInput;
+    }
+    auto steps = chosenSteps(**trace, options.steps, options.trace);
+    if (!steps) {
+        streams.err << steps.error().message() << '\n';
+        return kBadInput;
+    }
+    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
+    const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
+    auto advice = advise(**trace, facts, config);
+    if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {
+        streams.err << "part of the trace can no longer be read, so there is no advice: " << missing.why << '\n';
+        return kBadInput;
+    }
+    const auto patches = change::patchFindings(**trace, advice, {.python = options.python});
+    const bool inferred = profiler::analysis::areInferred(facts.steps);
+    if (options.json) {
+        auto json = adviceJson(**trace, advice, config, patches);
+        json["steps"] = {{"count", facts.statistics.count},
+                         {"from", facts.steps.empty()            ? nlohmann::ordered_json(nullptr)
+                                  : inferred                     ? nlohmann::ordered_json("repetition")
+                                  : !options.steps.range.empty() ? nlohmann::ordered_json("range")
+                                                                 : nlohmann::ordered_json("marks")}};
+        streams.out << jsonText(json) << '\n';
+        return kDone;
+    }
+    if (inferred)
+        streams.out << wrapped(fmt::format("The trace marks no steps. {} steps were inferred from repeated work, and "
+                                           "figures per step refer to them (--steps-from marks turns this off).",
+                                           facts.statistics.count),
+                               kWidth, 0)
+                    << '\n';
+    const ProgramValues values = programValues(**trace, config);
+    for (const RuleAdvice& row : advice)
+        streams.out << toText(row, values, patches) << '\n';
+    return kDone;
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,161 @@
+#pragma once
+
+#include "app/terminal/step_choice.h"
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+/// The commands of stepscope-cli. Each writes its result to `out`, progress and one-line errors to `err`, and returns
+/// the exit status.
+namespace advisor::cli {
+
+/// Exit statuses.
+inline constexpr int kDone = 0;
+inline constexpr int kBadInput = 1; ///< the input cannot be used: one line says what, where, and how to fix it
+inline constexpr int kWrongUsage = 2;
+inline constexpr int kInterrupted = 130; ///< the shell's status for a program that Ctrl-C ended
+
+struct Streams {
+    std::ostream& out;
+    std::ostream& err;
+};
+
+struct SummarizeOptions {
+    std::filesystem::path trace;
+    StepChoice steps;
+    bool detailed = false; ///< also run the detailed analysis, which takes longer than everything else
+    bool json = false;
+};
+int summarize(const SummarizeOptions& options, const Streams& streams);
+
+struct AdviseOptions {
+    std::filesystem::path trace;
+    std::filesystem::path config; ///< empty: the configuration in the trace, if it contains one
+    StepChoice steps;
+    std::string python = "python3"; ///< the interpreter that creates the diffs of a recorded program
+    bool json = false;
+};
+int adviseOn(const AdviseOptions& options, const Streams& streams);
+
+struct PatchOptions {
+    std::filesystem::path trace;
+    std::vector<std::string> assignments; ///< "loader.workers=4"
+    std::string python = "python3";       ///< the interpreter of the patcher; never taken from the trace
+    bool apply = false;                   ///< write the patch to the files
+    bool revert = false;                  ///< restore the files
+    std::string branch;                   ///< commit the patch on this new branch; may be empty
+    std::filesystem::path measured;       ///< result of `experiment --json`, for the commit message; may be empty
+    bool json = false;
+};
+/// Changes of a recorded Python program in its own files.
+int patchSource(const PatchOptions& options, const Streams& streams);
+
+struct LinesOptions {
+    std::filesystem::path trace;
+    std::string file; ///< a path or the end of one; empty: all files
+    bool json = false;
+};
+/// The user's source lines with host time, device time, waits and findings.
+int lines(const LinesOptions& options, const Streams& streams);
+
+struct DiffOptions {
+    std::filesystem::path a, b;
+    StepChoice steps;
+    bool json = false;
+};
+int diff(const DiffOptions& options, const Streams& streams);
+
+struct ConvertOptions {
+    std::filesystem::path in, out; ///< its extension determines the format
+};
+/// Ctrl-C stops it without leaving a partial file; exit status 130.
+int convert(const ConvertOptions& options, const Streams& streams);
+
+struct DescribeOptions {
+    bool json = false;
+    bool tips = false; ///< print only the table of tips, in Markdown
+};
+int describe(const DescribeOptions& options, const Streams& streams);
+
+struct TrainOptions {
+    std::filesystem::path config;
+    std::vector<std::string> assignments; ///< "loader.workers=2"
+    std::filesystem::path trace;
+    bool json = false;
+};
+/// Ctrl-C stops the trainer, which finishes its step and the trace; a second Ctrl-C kills it.
+int train(const TrainOptions& options, const Streams& streams);
+
+struct RecordOptions {
+    std::filesystem::path trace; ///< empty: named after the program, in the working directory
+    std::vector<std::string> command;
+    std::string level = "standard";       ///< "always", "standard", "full"
+    bool operators = false;               ///< operators of LibTorch in Python programs
+    std::int64_t opsEvery = 0;            ///< operators only in a window at the start of every n training steps; 0: in
+                                          ///< all steps
+    std::int64_t opsWindow = 5;           ///< number of steps in that window
+    bool python = true;                   ///< loader waits, steps and phases of Python programs, through hooks
+    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
+    double after = 0;                     ///< seconds from the command's start until recording begins
+    double seconds = 0;                   ///< length of the recording; 0: until the command ends
+    bool json = false;                    ///< print to stderr, because the standard output belongs to the command
+    std::filesystem::path report;         ///< write the result as JSON to this file instead of stderr; may be empty
+};
+/// Runs and records a command with its standard streams and signals. Returns the command's own exit status, or 128 +
+/// signal number if a signal ended it; kBadInput if it could not be run or recorded.
+int record(const RecordOptions& options, const Streams& streams);
+
+/// A user's program that is run several times: the command after `--` and how to run it.
+struct ProgramOptions {
+    std::vector<std::string> command;     ///< empty: a configuration is used instead
+    std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
+    std::string isolation = "overlay";    ///< "overlay", "copy", "in-place"
+    bool terminal = false;                ///< run the command in a pseudo-terminal
+    bool seeds = true;                    ///< seed libraries that the program does not seed
+    std::int64_t patienceSeconds = 300;   ///< see ProgramSetup::startPatience
+    std::filesystem::path logs;           ///< folder for the command's output; empty: a new temporary one
+};
+
+struct ExperimentOptions : ProgramOptions {
+    std::filesystem::path config;
+    std::vector<std::string> assignments; ///< the change in the second arm
+    std::filesystem::path trace;          ///< trace for the prediction; may be empty
+    std::string measure;                  ///< "steps", "epoch", "validation"; empty: whatever the knob affects
+    std::int64_t budgetSeconds = 0;       ///< 0: the planned number of pairs
+    std::int64_t horizonSeconds = 0;      ///< see ExperimentPlan
+    std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
+    std::filesystem::path patch;          ///< unified diff for the second arm of a command; may be empty
+    std::string against;                  ///< the second arm's command; may be empty
+    bool json = false;
+};
+/// The exit status is kDone whatever the verdict is.
+int experiment(const ExperimentOptions& options, const Streams& streams);
+/// The implementation for `-- COMMAND`.
+int programExperiment(const ExperimentOptions& options, const Streams& streams);
+
+struct TuneOptions : ProgramOptions {
+    std::filesystem::path config;
+    std::filesystem::path trace; ///< a recording of the command; empty: a new one is made
+    std::int64_t budgetSeconds = 600;
+    std::int64_t turnMilliseconds = 1000; ///< see ExperimentPlan
+    std::filesystem::path output;         ///< folder for config.json or changes.patch, and report.html; empty: none
+    bool json = false;
+};
+/// Ctrl-C stops it with the best result so far.
+int tune(const TuneOptions& options, const Streams& streams);
+/// The implementation for `-- COMMAND`.
+int tuneProgram(const TuneOptions& options, const Streams& streams);
+
+struct ReportOptions {
+    std::filesystem::path trace;   ///< or a folder that contains one, as the app stores runs
+    std::filesystem::path config;  ///< empty: the configuration in the trace, if it contains one
+    std::filesystem::path against; ///< a previous trace to compare with; may be empty
+    StepChoice steps;              ///< for both traces
+    std::filesystem::path output;
+};
+/// One self-contained HTML file.
+int report(const ReportOptions& options, const Streams& streams);
+
+} // namespace advisor::cli

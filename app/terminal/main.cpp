@@ -1,0 +1,359 @@
+#include "app/terminal/commands.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <poll.h>
+#include <unistd.h>
+
+namespace {
+
+using namespace advisor::cli;
+
+/// The options of all commands, filled in by the parser, and the function that runs the chosen command.
+struct CommandLine {
+    SummarizeOptions summarize;
+    LinesOptions lines;
+    DiffOptions diff;
+    ConvertOptions convert;
+    AdviseOptions advise;
+    PatchOptions patch;
+    DescribeOptions describe;
+    TrainOptions train;
+    ExperimentOptions experiment;
+    RecordOptions record;
+    TuneOptions tune;
+    ReportOptions report;
+    std::function<int(const Streams&)> run;
+};
+
+constexpr const char* kJson = "Print JSON instead of a table";
+constexpr const char* kPython =
+    "Python interpreter that parses a recorded program's files; at least as new as the program's interpreter";
+constexpr const char* kConfig = "Training configuration (JSON)";
+
+/// A number that `fits`; otherwise, the error is the number followed by `why`. (CLI11's own validators print their
+/// limits.)
+CLI::Validator number(bool (*fits)(double), const char* why)
+{
+    return {[fits, why](std::string& text) {
+                double value = 0;
+                if (!CLI::detail::lexical_cast(text, value) || !std::isfinite(value))
+                    return '"' + text + "\" is not a number";
+                return fits(value) ? std::string() : text + ' ' + why;
+            },
+            std::string()};
+}
+
+CLI::Validator positive()
+{
+    return number([](double value) { return value > 0; }, "is not above 0");
+}
+
+void addSteps(CLI::App& command, StepChoice& steps)
+{
+    CLI::Option* range =
+        command.add_option("--step-range", steps.range,
+                           "Use NVTX ranges or annotations of this name as steps (default: the trace's own marks)");
+    command
+        .add_option_function<std::string>(
+            "--steps-from", [&steps](const std::string& from) { steps.search = stepSearchOf(from); },
+            "auto (default): use the trace's step marks or, if there are none, repeated work. marks: use only marks. "
+            "repetition: use only repeated work. none: no steps, analyze the whole trace")
+        ->check(CLI::IsMember(stepSearchNames()))
+        ->excludes(range);
+}
+
+void addReaders(CLI::App& app, CommandLine& line)
+{
+    CLI::App* summarize = app.add_subcommand("summarize", "Show what a trace contains and where step time goes");
+    summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
+    addSteps(*summarize, line.summarize.steps);
+    summarize->add_flag("--detailed,--closer", line.summarize.detailed, // --closer: its name in older versions
+                        "Also run the detailed analysis, which takes longer: launch queue, critical path, copy "
+                        "bandwidth, memset callers, synchronization callers, loader workers, stragglers");
+    summarize->add_flag("--json", line.summarize.json, kJson);
+    summarize->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
+
+    CLI::App* advise = app.add_subcommand("advise", "Show every rule's verdict on a trace, with reasons");
+    advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
+    advise->add_option("--config", line.advise.config, "Configuration of the run (default: the one in the trace)");
+    addSteps(*advise, line.advise.steps);
+    advise->add_option("--python", line.advise.python, kPython)->capture_default_str();
+    advise->add_flag("--json", line.advise.json, kJson);
+    advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
+
+    CLI::App* lines = app.add_subcommand("lines", "Show the source lines of a recorded Python program with their time");
+    lines->add_option("TRACE", line.lines.trace, "Trace file")->required();
+    lines->add_option("FILE", line.lines.file, "Show only the lines of this file: its path or the end of it");
+    lines->add_flag("--json", line.lines.json, kJson);
+    lines->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::lines(line.lines, s); }; });
+
+    CLI::App* diff = app.add_subcommand("diff", "Show what changed between two traces, with spread and comparability");
+    diff->add_option("A", line.diff.a, "Trace before the change")->required();
+    diff->add_option("B", line.diff.b, "Trace after the change")->required();
+    addSteps(*diff, line.diff.steps);
+    diff->add_flag("--json", line.diff.json, kJson);
+    diff->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::diff(line.diff, s); }; });
+
+    CLI::App* convert =
+        app.add_subcommand("convert", "Convert a trace to the format given by the extension of the result");
+    convert->add_option("IN", line.convert.in, "Trace file")->required();
+    convert->add_option("OUT", line.convert.out, "File to write: .json, .json.gz, .pftrace, .csv …")->required();
+    convert->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::convert(line.convert, s); }; });
+
+    CLI::App* describe =
+        app.add_subcommand("describe", "List knobs, workloads, optimizers, schedules, datasets, rules, formats, tips");
+    CLI::Option* json = describe->add_flag("--json", line.describe.json, kJson);
+    describe->add_flag("--tips", line.describe.tips, "Print only the table of tips, in Markdown")->excludes(json);
+    describe->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::describe(line.describe, s); }; });
+}
+
+void addPatch(CLI::App& app, CommandLine& line)
+{
+    CLI::App* patch = app.add_subcommand("patch", "Show the diff that makes changes in a recorded Python program");
+    patch->add_option("TRACE", line.patch.trace, "Trace file")->required();
+    patch->add_option("--set", line.patch.assignments, "A change: key=value")->take_all()->allow_extra_args(false);
+    CLI::Option* apply =
+        patch->add_flag("--apply", line.patch.apply, "Write the patch to the files; the originals are kept");
+    CLI::Option* revert =
+        patch->add_flag("--revert", line.patch.revert, "Restore the files from before --apply")->excludes(apply);
+    CLI::Option* branch = patch
+                              ->add_option("--branch", line.patch.branch,
+                                           "Commit the patch on a new branch; the work tree does not change")
+                              ->excludes(apply)
+                              ->excludes(revert);
+    patch->add_option("--measured", line.patch.measured, "Result of experiment --json, for the commit message")
+        ->needs(branch);
+    patch->add_option("--python", line.patch.python, kPython)->capture_default_str();
+    patch->add_flag("--json", line.patch.json, kJson);
+    patch->callback([&line] { line.run = [&line](const Streams& s) { return patchSource(line.patch, s); }; });
+}
+
+/// Adds the command after `--`, which replaces a configuration, and the options for running it.
+CLI::Option* addProgram(CLI::App& app, CLI::Option& config, ProgramOptions& program)
+{
+    CLI::Option* command = app.add_option("COMMAND", program.command,
+                                          "After --: a program that trains with PyTorch, instead of a configuration");
+    command->excludes(&config);
+    app.add_option("--env", program.environment, "Add a variable to the command's environment; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false)
+        ->needs(command);
+    app.add_option("--isolation", program.isolation,
+                   "Where to run the command: in a private view of the file system (overlay), in a copy of its folder "
+                   "(copy), or in place, where it overwrites its usual files (in-place)")
+        ->check(CLI::IsMember({"overlay", "copy", "in-place"}))
+        ->needs(command)
+        ->capture_default_str();
+    app.add_flag("--terminal", program.terminal, "Run the command in a pseudo-terminal")->needs(command);
+    app.add_flag("!--no-seeds", program.seeds,
+                 "Do not seed torch, random and NumPy (default: seed those that the program does not seed, equally in "
+                 "both arms)")
+        ->needs(command);
+    app.add_option("--patience", program.patienceSeconds,
+                   "Seconds without output or a completed step at the start after which the command counts as hanging")
+        ->check(positive())
+        ->needs(command)
+        ->capture_default_str();
+    app.add_option("--logs", program.logs, "Folder for the output of both arms (default: a temporary folder)")
+        ->needs(command);
+    app.positionals_at_end();
+    return command;
+}
+
+void addRunners(CLI::App& app, CommandLine& line)
+{
+    CLI::App* train = app.add_subcommand("train", "Run and trace one training run");
+    train->add_option("--config", line.train.config, kConfig)->required();
+    train->add_option("--set", line.train.assignments, "Change a knob: key=value")->take_all();
+    train->add_option("-o,--output", line.train.trace, "Trace file to write")->required();
+    train->add_flag("--json", line.train.json, kJson);
+    train->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::train(line.train, s); }; });
+
+    CLI::App* experiment = app.add_subcommand(
+        "experiment", "Measure a change against the baseline in alternating turns, with a confidence interval");
+    CLI::Option* config = experiment->add_option("--config", line.experiment.config, kConfig);
+    CLI::Option* command = addProgram(*experiment, *config, line.experiment);
+    CLI::Option* set = experiment
+                           ->add_option("--set", line.experiment.assignments,
+                                        "Change for the second arm: key=value; may be repeated; none: A/A experiment")
+                           ->take_all()
+                           ->allow_extra_args(false);
+    CLI::Option* patch = experiment
+                             ->add_option("--patch", line.experiment.patch,
+                                          "Unified diff for the second arm: any change of the program's files")
+                             ->needs(command)
+                             ->excludes(set);
+    experiment->add_option("--against", line.experiment.against, "Command for the second arm, in quotes")
+        ->needs(command)
+        ->excludes(set)
+        ->excludes(patch);
+    experiment->add_option("--trace", line.experiment.trace,
+                           "Recording of the baseline for the prediction (default: record a command first)");
+    experiment
+        ->add_option("--measure", line.experiment.measure,
+                     "What to time (default: what the change affects; steps for --patch and --against)")
+        ->check(CLI::IsMember({"steps", "epoch", "validation"}));
+    experiment->add_option("--budget", line.experiment.budgetSeconds, "Time limit in seconds")->check(positive());
+    experiment
+        ->add_option("--horizon", line.experiment.horizonSeconds,
+                     "For losses at equal time: seconds that both arms train per seed (default: the length of the "
+                     "training run, at most 20)")
+        ->check(positive());
+    experiment
+        ->add_option("--turn", line.experiment.turnMilliseconds,
+                     "Approximate length of a turn in milliseconds; at least five steps")
+        ->check(positive())
+        ->capture_default_str();
+    experiment->add_flag("--json", line.experiment.json, kJson);
+    experiment->callback([&line] {
+        if (line.experiment.config.empty() && line.experiment.command.empty())
+            throw CLI::RequiredError("--config FILE or -- COMMAND");
+        line.run = [&line](const Streams& s) { return advisor::cli::experiment(line.experiment, s); };
+    });
+}
+
+void addProof(CLI::App& app, CommandLine& line)
+{
+    CLI::App* tune = app.add_subcommand("tune", "Apply changes that pay, one after another, and measure each");
+    CLI::Option* config = tune->add_option("--config", line.tune.config, kConfig);
+    CLI::Option* command = addProgram(*tune, *config, line.tune);
+    tune->add_option("--trace", line.tune.trace, "Recording of the command (default: record it first)")->needs(command);
+    tune->add_option("--turn", line.tune.turnMilliseconds,
+                     "Approximate length of a turn in milliseconds; at least five steps")
+        ->check(positive())
+        ->needs(command)
+        ->capture_default_str();
+    tune->add_option("--budget", line.tune.budgetSeconds,
+                     "Time limit in seconds, at least 20; a running measurement is stopped")
+        ->check(number([](double value) { return value >= 20; },
+                       "is too short: a recording and one experiment take at least 20 s"))
+        ->capture_default_str();
+    tune->add_option("-o,--output", line.tune.output,
+                     "Folder to write: config.json and code.md, or changes.patch and command.txt, and report.html");
+    tune->add_flag("--json", line.tune.json, kJson);
+    tune->callback([&line] {
+        if (line.tune.config.empty() && line.tune.command.empty())
+            throw CLI::RequiredError("--config FILE or -- COMMAND");
+        line.run = [&line](const Streams& s) { return advisor::cli::tune(line.tune, s); };
+    });
+
+    CLI::App* report = app.add_subcommand("report", "Write a self-contained HTML page about a run");
+    report->add_option("TRACE", line.report.trace, "Trace file, or a folder that contains one")->required();
+    report->add_option("--config", line.report.config, "Configuration of the run (default: the one in the trace)");
+    report->add_option("--against", line.report.against, "Trace of a previous run to compare with");
+    addSteps(*report, line.report.steps);
+    report->add_option("-o,--output", line.report.output, "HTML file to write")->required();
+    report->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
+}
+
+void addRecorder(CLI::App& app, CommandLine& line)
+{
+    CLI::App* record =
+        app.add_subcommand("record", "Run and record any program that uses CUDA, NVTX or PyTorch in Python");
+    record->add_option("-o,--output", line.record.trace,
+                       "Trace file to write (default: the program's name with .sstrace, numbered if the file exists)");
+    record
+        ->add_option("--level", line.record.level,
+                     "Detail level of GPU recording: more detail costs more; full adds the shapes of --ops operators")
+        ->check(CLI::IsMember({"always", "standard", "full"}))
+        ->capture_default_str();
+    CLI::Option* ops =
+        record->add_flag("--ops", line.record.operators,
+                         "Also record PyTorch operators in Python; small operators become noticeably slower");
+    CLI::Option* every = record
+                             ->add_option("--ops-every", line.record.opsEvery,
+                                          "Record operators only in a window near the start, and in one at the start "
+                                          "of every so many training steps")
+                             ->check(positive())
+                             ->needs(ops);
+    record->add_option("--ops-window", line.record.opsWindow, "Number of steps in each of these windows")
+        ->check(positive())
+        ->needs(every)
+        ->capture_default_str();
+    record->add_flag("!--no-python", line.record.python, "Do not hook into Python: no loader waits, steps and phases")
+        ->excludes(ops);
+    record->add_option("--env", line.record.environment, "Add a variable to the command's environment; may be repeated")
+        ->type_name("NAME=VALUE")
+        ->allow_extra_args(false); // in "--env A=1 -- COMMAND", only A=1 is its value
+    record->add_option("--after", line.record.after, "Seconds after the command's start until recording begins")
+        ->check(number([](double value) { return value >= 0; }, "is below 0"));
+    record->add_option("--for", line.record.seconds, "Seconds to record (default: until the command ends)")
+        ->check(positive());
+    record->add_option("--report", line.record.report, "Write the result of the recording to this file, as JSON");
+    record->add_flag("--json", line.record.json, "Print the result of the recording as JSON to stderr");
+    record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
+    record->positionals_at_end();
+    record->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
+}
+
+/// Output may still be buffered: a full disk is only noticed when the buffers are written.
+int statusOnceWritten(int status)
+{
+    errno = 0;
+    std::cout.flush();
+    const bool failed = std::fflush(stdout) != 0 || !std::cout || std::ferror(stdout) != 0;
+    const char* why = errno != 0 ? std::strerror(errno) : "is the disk full?";
+    pollfd output{STDOUT_FILENO, POLLOUT, 0};
+    const bool readerGone = failed && ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
+    if (!failed || readerGone)
+        return status;
+    std::cerr << "the output could not be written: " << why << '\n';
+    return status == kDone ? kBadInput : status;
+}
+
+/// The error message for users: for an unknown command, it lists the known ones.
+std::string textOf(const CLI::ParseError& wrong, const CLI::App& app, const std::vector<std::string>& words)
+{
+    const std::string first = words.empty() ? std::string() : words.front();
+    std::string commands;
+    bool known = first.empty() || first.front() == '-';
+    for (const CLI::App* command : app.get_subcommands({})) {
+        commands += (commands.empty() ? "" : ", ") + command->get_name();
+        known = known || command->get_name() == first;
+    }
+    return known ? wrong.what() : "Unknown command '" + first + "': choose one of " + commands;
+}
+
+} // namespace
+
+int main(int argc, char** argv)
+{
+    // If the reader of our output (such as head) or a trainer exits, writing must fail with an error and not end this
+    // process with a signal.
+    std::signal(SIGPIPE, SIG_IGN);
+    CLI::App app("Stepscope on the command line: train, record, analyze and measure", "stepscope-cli");
+    app.set_version_flag("--version", STEPSCOPE_VERSION);
+    app.require_subcommand(1);
+    CommandLine line;
+    addReaders(app, line);
+    addPatch(app, line);
+    addRunners(app, line);
+    addProof(app, line);
+    addRecorder(app, line);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& wrong) { // CLI11 uses exceptions for --help, too
+        if (wrong.get_exit_code() == 0)
+            return statusOnceWritten(app.exit(wrong));
+        std::cerr << textOf(wrong, app, {argv + 1, argv + argc}) << " (stepscope-cli --help)\n";
+        return kWrongUsage;
+    }
+    try {
+        return statusOnceWritten(line.run({std::cout, std::cerr}));
+    } catch (const std::bad_alloc&) {
+        std::fputs("not enough memory: close other programs, or use a smaller trace\n", stderr);
+        return kBadInput;
+    }
+}

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "advisor/experiment/program_arm.h"
+#include "app/terminal/commands.h"
+#include "profiler/model/result.h"
+
+namespace advisor::cli {
+
+/// The setup for commands that run a user's program several times: checked, with a folder for logs, and with the
+/// program in both arms.
+profiler::Result<ProgramSetup> programSetup(const ProgramOptions& options);
+
+/// Removes the folder for logs if the command has created it and it is empty.
+void removeUnusedLogs(const ProgramOptions& options, const ProgramSetup& setup);
+
+} // namespace advisor::cli

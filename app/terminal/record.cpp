@@ -1,0 +1,362 @@
+#include "advisor/runner/launch_check.h"
+#include "advisor/runner/python_hooks.h"
+#include "advisor/runner/shell_words.h"
+#include "app/terminal/commands.h"
+#include "app/terminal/open_trace.h"
+#include "app/terminal/record_report.h"
+#include "app/terminal/recorded_process.h"
+#include "profiler/capture/collect_parts.h"
+#include "profiler/capture/injection/variables.h"
+#include "profiler/capture/part_recording.h"
+#include "profiler/capture/system_sampler.h"
+#include "profiler/os/file_lock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <unistd.h>
+
+namespace advisor::cli {
+
+namespace {
+
+namespace capture = profiler::capture;
+namespace fs = std::filesystem;
+using profiler::Error;
+using profiler::makeError;
+using profiler::Message;
+using profiler::message;
+using profiler::Result;
+
+// Time for workers and servers that outlive the command to finish their traces.
+constexpr auto kWaitForOthers = std::chrono::seconds(5);
+
+/// Check before the command runs, not after an hour, that the folder exists and is writable.
+Result<fs::path> checkedOutput(const fs::path& wanted)
+{
+    std::error_code ignored;
+    const auto path = fs::absolute(wanted, ignored);
+    if (path.empty())
+        return fail<"record.output.no_name", "the output has no file name">(Error::Code::Invalid, {},
+                                                                            "specify a file name");
+    if (fs::is_directory(path, ignored))
+        return fail<"record.output.folder", "the output is a folder">(Error::Code::Invalid, path.string(),
+                                                                      "specify a file name");
+    if (!fs::is_directory(path.parent_path(), ignored))
+        return fail<"record.output.missing", "the output folder does not exist">(
+            Error::Code::NotFound, path.parent_path().string(), "create it first, or choose an existing one");
+    if (access(path.parent_path().c_str(), W_OK) != 0)
+        return fail<"record.output.permission", "the output folder is not writable">(
+            Error::Code::Permission, path.parent_path().string(), "choose a folder that you can write to");
+    return path;
+}
+
+using Variables = std::vector<std::pair<std::string, std::string>>;
+
+/// For all processes of the recording, relative to the command's start. The upper limit is beyond any run.
+profiler::TimeRange windowOf(const RecordOptions& options)
+{
+    const double kLongest = 1e9;
+    const auto after = [kLongest](profiler::TraceTime time, double seconds) {
+        return time +
+               std::chrono::round<profiler::Nanoseconds>(std::chrono::duration<double>(std::min(seconds, kLongest)));
+    };
+    const profiler::TraceTime from = after(profiler::TraceClock::now(), options.after);
+    return {from, after(from, options.seconds > 0 ? options.seconds : kLongest)};
+}
+
+/// The file in which the command's processes report what could not be recorded.
+fs::path notesFile(const fs::path& trace)
+{
+    return trace.string() + ".notes";
+}
+
+Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
+{
+    namespace variable = capture::variable;
+    const auto library = runner::findNearProgram(
+        {"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"}, "the injection library");
+    if (!library)
+        return tl::unexpected(library.error());
+    Variables variables{{variable::kTrace, trace.string()},
+                        {variable::kLevel, options.level},
+                        {variable::kOps, options.operators ? "1" : "0"},
+                        {variable::kOpsEvery, options.opsEvery > 0 ? std::to_string(options.opsEvery) : ""},
+                        {variable::kOpsWindow, options.opsEvery > 0 ? std::to_string(options.opsWindow) : ""},
+                        {variable::kLibrary, library->string()},
+                        {"NVTX_INJECTION64_PATH", library->string()},
+                        {"CUDA_INJECTION64_PATH", library->string()}};
+    // Variables that an enclosing recording has set do not apply to this one.
+    const auto timeOr = [](bool wanted, profiler::TraceTime time) {
+        return wanted ? std::to_string(profiler::toNs(time)) : std::string();
+    };
+    variables.emplace_back(variable::kFrom, timeOr(options.after > 0, window.begin));
+    variables.emplace_back(variable::kUntil, timeOr(options.seconds > 0, window.end));
+    if (!options.python)
+        return variables;
+    // Python is only one kind of program: without its module, other programs can still be recorded.
+    if (const auto hooks = runner::findPythonHooks()) {
+        runner::EnvironmentVariables environment = runner::currentEnvironment();
+        runner::addHooks(environment, *hooks);
+        for (const char* name : {"PYTHONPATH", "LD_PRELOAD", variable::kPython})
+            if (const auto found = environment.find(name); found != environment.end())
+                variables.emplace_back(*found);
+        variables.emplace_back(variable::kNotes, notesFile(trace).string());
+    }
+    return variables;
+}
+
+/// Sets the variables of --env for this process as well, because PATH determines where the command is found.
+void setEnvironment(const std::vector<std::string>& assignments)
+{
+    for (const std::string& assignment : assignments) {
+        const std::size_t equals = assignment.find('=');
+        setenv(assignment.substr(0, equals).c_str(), assignment.substr(equals + 1).c_str(), 1);
+    }
+}
+
+/// Notes from the command's processes, without duplicates.
+std::vector<Message> takeNotes(const fs::path& trace)
+{
+    const fs::path path = notesFile(trace);
+    std::vector<Message> notes;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) {
+        Message note = profiler::messageOfLine(line);
+        if (note.id.empty())
+            note = message<"record.said", "{note}">({{"note", line}});
+        if (!line.empty() && std::find(notes.begin(), notes.end(), note) == notes.end())
+            notes.push_back(note);
+    }
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return notes;
+}
+
+/// Samples of the machine and of the command's first process; taken in this process, so that they cost the command
+/// nothing.
+class MachineSamples {
+public:
+    void start(const fs::path& trace, pid_t command, const profiler::TimeRange& window)
+    {
+        auto part = capture::startPart(trace, {.path = {}, .ringEvents = 1 << 12, .maxThreads = 4});
+        if (!part) { // the command's processes will have the same problem
+            m_trouble = part.error();
+            return;
+        }
+        m_part = part->path;
+        m_recorder = std::move(part->recorder);
+        m_recorder->nameProcess("machine");
+        m_sampler = capture::SystemSampler::start(*m_recorder, {.process = command, .within = window});
+    }
+    void end()
+    {
+        m_sampler.reset();
+        if (m_recorder)
+            if (const auto finished = m_recorder->finish(); !finished)
+                m_trouble = finished.error();
+        m_recorder.reset();
+    }
+    /// The file that contains the samples; empty if there are none.
+    [[nodiscard]] const fs::path& part() const { return m_part; }
+    /// Why nothing can be written next to the trace, if that is the case.
+    [[nodiscard]] const std::optional<Error>& trouble() const { return m_trouble; }
+
+private:
+    std::optional<Error> m_trouble;
+    fs::path m_part;
+    std::unique_ptr<capture::Recorder> m_recorder;
+    std::unique_ptr<capture::SystemSampler> m_sampler;
+};
+
+/// Parts of this recording; parts of an earlier one that was killed are not touched. The machine samples come last,
+/// because the other parts determine the numbering of the GPUs.
+std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before,
+                                         const fs::path& machine)
+{
+    auto parts = capture::findParts(trace);
+    std::erase_if(parts, [&](const capture::TracePart& part) { return before.contains(part.path); });
+    std::stable_partition(parts.begin(), parts.end(), [&](const auto& part) { return part.path != machine; });
+    return parts;
+}
+
+/// @param trouble the error of this process when writing next to the trace; the command's processes had the same one
+/// @param said notes of the command's processes
+Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble,
+                      const std::vector<Message>& said)
+{
+    if (!said.empty())
+        return makeError<"record.nothing.said", "nothing was recorded: {why}">(Error::Code::NotFound, {}, {},
+                                                                               {{"why", said.front().text}});
+    if (trouble)
+        return {trouble->code,
+                message<"record.nothing.unwritten",
+                        "nothing was recorded, because no part of the trace could be written: {why}">(
+                    {{"why", trouble->what.text}, {"error", trouble->what.id}}),
+                trouble->where, trouble->hint};
+    if (options.after > 0)
+        return makeError<"record.nothing.after", "nothing was recorded after {after}">(
+            Error::Code::NotFound, {},
+            "start recording earlier: by then, the command had ended or no longer used CUDA, NVTX or Python",
+            {{"after", options.after * 1e6, fmt::format("{} s", options.after)}});
+    if (!options.python)
+        return makeError<"record.nothing.no_python", "nothing was recorded: the command and its children used neither "
+                                                     "CUDA nor NVTX, and --no-python excludes Python">(
+            Error::Code::NotFound, {},
+            "Record Python programs without --no-python; statically linked programs cannot be recorded");
+    return makeError<"record.nothing.used", "nothing was recorded: the command and its children used neither CUDA nor "
+                                            "NVTX, nor a Python that loads Stepscope's module">(
+        Error::Code::NotFound, {},
+        "See the messages above, or record a program that uses one of them; do not run Python with -I, -E or -S, and "
+        "note that statically linked programs cannot be recorded");
+}
+
+RecordReport failed(Error error, std::optional<CommandEnd> end = {})
+{
+    return {end, {}, std::move(error)};
+}
+
+/// The directory in which the command ran: the same command in another directory is another program.
+std::string workingDirectory()
+{
+    std::error_code gone;
+    return fs::current_path(gone).string();
+}
+
+/// Creates the trace from the parts that the command's processes have written.
+RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
+                       const CommandEnd& end, const MachineSamples& samples)
+{
+    const auto isMachine = [&](const capture::TracePart& part) { return part.path == samples.part(); };
+    std::vector<fs::path> written;
+    for (const auto& part : newParts(trace, before, samples.part()))
+        written.push_back(part.path);
+    const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
+    const std::vector<Message> said = takeNotes(trace);
+    const auto parts = newParts(trace, before, samples.part());
+    if (parts.empty() || isMachine(parts.front())) {
+        capture::removeParts(parts);
+        return failed(nothingRecorded(options, samples.trouble(), said), end);
+    }
+    std::vector<std::pair<std::string, std::string>> metadata = {
+        {"record.command", runner::commandLine(options.command)},
+        {"record.directory", workingDirectory()},
+        {"record.exit_status", std::to_string(end.shellStatus())},
+        {"capture.level", options.level}};
+    for (auto& fact : profiler::recordingEndMetadata(end.recordingEnd()))
+        metadata.push_back(std::move(fact));
+    auto collected =
+        capture::collectParts(parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said});
+    if (!collected) {
+        Error error = collected.error();
+        error.hint += (error.hint.empty() ? "" : "; ") + std::string("the recording of each process is in ") +
+                      parts.front().path.string() + (parts.size() > 1 ? " and similar files" : "");
+        return failed(std::move(error), end);
+    }
+    for (const auto& part : parts)
+        if (std::find(running.begin(), running.end(), part.path) != running.end())
+            collected->notes.push_back(
+                message<"record.part.still_runs", "process {process} is still running; its trace so far is included">(
+                    {{"process", part.pid}}));
+    capture::removeParts(parts);
+    collected->processes -= isMachine(parts.back()) ? 1 : 0;
+    return {end, std::move(*collected), {}};
+}
+
+/// Locks the trace, so that two recordings cannot mix their parts in one file.
+Result<std::optional<profiler::os::LockFile>> lockTrace(const fs::path& trace)
+{
+    auto lock = profiler::os::LockFile::acquire(trace.string() + ".lock");
+    if (!lock && errno == EAGAIN)
+        return fail<"record.output.busy", "another recording is writing this trace">(
+            Error::Code::Unavailable, trace.string(), "choose another name, or wait until that recording has ended");
+    return lock; // on a file system without locks, recording continues without one
+}
+
+/// The first problem that would prevent the command from running.
+std::optional<Error> launchProblem(const RecordOptions& options)
+{
+    std::error_code ignored;
+    const auto problems = runner::checkLaunch({options.command, fs::current_path(ignored), options.environment});
+    if (problems.empty())
+        return std::nullopt;
+    return Error{problems.front().code, problems.front().what, problems.front().where, problems.front().hint};
+}
+
+/// "train" for `python train.py` and `torchrun -m pkg.train`.
+std::string traceName(const std::vector<std::string>& command)
+{
+    const std::string name = runner::programName(command);
+    const auto word = std::find(command.begin(), command.end(), name);
+    const bool isModule = word != command.begin() && word != command.end() && *std::prev(word) == "-m";
+    if (isModule)
+        return name.substr(name.rfind('.') + 1);
+    return name.empty() ? "recording" : fs::path(name).stem().string();
+}
+
+/// In the working directory: train.sstrace, or train-2.sstrace if that exists.
+fs::path freeName(const std::vector<std::string>& command)
+{
+    const std::string name = traceName(command);
+    std::error_code ignored;
+    fs::path path = name + ".sstrace";
+    for (int number = 2; fs::exists(path, ignored) || fs::exists(path.string() + ".lock", ignored); ++number)
+        path = fmt::format("{}-{}.sstrace", name, number);
+    return path;
+}
+
+RecordReport recorded(const RecordOptions& options)
+{
+    const auto trace = checkedOutput(options.trace);
+    if (!trace)
+        return failed(trace.error());
+    if (auto problem = launchProblem(options))
+        return failed(std::move(*problem));
+    const auto lock = lockTrace(*trace);
+    if (!lock)
+        return failed(lock.error());
+    setEnvironment(options.environment);
+    takeNotes(*trace); // removes notes of an earlier recording that was killed
+    const profiler::TimeRange window = windowOf(options);
+    const auto variables = variablesFor(options, *trace, window);
+    if (!variables)
+        return failed(variables.error());
+    std::set<fs::path> before;
+    for (const auto& part : capture::findParts(*trace))
+        before.insert(part.path);
+    MachineSamples samples;
+    const auto end =
+        runCommand(options.command, *variables, [&](pid_t command) { samples.start(*trace, command, window); });
+    if (!end)
+        return failed(end.error());
+    samples.end();
+    return collected(options, *trace, before, *end, samples);
+}
+
+} // namespace
+
+int record(const RecordOptions& wanted, const Streams& streams)
+{
+    RecordOptions options = wanted;
+    if (options.trace.empty() && !options.command.empty())
+        options.trace = freeName(options.command);
+    if (const auto named = checkTraceName(options.trace, "record"); !named) {
+        streams.err << named.error().message() << '\n';
+        return kWrongUsage;
+    }
+    std::error_code none;
+    if (!options.report.empty() &&
+        fs::weakly_canonical(options.report, none) == fs::weakly_canonical(options.trace, none)) {
+        streams.err << "the report would overwrite the trace (" << options.trace.string() << "): choose another name\n";
+        return kWrongUsage;
+    }
+    return say(recorded(options), options, streams);
+}
+
+} // namespace advisor::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "app/terminal/commands.h"
+#include "app/terminal/recorded_process.h"
+#include "profiler/capture/collect_parts.h"
+#include "profiler/model/result.h"
+
+#include <optional>
+
+namespace advisor::cli {
+
+/// The result of a recording.
+struct RecordReport {
+    std::optional<CommandEnd> end;                      ///< no value: the command was not started
+    std::optional<profiler::capture::Collected> result; ///< no value: there is no trace
+    std::optional<profiler::Error> error;               ///< why there is none
+};
+
+/// Reports the result as requested by the options: as a line on stderr, as JSON on stderr, or as JSON in a file.
+/// @return the exit status: the command's own; kBadInput if nothing was recorded and the command succeeded
+int say(const RecordReport& report, const RecordOptions& options, const Streams& streams);
+
+} // namespace advisor::cli

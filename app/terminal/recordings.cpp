@@ -1,0 +1,51 @@
+#include "app/terminal/recordings.h"
+
+#include "advisor/runner/program_recording.h"
+#include "profiler/formats/format.h"
+
+#include <cstdlib>
+#include <fmt/format.h>
+#include <string>
+
+namespace advisor::cli {
+
+namespace fs = std::filesystem;
+using profiler::Result;
+
+TemporaryFolder::TemporaryFolder()
+{
+    std::string pattern = (fs::temp_directory_path() / "stepscope-tune-XXXXXX").string();
+    if (::mkdtemp(pattern.data()))
+        m_path = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder()
+{
+    std::error_code ignored;
+    if (!m_path.empty())
+        fs::remove_all(m_path, ignored);
+}
+
+Result<std::shared_ptr<const profiler::Trace>>
+Recordings::record(const ProgramSetup& setup, const ProgramVariant& variant, const std::stop_token& stop)
+{
+    if (m_folder.path().empty())
+        return profiler::fail<"recording.no_folder", "No temporary folder could be created">(
+            profiler::Error::Code::NoSpace, fs::temp_directory_path().string(), "set TMPDIR to another folder");
+    const fs::path file = m_folder.path() / fmt::format("{}.sstrace", ++m_count);
+    runner::RecordingPlan plan;
+    plan.command = variant.command;
+    plan.folder = setup.folder;
+    plan.environment = setup.environment;
+    plan.isolation = setup.isolation;
+    plan.files = variant.files;
+    plan.hookChanges = variant.hookChanges;
+    plan.terminal = setup.terminal;
+    plan.log = setup.logs / "recording.log";
+    plan.startPatience = setup.startPatience;
+    if (const auto recorded = runner::recordProgram(plan, file, stop); !recorded)
+        return tl::unexpected(recorded.error());
+    return profiler::formats::openTrace(file);
+}
+
+} // namespace advisor::cli

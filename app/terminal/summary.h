@@ -1,0 +1,67 @@
+#pragma once
+
+#include "profiler/analysis/detailed_analysis.h"
+#include "profiler/analysis/device/device_use.h"
+#include "profiler/analysis/device/transfers.h"
+#include "profiler/analysis/facts.h"
+#include "profiler/analysis/memory/memory_holders.h"
+#include "profiler/analysis/steps/breakdown.h"
+#include "profiler/analysis/steps/ranks.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace advisor::cli {
+
+/// The contents of `summarize`.
+struct Summary {
+    struct Counts {
+        std::int64_t events = 0; ///< entries in the file: slices and everything else
+        std::int64_t kernel = 0, memcpy = 0, memset = 0, runtime = 0, cpuOp = 0, nvtx = 0;
+    };
+    Counts counts;
+    double kernelUs = 0;
+    std::int64_t shortKernels = 0; ///< shorter than 10 µs
+    std::int64_t dataWaits = 0;    ///< waits of the training threads for their loader
+    double dataWaitUs = 0;
+    std::optional<int> workers; ///< number of loader workers; empty: the trace does not show it
+    std::vector<profiler::analysis::Transfer> transfers;
+    std::vector<profiler::analysis::DeviceUse> devices;
+    std::vector<profiler::analysis::Step> steps;
+    profiler::analysis::StepStatistics statistics;
+    /// One rank of several in the trace.
+    struct RankSummary {
+        profiler::analysis::Rank rank;
+        profiler::analysis::StepStatistics statistics;
+        std::vector<profiler::analysis::DeviceUse> devices;
+        profiler::analysis::Breakdown breakdown; ///< breakdown of its steps, over its own devices
+        profiler::analysis::Communication communication;
+    };
+    std::vector<RankSummary> ranks;         ///< by number; empty: the trace contains a single rank
+    std::optional<std::size_t> slowestRank; ///< index of the rank whose steps are `steps` and whose loader is `input`
+    profiler::analysis::Breakdown breakdown;
+    profiler::analysis::InputWait input;
+    profiler::analysis::Communication communication;
+    profiler::analysis::SyncUse sync;
+    std::vector<profiler::analysis::IdleCause> idle;
+    std::vector<profiler::analysis::KernelTotal> topKernels;
+    std::vector<profiler::analysis::MemoryMoment> memory;
+    std::optional<profiler::analysis::DetailedAnalysis> look; ///< only if requested, because it takes longer than
+                                                              ///< everything else
+};
+/// Without the detailed analysis.
+/// @param findSteps called once, on another thread
+Summary summaryOf(const profiler::Trace& trace,
+                  const std::function<std::vector<profiler::analysis::Step>()>& findSteps);
+
+/// The fields of `summarize --json`.
+nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);
+/// The same as text.
+std::string toText(const profiler::Trace& trace, const Summary& summary);
+
+} // namespace advisor::cli

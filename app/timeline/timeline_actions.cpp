@@ -1,0 +1,243 @@
+#include "app/timeline/timeline_actions.h"
+
+#include "app/timeline/timeline_canvas.h"
+
+#include <QAction>
+#include <QActionGroup>
+#include <QKeySequence>
+#include <QMenu>
+#include <vector>
+
+namespace app {
+
+namespace {
+
+using Hand = void (TimelineCanvas::*)();
+
+struct Entry {
+    const char* name;
+    const char* text;
+    std::vector<QKeyCombination> keys;
+    Hand hand;
+};
+
+struct Topic {
+    const char* title;
+    std::vector<Entry> entries;
+};
+
+const std::vector<Topic>& topics()
+{
+    using C = TimelineCanvas;
+    static const std::vector<Topic> all = {
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find"),
+         {{"find",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find name…"),
+           {Qt::CTRL | Qt::Key_F, Qt::Key_Slash},
+           &C::findWanted},
+          {"findNext", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find next"), {Qt::Key_F3}, &C::findNextWanted},
+          {"findPrevious",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find previous"),
+           {Qt::SHIFT | Qt::Key_F3},
+           &C::findPreviousWanted},
+          {"goTo",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to time or step…"),
+           {Qt::CTRL | Qt::Key_G},
+           &C::goToWanted}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move"),
+         {{"zoomIn",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom in"),
+           {Qt::Key_W, Qt::Key_Plus, Qt::Key_Equal},
+           &C::zoomIn},
+          {"zoomOut", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom out"), {Qt::Key_S, Qt::Key_Minus}, &C::zoomOut},
+          {"panLeft", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Earlier"), {Qt::Key_A, Qt::Key_Left}, &C::panLeft},
+          {"panRight", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Later"), {Qt::Key_D, Qt::Key_Right}, &C::panRight},
+          {"scrollUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll up"), {Qt::Key_Up}, &C::scrollUp},
+          {"scrollDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll down"), {Qt::Key_Down}, &C::scrollDown},
+          {"fit", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit selection, or all"), {Qt::Key_F}, &C::fit},
+          {"fitAll", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit all"), {Qt::Key_0}, &C::fitAll},
+          {"zoomToSelected",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom to selection"),
+           {Qt::Key_Return, Qt::Key_Enter},
+           &C::zoomToSelected},
+          {"goToBegin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to start"), {Qt::Key_Home}, &C::goToBegin},
+          {"followEnd",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to end and follow"),
+           {Qt::Key_End},
+           &C::followEnd}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select"),
+         {{"selectNext",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select next slice"),
+           {Qt::Key_Period},
+           &C::selectNext},
+          {"selectPrevious",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select previous slice"),
+           {Qt::Key_Comma},
+           &C::selectPrevious},
+          {"selectOuter",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select parent"),
+           {Qt::SHIFT | Qt::Key_Up},
+           &C::selectOuter},
+          {"selectInner",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select first child"),
+           {Qt::SHIFT | Qt::Key_Down},
+           &C::selectInner},
+          {"selectView", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select visible range"), {Qt::Key_R}, &C::selectView},
+          {"letGo", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Clear marks and selection"), {Qt::Key_Escape}, &C::letGo},
+          {"followFlow",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Follow flow"),
+           {Qt::Key_BracketRight},
+           &C::followFlow},
+          {"followFlowBack",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Follow flow back"),
+           {Qt::Key_BracketLeft},
+           &C::followFlowBack},
+          {"goToOtherPass",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Switch between forward and backward"),
+           {Qt::Key_Backslash},
+           &C::goToOtherPass},
+          {"toggleAllFlows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all visible flows"),
+           {Qt::Key_L},
+           &C::toggleAllFlows}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Marks"),
+         {{"toggleMark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove mark"), {Qt::Key_M}, &C::toggleMark},
+          {"editBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Bookmark with note…"),
+           {Qt::CTRL | Qt::Key_B},
+           &C::editBookmark},
+          {"removeBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Remove bookmark"),
+           {Qt::CTRL | Qt::SHIFT | Qt::Key_B},
+           &C::removeBookmark},
+          {"nextBookmark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Next bookmark"), {Qt::Key_F2}, &C::nextBookmark},
+          {"previousBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Previous bookmark"),
+           {Qt::SHIFT | Qt::Key_F2},
+           &C::previousBookmark}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Tracks"),
+         {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &C::rowUp},
+          {"rowDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track below"), {Qt::CTRL | Qt::Key_Down}, &C::rowDown},
+          {"toggleRow",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Collapse or expand track"),
+           {Qt::Key_Space},
+           &C::toggleRow},
+          {"foldAll",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Collapse all tracks"),
+           {Qt::CTRL | Qt::Key_Left},
+           &C::foldAll},
+          {"unfoldAll",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Expand all tracks"),
+           {Qt::CTRL | Qt::Key_Right},
+           &C::unfoldAll},
+          {"moveRowUp",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move track up"),
+           {Qt::ALT | Qt::Key_Up},
+           &C::moveRowUp},
+          {"moveRowDown",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move track down"),
+           {Qt::ALT | Qt::Key_Down},
+           &C::moveRowDown},
+          {"togglePin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Pin / unpin track"), {Qt::Key_P}, &C::togglePin},
+          {"hideRow", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Hide track"), {Qt::Key_H}, &C::hideRow},
+          {"showAllRows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all hidden tracks"),
+           {Qt::SHIFT | Qt::Key_H},
+           &C::showAllRows},
+          {"resetRows",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Reset track order"),
+           {Qt::CTRL | Qt::ALT | Qt::Key_0},
+           &C::resetRows}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Colours"),
+         {{"colorByKind", QT_TRANSLATE_NOOP("app::TimelineCanvas", "By kind"), {Qt::CTRL | Qt::Key_1}, &C::colorByKind},
+          {"colorByName", QT_TRANSLATE_NOOP("app::TimelineCanvas", "By name"), {Qt::CTRL | Qt::Key_2}, &C::colorByName},
+          {"colorByOp",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "By operation"),
+           {Qt::CTRL | Qt::Key_3},
+           &C::colorByOp}}},
+        {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Images and shortcuts"),
+         {{"copyPicture",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Copy image"),
+           {Qt::CTRL | Qt::Key_C},
+           &C::copyWanted},
+          {"savePicture",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Save image…"),
+           {Qt::CTRL | Qt::SHIFT | Qt::Key_S},
+           &C::saveWanted},
+          {"keys",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Keyboard shortcuts"),
+           {Qt::Key_Question, Qt::Key_F1},
+           &C::keysWanted}}},
+    };
+    return all;
+}
+
+} // namespace
+
+void addTimelineActions(TimelineCanvas& canvas)
+{
+    auto* colors = new QActionGroup(&canvas);
+    for (const Topic& topic : topics())
+        for (const Entry& entry : topic.entries) {
+            auto* action = new QAction(TimelineCanvas::tr(entry.text), &canvas);
+            action->setObjectName(entry.name);
+            QList<QKeySequence> keys;
+            for (const QKeyCombination key : entry.keys)
+                keys.append(QKeySequence(key));
+            action->setShortcuts(keys);
+            // Single-letter shortcuts must not take keys from text fields elsewhere in the window.
+            action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+            QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
+            canvas.addAction(action);
+            if (action->objectName().startsWith(QStringLiteral("colorBy"))) {
+                action->setCheckable(true);
+                action->setChecked(action->objectName() == QStringLiteral("colorByKind"));
+                colors->addAction(action);
+            }
+        }
+    timelineAction(canvas, "toggleAllFlows")->setCheckable(true);
+}
+
+QAction* timelineAction(const TimelineCanvas& canvas, const char* name)
+{
+    return canvas.findChild<QAction*>(QLatin1String(name), Qt::FindDirectChildrenOnly);
+}
+
+QList<QMenu*> timelineMenus(const TimelineCanvas& canvas, QWidget* parent)
+{
+    QList<QMenu*> menus;
+    for (const Topic& topic : topics()) {
+        auto* menu = new QMenu(TimelineCanvas::tr(topic.title), parent);
+        for (const Entry& entry : topic.entries)
+            menu->addAction(timelineAction(canvas, entry.name));
+        menus.append(menu);
+    }
+    return menus;
+}
+
+QList<KeyTopic> timelineKeys(const TimelineCanvas& canvas)
+{
+    using C = TimelineCanvas;
+    QList<KeyTopic> sheet;
+    for (const Topic& topic : topics()) {
+        KeyTopic part{C::tr(topic.title), {}};
+        for (const Entry& entry : topic.entries) {
+            const QAction* action = timelineAction(canvas, entry.name);
+            QStringList keys;
+            for (const QKeySequence& key : action->shortcuts())
+                keys.append(key.toString(QKeySequence::NativeText));
+            part.keys.append({keys.join(QStringLiteral(", ")), action->text().remove(QChar(u'…'))});
+        }
+        sheet.append(part);
+    }
+    sheet.append({C::tr("Mouse and trackpad"),
+                  {{C::tr("Wheel, pinch"), C::tr("Zoom at the pointer")},
+                   {C::tr("Shift+wheel, two fingers"), C::tr("Scroll")},
+                   {C::tr("Drag"), C::tr("Pan")},
+                   {C::tr("Drag on the ruler, Shift+drag"), C::tr("Measure and select a range")},
+                   {C::tr("Click, double click"), C::tr("Select a slice, zoom to it")},
+                   {C::tr("Drag a track's name or lower edge"), C::tr("Move or resize the track")}}});
+    return sheet;
+}
+
+} // namespace app

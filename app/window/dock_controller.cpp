@@ -1,0 +1,164 @@
+#include "app/window/dock_controller.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QDockWidget>
+#include <QMainWindow>
+#include <QMenu>
+#include <QMenuBar>
+#include <QToolBar>
+#include <algorithm>
+#include <utility>
+
+namespace app {
+
+namespace {
+
+template <class T>
+T* nearest(QWidget* widget)
+{
+    for (; widget; widget = widget->parentWidget())
+        if (auto* found = qobject_cast<T*>(widget))
+            return found;
+    return nullptr;
+}
+
+/// True if the dock is not behind another tab.
+bool isSeen(const QDockWidget* dock)
+{
+    return dock->isVisible() && (dock->isFloating() || !dock->visibleRegion().isEmpty());
+}
+
+/// Focuses the view of the dock. An empty view without focusable content passes the focus to its first button or to the
+/// dock.
+void focusInside(QDockWidget* dock, Qt::FocusReason reason)
+{
+    const auto hasIt = [dock] {
+        const QWidget* focus = dock->window()->focusWidget();
+        return focus && dock->isAncestorOf(focus) && focus->isVisible();
+    };
+    dock->widget()->setFocus(reason);
+    if (hasIt())
+        return;
+    for (QWidget* at = dock->nextInFocusChain(); at != dock; at = at->nextInFocusChain())
+        if (dock->isAncestorOf(at) && (at->focusPolicy() & Qt::TabFocus) && at->isEnabled() && at->isVisible()) {
+            at->setFocus(reason);
+            if (hasIt())
+                return;
+        }
+    dock->setFocus(reason);
+}
+
+/// Centred over the window and large enough to read; at its docked position, floating would be hard to notice.
+void placeFloating(QDockWidget* dock, const QRect& window)
+{
+    QRect place(QPoint(), dock->size().expandedTo({window.width() / 2, window.height() / 2}));
+    place.moveCenter(window.center());
+    dock->setGeometry(place);
+}
+
+} // namespace
+
+DockController::DockController(QMainWindow* window, std::function<void()> fallback)
+    : QObject(window), m_window(window), m_fallback(std::move(fallback)), m_float(new QAction(this)),
+      m_close(new QAction(this))
+{
+    m_float->setObjectName("floatPanel");
+    m_float->setShortcut(Qt::CTRL | Qt::SHIFT | Qt::Key_D);
+    m_close->setObjectName("closePanel");
+    m_close->setShortcut(Qt::CTRL | Qt::Key_W);
+    connect(m_float, &QAction::triggered, this, &DockController::toggleFloating);
+    connect(m_close, &QAction::triggered, this, &DockController::closeCurrent);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) { follow(now); });
+    showState();
+}
+
+void DockController::addTo(QMenu* menu, const std::vector<QDockWidget*>& docks)
+{
+    for (QDockWidget* dock : docks) {
+        QAction* shown = dock->toggleViewAction();
+        menu->addAction(shown);
+        connect(shown, &QAction::triggered, this, [this, dock](bool on) {
+            if (on)
+                reveal(dock);
+            else if (dock == m_current)
+                m_fallback();
+        });
+        connect(dock, &QDockWidget::topLevelChanged, this, &DockController::showState);
+        connect(dock, &QDockWidget::visibilityChanged, this, &DockController::showState);
+    }
+    menu->addSeparator();
+    menu->addActions({m_float, m_close});
+}
+
+void DockController::reveal(QDockWidget* dock)
+{
+    dock->show();
+    dock->raise();
+    if (dock->isFloating())
+        dock->activateWindow();
+    focusInside(dock, Qt::ShortcutFocusReason);
+}
+
+void DockController::follow(QWidget* focus)
+{
+    // Actions in menus and the toolbar apply to the previously focused panel.
+    if (!focus || nearest<QMenuBar>(focus) || nearest<QMenu>(focus) || nearest<QToolBar>(focus))
+        return;
+    auto* dock = nearest<QDockWidget>(focus);
+    m_current = dock && dock->parentWidget() == m_window ? dock : nullptr;
+    showState();
+}
+
+void DockController::showState()
+{
+    const bool any = m_current && !m_current->isHidden();
+    const QString name = any ? QString(m_current->windowTitle()).replace('&', "&&") : QString();
+    m_float->setEnabled(any);
+    m_float->setText(!any                      ? tr("&Float the focused panel")
+                     : m_current->isFloating() ? tr("&Dock %1").arg(name)
+                                               : tr("&Float %1").arg(name));
+    m_close->setEnabled(any);
+    m_close->setText(any ? tr("&Close %1").arg(name) : tr("&Close the focused panel"));
+}
+
+void DockController::toggleFloating()
+{
+    if (!m_current)
+        return;
+    QDockWidget* dock = m_current;
+    QWidget* had = dock->focusWidget();
+    const QRect docked(dock->mapToGlobal(QPoint()), dock->size());
+    dock->setFloating(!dock->isFloating());
+    if (!dock->isFloating())
+        m_window->activateWindow();
+    else if (dock->geometry().topLeft() == docked.topLeft()) // otherwise it was floating and is docked again
+        placeFloating(dock, m_window->geometry());
+    reveal(dock);
+    if (had && dock->isAncestorOf(had) && had->isVisible())
+        had->setFocus(Qt::OtherFocusReason);
+}
+
+void DockController::closeCurrent()
+{
+    if (!m_current)
+        return;
+    QDockWidget* dock = std::exchange(m_current, nullptr);
+    const QList<QDockWidget*> beside = dock->isFloating() ? QList<QDockWidget*>() : m_window->tabifiedDockWidgets(dock);
+    dock->close();
+    // The dock whose tab is now in front takes the focus, after pending layout events.
+    m_window->activateWindow();
+    QMetaObject::invokeMethod(
+        this,
+        [this, beside] {
+            const auto next = std::find_if(beside.begin(), beside.end(), isSeen);
+            if (next != beside.end())
+                focusInside(*next, Qt::OtherFocusReason);
+            else
+                m_fallback();
+            showState();
+        },
+        Qt::QueuedConnection);
+}
+
+} // namespace app

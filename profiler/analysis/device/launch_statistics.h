@@ -1,0 +1,53 @@
+#pragma once
+
+#include "profiler/analysis/device/launched_work.h"
+#include "profiler/analysis/steps/steady_state_steps.h"
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace profiler::analysis {
+
+/// How the host launched the work of a device, in the steady-state steps, or in the whole trace if there are none; from
+/// the device's first launch to the end of its last work.
+struct DeviceLaunches {
+    DeviceId id;
+    std::int64_t work = 0;      ///< kernels, copies and memsets
+    std::int64_t linked = 0;    ///< number of those with a recorded call
+    std::int64_t launches = 0;  ///< calls that launched work; the launch of a CUDA graph counts once
+    double launchesPerStep = 0; ///< without steps: the total count
+    double callUs = 0;          ///< median duration of calls that launch kernels
+    double callUsP99 = 0;       ///< the 99th percentile
+    double delayUs = 0;         ///< launch-to-start latency: median from the start of a call to its first work
+    double delayUsP95 = 0;      ///< the 95th percentile
+    std::int64_t backwards = 0; ///< work that starts before its call by the trace's clocks; not in the latency
+    Nanoseconds time{};         ///< duration of the observed time
+    double meanDepth = 0;       ///< time average of the queue depth: work that was launched but had not started
+    std::int64_t maxDepth = 0;
+    double queueAtStart = 0;    ///< mean number of other queued operations when work started
+    double emptyShare = 0;      ///< share of the time with nothing queued or running: the device waits for the host
+    double foundEmptyShare = 0; ///< share of launches that found nothing queued or running (launch-bound)
+
+    /// Share of its work with a recorded call, [0, 1].
+    [[nodiscard]] double linkedShare() const
+    {
+        return work > 0 ? static_cast<double>(linked) / static_cast<double>(work) : 0;
+    }
+};
+
+/// Statistics of the launch queue. As in the queue length of Holistic Trace Analysis, a launch increments the depth
+/// when its call starts and decrements it when its work starts. Work without a known call counts as launched when it
+/// starts: this underestimates the queue depth, but never overestimates the time without work.
+struct LaunchStatistics {
+    std::vector<DeviceLaunches> devices; ///< by id; only devices with recorded calls
+    bool anyWork = false;                ///< any device has work
+    std::string cannotTell;              ///< the reason why there are no devices; empty if there are
+};
+/// O(n log n) in device work and calls.
+/// @param stop  checked periodically; after a stop, the result is meaningless
+LaunchStatistics launchStatistics(const Trace& trace, const LaunchCalls& calls, const AnalysedPart& part,
+                                  const std::stop_token& stop = {});
+
+} // namespace profiler::analysis

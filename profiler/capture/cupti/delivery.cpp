@@ -1,0 +1,269 @@
+#include "profiler/capture/cupti/delivery.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+#include <utility>
+
+namespace profiler::capture {
+
+namespace {
+
+constexpr std::size_t kRememberedCalls = 1 << 15;
+constexpr std::size_t kInHand = 1 << 12;
+
+/// External correlation id of each call that has one.
+std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords& records)
+{
+    std::unordered_map<std::uint32_t, std::uint32_t> ids;
+    for (const CuptiRecords::ExternalId& external : records.externals)
+        ids[external.correlation] = static_cast<std::uint32_t>(external.external);
+    return ids;
+}
+
+/// Drops the oldest entries if too many are waiting.
+template <class Waiting>
+void bound(std::vector<Waiting>& waiting)
+{
+    if (waiting.size() > kInHand)
+        waiting.erase(waiting.begin(), waiting.end() - kInHand);
+}
+
+} // namespace
+
+void CuptiDelivery::deliver(const CuptiRecords& records)
+{
+    deliverDevices(records);
+    deliverWork(records);
+    deliverHost(withoutRepeats(records.host, externalIds(records)), records);
+    deliverEdges(records);
+    deliverMemory(records);
+    bound(m_waits);
+    bound(m_streamWaits);
+    for (; m_markers.size() > kInHand; m_markers.erase(m_markers.begin())) // ids increase, so this is the oldest
+        m_recorder.countLoss(0, 1);
+    // Only kinds that were enabled arrive, so a record of an unknown kind is a lost record.
+    if (records.damaged + records.unknown > 0)
+        m_recorder.countLoss(records.damaged + records.unknown, 0);
+}
+
+void CuptiDelivery::deliverDevices(const CuptiRecords& records)
+{
+    for (const CuptiRecords::Device& device : records.devices)
+        if (m_devices.try_emplace(device.id, device.uuid).second) {
+            m_recorder.addDevice(device.id, device.name, device.uuid,
+                                 {device.computeMajor, device.computeMinor, device.memoryBytes});
+            if (device.mig)
+                m_recorder.setMetadata("gpu." + std::to_string(device.id.value) + ".mig", "true");
+        }
+    for (const CuptiRecords::Context& context : records.contexts)
+        m_recorder.setMetadata("gpu." + std::to_string(context.device.value) + ".default_stream",
+                               std::to_string(context.defaultStream.value));
+}
+
+void CuptiDelivery::deliverWork(const CuptiRecords& records)
+{
+    std::map<std::pair<DeviceId, StreamId>, std::vector<wire::EventRecord>> streams;
+    std::pair<DeviceId, StreamId> last;
+    std::vector<wire::EventRecord>* batch = nullptr; // usually the stream is the same as for the previous work
+    for (const CuptiRecords::DeviceWork& work : records.work) {
+        const std::pair stream(work.device, work.stream);
+        if (!batch || stream != last) {
+            batch = &streams[stream];
+            last = stream;
+        }
+        batch->push_back(work.event);
+        batch->push_back(std::bit_cast<wire::EventRecord>(work.extra));
+    }
+    for (const auto& [stream, work] : streams)
+        m_recorder.addBatch(m_recorder.streamTrack(stream.first, stream.second), work);
+}
+
+std::uint32_t CuptiDelivery::trackOf(std::int64_t tid)
+{
+    return tid != 0 ? m_recorder.threadTrack(tid) : m_recorder.namedTrack("CUDA overheads", TrackKind::Thread);
+}
+
+/// A runtime call launches, copies and waits through a driver call inside it, and both have the kernel's correlation
+/// id. Two slices would be counted as two calls. Therefore, a driver call that does the same work is dropped, and any
+/// other inner call loses its correlation id. Records of one thread arrive in the order in which the calls return, so
+/// the runtime call comes later; if it is in the next buffer, the driver call is held back until then.
+std::vector<CuptiRecords::HostSlice> CuptiDelivery::withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
+                                                                   const ExternalIds& externals)
+{
+    std::vector<CuptiRecords::HostSlice> calls = std::exchange(m_lastCalls, {});
+    const auto held = static_cast<std::ptrdiff_t>(calls.size());
+    calls.insert(calls.end(), host.begin(), host.end());
+    // Both records of a call (call and external correlation) are in one buffer, because CUPTI writes them in
+    // succession.
+    for (auto call = calls.begin() + held; call != calls.end(); ++call)
+        if (const auto external = externals.find(static_cast<std::uint32_t>(call->event.link));
+            external != externals.end() && call->event.kind != ActivityKind::Overhead)
+            call->event.bytes = external->second;
+    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> runtime; // by correlation id
+    std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> last;    // by thread
+    for (const CuptiRecords::HostSlice& call : calls) {
+        if (call.event.kind == ActivityKind::CudaRuntime)
+            runtime[call.event.link] = &call;
+        if (call.event.kind != ActivityKind::Overhead)
+            last[call.tid] = &call;
+    }
+    std::vector<CuptiRecords::HostSlice> kept;
+    for (CuptiRecords::HostSlice& call : calls) {
+        if (call.event.kind == ActivityKind::CudaDriver) {
+            const auto around = runtime.find(call.event.link);
+            if (around != runtime.end() && around->second->tid == call.tid &&
+                around->second->event.begin <= call.event.begin && call.event.end <= around->second->event.end) {
+                if (call.isDriverWork)
+                    continue;
+                call.event.link = 0;
+            } else if (last[call.tid] == &call) {
+                m_lastCalls.push_back(call);
+                continue;
+            }
+        }
+        kept.push_back(call);
+    }
+    return kept;
+}
+
+void CuptiDelivery::deliverHost(const std::vector<CuptiRecords::HostSlice>& calls, const CuptiRecords& records)
+{
+    remember(calls);
+    Threads threads;
+    for (const CuptiRecords::HostSlice& slice : calls)
+        threads[slice.tid].push_back(slice.event);
+    deliverWaits(records, threads);
+    deliverMarkers(records, threads);
+    for (const auto& [tid, batch] : threads)
+        m_recorder.addBatch(trackOf(tid), batch);
+}
+
+void CuptiDelivery::deliverWaits(const CuptiRecords& records, Threads& threads)
+{
+    m_waits.insert(m_waits.end(), records.waits.begin(), records.waits.end());
+    std::erase_if(m_waits, [&](const CuptiRecords::HostWait& wait) {
+        const Call* const call = callOf(wait.correlation);
+        if (call)
+            threads[call->tid].push_back(wait.event);
+        return call != nullptr;
+    });
+}
+
+/// A stream that waits for an event waits for all work launched before the event was recorded: draw an arrow from the
+/// call that recorded the event to the call that made the stream wait.
+void CuptiDelivery::deliverEdges(const CuptiRecords& records)
+{
+    for (const CuptiRecords::CudaEvent& event : records.events)
+        m_recorded[event.sync != 0 ? event.sync : event.event] = event.correlation;
+    while (m_recorded.size() > kRememberedCalls)
+        m_recorded.erase(m_recorded.begin()); // ids increase, so this is the oldest
+    m_streamWaits.insert(m_streamWaits.end(), records.streamWaits.begin(), records.streamWaits.end());
+    std::erase_if(m_streamWaits, [&](const CuptiRecords::StreamWait& wait) {
+        const auto recorded = m_recorded.find(wait.sync != 0 ? wait.sync : wait.event);
+        const Call* const from = recorded != m_recorded.end() ? callOf(recorded->second) : nullptr;
+        const Call* const to = callOf(wait.correlation);
+        if (!from || !to)
+            return false;
+        wire::EventRecord flow{};
+        flow.type = wire::EventType::Flow;
+        flow.name = to->track;
+        flow.begin = from->begin;
+        flow.end = to->begin;
+        m_recorder.addBatch(from->track, {&flow, 1});
+        return true;
+    });
+}
+
+void CuptiDelivery::deliverMarkers(const CuptiRecords& records, Threads& threads)
+{
+    using What = CuptiRecords::Marker::What;
+    for (const CuptiRecords::Marker& marker : records.markers) {
+        if (marker.what == What::Start) {
+            m_markers[marker.id] = marker;
+            continue;
+        }
+        CuptiRecords::Marker begin = marker;
+        if (marker.what == What::End) {
+            const auto started = m_markers.find(marker.id);
+            if (started == m_markers.end()) {
+                m_recorder.countLoss(0, 1);
+                continue;
+            }
+            begin = started->second;
+            m_markers.erase(started);
+        }
+        wire::EventRecord event{};
+        event.type = wire::EventType::Slice;
+        event.kind = ActivityKind::Nvtx;
+        event.depth = 255;
+        event.name = begin.name;
+        event.begin = begin.time;
+        event.end = std::max(begin.time, marker.time);
+        threads[begin.tid].push_back(event);
+    }
+}
+
+void CuptiDelivery::sample(std::string_view counter, std::int64_t time, double value)
+{
+    const std::uint32_t track = m_recorder.addCounter(counter, "bytes");
+    wire::EventRecord event{};
+    event.type = wire::EventType::Counter;
+    event.name = track;
+    event.begin = time;
+    event.link = std::bit_cast<std::int64_t>(value);
+    m_recorder.addBatch(track, {&event, 1});
+}
+
+void CuptiDelivery::deliverMemory(const CuptiRecords& records)
+{
+    for (const CuptiRecords::Allocation& allocation : records.allocations) {
+        Held& held = m_held[allocation.device];
+        std::int64_t& bytes = allocation.managed ? held.managed : held.device;
+        bytes = std::max<std::int64_t>(0, bytes + allocation.bytes); // may free memory that was allocated before the
+                                                                     // recording
+        const std::string gpu = "GPU " + std::to_string(allocation.device.value);
+        sample(gpu + (allocation.managed ? " managed memory" : " memory taken"), allocation.time,
+               static_cast<double>(bytes));
+    }
+    for (const CuptiRecords::Pool& pool : records.pools) {
+        const std::string gpu = "GPU " + std::to_string(pool.device.value);
+        sample(gpu + " memory pool", pool.time, static_cast<double>(pool.bytes));
+        sample(gpu + " memory pool in use", pool.time, static_cast<double>(pool.used));
+    }
+}
+
+void CuptiDelivery::end()
+{
+    // No arrow for an event that was recorded before the recording started, or in another process; this is not a loss.
+    // Nor is a wait without a call: CUPTI reports each query that found its work done as a wait, and queries are not
+    // recorded.
+    deliverHost(std::exchange(m_lastCalls, {}), {});
+    if (!m_markers.empty())
+        m_recorder.countLoss(0, m_markers.size());
+    m_waits.clear();
+    m_streamWaits.clear();
+    m_markers.clear();
+}
+
+void CuptiDelivery::remember(const std::vector<CuptiRecords::HostSlice>& calls)
+{
+    for (const CuptiRecords::HostSlice& slice : calls)
+        if (slice.event.kind != ActivityKind::Overhead && slice.event.link != 0)
+            m_calls.insert_or_assign(static_cast<std::uint32_t>(slice.event.link),
+                                     Call{slice.tid, slice.event.begin, trackOf(slice.tid)});
+    if (m_calls.size() > kRememberedCalls) {
+        m_olderCalls = std::move(m_calls);
+        m_calls.clear();
+    }
+}
+
+const CuptiDelivery::Call* CuptiDelivery::callOf(std::uint32_t correlation) const
+{
+    for (const Calls* calls : {&m_calls, &m_olderCalls})
+        if (const auto known = calls->find(correlation); known != calls->end())
+            return &known->second;
+    return nullptr;
+}
+
+} // namespace profiler::capture

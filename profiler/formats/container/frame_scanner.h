@@ -1,0 +1,81 @@
+#pragma once
+
+#include "profiler/formats/container/records.h"
+#include "profiler/model/result.h"
+#include "profiler/os/file_lock.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace profiler::wire {
+
+/// A regular file, open for reading with pread. If the file shrinks, reads are short instead of causing SIGBUS.
+class InputFile {
+public:
+    /// Returns an Error with the reason if the file cannot be read. Rejects devices and pipes.
+    static Result<InputFile> open(const std::filesystem::path& path);
+    InputFile(InputFile&& other) noexcept;
+    InputFile& operator=(InputFile&& other) = delete;
+    ~InputFile();
+
+    [[nodiscard]] Result<std::uint64_t> size() const;
+    /// Returns the number of bytes read, which is smaller than requested only at the end of the file.
+    Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) const;
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+    /// Whether a writer holds the lock on the file and is therefore alive.
+    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor); }
+
+private:
+    InputFile(int descriptor, std::filesystem::path path);
+    int m_descriptor;
+    std::filesystem::path m_path;
+};
+
+/// The next item in a trace file.
+struct Scanned {
+    enum class What {
+        Nothing, ///< no complete frame yet
+        Frame,
+        Damage, ///< bytes that are not a frame, followed by a complete frame or the end of the file
+    };
+    What what = What::Nothing;
+    std::uint64_t offset = 0, bytes = 0; ///< Frame, Damage
+    FrameHeader header{};                ///< Frame
+    std::span<const std::byte> payload;  ///< Frame; valid until the next call
+};
+
+/// Finds complete frames in a file that may grow, be truncated, or be damaged.
+class FrameScanner {
+public:
+    /// @param offset  of the first frame
+    FrameScanner(InputFile file, std::uint64_t offset);
+
+    /// Updates the size of the file; incomplete frames are read again. Fails if the file is shorter than what has been
+    /// read.
+    Result<void> refresh();
+    /// Consumes and returns the next frame; damage before it is reported once. While a file grows, waits for the rest
+    /// of what may be a frame. `last` means that no more data will come.
+    Result<Scanned> next(bool last);
+
+    [[nodiscard]] const InputFile& file() const { return m_file; }
+    [[nodiscard]] std::uint64_t offset() const { return m_offset; } ///< position of the next frame
+    [[nodiscard]] std::uint64_t size() const { return m_size; }     ///< size of the file at the last refresh()
+
+private:
+    /// @return the bytes; fewer at the end of the file
+    Result<std::span<const std::byte>> load(std::uint64_t offset, std::size_t bytes);
+    Result<std::optional<Scanned>> frameAt(std::uint64_t offset);
+    Result<std::optional<std::uint64_t>> findFrame(std::uint64_t from);
+
+    InputFile m_file;
+    std::uint64_t m_offset, m_size = 0;
+    std::vector<std::byte> m_buffer;
+    std::uint64_t m_bufferAt = 0;
+    std::uint64_t m_hashed = 0; ///< bytes hashed since refresh()
+};
+
+} // namespace profiler::wire

@@ -1,0 +1,163 @@
+#include "profiler/formats/container/frame_writer.h"
+
+#include "profiler/formats/container/file_error.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/own_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <string>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace profiler::wire {
+
+struct FrameWriter::State {
+    std::filesystem::path path;
+    std::filesystem::path temporary; ///< set until the file has its final name
+    OwnFile file;
+    std::uint64_t written = 0; ///< bytes of complete frames
+    std::uint32_t sequence = 0;
+    bool broken = false; ///< an incomplete frame could not be removed; data after it would be unreadable
+
+    ~State();
+    /// The current name of the file.
+    [[nodiscard]] const std::filesystem::path& name() const { return temporary.empty() ? path : temporary; }
+    int writeAll(std::span<const std::byte> head, std::span<const std::byte> body);
+    void cutOff();
+};
+
+FrameWriter::State::~State()
+{
+    if (!temporary.empty())
+        unlink(temporary.c_str());
+}
+
+/// @return 0, or errno with the file unchanged. Errors of open(2): the file was closed and cannot be reopened.
+int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<const std::byte> body)
+{
+    const int number = file.number(name());
+    if (number < 0)
+        return errno;
+    std::size_t done = 0;
+    const std::size_t all = head.size() + body.size();
+    while (done < all) {
+        const auto first = head.subspan(std::min(done, head.size()));
+        const auto second = body.subspan(done > head.size() ? done - head.size() : 0);
+        const iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
+                               {const_cast<std::byte*>(second.data()), second.size()}};
+        const ssize_t count = writev(number, parts, 2);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0) {
+            const int error = count < 0 ? errno : ENOSPC;
+            cutOff();
+            return error;
+        }
+        done += static_cast<std::size_t>(count);
+    }
+    written += all;
+    return 0;
+}
+
+void FrameWriter::State::cutOff()
+{
+    const int number = file.number(name());
+    int failed = number < 0 ? -1 : 0;
+    while (number >= 0 && (failed = ftruncate(number, static_cast<off_t>(written))) != 0 && errno == EINTR)
+        continue;
+    broken = failed != 0;
+}
+
+FrameWriter::FrameWriter() : m(std::make_unique<State>()) {}
+FrameWriter::~FrameWriter() = default;
+
+namespace {
+
+/// Renames a file. @return 0, or errno
+int giveName(const std::filesystem::path& from, const std::filesystem::path& to, bool replace)
+{
+    if (replace)
+        return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    // If the file system lacks that flag: creates a second link, whose name must be new, and removes the first.
+    if (link(from.c_str(), to.c_str()) != 0)
+        return errno;
+    unlink(from.c_str());
+    return 0;
+}
+
+} // namespace
+
+Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::path& path, std::uint64_t runId,
+                                                         bool replace)
+{
+    const auto failed = [&](int number) {
+        return tl::unexpected(fileError<"trace.make", "cannot create the trace file: {why}">(number, path));
+    };
+    // rename() would fail on a folder of that name only after the file was created, so this is checked first.
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+        return failed(EISDIR);
+    std::unique_ptr<FrameWriter> writer(new FrameWriter);
+    State& state = *writer->m;
+    state.path = path;
+    auto temporary = path;
+    temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId) + ".new";
+    if (!state.file.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
+        return failed(errno);
+    state.temporary = temporary;
+    state.file.lock();
+    const FileHeader header = makeFileHeader(getpid(), runId);
+    if (const int number = state.writeAll(std::as_bytes(std::span(&header, 1)), {}))
+        return failed(number);
+    if (const int number = giveName(temporary, path, replace))
+        return failed(number);
+    state.temporary.clear();
+    return writer;
+}
+
+Result<void> FrameWriter::write(FrameType type, std::span<const std::byte> payload)
+{
+    if (payload.size() > kMaxPayloadBytes)
+        return fail<"trace.frame_size", "a frame of {bytes} bytes exceeds the size limit of the trace format">(
+            Error::Code::Invalid, m->path.string(), {}, {{"bytes", payload.size()}});
+    if (m->broken)
+        m->cutOff();
+    if (m->broken)
+        return fail<"trace.broken_end", "the end of the trace file could not be repaired after a failed write">(
+            Error::Code::Io, m->path.string(), "check the disk; the data written before is readable");
+    // Writing to a deleted file succeeds, but the data would be lost.
+    if (m->file.number(m->path) >= 0 && m->file.isDeleted())
+        return fail<"trace.deleted", "the trace file was deleted during the recording">(
+            Error::Code::NotFound, m->path.string(),
+            "record again, and do not delete files of the recording while it runs");
+    const FrameHeader header = makeFrameHeader(type, m->sequence, payload);
+    if (const int number = m->writeAll(std::as_bytes(std::span(&header, 1)), payload))
+        return tl::unexpected(fileError<"trace.write", "cannot write the trace: {why}">(number, m->path));
+    ++m->sequence;
+    return {};
+}
+
+void FrameWriter::keepOpen()
+{
+    static_cast<void>(m->file.number(m->path));
+}
+
+void FrameWriter::close()
+{
+    m->file.close();
+}
+
+std::uint64_t FrameWriter::bytesWritten() const
+{
+    return m->written;
+}
+
+} // namespace profiler::wire

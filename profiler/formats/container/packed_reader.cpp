@@ -1,0 +1,412 @@
+#include "profiler/formats/container/packed_reader.h"
+
+#include "profiler/formats/container/meta_codec.h"
+#include "profiler/formats/container/packed_blocks.h"
+#include "profiler/formats/container/packed_details.h"
+#include "profiler/formats/container/packed_samples.h"
+#include "profiler/formats/container/section_search.h"
+#include "profiler/formats/container/spill_file.h"
+#include "profiler/model/number_text.h"
+#include "profiler/model/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <fmt/core.h>
+#include <map>
+#include <thread>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+constexpr std::size_t kMaxNotes = 20;
+constexpr std::uint64_t kBytesASlice = 40; ///< in memory; an upper bound for most traces
+
+Result<FileHeader> readHeader(const SectionFile& file)
+{
+    const std::string path = file.path().string();
+    FileHeader header{};
+    if (file.size() == 0)
+        return fail<"trace.empty", "the trace file is empty">(Error::Code::Malformed, path);
+    if (file.size() < sizeof header)
+        return fail<"trace.short_header", "the trace file ends within its header">(Error::Code::Malformed, path);
+    if (auto read = file.readAt(0, std::as_writable_bytes(std::span{&header, 1})); !read)
+        return tl::unexpected(read.error());
+    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
+        return fail<"trace.not_packed", "this is not a packed Stepscope trace">(Error::Code::Malformed, path);
+    if (header.version > kVersion)
+        return fail<"trace.newer_packed",
+                    "the trace has version {version} of the packed format; this program reads up to {most}">(
+            Error::Code::Unsupported, path, "open it with a newer version of Stepscope",
+            {{"version", header.version}, {"most", kVersion}});
+    if (header.checksum != headerChecksum(header) || header.version == 0 || header.headerBytes < sizeof header)
+        return fail<"trace.bad_header", "the header of the trace file is damaged">(Error::Code::Malformed, path);
+    return header;
+}
+
+class Reading {
+public:
+    Reading(std::shared_ptr<const SectionFile> file, const UnpackOptions& options)
+        : m_file(std::move(file)), m_options(options),
+          m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
+    {
+    }
+    Result<std::shared_ptr<const Trace>> read();
+
+private:
+    Result<void> readMeta();
+    bool readOverview();
+    void readDetailsIndex();
+    void findDetails(std::uint64_t end);
+    void takeDetails(std::uint64_t offset);
+    void setDetails();
+    void scanBlocks(std::uint64_t offset);
+    void setOnDemand();
+    bool decodeAll();
+    bool checkAll();
+    bool eachBlock(const std::function<void(std::size_t)>& work);
+    void leaveOutDamaged();
+    void addFlows();
+    void note(Message text);
+    [[nodiscard]] std::uint64_t budget() const;
+
+    std::shared_ptr<const SectionFile> m_file;
+    const UnpackOptions& m_options;
+    unsigned m_threads;
+    FileHeader m_header{};
+    std::uint64_t m_metaEnd = 0; ///< end of the first Meta section
+    TraceBuilder m_builder;
+    DecodedMeta m_meta;
+    std::vector<BlockEntry> m_entries;
+    std::vector<DetailsEntry> m_details;
+    std::vector<std::shared_ptr<const TrackBlock>> m_blocks; ///< by entry; empty: not decoded
+    std::vector<std::string> m_faults;                       ///< by entry; empty: no fault
+    /// By track: maps the first ordinal of an entry in the file to its current first ordinal and its number of slices.
+    std::vector<std::map<std::uint32_t, std::pair<std::uint32_t, std::uint32_t>>> m_moved;
+    std::size_t m_notes = 0;
+};
+
+void Reading::note(Message text)
+{
+    CaptureStats& stats = m_builder.captureStats();
+    if (++m_notes <= kMaxNotes)
+        stats.notes.push_back(std::move(text));
+    else if (m_notes == kMaxNotes + 1)
+        stats.notes.push_back(message<"trace.more_notes", "and more notes like these">());
+}
+
+std::uint64_t Reading::budget() const
+{
+    return m_options.memoryBudget > 0 ? m_options.memoryBudget : shareOfMemory();
+}
+
+Result<void> Reading::readMeta()
+{
+    auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
+    std::uint64_t at = m_header.headerBytes;
+    if (!raw && raw.error().code == Error::Code::Malformed) {
+        at = findSection(*m_file, at, SectionType::Meta, m_options.stop);
+        if (at < m_file->size())
+            raw = m_file->read(at, SectionType::Meta);
+    }
+    if (raw)
+        m_meta = decodeMeta(*raw, m_header.version, m_builder);
+    if (!m_meta.good)
+        return tl::unexpected(
+            Error{.code = raw ? Error::Code::Malformed : raw.error().code,
+                  .what = raw ? message<"trace.bad_names", "the names and tracks of the trace are damaged">()
+                              : raw.error().what,
+                  .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
+                  .hint = "convert the trace that it was saved from again"});
+    const auto header = m_file->headerAt(at); // of the copy, which has the same length
+    m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
+    if (at != m_header.headerBytes)
+        note(message<"trace.names_copy",
+                     "the names and tracks at byte {byte} are damaged; their copy at byte {copy} was used">(
+            {{"byte", m_header.headerBytes}, {"copy", at}}));
+    return {};
+}
+
+bool Reading::readOverview()
+{
+    if (m_header.overviewOffset == 0)
+        return false;
+    const auto raw = m_file->read(m_header.overviewOffset, SectionType::Overview);
+    auto entries =
+        raw ? decodeOverview(*raw, m_meta.limits.tracks, m_meta.limits.strings, m_header.version) : std::nullopt;
+    if (entries)
+        m_entries = std::move(*entries);
+    return entries.has_value();
+}
+
+/// The index follows the overview if the file has details.
+void Reading::readDetailsIndex()
+{
+    const auto overview = m_file->headerAt(m_header.overviewOffset);
+    const std::uint64_t offset =
+        m_header.overviewOffset + sizeof(SectionHeader) + (overview ? overview->packedBytes : 0);
+    if (!overview || offset >= m_header.fileBytes)
+        return;
+    const auto raw = m_file->read(offset, SectionType::DetailsIndex);
+    auto index = raw ? decodeDetailsIndex(*raw) : std::nullopt;
+    if (!index) {
+        m_builder.captureStats().cut = true;
+        note(message<"trace.bad_index",
+                     "the index of slice details at byte {byte} is missing or damaged; only the details that could "
+                     "be found are available">({{"byte", offset}}));
+        findDetails(m_header.overviewOffset);
+        return;
+    }
+    m_details = std::move(index->entries);
+    if (index->unread > 0)
+        note(message<"trace.unread_details",
+                     "the details of {count} slices could not be read when this copy was made: {why}">(
+            {{"count", index->unread, countText(index->unread)}, {"why", index->whyUnread}}));
+}
+
+/// Finds Details sections one after the other, as far as they are intact.
+void Reading::findDetails(std::uint64_t end)
+{
+    for (std::uint64_t offset = m_metaEnd; offset < end && !m_options.stop.stop_requested();) {
+        const auto header = m_file->headerAt(offset);
+        if (!header)
+            break;
+        if (header->type == SectionType::Details)
+            takeDetails(offset);
+        offset += sizeof(SectionHeader) + header->packedBytes;
+    }
+}
+
+void Reading::takeDetails(std::uint64_t offset)
+{
+    const auto raw = m_file->read(offset, SectionType::Details);
+    const auto head = raw ? headOfDetails(*raw) : std::nullopt;
+    if (head && (m_details.empty() || head->first > m_details.back().first))
+        m_details.push_back({head->first, offset});
+}
+
+void Reading::setDetails()
+{
+    if (!m_details.empty())
+        m_builder.setArgSource(std::make_shared<PackedDetails>(m_file, m_details));
+}
+
+/// Finds blocks one after the other and skips damaged bytes.
+void Reading::scanBlocks(std::uint64_t offset)
+{
+    SectionSearch search(*m_file);
+    std::uint64_t damagedFrom = 0;
+    std::uint64_t slices = 0;
+    while (offset < m_file->size() && !m_options.stop.stop_requested()) {
+        const auto header = m_file->headerAt(offset);
+        if (!header) {
+            damagedFrom = damagedFrom == 0 ? offset : damagedFrom;
+            offset = search.next(offset + 1); // sections can start at any byte
+            continue;
+        }
+        if (damagedFrom != 0)
+            note(message<"trace.damaged", "{bytes} damaged bytes at byte {byte} were skipped">(
+                {{"bytes", offset - damagedFrom, countText(offset - damagedFrom)}, {"byte", damagedFrom}}));
+        damagedFrom = 0;
+        if (header->type == SectionType::Block) {
+            const auto raw = m_file->read(offset, SectionType::Block);
+            const BlockHead head = raw ? headOfBlock(*raw).value_or(BlockHead{}) : BlockHead{};
+            slices += head.count;
+            if (slices * kBytesASlice > budget()) {
+                note(message<"trace.too_many_slices",
+                             "from byte {byte} on the file has more slices than there is memory for">(
+                    {{"byte", offset}}));
+                break;
+            }
+            if (head.count > 0 && head.track < m_meta.limits.tracks)
+                m_entries.push_back({head.track, offset, head.count, head.firstOrdinal, {}});
+            else
+                note(message<"trace.bad_block_left_out", "the damaged block at byte {byte} was skipped">(
+                    {{"byte", offset}}));
+        }
+        if (header->type == SectionType::Details)
+            takeDetails(offset);
+        offset += sizeof(SectionHeader) + header->packedBytes;
+    }
+    if (damagedFrom != 0)
+        note(message<"trace.cut_block", "the last {bytes} bytes, from byte {byte}, are not a complete block">(
+            {{"bytes", m_file->size() - damagedFrom, countText(m_file->size() - damagedFrom)}, {"byte", damagedFrom}}));
+    std::stable_sort(m_entries.begin(), m_entries.end(), [](const BlockEntry& a, const BlockEntry& b) {
+        return std::pair{a.track, a.firstOrdinal} < std::pair{b.track, b.firstOrdinal};
+    });
+}
+
+void Reading::setOnDemand()
+{
+    const BlockLimits limits{m_meta.limits.strings, m_meta.limits.args};
+    const auto source = std::make_shared<PackedBlocks>(m_file, limits, m_entries, budget() / 2);
+    std::vector<std::vector<BlockRef>> blocks(m_meta.limits.tracks);
+    for (std::uint32_t i = 0; i < m_entries.size(); ++i)
+        blocks[m_entries[i].track].emplace_back(m_entries[i].summary, source, i);
+    for (std::uint32_t track = 0; track < blocks.size(); ++track)
+        m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
+}
+
+bool Reading::eachBlock(const std::function<void(std::size_t)>& work)
+{
+    const auto caller = std::this_thread::get_id();
+    std::atomic<std::size_t> done = 0;
+    parallelFor(m_entries.size(), m_threads, [&](std::size_t i) {
+        if (m_options.stop.stop_requested())
+            return;
+        work(i);
+        ++done;
+        if (m_options.progress && std::this_thread::get_id() == caller)
+            m_options.progress(static_cast<double>(done) / static_cast<double>(m_entries.size()));
+    });
+    return !m_options.stop.stop_requested();
+}
+
+bool Reading::decodeAll()
+{
+    const BlockLimits limits{m_meta.limits.strings, m_meta.limits.args};
+    return eachBlock([&](std::size_t i) {
+        if (m_blocks[i] && m_blocks[i]->summary.smallestOrdinal == m_entries[i].firstOrdinal)
+            return;
+        auto block = readBlock(*m_file, m_entries[i], limits);
+        m_blocks[i] = block.value_or(nullptr);
+        if (!block)
+            m_faults[i] = block.error().message();
+    });
+}
+
+bool Reading::checkAll()
+{
+    return eachBlock([&](std::size_t i) {
+        if (const auto good = m_file->check(m_entries[i].offset, SectionType::Block); !good)
+            m_faults[i] = good.error().message();
+    });
+}
+
+/// Removes damaged blocks. Later blocks move up, so that ordinals have no gaps.
+void Reading::leaveOutDamaged()
+{
+    const bool any = std::any_of(m_faults.begin(), m_faults.end(), [](const auto& fault) { return !fault.empty(); });
+    m_moved.assign(m_meta.limits.tracks, {});
+    std::vector<std::uint32_t> next(m_meta.limits.tracks);
+    std::vector<BlockEntry> entries;
+    std::vector<std::shared_ptr<const TrackBlock>> blocks;
+    const bool onDemand = m_blocks.empty();
+    // The preview shares the summaries, so the changed ones are read again.
+    if (any && onDemand)
+        readOverview();
+    for (std::size_t i = 0; i < m_entries.size(); ++i) {
+        BlockEntry& entry = m_entries[i];
+        if (!m_faults[i].empty()) {
+            note(message<"trace.missing_slices", "{count} slices of track \"{track}\" are missing: {why}">(
+                {{"count", entry.count, countText(entry.count)},
+                 {"track", m_builder.trackName(TrackId{entry.track})},
+                 {"why", m_faults[i]}}));
+            continue;
+        }
+        const std::uint32_t old = entry.firstOrdinal;
+        entry.firstOrdinal = std::exchange(next[entry.track], next[entry.track] + entry.count);
+        m_moved[entry.track].emplace(old, std::pair{entry.firstOrdinal, entry.count});
+        if (any && onDemand) {
+            auto summary = std::const_pointer_cast<BlockSummary>(entry.summary);
+            summary->smallestOrdinal = entry.firstOrdinal;
+            summary->largestOrdinal = entry.firstOrdinal + entry.count - 1;
+        }
+        entries.push_back(entry);
+        blocks.push_back(onDemand ? nullptr : m_blocks[i]);
+    }
+    m_entries = std::move(entries);
+    m_faults.assign(m_entries.size(), {});
+    if (!onDemand)
+        m_blocks = std::move(blocks);
+}
+
+void Reading::addFlows()
+{
+    const auto moved = [this](SliceId& id) {
+        if (id.track.value >= m_moved.size())
+            return false;
+        const auto& blocks = m_moved[id.track.value];
+        auto block = blocks.upper_bound(id.ordinal);
+        if (block == blocks.begin() || id.ordinal - std::prev(block)->first >= std::prev(block)->second.second)
+            return false;
+        --block;
+        id.ordinal = block->second.first + (id.ordinal - block->first);
+        return true;
+    };
+    std::erase_if(m_meta.flows, [&](Flow& flow) { return !moved(flow.from) || !moved(flow.to); });
+    m_builder.addFlows(std::move(m_meta.flows));
+}
+
+Result<std::shared_ptr<const Trace>> Reading::read()
+{
+    const auto header = readHeader(*m_file);
+    if (!header)
+        return tl::unexpected(header.error());
+    m_header = *header;
+    if (auto meta = readMeta(); !meta)
+        return tl::unexpected(meta.error());
+    if (const auto left = leaveSamples(m_builder, m_file, m_metaEnd, m_meta.pieces, budget()); left > 0)
+        note(message<"trace.too_many_samples", "{count} counter values do not fit in memory and were left out">(
+            {{"count", left, countText(left)}}));
+    const bool overview = readOverview();
+    if (!overview) {
+        m_builder.captureStats().cut = true;
+        note(message<"trace.no_overview",
+                     "the overview at the end of the file is missing or damaged; only the blocks that could be "
+                     "found are shown">());
+        scanBlocks(m_metaEnd);
+    } else {
+        readDetailsIndex();
+    }
+    setDetails();
+    if (overview && m_options.preview) {
+        setOnDemand();
+        m_options.preview(m_builder.snapshot());
+    }
+    std::uint64_t slices = 0;
+    for (const BlockEntry& entry : m_entries)
+        slices += entry.count;
+    const bool fits = !overview || slices * kBytesASlice <= budget();
+    m_faults.resize(m_entries.size());
+    m_blocks.resize(fits ? m_entries.size() : 0);
+    bool finished = fits ? decodeAll() : checkAll();
+    leaveOutDamaged();
+    if (!fits)
+        setOnDemand();
+    else if (finished && decodeAll()) { // blocks that moved up
+        std::vector<std::vector<BlockRef>> blocks(m_meta.limits.tracks);
+        for (std::size_t i = 0; i < m_blocks.size(); ++i) {
+            if (m_blocks[i])
+                blocks[m_entries[i].track].emplace_back(std::move(m_blocks[i]));
+        }
+        for (std::uint32_t track = 0; track < blocks.size(); ++track)
+            m_builder.setBlocks(TrackId{track}, std::move(blocks[track]));
+    }
+    if (m_options.stop.stop_requested() || !finished)
+        return fail<"open.trace_cancelled", "opening the trace was cancelled">(Error::Code::Cancelled,
+                                                                               m_file->path().string());
+    addFlows();
+    auto trace = m_builder.finish();
+    if (m_options.progress)
+        m_options.progress(1);
+    return trace;
+}
+
+} // namespace
+
+bool isPacked(std::span<const std::byte> head)
+{
+    return head.size() >= sizeof kMagic && std::memcmp(head.data(), kMagic, sizeof kMagic) == 0;
+}
+
+Result<std::shared_ptr<const Trace>> readPacked(const std::filesystem::path& path, const UnpackOptions& options)
+{
+    auto file = SectionFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    return Reading{std::make_shared<const SectionFile>(std::move(*file)), options}.read();
+}
+
+} // namespace profiler::packed

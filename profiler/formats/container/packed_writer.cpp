@@ -1,0 +1,344 @@
+#include "profiler/formats/container/packed_writer.h"
+
+#include "profiler/formats/container/block_codec.h"
+#include "profiler/formats/container/details_writer.h"
+#include "profiler/formats/container/file_error.h"
+#include "profiler/formats/container/meta_codec.h"
+#include "profiler/formats/container/overview_codec.h"
+#include "profiler/formats/container/packed_details.h"
+#include "profiler/formats/container/packed_samples.h"
+#include "profiler/formats/container/section.h"
+#include "profiler/model/parallel.h"
+#include "profiler/model/track_slices.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <random>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+Error unreadable()
+{
+    return makeError<"save.unread_part", "a part of the trace can no longer be read, so the trace cannot be copied">(
+        Error::Code::Io, {}, "open the trace again");
+}
+
+/// A temporary name in the same folder. The process id alone is not unique: processes of two containers may write to
+/// the same folder.
+std::filesystem::path partialName(const std::filesystem::path& path)
+{
+    return fmt::format("{}.partial-{}-{:08x}", path.string(), getpid(), std::random_device{}());
+}
+
+/// The file being written. It is deleted unless finish() gives it its final name.
+class PartialFile {
+public:
+    explicit PartialFile(std::filesystem::path path) : m_path(std::move(path)), m_partial(partialName(m_path)) {}
+    PartialFile(const PartialFile&) = delete;
+    PartialFile& operator=(const PartialFile&) = delete;
+    ~PartialFile()
+    {
+        if (m_descriptor < 0)
+            return;
+        close(m_descriptor);
+        if (!m_done)
+            unlink(m_partial.c_str());
+    }
+    Result<void> open()
+    {
+        m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        return m_descriptor < 0 ? fail() : Result<void>{};
+    }
+    Result<void> append(std::span<const std::byte> bytes)
+    {
+        return put(bytes, std::exchange(m_size, m_size + bytes.size()));
+    }
+    Result<void> finish(const FileHeader& header)
+    {
+        if (auto written = put(std::as_bytes(std::span{&header, 1}), 0); !written)
+            return written;
+        if (fsync(m_descriptor) != 0 || std::rename(m_partial.c_str(), m_path.c_str()) != 0)
+            return fail();
+        m_done = true;
+        return {};
+    }
+    [[nodiscard]] std::uint64_t size() const { return m_size; }
+
+private:
+    Result<void> fail() const
+    {
+        return tl::unexpected(wire::fileError<"trace.write", "cannot write the trace: {why}">(errno, m_path));
+    }
+    Result<void> put(std::span<const std::byte> bytes, std::uint64_t offset)
+    {
+        while (!bytes.empty()) {
+            const ssize_t put = pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            if (put < 0 && errno == EINTR)
+                continue;
+            if (put < 0)
+                return fail();
+            bytes = bytes.subspan(static_cast<std::size_t>(put));
+            offset += static_cast<std::uint64_t>(put);
+        }
+        return {};
+    }
+
+    std::filesystem::path m_path, m_partial;
+    std::uint64_t m_size = 0;
+    int m_descriptor = -1;
+    bool m_done = false;
+};
+
+/// A block to write: a block of the trace, or a rebuilt block of a live track whose blocks overlap.
+struct Source {
+    TrackId track;
+    const BlockRef* block = nullptr;
+    std::vector<RawSlice> slices; ///< used if `block` is empty
+    std::uint64_t first = 0;      ///< number of its first slice in the file, starting at 1
+};
+
+class Packer {
+public:
+    Packer(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+        : m_trace(trace), m_options(options), m_file(path),
+          m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
+    {
+    }
+    Result<void> write();
+
+private:
+    void addSource(Source source, std::uint64_t slices);
+    void collect(TrackId track);
+    Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
+    Result<void> packSamples();
+    Result<void> writeMeta();
+    Result<void> writeBlocks();
+    Result<void> writeDetails(const PackedDetailsOfBlock& details);
+    [[nodiscard]] std::vector<Flow> flows() const;
+
+    const Trace& m_trace;
+    const PackOptions& m_options;
+    PartialFile m_file;
+    unsigned m_threads;
+    std::vector<Source> m_sources;
+    std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: unchanged
+    std::vector<BlockEntry> m_entries;
+    std::vector<SamplePiece> m_pieces; ///< of counters with many samples
+    Bytes m_samples;                   ///< sections of these samples
+    DetailsIndex m_details;
+    std::uint64_t m_nextNumber = 1;
+    Bytes m_meta; ///< the Meta section
+};
+
+void Packer::addSource(Source source, std::uint64_t slices)
+{
+    source.first = std::exchange(m_nextNumber, m_nextNumber + slices);
+    m_sources.push_back(std::move(source));
+}
+
+/// The slices of a live track are in overlapping blocks, so they are sorted again.
+void Packer::collect(TrackId track)
+{
+    const TrackSlices& slices = m_trace.slicesOf(track);
+    m_newOrdinals.emplace_back();
+    if (slices.ordered) {
+        for (const BlockRef& block : slices.blocks)
+            addSource({track, &block, {}}, block.summary().count);
+        return;
+    }
+    std::vector<RawSlice> all;
+    all.reserve(slices.count);
+    for (const BlockRef& ref : slices.blocks) {
+        const BlockPin block = ref.pin();
+        for (std::uint32_t i = 0; block && i < block->size(); ++i)
+            all.push_back(block->at(i));
+    }
+    std::sort(all.begin(), all.end(), beginsBefore);
+    m_newOrdinals.back().resize(all.size());
+    for (std::uint32_t i = 0; i < all.size(); ++i)
+        m_newOrdinals.back()[std::exchange(all[i].ordinal, i)] = i;
+    constexpr std::size_t kSize = SliceColumns::kMaxSlices;
+    for (std::size_t first = 0; first < all.size(); first += kSize) {
+        const auto from = all.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto count = static_cast<std::ptrdiff_t>(std::min(kSize, all.size() - first));
+        addSource({track, nullptr, {from, from + count}}, static_cast<std::uint64_t>(count));
+    }
+}
+
+std::vector<Flow> Packer::flows() const
+{
+    std::vector<Flow> flows{m_trace.explicitFlows().begin(), m_trace.explicitFlows().end()};
+    for (Flow& flow : flows) {
+        for (SliceId* end : {&flow.from, &flow.to}) {
+            const auto& ordinals = m_newOrdinals[end->track.value];
+            if (end->ordinal < ordinals.size())
+                end->ordinal = ordinals[end->ordinal];
+        }
+    }
+    return flows;
+}
+
+Result<void> Packer::writeSection(SectionType type, std::span<const std::byte> raw)
+{
+    return packSection(type, raw).and_then([this](const Bytes& section) { return m_file.append(section); });
+}
+
+struct Packed {
+    Result<Bytes> section;
+    BlockEntry entry;
+    PackedDetailsOfBlock details;
+};
+
+Packed pack(Source& source, const ArgSource* details, const std::stop_token& stop)
+{
+    Packed packed{Bytes{}, {}, {}};
+    auto& slices = source.slices;
+    if (source.block) {
+        const BlockPin block = source.block->pin();
+        if (!block) {
+            packed.section = tl::unexpected(unreadable());
+            return packed;
+        }
+        for (std::uint32_t i = 0; i < block->size(); ++i)
+            slices.push_back(block->at(i));
+    }
+    // The copy includes the details, because the original file may not be available where the copy is used.
+    auto packedDetails = packDetails(details, slices, source.first, stop);
+    if (!packedDetails) {
+        packed.section = tl::unexpected(packedDetails.error());
+        return packed;
+    }
+    packed.details = std::move(*packedDetails);
+    const std::uint32_t first = slices.front().ordinal;
+    packed.section = packSection(SectionType::Block, encodeBlock(source.track.value, first, slices));
+    TrackBlock block{slices}; // of the slices as a reader will see them
+    packed.entry = {source.track.value, 0, block.size(), first,
+                    std::make_shared<const BlockSummary>(std::move(block.summary))};
+    slices = {};
+    return packed;
+}
+
+/// Meta contains the distances to the sample sections after it, so these are packed first.
+Result<void> Packer::packSamples()
+{
+    for (const Track& track : m_trace.tracks()) {
+        const auto samples = m_trace.counter(track.id);
+        if (samples.size() <= kSamplesTogether)
+            continue;
+        for (std::span<const CounterSample> left = samples; !left.empty();) {
+            const auto some = left.first(std::min<std::size_t>(left.size(), kSamplesTogether));
+            const auto section = packSection(SectionType::Samples, encodeSamples(some));
+            if (!section)
+                return tl::unexpected(section.error());
+            m_pieces.push_back({track.id, m_samples.size(), static_cast<std::uint32_t>(some.size())});
+            m_samples.insert(m_samples.end(), section->begin(), section->end());
+            left = left.subspan(some.size());
+        }
+    }
+    return {};
+}
+
+Result<void> Packer::writeMeta()
+{
+    if (auto packed = packSamples(); !packed)
+        return packed;
+    const Bytes meta = encodeMeta(m_trace, flows(), m_pieces, m_options.metadata);
+    if (m_trace.unread().samples > 0)
+        return tl::unexpected(unreadable());
+    auto section = packSection(SectionType::Meta, meta);
+    if (!section)
+        return tl::unexpected(section.error());
+    m_meta = std::move(*section);
+    return m_file.append(m_meta).and_then([this] { return m_file.append(std::exchange(m_samples, {})); });
+}
+
+Result<void> Packer::writeBlocks()
+{
+    const std::size_t together = std::size_t{m_threads} * 4;
+    for (std::size_t first = 0; first < m_sources.size(); first += together) {
+        if (m_options.stop.stop_requested())
+            return fail<"save.trace_cancelled", "saving the trace was cancelled">(Error::Code::Cancelled);
+        std::vector<std::optional<Packed>> packed(std::min(together, m_sources.size() - first));
+        parallelFor(packed.size(), m_threads, [&](std::size_t i) {
+            packed[i] = pack(m_sources[first + i], m_trace.argSource(), m_options.stop);
+        });
+        for (auto& block : packed) {
+            if (!block->section)
+                return tl::unexpected(block->section.error());
+            block->entry.offset = m_file.size();
+            if (auto written = m_file.append(*block->section); !written)
+                return written;
+            m_entries.push_back(std::move(block->entry));
+            if (auto written = writeDetails(block->details); !written)
+                return written;
+        }
+        if (m_options.progress)
+            m_options.progress(static_cast<double>(first) / static_cast<double>(m_sources.size()));
+    }
+    return {};
+}
+
+Result<void> Packer::writeDetails(const PackedDetailsOfBlock& details)
+{
+    for (const auto& section : details.sections) {
+        m_details.entries.push_back({section.first, m_file.size()});
+        if (auto written = m_file.append(section.bytes); !written)
+            return written;
+    }
+    if (m_details.unread == 0)
+        m_details.whyUnread = details.whyUnread;
+    m_details.unread += details.unread;
+    return {};
+}
+
+Result<void> Packer::write()
+{
+    for (const Track& track : m_trace.tracks())
+        collect(track.id);
+    FileHeader header{};
+    std::memcpy(header.magic, kMagic, sizeof kMagic);
+    header.version = kVersion;
+    header.headerBytes = sizeof header;
+    header.checksum = headerChecksum(header);
+    auto done = m_file.open()
+                    .and_then([&] {
+                        return m_file.append(std::as_bytes(std::span{&header, 1}));
+                    })
+                    .and_then([&] { return writeMeta(); })
+                    .and_then([&] { return writeBlocks(); })
+                    .and_then([&] { return m_file.append(m_meta); }); // without these, the file would be unreadable
+    if (!done)
+        return done;
+    header.overviewOffset = m_file.size();
+    if (auto written = writeSection(SectionType::Overview, encodeOverview(m_entries)); !written)
+        return written;
+    if (!m_details.entries.empty() || m_details.unread > 0) {
+        if (auto written = writeSection(SectionType::DetailsIndex, encodeDetailsIndex(m_details)); !written)
+            return written;
+    }
+    header.fileBytes = m_file.size();
+    header.checksum = headerChecksum(header);
+    done = m_file.finish(header);
+    if (done && m_options.progress)
+        m_options.progress(1);
+    return done;
+}
+
+} // namespace
+
+Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+{
+    return Packer{trace, path, options}.write();
+}
+
+} // namespace profiler::packed

@@ -1,0 +1,191 @@
+#include "profiler/formats/container/spill_file.h"
+
+#include "profiler/formats/container/block_codec.h"
+#include "profiler/formats/container/file_error.h"
+#include "profiler/formats/container/packed_blocks.h"
+#include "profiler/formats/container/packed_samples.h"
+#include "profiler/formats/container/section.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <limits>
+#include <unistd.h>
+#include <utility>
+
+namespace profiler::packed {
+namespace {
+
+/// What a builder wrote needs no check against its pools.
+constexpr BlockLimits kAnyIds{std::numeric_limits<std::uint32_t>::max(), std::numeric_limits<std::uint32_t>::max()};
+
+std::filesystem::path spillFolder()
+{
+    const char* chosen = std::getenv("TMPDIR");
+    return chosen && *chosen != 0 ? chosen : "/var/tmp"; // /tmp is often in memory
+}
+
+} // namespace
+
+std::uint64_t shareOfMemory()
+{
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
+                                  : std::uint64_t{1} << 31;
+}
+
+Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& folder, std::size_t cacheBudget)
+{
+    std::string name = (folder / "stepscope-XXXXXX").string();
+    const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+    if (descriptor < 0)
+        return tl::unexpected(
+            wire::fileError<"spill.make",
+                            "cannot create a temporary file for trace data that does not fit in memory: {why}">(
+                errno, folder));
+    unlink(name.c_str());
+    return std::shared_ptr<SpillFile>{new SpillFile(descriptor, folder, cacheBudget)};
+}
+
+SpillFile::SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget)
+    : m_descriptor(descriptor), m_folder(std::move(folder)), m_cache(cacheBudget)
+{
+}
+
+SpillFile::~SpillFile()
+{
+    close(m_descriptor);
+}
+
+void SpillFile::remember(std::string problem) const
+{
+    const std::lock_guard lock{m_mutex};
+    if (m_problem.empty())
+        m_problem = std::move(problem);
+}
+
+std::string SpillFile::problem() const
+{
+    const std::lock_guard lock{m_mutex};
+    return m_problem;
+}
+
+BlockEntry SpillFile::entry(std::uint32_t number) const
+{
+    const std::lock_guard lock{m_mutex};
+    return m_entries.at(number);
+}
+
+std::optional<std::uint32_t> SpillFile::put(SectionType type, std::span<const std::byte> raw, BlockEntry entry)
+{
+    const auto section = packSection(type, raw);
+    if (!section) {
+        remember(section.error().what.text);
+        return std::nullopt;
+    }
+    const std::lock_guard lock{m_mutex};
+    for (std::size_t done = 0; done < section->size();) {
+        const ssize_t wrote =
+            pwrite(m_descriptor, section->data() + done, section->size() - done, static_cast<off_t>(m_size + done));
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0) {
+            if (m_problem.empty())
+                m_problem = std::string("cannot write to ") + m_folder.string() + ": " +
+                            std::strerror(wrote < 0 ? errno : ENOSPC);
+            return std::nullopt;
+        }
+        done += static_cast<std::size_t>(wrote);
+    }
+    entry.offset = std::exchange(m_size, m_size + section->size());
+    m_entries.push_back(std::move(entry));
+    return static_cast<std::uint32_t>(m_entries.size() - 1);
+}
+
+std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
+{
+    return put(SectionType::Block, encodeBlock(0, 0, slices),
+               {0, 0, static_cast<std::uint32_t>(slices.size()), 0, nullptr});
+}
+
+std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
+{
+    const SectionFile file{m_descriptor, m_folder, false}; // as large as it is now
+    const auto raw = file.read(entry(number).offset, SectionType::Block);
+    auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
+    if (!block) {
+        remember(raw ? "the temporary file in " + m_folder.string() + " is damaged" : raw.error().what.text);
+        return std::nullopt;
+    }
+    return std::move(block->slices);
+}
+
+BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
+{
+    TrackBlock block{slices};
+    auto summary = std::make_shared<const BlockSummary>(std::move(block.summary));
+    const std::uint32_t first = slices.front().ordinal;
+    const auto number = put(SectionType::Block, encodeBlock(track.value, first, slices),
+                            {track.value, 0, block.size(), first, summary});
+    return number ? BlockRef{std::move(summary), shared_from_this(), *number} : BlockRef{TrackBlock::make(slices)};
+}
+
+std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
+{
+    return m_cache.get(block, [this](std::uint32_t number) {
+        auto made = readBlock(SectionFile{m_descriptor, m_folder, false}, entry(number), kAnyIds);
+        if (!made)
+            remember(made.error().what.text);
+        note(number, made ? std::nullopt : std::optional(Unread{entry(number).count, 0, made.error().message()}));
+        return made.value_or(nullptr);
+    });
+}
+
+std::optional<SampleRef> SpillFile::keepSamples(std::span<const CounterSample> samples)
+{
+    const auto count = static_cast<std::uint32_t>(samples.size());
+    const auto number = put(SectionType::Samples, encodeSamples(samples), {0, 0, count, 0, nullptr});
+    return number ? std::optional(SampleRef{shared_from_this(), *number, count}) : std::nullopt;
+}
+
+Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) const
+{
+    const BlockEntry place = entry(number);
+    const auto raw = SectionFile{m_descriptor, m_folder, false}.read(place.offset, SectionType::Samples);
+    if (!raw)
+        return tl::unexpected(raw.error());
+    auto samples = decodeSamples(*raw, place.count);
+    if (!samples)
+        return fail<"spill.samples", "counter values in a temporary file are damaged">(Error::Code::Malformed,
+                                                                                       m_folder.string());
+    return std::move(*samples);
+}
+
+std::optional<std::vector<CounterSample>> SpillFile::readSamples(std::uint32_t number) const
+{
+    auto samples = takeSamples(number);
+    if (!samples)
+        remember(samples.error().what.text);
+    return samples ? std::optional(std::move(*samples)) : std::nullopt;
+}
+
+std::optional<std::vector<CounterSample>> SpillFile::samples(std::uint32_t number) const
+{
+    auto samples = takeSamples(number);
+    note(number, samples ? std::nullopt : std::optional(Unread{0, entry(number).count, samples.error().message()}));
+    return samples ? std::optional(std::move(*samples)) : std::nullopt;
+}
+
+void spillBeyond(TraceBuilder& builder, std::uint64_t budget)
+{
+    if (budget == 0)
+        budget = shareOfMemory();
+    if (auto spill = SpillFile::make(spillFolder(), budget / 2))
+        builder.setSpill(std::move(*spill), budget);
+}
+
+} // namespace profiler::packed

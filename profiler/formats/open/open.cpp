@@ -1,0 +1,142 @@
+#include "profiler/formats/format.h"
+#include "profiler/formats/open/inflate_stream.h"
+#include "profiler_formats_formats_registry.h"
+
+#include <algorithm>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace profiler::formats {
+
+namespace {
+
+constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
+
+struct Head {
+    std::vector<char> bytes; ///< decompressed
+    Compression compression = Compression::None;
+};
+
+Result<Head> readHead(const std::filesystem::path& path)
+{
+    const auto file = SourceFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    Head head;
+    head.bytes.resize(kHeadBytes);
+    int error = 0;
+    head.bytes.resize(file->read(0, head.bytes, error));
+    if (error != 0)
+        return tl::unexpected(readError(error, path));
+    head.compression = compressionOf(std::as_bytes(std::span{head.bytes}));
+    if (head.compression != Compression::None) {
+        InflateStream stream(*file, head.compression);
+        head.bytes.resize(kHeadBytes);
+        head.bytes.resize(stream.read(head.bytes));
+        if (head.bytes.empty() && !stream.damage().empty())
+            return fail<"file.compression", "{why}">(Error::Code::Malformed, path.string(),
+                                                     "copy or download the file again", {{"why", stream.damage()}});
+    }
+    return head;
+}
+
+/// Formats that can be written, or formats that can be read: "PyTorch profiler JSON (.json, .json.gz), …".
+std::string knownFormats(bool writable)
+{
+    std::string text;
+    for (const auto& [stem, format] : all()) {
+        if (writable ? !format.write : !format.read)
+            continue;
+        text += (text.empty() ? "" : ", ") + std::string(format.title) + " (";
+        const char* before = "";
+        for (const std::string_view extension : format.extensions)
+            if (!writable || !extension.ends_with(".zst")) { // .zst can be read but not written
+                text += before + std::string(extension);
+                before = ", ";
+            }
+        text += ")";
+    }
+    return text;
+}
+
+/// A sentence about write-only formats: "Perfetto trace files are written, not read."
+std::string writtenOnly()
+{
+    std::string text;
+    for (const auto& [stem, format] : all())
+        if (!format.read)
+            text += (text.empty() ? "" : " and ") + std::string(format.title);
+    return text.empty() ? text : "; " + text + " files can be written but not read";
+}
+
+std::string lower(std::string text)
+{
+    std::transform(text.begin(), text.end(), text.begin(),
+                   [](unsigned char c) { return c < 128 ? std::tolower(c) : c; });
+    return text;
+}
+
+} // namespace
+
+namespace {
+
+Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path, const ReadOptions& options)
+{
+    const auto head = readHead(path);
+    if (!head)
+        return tl::unexpected(head.error());
+    if (head->bytes.empty())
+        return fail<"file.empty", "the file is empty">(Error::Code::Malformed, path.string(),
+                                                       "record or export it again");
+    for (const auto& [stem, format] : all()) {
+        if (!format.read || !format.recognises(std::as_bytes(std::span{head->bytes}), path))
+            continue;
+        if (head->compression != Compression::None && !format.readsCompressed)
+            return fail<"open.compressed", "this is a compressed file of the format {format}">(
+                Error::Code::Unsupported, path.string(), "decompress it first", {{"format", format.title}});
+        return format.read(path, options);
+    }
+    return fail<"open.unknown_format", "the file is not a trace of a supported format">(
+        Error::Code::Unsupported, path.string(), "choose one of: " + knownFormats(false) + writtenOnly());
+}
+
+} // namespace
+
+Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
+{
+    // A file may claim or contain more than fits in memory; the program must survive both. Containers throw
+    // std::length_error for impossible sizes.
+    const auto outOfMemory = [&] {
+        return fail<"open.no_memory", "not enough memory to open the trace">(
+            Error::Code::Unavailable, path.string(), "close other programs, or record fewer steps");
+    };
+    try {
+        return openKnown(path, options);
+    } catch (const std::bad_alloc&) {
+        return outOfMemory();
+    } catch (const std::length_error&) {
+        return outOfMemory();
+    }
+}
+
+Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
+{
+    const std::string name = lower(path.filename().string());
+    const Format* best = nullptr;
+    std::size_t longest = 0;
+    const auto formats = all();
+    for (const auto& [stem, format] : formats)
+        for (const std::string_view extension : format.extensions)
+            if (format.write && extension.size() > longest && name.ends_with(extension)) {
+                best = &format;
+                longest = extension.size();
+            }
+    if (!best)
+        return fail<"save.unknown_format", "the file name does not indicate a format">(
+            Error::Code::Unsupported, path.string(), "end it with the extension of one of: " + knownFormats(true));
+    return best->write(trace, path, options);
+}
+
+} // namespace profiler::formats

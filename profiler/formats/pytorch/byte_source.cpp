@@ -1,0 +1,192 @@
+#include "profiler/formats/pytorch/byte_source.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+namespace profiler::formats::json {
+
+namespace {
+
+constexpr std::size_t kInflateBytes = std::size_t{1} << 20;
+
+/// Opens an unnamed file that disappears when it is closed; −1 if none can be created.
+int makeSpill()
+{
+    const char* wish = std::getenv("TMPDIR");
+    // /tmp is often in memory, and the decompressed text is large.
+    for (const std::string& folder : {std::string(wish ? wish : ""), std::string("/var/tmp"), std::string("/tmp")}) {
+        if (folder.empty())
+            continue;
+        int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+        if (descriptor < 0) {
+            std::string name = folder + "/stepscope-XXXXXX";
+            descriptor = ::mkostemp(name.data(), O_CLOEXEC);
+            if (descriptor >= 0)
+                ::unlink(name.c_str());
+        }
+        if (descriptor >= 0)
+            return descriptor;
+    }
+    return -1;
+}
+
+bool writeAll(int descriptor, std::uint64_t offset, std::span<const char> bytes)
+{
+    while (!bytes.empty()) {
+        const ssize_t done = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return false;
+        offset += static_cast<std::uint64_t>(done);
+        bytes = bytes.subspan(static_cast<std::size_t>(done));
+    }
+    return true;
+}
+
+std::int64_t modifiedNs(int descriptor)
+{
+    struct stat status {};
+    return ::fstat(descriptor, &status) == 0 ? status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec : 0;
+}
+
+} // namespace
+
+Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::filesystem::path& path, std::stop_token stop)
+{
+    auto file = SourceFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    std::array<char, 4> magic{};
+    int error = 0;
+    const std::size_t bytes = file->read(0, magic, error);
+    if (error != 0)
+        return tl::unexpected(readError(error, path));
+    const Compression compression = compressionOf(std::as_bytes(std::span{magic}.first(bytes)));
+    std::shared_ptr<ByteSource> source(new ByteSource(std::move(*file), path));
+    source->m_modified = modifiedNs(source->m_file.descriptor());
+    if (compression != Compression::None && !source->startInflating(compression, std::move(stop)))
+        return fail<"json.no_temporary_file", "cannot create a temporary file for the decompressed trace">(
+            Error::Code::Io, path.string(), "set TMPDIR to a folder with enough free space");
+    return source;
+}
+
+ByteSource::~ByteSource() = default;
+
+bool ByteSource::startInflating(Compression compression, std::stop_token stop)
+{
+    const int spill = makeSpill();
+    if (spill < 0)
+        return false;
+    m_spill.emplace(spill);
+    m_inflater = std::jthread(
+        [this, compression, stop = std::move(stop)](const std::stop_token& own) { inflate(compression, own, stop); });
+    return true;
+}
+
+void ByteSource::inflate(Compression compression, const std::stop_token& own, const std::stop_token& stop)
+{
+    try {
+        inflateAll(compression, own, stop);
+    } catch (const std::bad_alloc&) {
+        const std::scoped_lock lock(m_mutex);
+        m_damage = "not enough memory to decompress the trace";
+        m_over = true;
+        m_grown.notify_all();
+    }
+}
+
+void ByteSource::inflateAll(Compression compression, const std::stop_token& own, const std::stop_token& stop)
+{
+    InflateStream stream(m_file, compression);
+    std::vector<char> block(kInflateBytes);
+    std::uint64_t offset = 0;
+    std::string damage;
+    for (bool over = false; !over && !own.stop_requested() && !stop.stop_requested();) {
+        const std::size_t bytes = stream.read(block);
+        over = bytes < block.size();
+        m_taken.store(stream.taken(), std::memory_order_relaxed);
+        if (!writeAll(m_spill->descriptor(), offset, std::span{block}.first(bytes))) {
+            damage = "only " + std::to_string(offset) + " bytes of the decompressed text fit in the temporary folder";
+            break;
+        }
+        offset += bytes;
+        const std::scoped_lock lock(m_mutex);
+        m_inflated = offset;
+        m_grown.notify_all();
+    }
+    const std::scoped_lock lock(m_mutex);
+    m_damage = damage.empty() ? stream.damage() : damage;
+    m_trailing = stream.trailing();
+    m_over = true;
+    m_grown.notify_all();
+}
+
+std::uint64_t ByteSource::waitFor(std::uint64_t offset)
+{
+    std::unique_lock lock(m_mutex);
+    m_grown.wait(lock, [&] { return m_over || m_inflated >= offset; });
+    return m_inflated;
+}
+
+std::size_t ByteSource::read(std::uint64_t offset, std::span<char> out)
+{
+    int error = 0;
+    std::size_t bytes = 0;
+    if (m_spill) {
+        const std::uint64_t there = waitFor(offset + out.size());
+        out = out.first(
+            static_cast<std::size_t>(std::min<std::uint64_t>(there > offset ? there - offset : 0, out.size())));
+        bytes = m_spill->read(offset, out, error);
+    } else {
+        bytes = m_file.read(offset, out, error);
+    }
+    if (error != 0) {
+        const std::scoped_lock lock(m_mutex);
+        m_damage =
+            "cannot read past byte " + std::to_string(offset + bytes) + ": " + std::generic_category().message(error);
+    }
+    return bytes;
+}
+
+bool ByteSource::reaches(std::uint64_t offset)
+{
+    return m_spill ? waitFor(offset + 1) > offset : offset < m_file.size();
+}
+
+std::optional<std::uint64_t> ByteSource::knownSize() const
+{
+    return m_spill ? std::nullopt : std::optional(m_file.size());
+}
+
+double ByteSource::inflatedShare() const
+{
+    return m_file.size() == 0
+               ? 1.0
+               : static_cast<double>(m_taken.load(std::memory_order_relaxed)) / static_cast<double>(m_file.size());
+}
+
+std::string ByteSource::damage() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_damage;
+}
+
+std::uint64_t ByteSource::trailing() const
+{
+    const std::scoped_lock lock(m_mutex);
+    return m_trailing;
+}
+
+bool ByteSource::unchanged() const
+{
+    return m_spill.has_value() || modifiedNs(m_file.descriptor()) == m_modified;
+}
+
+} // namespace profiler::formats::json

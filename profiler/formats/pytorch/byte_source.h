@@ -1,0 +1,67 @@
+#pragma once
+
+#include "profiler/formats/open/inflate_stream.h"
+#include "profiler/formats/open/source_file.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace profiler::formats::json {
+
+/// The text of a trace by position. The file is plain or compressed; a separate thread decompresses it into an unlinked
+/// file, on disk rather than in memory, while others read. All functions are thread-safe.
+class ByteSource {
+public:
+    static Result<std::shared_ptr<ByteSource>> open(const std::filesystem::path& path, std::stop_token stop);
+    ~ByteSource();
+
+    /// Fills `out` from `offset`, waiting for the decompression if necessary. Returns fewer bytes only if the text
+    /// ends.
+    std::size_t read(std::uint64_t offset, std::span<char> out);
+    /// True if the text has a byte at `offset`; waits until that is known.
+    bool reaches(std::uint64_t offset);
+    /// Size of the text in bytes, if it is known before the text has been read.
+    [[nodiscard]] std::optional<std::uint64_t> knownSize() const;
+    /// Share of the compressed file that has been consumed, [0, 1].
+    [[nodiscard]] double inflatedShare() const;
+    /// What is wrong with the file itself; empty if nothing was found. Complete once the end was read.
+    [[nodiscard]] std::string damage() const;
+    /// The position in the file of data that follows the compressed content and is not read; 0 if there is none.
+    /// Complete once the end was read.
+    [[nodiscard]] std::uint64_t trailing() const;
+    /// True if the opened file has not been modified since. Always true for a compressed file, whose text is a copy.
+    [[nodiscard]] bool unchanged() const;
+    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
+
+private:
+    ByteSource(SourceFile file, std::filesystem::path path) : m_file(std::move(file)), m_path(std::move(path)) {}
+    bool startInflating(Compression compression, std::stop_token stop);
+    void inflate(Compression compression, const std::stop_token& own, const std::stop_token& stop);
+    void inflateAll(Compression compression, const std::stop_token& own, const std::stop_token& stop);
+    /// Waits until `offset` bytes are available or no more will come. Returns the number of available bytes.
+    std::uint64_t waitFor(std::uint64_t offset);
+
+    SourceFile m_file;
+    std::filesystem::path m_path;
+    std::int64_t m_modified = 0;       ///< modification time of the file when it was opened, ns
+    std::optional<SourceFile> m_spill; ///< the decompressed text
+    std::atomic<std::uint64_t> m_taken{0};
+    mutable std::mutex m_mutex; ///< guards the members below; nothing blocks while it is held
+    std::condition_variable m_grown;
+    std::uint64_t m_inflated = 0;
+    bool m_over = false;
+    std::string m_damage;
+    std::uint64_t m_trailing = 0;
+    std::jthread m_inflater; ///< declared last, so that it ends before the members that it uses
+};
+
+} // namespace profiler::formats::json

@@ -1,0 +1,281 @@
+#include "profiler/formats/pytorch/event_sink.h"
+
+#include "profiler/formats/pytorch/texts.h"
+
+#include <algorithm>
+
+namespace profiler::formats::json {
+
+namespace {
+
+constexpr std::size_t kArgsKept = 1024; // a power of two
+/// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
+constexpr std::int64_t kLargestCorrelation = 0xffffffff;
+
+std::size_t hashOf(const RowKey& key)
+{
+    const auto mix = [](std::uint64_t a, std::int64_t b) {
+        return (a ^ static_cast<std::uint64_t>(b)) * 0x9E3779B97F4A7C15ULL;
+    };
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(key.kind) + 1, key.process);
+    hash = mix(mix(mix(hash, key.thread), key.device), key.stream);
+    return static_cast<std::size_t>(hash >> 58);
+}
+
+std::size_t hashOf(const SliceArgs& args)
+{
+    std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * 0x9E3779B97F4A7C15ULL;
+    hash = (hash ^ static_cast<std::uint64_t>(args.value)) * 0xFF51AFD7ED558CCDULL;
+    hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
+    hash = (hash ^ hash >> 29) * 0xC4CEB9FE1A85EC53ULL;
+    return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
+}
+
+bool isInstant(char phase)
+{
+    return phase == 'i' || phase == 'I' || phase == 'R' || phase == 'n' || phase == 'T' || phase == 'p';
+}
+
+std::uint32_t id32(std::int64_t value)
+{
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, 0xffffffff));
+}
+
+} // namespace
+
+EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
+    : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
+      m_args(kArgsKept), m_noArgs(shared.internArgs({}))
+{
+}
+
+void EventSink::begin(ScanResult& result)
+{
+    m_result = &result;
+    std::fill(m_rowOf.begin(), m_rowOf.end(), 0);
+}
+
+void EventSink::end()
+{
+    m_ranges.end(*m_result, [this](std::uint32_t rowId, const RawSlice& slice) { slicesOf(rowId).push_back(slice); });
+    for (const ScanResult::Rows& rows : m_result->rows)
+        m_expected[rows.rowId] = rows.slices.size();
+    m_result = nullptr;
+}
+
+void EventSink::setWindow(const char* window, std::uint64_t offset)
+{
+    m_window = window;
+    m_windowOffset = offset;
+}
+
+std::uint64_t EventSink::offsetOf(const Event& event) const
+{
+    return m_windowOffset + static_cast<std::uint64_t>(event.begin - m_window);
+}
+
+std::uint32_t EventSink::intern(std::string_view json)
+{
+    return m_shared.internName(plainArray(json));
+}
+
+void EventSink::countOddities(const Event& event)
+{
+    constexpr std::pair<std::uint32_t, Loss> kMeanings[] = {
+        {Event::kNotANumber, Loss::NotANumber}, {Event::kControlText, Loss::ControlText},
+        {Event::kBadEscape, Loss::BadEscape},   {Event::kBadUtf8, Loss::BadUtf8},
+        {Event::kBadNumber, Loss::BadNumber},   {Event::kNoComma, Loss::NoComma},
+    };
+    for (const auto& [bit, loss] : kMeanings)
+        if ((event.odd & bit) != 0)
+            m_result->losses.add(loss, offsetOf(event));
+}
+
+bool EventSink::hasTime(const Event& event)
+{
+    if (event.has(Event::kTime))
+        return true;
+    m_result->losses.add((event.odd & Event::kHugeTime) != 0 ? Loss::HugeTime : Loss::NoTime, offsetOf(event));
+    return false;
+}
+
+void EventSink::take(const Event& event)
+{
+    ++m_result->events;
+    if (event.odd != 0)
+        countOddities(event);
+    switch (event.phase) {
+    case 'X':
+        return takeWhole(event);
+    case 's':
+    case 't':
+    case 'f':
+        return takeFlow(event);
+    case 'i':
+    case 'I':
+    case 'R':
+    case 'n':
+    case 'T':
+    case 'p':
+        return takeInstant(event);
+    case 'B':
+    case 'E':
+    case 'b':
+    case 'e':
+    case 'S':
+    case 'F':
+        return takeRangeEnd(event);
+    case 'C':
+        return takeCounter(event);
+    case 'M':
+        return takeMetadata(event);
+    default:
+        m_result->losses.add(Loss::OtherPhase, offsetOf(event));
+    }
+}
+
+void EventSink::takeWhole(const Event& event)
+{
+    if (!hasTime(event))
+        return;
+    const Name& name = m_names.find(event.has(Event::kName) ? event.name : std::string_view(""), event.nameOdd);
+    RowKind rowKind{};
+    RawSlice slice = makeSlice(event, name, rowKind);
+    if (!event.has(Event::kDuration)) {
+        const bool huge = (event.odd & Event::kHugeTime) != 0;
+        m_result->losses.add(huge ? Loss::HugeDuration : Loss::NoDuration, offsetOf(event));
+    } else if (event.duration < 0) {
+        m_result->losses.add(Loss::NegativeDuration, offsetOf(event));
+    } else {
+        slice.duration = event.duration;
+    }
+    const std::uint32_t row = rowIdOf(rowKey(event, rowKind), event);
+    markRow(slice, row);
+    if ((event.present & (Event::kFlowIn | Event::kFlowOut)) != 0)
+        takeBinding(event, row);
+    m_result->latest = std::max(m_result->latest, slice.end());
+    slicesOf(row).push_back(slice);
+}
+
+void EventSink::markRow(const RawSlice& slice, std::uint32_t rowId)
+{
+    if (slice.kind == ActivityKind::Step)
+        mark(m_result->stepRows, rowId);
+    else if (slice.kind == ActivityKind::CpuOp)
+        mark(m_result->opRows, rowId);
+    else if (slice.link > 0 && slice.link <= kLargestCorrelation &&
+             (slice.kind == ActivityKind::CudaRuntime || slice.kind == ActivityKind::CudaDriver))
+        mark(m_result->callRows, rowId);
+}
+
+RawSlice EventSink::makeSlice(const Event& event, const Name& name, RowKind& rowKind)
+{
+    const bool hasCategory = event.category != 0 || event.has(Event::kCategory) || !event.pid.text.data();
+    const Category& category = kCategories[hasCategory ? event.category : processCategory(event.pid.text)];
+    RawSlice slice;
+    slice.begin = event.time;
+    slice.kind = category.kind;
+    slice.name = name.id;
+    rowKind = category.rowKind;
+    slice.setSource(offsetOf(event));
+    if (event.has(Event::kExternal))
+        slice.external = id32(event.external);
+    // An instant is not work, and the end of a range is counted with its start.
+    if (isInstant(event.phase) && isDeviceWork(slice.kind))
+        slice.kind = ActivityKind::Other;
+    const bool counts = event.phase != 'E' && event.phase != 'e' && event.phase != 'F';
+    m_result->deviceWork += counts && isDeviceWork(slice.kind);
+    if (slice.kind == ActivityKind::Sync && name.use == NameUse::StreamWait)
+        slice.kind = ActivityKind::Other;
+    const bool ofProgram = category.kind == ActivityKind::CpuOp || category.kind == ActivityKind::UserAnnotation;
+    if (name.use == NameUse::Step && ofProgram) {
+        slice.kind = ActivityKind::Step;
+        m_result->markedOps += counts && category.kind == ActivityKind::CpuOp;
+    }
+    if (slice.kind == ActivityKind::CpuOp) {
+        const bool numbered = event.has(Event::kSequence) && event.sequence >= 0;
+        slice.link = numbered ? event.sequence : -1;
+        m_result->sequences += counts && numbered;
+        if (numbered && event.has(Event::kForwardThread) && event.forwardThread > 0)
+            slice.flags |= slice_flag::kBackward;
+    } else if (event.has(Event::kCorrelation)) {
+        slice.link = event.correlation;
+    } else {
+        m_result->uncorrelated += counts && isDeviceWork(slice.kind);
+    }
+    slice.args = argsOf(event, name, slice.kind, rowKind);
+    return slice;
+}
+
+std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind)
+{
+    constexpr std::uint32_t kAny =
+        Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream | Event::kIndex;
+    const bool onDevice = rowKind != RowKind::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
+    if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
+        return m_noArgs;
+    SliceArgs args;
+    if (kind == ActivityKind::Step)
+        args.value = name.number;
+    else if (event.has(Event::kIndex) && (kind == ActivityKind::Phase || kind == ActivityKind::LoaderStage))
+        args.value = event.index;
+    if (event.has(Event::kBytes))
+        args.bytes = event.bytes;
+    if (kind == ActivityKind::GpuMemcpy) {
+        args.copy = name.copy.copy;
+        args.src = name.copy.src;
+        args.dst = name.copy.dst;
+    }
+    if (kind == ActivityKind::CpuOp) {
+        args.shapes = StringId{event.has(Event::kShapes) ? event.shapes : 0};
+        args.types = StringId{event.has(Event::kTypes) ? event.types : 0};
+    }
+    if (rowKind == RowKind::Host && kind != ActivityKind::CpuOp) {
+        if (event.has(Event::kDevice) && event.device >= 0)
+            args.device = DeviceId{id32(event.device)};
+        if (event.has(Event::kStream) && event.stream >= 0)
+            args.stream = StreamId{id32(event.stream)};
+    }
+    return cached(args);
+}
+
+std::uint32_t EventSink::cached(const SliceArgs& args)
+{
+    CachedArgs& cached = m_args[hashOf(args)];
+    if (!cached.known || !(cached.args == args))
+        cached = {args, m_shared.internArgs(args), true};
+    return cached.id;
+}
+
+std::uint32_t EventSink::rowIdOf(const RowKey& key, const Event& event)
+{
+    CachedRow& cached = m_cachedRows[hashOf(key)];
+    if (!cached.known || cached.key != key)
+        cached = {key, m_shared.rowId(key, event), true};
+    return cached.rowId;
+}
+
+std::vector<RawSlice>& EventSink::slicesOf(std::uint32_t rowId)
+{
+    if (rowId >= m_rowOf.size()) {
+        m_rowOf.resize(rowId + 1, 0);
+        m_expected.resize(rowId + 1, 0);
+    }
+    std::uint32_t& row = m_rowOf[rowId];
+    if (row == 0) {
+        m_result->rows.push_back({rowId, {}});
+        row = static_cast<std::uint32_t>(m_result->rows.size());
+        const std::size_t expected = m_expected[rowId];
+        m_result->rows.back().slices.reserve(expected + expected / 8);
+    }
+    return m_result->rows[row - 1].slices;
+}
+
+void EventSink::mark(std::vector<bool>& rows, std::uint32_t rowId)
+{
+    if (rowId >= rows.size())
+        rows.resize(rowId + 1);
+    rows[rowId] = true;
+}
+
+} // namespace profiler::formats::json

@@ -1,0 +1,182 @@
+#include "profiler/formats/pytorch/json_args.h"
+
+#include "profiler/formats/pytorch/category.h"
+#include "profiler/formats/pytorch/json_text.h"
+#include "profiler/formats/pytorch/own_keys.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <iterator>
+#include <utility>
+
+namespace profiler::formats::writers {
+
+namespace {
+
+/// Keys of an event itself. Its details contain them together with the keys of its args.
+constexpr std::array<std::string_view, 16> kEventKeys = {"ph",       "cat",   "name", "pid", "tid",     "ts",
+                                                         "dur",      "id",    "id2",  "bp",  "bind_id", "flow_in",
+                                                         "flow_out", "cname", "tts",  "tdur"};
+/// The event keys that have no column and do not describe the event's position in a file. Copies keep them.
+constexpr std::array<std::string_view, 3> kCarriedKeys = {"cname", "tts", "tdur"};
+/// Columns of an Nsight table that the event already contains.
+constexpr std::array<std::string_view, 5> kRowKeys = {"start", "end", "deviceId", "streamId", "correlationId"};
+
+constexpr std::string_view kForwardThread = "Fwd thread id";
+
+std::string_view find(const SliceDetails& details, std::string_view key)
+{
+    const auto entry = std::find_if(details.begin(), details.end(), [&](const auto& e) { return e.first == key; });
+    return entry == details.end() ? std::string_view() : std::string_view(entry->second);
+}
+
+bool isPositive(std::string_view text)
+{
+    return !text.empty() && text.size() < 19 && text.front() != '0' &&
+           text.find_first_not_of("0123456789") == text.npos;
+}
+
+} // namespace
+
+bool isOfDevice(const Track& track)
+{
+    return track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation;
+}
+
+JsonArgs::JsonArgs(const Trace& trace, std::string& out)
+    : m_trace(trace), m_out(out), m_fromJson(trace.format() == "pytorch-json"),
+      m_fromNsys(trace.format() == "nsys-sqlite")
+{
+}
+
+void JsonArgs::writeCategory(const Track& track, const Slice& slice, const SliceDetails& details)
+{
+    std::string_view category = activityName(slice.kind);
+    if (slice.kind == ActivityKind::Step)
+        category = activityName(m_fromJson && json::isOperator(find(details, "cat")) ? ActivityKind::CpuOp
+                                                                                     : ActivityKind::UserAnnotation);
+    else if (slice.kind == ActivityKind::Sync && !isOfDevice(track))
+        category = json::kHostSync;
+    else if (slice.kind == ActivityKind::Other && m_fromJson && !details.empty())
+        category = find(details, "cat");
+    if (category.empty())
+        return;
+    m_out += ",\"cat\":";
+    appendJsonString(m_out, category);
+}
+
+void JsonArgs::writeOwnKeys(const SliceDetails& details)
+{
+    if (!m_fromJson)
+        return;
+    for (const std::string_view name : kCarriedKeys)
+        if (const std::string_view value = find(details, name); !value.empty()) {
+            m_out += ',';
+            appendJsonString(m_out, name);
+            m_out += ':';
+            m_values.append(m_out, value);
+        }
+}
+
+/// The launch dimensions of a kernel under PyTorch's keys, from the columns of an Nsight export.
+void JsonArgs::launchShapes(const SliceDetails& details)
+{
+    constexpr std::array<std::string_view, 3> kGrid = {"gridX", "gridY", "gridZ"},
+                                              kBlock = {"blockX", "blockY", "blockZ"};
+    for (const auto& [name, columns] : {std::pair("grid", &kGrid), std::pair("block", &kBlock)}) {
+        const auto whole = [&](std::string_view column) { return isPositive(find(details, column)); };
+        if (!std::all_of(columns->begin(), columns->end(), whole))
+            continue;
+        key(name, (*columns)[0]);
+        m_written.insert(m_written.end(), columns->begin() + 1, columns->end());
+        fmt::format_to(std::back_inserter(m_out), "[{},{},{}]", find(details, (*columns)[0]),
+                       find(details, (*columns)[1]), find(details, (*columns)[2]));
+    }
+    if (const std::string_view registers = find(details, "registersPerThread"); isPositive(registers)) {
+        key("registers per thread", "registersPerThread");
+        m_out += registers;
+    }
+}
+
+void JsonArgs::key(std::string_view name, std::string_view otherName)
+{
+    m_out += std::exchange(m_comma, ",");
+    appendJsonString(m_out, name);
+    m_out += ':';
+    m_written.push_back(name);
+    if (!otherName.empty())
+        m_written.push_back(otherName);
+}
+
+void JsonArgs::writeArgs(const Track& track, const Slice& slice, const SliceDetails& details)
+{
+    constexpr std::string_view kOpening = ",\"args\":{";
+    m_comma = kOpening;
+    m_written.clear();
+    columns(track, slice, details);
+    if (m_fromNsys && slice.kind == ActivityKind::Kernel)
+        launchShapes(details);
+    others(details);
+    if (m_comma != kOpening)
+        m_out += '}';
+}
+
+void JsonArgs::columns(const Track& track, const Slice& slice, const SliceDetails& details)
+{
+    const SliceArgs& args = slice.args;
+    const auto number = [&](std::string_view name, auto value, std::string_view otherName = {}) {
+        key(name, otherName);
+        fmt::format_to(std::back_inserter(m_out), "{}", value);
+    };
+    const auto list = [&](std::string_view name, StringId id, std::string_view otherName) {
+        if (id.value == 0)
+            return;
+        key(name, otherName);
+        m_values.append(m_out, m_trace.string(id));
+    };
+    if (slice.externalId != 0)
+        number("External id", slice.externalId, "external id");
+    if (isOfDevice(track) || args.device)
+        number("device", args.device.value_or(track.device).value);
+    if (isOfDevice(track) || args.stream)
+        number("stream", args.stream.value_or(track.stream).value);
+    if (slice.correlation.value != 0)
+        number("correlation", slice.correlation.value);
+    if (slice.kind == ActivityKind::CpuOp && slice.sequence >= 0)
+        number("Sequence number", slice.sequence);
+    if (slice.is(slice_flag::kBackward)) {
+        const std::string_view thread = find(details, kForwardThread);
+        number(kForwardThread, isPositive(thread) ? thread : "1");
+    }
+    if (args.bytes != 0)
+        number("bytes", args.bytes, "Bytes");
+    if (args.value != 0 && slice.kind != ActivityKind::Step) {
+        const bool index = slice.kind == ActivityKind::Phase || slice.kind == ActivityKind::LoaderStage;
+        number(index ? json::kIndexKey : "value", args.value);
+    }
+    list("Input Dims", args.shapes, "Input dims");
+    list("Input type", args.types, "");
+}
+
+void JsonArgs::others(const SliceDetails& details)
+{
+    const auto holds = [](const auto& keys, std::string_view name) {
+        return std::find(keys.begin(), keys.end(), name) != keys.end();
+    };
+    std::vector<std::string_view> passed; // an argument may have the same name as one of the event's own keys
+    for (const auto& [name, value] : details) {
+        if (holds(m_written, name) || (m_fromNsys && holds(kRowKeys, name)))
+            continue;
+        if (m_fromJson && holds(kEventKeys, name) && !holds(passed, name)) {
+            passed.push_back(name);
+            continue;
+        }
+        m_out += std::exchange(m_comma, ",");
+        appendJsonString(m_out, name);
+        m_out += ':';
+        m_values.append(m_out, value);
+    }
+}
+
+} // namespace profiler::formats::writers

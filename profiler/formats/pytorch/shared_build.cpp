@@ -1,0 +1,100 @@
+#include "profiler/formats/pytorch/shared_build.h"
+
+#include "profiler/formats/pytorch/texts.h"
+
+#include <charconv>
+#include <optional>
+#include <xxhash.h>
+
+namespace profiler::formats::json {
+
+namespace {
+
+/// The number at the end of a text: 7 for "stream 7".
+std::optional<std::int64_t> trailingNumber(std::string_view text)
+{
+    const auto last = text.find_last_not_of("0123456789");
+    const std::string_view digits = text.substr(last == text.npos ? 0 : last + 1);
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return error == std::errc{} && !digits.empty() ? std::optional(value) : std::nullopt;
+}
+
+void setIdent(const Ident& ident, std::int64_t& number, bool& isText)
+{
+    isText = ident.text.data() != nullptr;
+    number = isText ? static_cast<std::int64_t>(XXH3_64bits(ident.text.data(), ident.text.size())) : ident.number;
+}
+
+std::int64_t numberOf(const Ident& ident)
+{
+    return ident.text.data() ? trailingNumber(ident.text).value_or(0) : ident.number;
+}
+
+} // namespace
+
+RowKey rowKey(const Event& event, RowKind rowKind)
+{
+    RowKey key;
+    key.kind = rowKind;
+    setIdent(event.pid, key.process, key.processIsText);
+    if (rowKind == RowKind::Host) {
+        setIdent(event.tid, key.thread, key.threadIsText);
+        return key;
+    }
+    if (event.pid.text == kCudaFunctions) {
+        key.device = numberOf(event.tid);
+        key.stream = 0;
+        return key;
+    }
+    // Our writer gives streams with equal numbers, of two processes or contexts, different made-up thread ids.
+    if (!event.tid.text.data() && event.tid.number >= kMadeUpIds)
+        key.thread = event.tid.number;
+    key.device = event.has(Event::kDevice) ? event.device : numberOf(event.pid);
+    key.stream = event.has(Event::kStream) ? event.stream : numberOf(event.tid);
+    return key;
+}
+
+std::uint32_t SharedBuild::internName(std::string_view text)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.intern(text).value;
+}
+
+std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.internArgs(args);
+}
+
+RowKind SharedBuild::rowKind(std::uint32_t rowId) const
+{
+    const std::scoped_lock lock(m_mutex);
+    return rowInfos[rowId].key.kind;
+}
+
+void SharedBuild::addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices)
+{
+    const std::scoped_lock lock(m_mutex);
+    std::optional<TrackId>& track = rowInfos[rowId].track;
+    if (!track)
+        track = builder.addTrack({});
+    builder.addMany(*track, std::move(slices), Depth::BySource);
+}
+
+std::uint32_t SharedBuild::rowId(const RowKey& key, const Event& event)
+{
+    const std::scoped_lock lock(m_mutex);
+    const auto [place, isNew] = m_ids.try_emplace(key);
+    if (isNew) {
+        place->second = static_cast<std::uint32_t>(rowInfos.size());
+        rowInfos.push_back({.key = key,
+                            .processText = key.processIsText ? unescaped(event.pid.text) : std::string{},
+                            .threadText = key.threadIsText ? unescaped(event.tid.text) : std::string{},
+                            .track = {},
+                            .device = {}});
+    }
+    return place->second;
+}
+
+} // namespace profiler::formats::json

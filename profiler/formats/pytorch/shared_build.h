@@ -1,0 +1,68 @@
+#pragma once
+
+#include "profiler/formats/pytorch/category.h"
+#include "profiler/formats/pytorch/event.h"
+#include "profiler/model/trace_builder.h"
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace profiler::formats::json {
+
+/// The identity of a row. A text is represented by its hash.
+struct RowKey {
+    std::int64_t process = 0, thread = 0;  ///< thread of a device row: only ids made up by our writer
+    std::int64_t device = -1, stream = -1; ///< device rows only
+    RowKind kind = RowKind::Host;
+    bool processIsText = false, threadIsText = false;
+    std::uint8_t category = 0; ///< rows of asynchronous events: index of their category + 1
+    friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+/// What is known about a row before the metadata events are evaluated.
+struct RowInfo {
+    RowKey key;
+    std::string processText, threadText;  ///< if they are not numbers
+    std::optional<TrackId> track;         ///< set once the row has a slice
+    std::optional<std::int64_t> device{}; ///< overrides the key's device if processes share device numbers
+};
+
+/// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.
+class SharedBuild {
+public:
+    TraceBuilder builder; ///< used by the committing thread; scanning threads use the functions below
+
+    std::uint32_t internName(std::string_view text);
+    std::uint32_t internArgs(const SliceArgs& args);
+    /// The number of the row for a key.
+    std::uint32_t rowId(const RowKey& key, const Event& event);
+    [[nodiscard]] RowKind rowKind(std::uint32_t rowId) const;
+    /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
+    /// tracks.
+    void addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices);
+
+    /// Runs `work` while no scanning thread can add a name, arguments or a row. `work` must be short.
+    template <class Work>
+    void undisturbed(Work&& work)
+    {
+        const std::scoped_lock lock(m_mutex);
+        work();
+    }
+
+    /// Rows by number. Accessed by the committing thread, either after the scanning threads have ended or in
+    /// undisturbed().
+    std::vector<RowInfo> rowInfos;
+
+private:
+    mutable std::mutex m_mutex; ///< held for at most one look-up
+    std::map<RowKey, std::uint32_t> m_ids;
+};
+
+/// The row that an event belongs to.
+RowKey rowKey(const Event& event, RowKind rowKind);
+
+} // namespace profiler::formats::json

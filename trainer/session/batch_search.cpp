@@ -1,0 +1,163 @@
+#include "trainer/session/batch_search.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace trainer {
+
+namespace protocol = config::protocol;
+using Outcome = BatchTrial::Outcome;
+
+namespace {
+
+// The first step allocates the gradients and the optimizer's state; the second step runs with all of them. A CUDA graph
+// has its own memory pool and is recorded in the fourth step.
+constexpr const char *kSteps = "run.steps=3", *kCompiledSteps = "run.steps=5";
+
+std::int64_t availableBytes()
+{
+    std::ifstream info("/proc/meminfo");
+    for (std::string line; std::getline(info, line);)
+        if (line.starts_with("MemAvailable:"))
+            return std::strtoll(line.c_str() + line.find(':') + 1, nullptr, 10) * 1024;
+    return 0;
+}
+
+std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std::int64_t batch, int progress)
+{
+    std::vector<std::string> commandLine = {"stepscope-train", "--progress-fd", std::to_string(progress)};
+    const auto set = [&](const std::string& assignment) {
+        commandLine.insert(commandLine.end(), {"--set", assignment});
+    };
+    for (const config::Difference& change : difference(config::TrainingConfig(), config))
+        set(change.key + "=" + change.b);
+    for (const char* assignment :
+         {"batch.find_max=false", config[config::key::compile] ? kCompiledSteps : kSteps, "capture.enabled=false",
+          "run.checkpoint_every=0", "run.resume=", "run.log_file=", "parallel.kind=none", "run.on_nan=continue"})
+        set(assignment);
+    set("batch.size=" + std::to_string(batch));
+    return commandLine;
+}
+
+[[noreturn]] void execTrainer(const std::vector<char*>& argv, int progress, std::int64_t limitBytes)
+{
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const int nothing = ::open("/dev/null", O_RDWR);
+    ::dup2(nothing, STDIN_FILENO);
+    ::dup2(nothing, STDERR_FILENO); // hides the C++ runtime's message about the crash
+    ::fcntl(progress, F_SETFD, 0);
+    const rlimit limit{static_cast<rlim_t>(limitBytes), static_cast<rlim_t>(limitBytes)};
+    const rlimit noCore{0, 0};
+    ::setrlimit(RLIMIT_CORE, &noCore);
+    if (limitBytes > 0)
+        ::setrlimit(RLIMIT_DATA, &limit);
+    ::execv("/proc/self/exe", argv.data());
+    ::_exit(127);
+}
+
+std::string everything(int descriptor)
+{
+    std::string text;
+    char buffer[4096];
+    for (;;) {
+        const ssize_t got = ::read(descriptor, buffer, sizeof(buffer));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return text;
+        text.append(buffer, static_cast<std::size_t>(got));
+    }
+}
+
+BatchTrial outcomeOf(const std::string& progress, int state)
+{
+    // Killed by the kernel, or by its own runtime after an allocation failed on a thread that cannot report it.
+    if (WIFSIGNALED(state))
+        return {Outcome::OutOfMemory, {}};
+    profiler::Message last;
+    for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
+        if (const auto record = protocol::parseProgress(std::string_view(progress).substr(begin, end - begin)))
+            if (const auto* notice = std::get_if<protocol::Notice>(&*record)) {
+                // A warning counts too: the step fitted, but not as the requested CUDA graph.
+                if (notice->id == "training.out_of_memory" || notice->id == "compile.out_of_memory")
+                    return {Outcome::OutOfMemory, {}};
+                if (notice->severity == protocol::Notice::Severity::Error)
+                    last = {notice->id, {}, sentence(*notice)};
+            }
+    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+        return {Outcome::Fits, {}};
+    if (last.empty())
+        last = profiler::message<"batch_search.no_step", "the trainer ended before its first step">();
+    return {Outcome::Failed, last};
+}
+
+} // namespace
+
+std::optional<std::int64_t> searchBatch(std::int64_t first, std::int64_t most,
+                                        const std::function<BatchTrial(std::int64_t)>& tryOut)
+{
+    std::int64_t fits = 0, tooLarge = 0;
+    // If training works with fewer samples, the number of samples caused the failure: libraries report a lack of memory
+    // in many different ways.
+    const auto failsAlways = [&](std::int64_t batch) {
+        const BatchTrial trial = tryOut(batch);
+        (trial.outcome == Outcome::Fits ? fits : tooLarge) = batch;
+        return trial.outcome == Outcome::Failed && fits == 0;
+    };
+    for (std::int64_t batch = std::min(first, most); tooLarge == 0; batch = std::min(batch * 2, most)) {
+        if (failsAlways(batch))
+            return std::nullopt;
+        if (fits == most)
+            return fits;
+    }
+    while (tooLarge - fits > std::max<std::int64_t>(fits / 8, 1))
+        if (failsAlways(fits + (tooLarge - fits) / 2))
+            return std::nullopt;
+    return fits > 0 ? std::optional(fits) : std::nullopt;
+}
+
+std::int64_t largestBatch(std::int64_t samples)
+{
+    const config::Knob* knob = config::findKnob(config::key::batchSize.name);
+    return std::min(samples, static_cast<std::int64_t>(knob->max));
+}
+
+BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, std::int64_t limitBytes)
+{
+    int progress[2];
+    if (::pipe2(progress, O_CLOEXEC) != 0)
+        return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "a pipe cannot be created: {why}">(
+                                     {{"why", std::strerror(errno)}})};
+    std::vector<std::string> commandLine = argumentsFor(config, batch, progress[1]);
+    std::vector<char*> argv;
+    for (std::string& word : commandLine)
+        argv.push_back(word.data());
+    argv.push_back(nullptr);
+    const std::int64_t limit = limitBytes > 0 ? limitBytes : availableBytes() / 10 * 9;
+    const pid_t pid = ::fork();
+    const int failure = errno;
+    if (pid == 0)
+        execTrainer(argv, progress[1], limit);
+    ::close(progress[1]);
+    const std::string output = everything(progress[0]);
+    ::close(progress[0]);
+    int state = 0;
+    while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
+    }
+    if (pid < 0)
+        return {Outcome::Failed, profiler::message<"batch_search.no_process", "a process cannot be started: {why}">(
+                                     {{"why", std::strerror(failure)}})};
+    return outcomeOf(output, state);
+}
+
+} // namespace trainer

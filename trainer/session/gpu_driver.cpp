@@ -1,0 +1,143 @@
+#include "trainer/session/gpu_driver.h"
+
+#include <array>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace trainer {
+
+using profiler::message;
+using profiler::Message;
+
+namespace {
+
+// The entry points of the driver API used here, as cuda.h declares them.
+struct Uuid {
+    std::array<unsigned char, 16> bytes{};
+};
+using Init = int (*)(unsigned);
+using GetInteger = int (*)(int*);
+using GetDevice = int (*)(int*, int);
+using GetName = int (*)(char*, int, int);
+using GetUuid = int (*)(Uuid*, int);
+using GetAttribute = int (*)(int*, int, int);
+constexpr int kNoDevice = 100, kSystemNotReady = 802, kMismatch = 803;
+constexpr int kMajor = 75, kMinor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_…
+constexpr int kOldestCuda = 13000;      // the CUDA version that this LibTorch is built for
+constexpr int kOldestDriver = 580;      // the first driver with that version
+constexpr int kOldestArchitecture = 75; // compute capability × 10
+
+template <class Function>
+Function entry(void* library, const char* name)
+{
+    return reinterpret_cast<Function>(dlsym(library, name));
+}
+
+GpuState unusable(Message reason)
+{
+    return {false, std::move(reason), {}, {}, 0};
+}
+
+Message initFailure(int status)
+{
+    switch (status) {
+    case kNoDevice:
+        return message<"gpu.none", "the NVIDIA driver finds no GPU (check whether CUDA_VISIBLE_DEVICES is empty)">();
+    case kSystemNotReady:
+        return message<"gpu.not_ready", "the GPUs are not ready: start the NVIDIA Fabric Manager">();
+    case kMismatch:
+        return message<"gpu.driver_mismatch", "the library and the kernel module of the NVIDIA driver have different "
+                                              "versions: restart the machine">();
+    default:
+        return message<"gpu.driver_failed", "the NVIDIA driver cannot be initialized (CUDA error {status})">(
+            {{"status", status}});
+    }
+}
+
+// "13.0"
+std::string cudaText(int version)
+{
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string uuidText(const Uuid& uuid)
+{
+    std::string text = "GPU-";
+    for (std::size_t i = 0; i < uuid.bytes.size(); ++i)
+        text += fmt::format("{}{:02x}", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid.bytes[i]);
+    return text;
+}
+
+GpuState askFirstDevice(void* library, int count)
+{
+    const auto getDevice = entry<GetDevice>(library, "cuDeviceGet");
+    const auto getName = entry<GetName>(library, "cuDeviceGetName");
+    const auto getUuid = entry<GetUuid>(library, "cuDeviceGetUuid");
+    const auto getAttribute = entry<GetAttribute>(library, "cuDeviceGetAttribute");
+    int device = 0, major = 0, minor = 0;
+    std::array<char, 256> name{};
+    Uuid uuid;
+    if (!getDevice || !getName || !getUuid || !getAttribute || getDevice(&device, 0) != 0 ||
+        getName(name.data(), static_cast<int>(name.size()), device) != 0 || getUuid(&uuid, device) != 0 ||
+        getAttribute(&major, kMajor, device) != 0 || getAttribute(&minor, kMinor, device) != 0)
+        return unusable(message<"gpu.unknown", "the NVIDIA driver cannot describe its first GPU">());
+    if (major * 10 + minor < kOldestArchitecture)
+        return unusable(message<"gpu.too_old", "{gpu} is too old: its compute capability is {capability}, but at least "
+                                               "{needed} is required">(
+            {{"gpu", name.data()},
+             {"capability", fmt::format("{}.{}", major, minor)},
+             {"needed", fmt::format("{}.{}", kOldestArchitecture / 10, kOldestArchitecture % 10)}}));
+    return {true, {}, name.data(), uuidText(uuid), count};
+}
+
+} // namespace
+
+GpuState askGpuDriver()
+{
+    // Stays open: LibTorch's CUDA libraries use the same library later.
+    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return unusable(message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", dlerror()}}));
+    const auto init = entry<Init>(library, "cuInit");
+    const auto version = entry<GetInteger>(library, "cuDriverGetVersion");
+    const auto count = entry<GetInteger>(library, "cuDeviceGetCount");
+    if (!init || !version || !count)
+        return unusable(message<"gpu.not_a_driver", "libcuda.so.1 is not the NVIDIA driver's library">());
+    int number = 0;
+    if (version(&number) == 0 && number < kOldestCuda)
+        return unusable(message<"gpu.driver_too_old", "the NVIDIA driver is too old: it supports CUDA {cuda}, but CUDA "
+                                                      "{needed} is required (driver {driver} or later)">(
+            {{"cuda", cudaText(number)}, {"needed", cudaText(kOldestCuda)}, {"driver", kOldestDriver}}));
+    if (const int status = init(0); status != 0)
+        return unusable(initFailure(status));
+    if (count(&number) != 0 || number == 0)
+        return unusable(initFailure(kNoDevice));
+    return askFirstDevice(library, number);
+}
+
+profiler::Result<void> enoughGpus(const config::TrainingConfig& config, const GpuState& gpu,
+                                  std::optional<int> localRank)
+{
+    namespace key = config::key;
+    const std::string kind = config[key::parallel];
+    if (!gpu.available || config[key::device] == "cpu" || kind == "none")
+        return {};
+    const bool isRank = kind == "ddp" && localRank;
+    const std::int64_t needed = isRank ? *localRank + 1 : config[key::localRanks];
+    if (needed <= gpu.count)
+        return {};
+    const std::string asked =
+        isRank ? fmt::format("LOCAL_RANK = {}", *localRank) : fmt::format("{} = {}", key::localRanks.name, needed);
+    return profiler::fail<"device.few_gpus", "{asked} with parallel.kind = {kind} needs {needed} GPUs, one per {each}, "
+                                             "but this process sees {count}">(
+        profiler::Error::Code::Invalid, "CUDA_VISIBLE_DEVICES",
+        isRank ? "start fewer ranks, or set device=cpu"
+               : fmt::format("set {} to at most {}, or device=cpu", key::localRanks.name, gpu.count),
+        {{"asked", asked},
+         {"kind", kind},
+         {"needed", needed},
+         {"each", kind == "ddp" ? "rank" : "copy"},
+         {"count", gpu.count}});
+}
+
+} // namespace trainer
