@@ -5,6 +5,7 @@ Usage: recording_test.py CLI FOLDER_OF_THE_PACKAGE [TEST]; run with the Python t
 import difflib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -314,6 +315,61 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(found["unused"], [(16 * 8 + 8, ["0"])])
         self.assertEqual(found["frozen"], [(0, [])])
         self.assertEqual(found["used"], [(0, [])])
+
+    def test_options_of_click_are_the_programs_arguments(self):
+        source = "/usr/lib/python3/dist-packages/click"
+        if not os.path.isdir(source):
+            self.skipTest("python3-click is not installed")
+        shutil.copytree(source, os.path.join(self.folder, "click"))
+        self.run_program(
+            "import stepscope\n"
+            "with stepscope.recording('run.sstrace'):\n"
+            "    import click\n"
+            "    @click.command()\n"
+            "    @click.option('--workers', default=0)\n"
+            "    @click.option('--rate', default=0.5)\n"
+            "    def main(workers, rate):\n"
+            "        train(DataLoader(data, batch_size=32, num_workers=workers))\n"
+            "    main(['--workers', '1'], standalone_mode=False)\n"
+        )
+        arguments = {entry["dest"]: entry for entry in self.summary("run.sstrace")["program"]["arguments"]}
+        self.assertEqual((arguments["workers"]["value"], arguments["workers"]["given"]), (1, True))
+        self.assertEqual((arguments["rate"]["value"], arguments["rate"]["given"]), (0.5, False))
+        self.assertEqual(arguments["workers"]["options"], ["--workers"])
+
+    def test_calls_of_a_logger_have_a_line_and_a_time(self):
+        """The package wandb is not installed here; a module of its name and form takes its place."""
+        os.makedirs(os.path.join(self.folder, "wandb", "sdk"))
+        for name, text in (
+            ("__init__.py", "from .sdk.wandb_run import Run\n"),
+            ("sdk/__init__.py", ""),
+            ("sdk/wandb_run.py", "import time\nclass Run:\n    def log(self, data):\n        time.sleep(0.002)\n        return data\n"),
+        ):
+            with open(os.path.join(self.folder, "wandb", name), "w", encoding="utf-8") as file:
+                file.write(text)
+        self.run_program(
+            "import stepscope\n"
+            "with stepscope.recording('run.sstrace'):\n"
+            "    import wandb\n"
+            "    run = wandb.Run()\n"
+            "    train(DataLoader(data, batch_size=32))\n"
+            "    for _ in range(5):\n"
+            "        assert run.log({'loss': 1}) == {'loss': 1}\n"
+        )
+        [log] = self.objects(self.summary("run.sstrace"), "log")
+        self.assertEqual(log["count"], 5)
+        self.assertGreaterEqual(log["time_us"], 10_000)
+        self.assertEqual(log["site"]["line"], _MADE.count("\n") + 7)
+
+    def test_a_tensor_without_data_is_no_sync(self):
+        self.run_program(
+            "import stepscope\n"
+            "with stepscope.recording('run.sstrace'):\n"
+            "    train(DataLoader(data, batch_size=32))\n"
+            "    for _ in range(3):\n"
+            "        print(torch.zeros(2, device='meta'))\n"
+        )
+        self.assertEqual(self.objects(self.summary("run.sstrace"), "sync"), [])
 
     def test_a_failing_hook_does_not_reach_the_program(self):
         """Each of our functions that a hook calls raises; the program's result stays the same."""
