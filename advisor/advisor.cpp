@@ -1,16 +1,21 @@
 #include "advisor_rules_registry.h"
 
 #include "advisor/evidence/launch_bound.h"
+#include "advisor/evidence/program_values.h"
 #include "advisor/evidence/program_verdict.h"
 #include "advisor/evidence/run_facts.h"
 #include "advisor/prediction/attribution.h"
 #include "advisor/prediction/saving.h"
 #include "advisor/verdict.h"
 #include "profiler/analysis/steps/step_repetition.h"
+#include "profiler/model/parallel.h"
 
 #include <algorithm>
 #include <cassert>
+#include <mutex>
+#include <optional>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 namespace advisor {
@@ -117,28 +122,33 @@ void rankByWorth(std::vector<RuleAdvice>& advice, const RuleContext& c)
     });
 }
 
-std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleContext& c, const std::stop_token& stop)
+Advice verdictOf(const Rule& rule, const RuleContext& c, const std::optional<ProgramFacts>& program)
 {
-    std::vector<RuleAdvice> advice;
-    const bool inferred = profiler::analysis::areInferred(c.facts.steps);
+    Advice verdict = rule.check(c);
+    if (program)
+        addProgram(verdict, rule, c, *program);
+    if (verdict.title.empty())
+        verdict.title = rule.title;
+    if (verdict.saving && verdict.saving->ofUs == 0)
+        verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
+    if (verdict.state == State::Fires && profiler::analysis::areInferred(c.facts.steps))
+        verdict.caveats.push_back(profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
+                                                                      "to steps inferred from repeated work.">());
+    dropWidePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
+    return verdict;
+}
+
+std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleContext& c, const std::stop_token& stop,
+                                 unsigned threads)
+{
     const std::optional<ProgramFacts> program = c.config ? std::nullopt : programOf(c.trace).facts;
-    for (const Rule& rule : rules) {
-        if (stop.stop_requested())
-            return advice;
-        Advice verdict = rule.check(c);
-        if (program)
-            addProgram(verdict, rule, c, *program);
-        if (verdict.title.empty())
-            verdict.title = rule.title;
-        if (verdict.saving && verdict.saving->ofUs == 0)
-            verdict.saving->ofUs = unitUs(c, verdict.saving->unit);
-        if (verdict.state == State::Fires && inferred)
-            verdict.caveats.push_back(
-                profiler::message<"steps.inferred", "The trace marks no steps: figures per step refer "
-                                                    "to steps inferred from repeated work.">());
-        dropWidePrediction(verdict, verdict.saving ? claimableUs(rule, c) : 0);
-        advice.push_back({std::string(rule.key), std::move(verdict)});
-    }
+    std::vector<RuleAdvice> advice(rules.size());
+    profiler::parallelFor(rules.size(), threads, [&](std::size_t i) {
+        if (!stop.stop_requested())
+            advice[i] = {std::string(rules[i].key), verdictOf(rules[i], c, program)};
+    });
+    if (stop.stop_requested())
+        return {};
     rankByWorth(advice, c); // the finding with the largest estimated value of its own claims first
     shareOutTime(advice, rules, c);
     rankByWorth(advice, c); // time that others claim does not count twice
@@ -163,11 +173,11 @@ profiler::Message rankCaveat(const profiler::analysis::AnalysedRank& rank)
 /// Verdicts on a trace, or on the rank that the facts describe.
 std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profiler::Trace& trace,
                                    const profiler::analysis::Facts& facts, const config::TrainingConfig* config,
-                                   const std::stop_token& stop)
+                                   const std::stop_token& stop, unsigned threads)
 {
     if (!facts.rank)
-        return verdicts(rules, {trace, facts, config}, stop);
-    std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace}, stop);
+        return verdicts(rules, {trace, facts, config}, stop, threads);
+    std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace}, stop, threads);
     for (RuleAdvice& row : advice)
         if (row.advice.state == State::Fires)
             row.advice.caveats.push_back(rankCaveat(*facts.rank));
@@ -183,41 +193,67 @@ std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profile
 
 } // namespace
 
+/// A value that the first caller computes, while others wait for it.
+template <class T>
+class Once {
+public:
+    template <class Make>
+    const T& get(const Make& make)
+    {
+        std::call_once(m_made, [&] { m_value.emplace(make()); });
+        return *m_value;
+    }
+
+private:
+    std::once_flag m_made;
+    std::optional<T> m_value;
+};
+
+struct RuleContext::Shared {
+    Once<profiler::analysis::ReplayGraph> graph;
+    Once<profiler::analysis::Replayed> unchanged;
+    Once<std::vector<ThreadOps>> ops;
+    Once<profiler::analysis::LaunchStatistics> launches;
+    Once<profiler::analysis::Intervals> between;
+    Once<ProgramValues> values;
+};
+
+std::shared_ptr<RuleContext::Shared> RuleContext::makeShared()
+{
+    return std::make_shared<Shared>();
+}
+
 const profiler::analysis::ReplayGraph& RuleContext::replay() const
 {
-    if (!graph)
-        graph =
-            std::make_shared<profiler::analysis::ReplayGraph>(profiler::analysis::ReplayGraph::of(trace, facts.steps));
-    return *graph;
+    return shared->graph.get([&] { return profiler::analysis::ReplayGraph::of(trace, facts.steps); });
 }
 
 const profiler::analysis::Replayed& RuleContext::unchanged() const
 {
-    if (!asItWas)
-        asItWas = std::make_shared<profiler::analysis::Replayed>(replay().replay());
-    return *asItWas;
+    return shared->unchanged.get([&] { return replay().replay(); });
 }
 
 const std::vector<ThreadOps>& RuleContext::ops() const
 {
-    if (!outermost)
-        outermost = std::make_shared<std::vector<ThreadOps>>(threadsOps(trace));
-    return *outermost;
+    return shared->ops.get([&] { return threadsOps(trace); });
 }
 
 const profiler::analysis::LaunchStatistics& RuleContext::launches() const
 {
-    if (!queue)
-        queue = std::make_shared<profiler::analysis::LaunchStatistics>(profiler::analysis::launchStatistics(
-            trace, profiler::analysis::LaunchCalls(trace), profiler::analysis::analysedPart(facts.steps)));
-    return *queue;
+    return shared->launches.get([&] {
+        return profiler::analysis::launchStatistics(trace, profiler::analysis::LaunchCalls(trace),
+                                                    profiler::analysis::analysedPart(facts.steps));
+    });
 }
 
 const profiler::analysis::Intervals& RuleContext::betweenLaunches() const
 {
-    if (!between)
-        between = std::make_shared<profiler::analysis::Intervals>(launchingTimes(trace, facts.device.steps));
-    return *between;
+    return shared->between.get([&] { return launchingTimes(trace, facts.device.steps); });
+}
+
+const ProgramValues& RuleContext::recordedValues() const
+{
+    return shared->values.get([&] { return programValues(trace); });
 }
 
 std::vector<Rule> allRules()
@@ -240,7 +276,7 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config, const std::stop_token& stop)
 {
-    return verdictsOn(allRules(), trace, facts, config, stop);
+    return verdictsOn(allRules(), trace, facts, config, stop, std::thread::hardware_concurrency());
 }
 
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
@@ -248,7 +284,7 @@ std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profil
 {
     std::vector<Rule> rules = allRules();
     std::erase_if(rules, [](const Rule& rule) { return rule.needs != Needs::Steps; });
-    return verdictsOn(rules, trace, facts, config, stop);
+    return verdictsOn(rules, trace, facts, config, stop, 1);
 }
 
 } // namespace advisor

@@ -17,6 +17,8 @@
 
 namespace advisor {
 
+struct ProgramValues;
+
 /// The input of a rule.
 struct RuleContext {
     const profiler::Trace& trace;
@@ -25,25 +27,27 @@ struct RuleContext {
     const profiler::Trace* job = nullptr; ///< the trace with all ranks if `trace` is one of them; null: `trace`
                                           ///< contains everything
 
-    /// The trace as a graph, built when the first rule asks for it. Not thread-safe.
+    // What several rules need is computed when the first of them asks for it. Rules run on several threads.
+
+    /// The trace as a graph.
     [[nodiscard]] const profiler::analysis::ReplayGraph& replay() const;
-
-    /// The replay without changes, built like replay().
+    /// The replay without changes.
     [[nodiscard]] const profiler::analysis::Replayed& unchanged() const;
-    /// Outermost operators, built when the first rule asks for them. Not thread-safe.
+    /// Outermost operators.
     [[nodiscard]] const std::vector<ThreadOps>& ops() const;
-    /// The launch queue of each device, built when the first rule asks for it. Not thread-safe.
+    /// The launch queue of each device.
     [[nodiscard]] const profiler::analysis::LaunchStatistics& launches() const;
-
-    /// Times between two launches of a thread in one steady-state step, see launch_bound.h; built when the first rule
-    /// asks for them. Not thread-safe.
+    /// Times between two launches of a thread in one steady-state step, see launch_bound.h.
     [[nodiscard]] const profiler::analysis::Intervals& betweenLaunches() const;
+    /// Values that the trace contains, without those of the configuration.
+    [[nodiscard]] const ProgramValues& recordedValues() const;
 
-    mutable std::shared_ptr<const profiler::analysis::ReplayGraph> graph = nullptr;      ///< cache of replay()
-    mutable std::shared_ptr<const profiler::analysis::Replayed> asItWas = nullptr;       ///< cache of unchanged()
-    mutable std::shared_ptr<const std::vector<ThreadOps>> outermost = nullptr;           ///< cache of ops()
-    mutable std::shared_ptr<const profiler::analysis::LaunchStatistics> queue = nullptr; ///< cache of launches()
-    mutable std::shared_ptr<const profiler::analysis::Intervals> between = nullptr;      ///< cache of betweenLaunches()
+    struct Shared;
+    /// Holds their results; copies of the context share it.
+    std::shared_ptr<Shared> shared = makeShared();
+
+private:
+    static std::shared_ptr<Shared> makeShared();
 };
 
 /// How much of a run a rule needs to be correct.
@@ -92,13 +96,14 @@ struct RuleAdvice {
     std::string sharesWith = {}; ///< id of the finding that claims most of the time that this one is about; empty: none
 };
 /// Every rule's verdict: findings first, sorted by their saving (mid, as a share of a step), then cannot tell, then
-/// silent.
+/// silent. Uses all cores.
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
 /// The same with precomputed facts for the steps to analyze.
 /// @param stop once requested, the remaining rules are skipped and the result must be discarded
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                const config::TrainingConfig* config, const std::stop_token& stop = {});
-/// Verdicts of the rules that need only some steps (Needs::Steps), in the same order.
+/// Verdicts of the rules that need only some steps (Needs::Steps), in the same order. Uses one thread, because a
+/// training is running.
 /// @param trace the last steps of a run in progress, see analysis::lastSteps() and TraceBuilder::endOf()
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
                                       const config::TrainingConfig* config, const std::stop_token& stop = {});

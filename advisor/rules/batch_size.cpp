@@ -171,7 +171,7 @@ Advice check(const RuleContext& c)
         message<"batch.size.memory", "Memory limits the batch: batch.find_max searches for the largest.">(),
         message<"batch.size.rate", "Double the learning rate with the batch size and use a warm-up: see "
                                    "optimizer.lr_scaling. Very large batches may generalize worse.">()};
-    const auto size = programValues(c.trace, c.config).batchSize;
+    const auto size = c.config ? programValues(*c.config).batchSize : c.recordedValues().batchSize;
     setToggle(advice, c, kKey, size ? config::toText(2 * *size) : "");
     std::vector<Slice> phases = c.trace.ofKind(ActivityKind::Phase);
     std::erase_if(phases, [&](const Slice& slice) { return c.trace.name(slice) != phase::kOptimizer; });

@@ -45,16 +45,16 @@ Settings settingsOf(const config::TrainingConfig& config)
     return {optimizer, optimizer, config[config::key::weightDecay], samplesOfAStep(config)};
 }
 
-Settings settingsOf(const profiler::Trace& trace)
+Settings settingsOf(const RuleContext& c)
 {
-    const ProgramValues values = programValues(trace);
+    const ProgramValues& values = c.recordedValues();
     Settings settings{values.optimizer, {}, values.weightDecay, {}};
     for (const auto& [name, kind] : {std::pair("torch.optim.SGD", "sgd"), std::pair("torch.optim.Adam", "adam"),
                                      std::pair("torch.optim.AdamW", "adamw")})
         if (values.optimizer == name)
             settings.kind = kind;
     // A loader provides the batches of one rank.
-    const std::string ranks(metadata(trace, "world_size"));
+    const std::string ranks(metadata(c.trace, "world_size"));
     if (values.batchSize)
         settings.samples = static_cast<double>(*values.batchSize) * std::max(1.0, std::strtod(ranks.c_str(), nullptr));
     return settings;
@@ -62,7 +62,7 @@ Settings settingsOf(const profiler::Trace& trace)
 
 Advice check(const RuleContext& c)
 {
-    const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c.trace);
+    const auto& [optimizer, kind, decay, samples] = c.config ? settingsOf(*c.config) : settingsOf(c);
     if (optimizer.empty())
         return cannotTell(message<"optimizer.kind.not_recorded",
                                   "The trace does not show a single optimizer that the program uses.">(),

@@ -36,7 +36,7 @@ std::string usualDecay(bool decoupled)
 /// For a recorded program, the batch size for which its weight decay was chosen is unknown.
 Advice ofProgram(const RuleContext& c)
 {
-    const ProgramValues values = programValues(c.trace);
+    const ProgramValues& values = c.recordedValues();
     if (!values.weightDecay)
         return cannotTell(
             message<"optimizer.weight_decay.not_recorded", "The trace does not record the optimizer's weight decay.">(),

@@ -29,8 +29,9 @@ constexpr double kOftenShare = 0.15;
 constexpr double kMinimumShare = 0.02;
 // The name of the counter in our recorder, and how long another thread then keeps the core: until the next of Linux's
 // usual 250 ticks per second.
-// The second name is that of traces recorded by older versions.
-constexpr std::array<std::string_view, 2> kForcedSwitches = {"context switches, involuntary", "switches, forced"};
+// The other names are those of traces recorded by older versions.
+constexpr std::array<std::string_view, 3> kForcedSwitches = {"involuntary context switches",
+                                                             "context switches, involuntary", "switches, forced"};
 constexpr double kTurnSeconds = 1.0 / 250;
 
 // Share of steps: this many of the fastest and of the slowest steps are ignored when the steps are called even.

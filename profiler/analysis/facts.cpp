@@ -2,6 +2,7 @@
 
 #include "profiler/analysis/steps/ranks.h"
 #include "profiler/analysis/steps/step_repetition.h"
+#include "profiler/model/parallel.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,6 +11,9 @@ namespace profiler::analysis {
 
 namespace {
 
+// With fewer slices, a second thread is not worth its start.
+constexpr std::size_t kManySlices = 100'000;
+
 Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop)
 {
     Facts facts;
@@ -17,16 +21,20 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
     facts.statistics = stepStatistics(facts.steps);
     if (stop.stop_requested())
         return facts;
-    const ActivityScan scan = scanActivity(trace);
+    const auto ofHostAndDevice = [&] {
+        const ActivityScan scan = scanActivity(trace);
+        if (stop.stop_requested())
+            return;
+        facts.input = inputWait(trace, facts.steps, deviceBusy(scan));
+        if (stop.stop_requested())
+            return;
+        facts.device = deviceFacts(trace, scan, facts.steps);
+    };
+    const auto ofOperators = [&] { facts.ops = opCosts(trace, facts.steps); };
+    parallelFor(2, trace.sliceCount() > kManySlices ? 2 : 1,
+                [&](std::size_t part) { part == 0 ? ofHostAndDevice() : ofOperators(); });
     if (stop.stop_requested())
         return facts;
-    facts.input = inputWait(trace, facts.steps, deviceBusy(scan));
-    if (stop.stop_requested())
-        return facts;
-    facts.ops = opCosts(trace, facts.steps);
-    if (stop.stop_requested())
-        return facts;
-    facts.device = deviceFacts(trace, scan, facts.steps);
     // Less waiting for data can save at most the device idle time that is attributed to data loading.
     if (facts.device.hasWork() && facts.statistics.steadyCount > 0) {
         const IdleCause* data = facts.device.idleCause("data_loader");

@@ -7,6 +7,9 @@ namespace profiler::analysis {
 
 namespace {
 
+// Asking about so many names costs less than looking at all slices of a kind.
+constexpr std::size_t kFewNames = 20'000;
+
 struct Key {
     std::int64_t begin = 0, minusDuration = 0;
     std::uint32_t depth = 0, index = 0;
@@ -36,8 +39,10 @@ bool hasKind(const Trace& trace, ActivityKind kind)
 std::vector<Slice> ofKindNamed(const Trace& trace, ActivityKind kind,
                                const std::function<bool(std::string_view name)>& named)
 {
-    NameAnswers isNamed(trace, std::cref(named));
     std::vector<Slice> found;
+    if (trace.stringCount() <= kFewNames && !anyName(trace, named))
+        return found;
+    NameAnswers isNamed(trace, std::cref(named));
     for (const Track& track : trace.tracks())
         forEachViewOf(trace, track.id, kind, [&](const SliceView& view) {
             if (isNamed(view.nameId()))

@@ -101,8 +101,8 @@ void SystemSampler::State::sampleProcess(TraceTime now)
         };
         rate("page faults", "1/s", &ProcessUse::minorFaults);
         rate("page faults from disk", "1/s", &ProcessUse::majorFaults);
-        rate("context switches, voluntary", "1/s", &ProcessUse::switchesWaiting);
-        rate("context switches, involuntary", "1/s", &ProcessUse::switchesForced);
+        rate("voluntary context switches", "1/s", &ProcessUse::switchesWaiting);
+        rate("involuntary context switches", "1/s", &ProcessUse::switchesForced);
         rate("disk read", "bytes/s", &ProcessUse::diskReadBytes);
     }
     process = {now, *use};

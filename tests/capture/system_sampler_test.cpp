@@ -93,7 +93,7 @@ TEST(SystemSampler, CountersAndTheCostOfSamplingAreInTheTrace)
     ASSERT_FALSE(counters["memory resident"].empty());
     EXPECT_GT(*std::max_element(counters["memory resident"].begin(), counters["memory resident"].end()), 32 << 20);
     EXPECT_FALSE(counters["page faults"].empty());
-    EXPECT_FALSE(counters["context switches, voluntary"].empty());
+    EXPECT_FALSE(counters["voluntary context switches"].empty());
     for (const double load : counters["core 0 load"]) {
         EXPECT_GE(load, 0);
         EXPECT_LE(load, 1);

@@ -115,7 +115,7 @@ TEST(Recording, TheMachinesLoadIsSampledAtEveryLevel)
             samples[track.name] = trace.trace().counter(track.id).size();
         EXPECT_GE(samples["memory resident"], 2u) << level << ": at the start and at the end";
         EXPECT_GE(samples["page faults"], 1u);
-        EXPECT_GE(samples["context switches, voluntary"], 1u);
+        EXPECT_GE(samples["voluntary context switches"], 1u);
         EXPECT_GE(samples["disk read"], 1u);
         EXPECT_GE(samples["core 0 load"] + samples["core 1 load"], 1u);
         EXPECT_GE(std::stoi(trace.trace().metadata().at("sampler.samples")), 2);
