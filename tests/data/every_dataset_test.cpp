@@ -34,7 +34,6 @@ const std::vector<Kind>& kinds()
         {"cifar10", {"augment", "collate"}, true},
         {"text", {"augment", "decode", "collate"}, true},
         {"csv", {"read", "collate"}, true},
-        {"volumes", {"read", "decode", "augment", "collate"}},
         {"arrays", {"read", "decode", "collate"}, true},
         {"stream", {"read", "decode", "augment", "collate"}},
     };
@@ -49,7 +48,6 @@ protected:
                                                                     {"dataset.classes", "4"},
                                                                     {"dataset.source_size", "32"},
                                                                     {"dataset.image_size", "16"},
-                                                                    {"dataset.volume_size", "8"},
                                                                     {"dataset.context", "16"}}));
         EXPECT_TRUE(dataset) << dataset.error().message();
         return dataset ? *dataset : nullptr;
