@@ -38,7 +38,6 @@ inline constexpr Integer datasetClasses{"dataset.classes"};        // generated:
 inline constexpr Integer datasetSourceSize{"dataset.source_size"}; // generated: edge of the stored images, px
 inline constexpr Real datasetValidation{"dataset.validation_share"};
 inline constexpr Integer contextLength{"dataset.context"};   // text: tokens of a sample
-inline constexpr Text tokenizer{"dataset.tokenizer"};        // text: JSON vocabulary; empty: bytes
 inline constexpr Text targetColumn{"dataset.target_column"}; // csv; empty: the last column
 inline constexpr Text targetKind{"dataset.target"};          // csv, arrays: class, number
 inline constexpr Flag normalize{"data.normalize"};           // mean 0, deviation 1

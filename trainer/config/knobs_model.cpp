@@ -126,13 +126,6 @@ void addModelAndData(Rows& rows)
                                number(key::contextLength, kData, "Context", 64, 2, 1048576, "tokens", "text",
                                       "Tokens per text sample. The cost of attention grows with the square of this "
                                       "number.")))));
-    rows.push_back(onlyIf(
-        key::dataset.name, {"text"},
-        otherTask(otherBatches(
-            Batches::OtherSamples,
-            path(key::tokenizer, kData, "Tokenizer", PathKind::File, "none", "text",
-                 "Byte-pair vocabulary of the text: a tokenizer.json, or a vocab.json with merges.txt in the same "
-                 "folder. Empty: each byte is a token.")))));
     rows.push_back(onlyIf(key::dataset.name, {"csv"},
                           otherTask(otherBatches(Batches::OtherSamples,
                                                  text(key::targetColumn, kData, "Target column", "csv",
