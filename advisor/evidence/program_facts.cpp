@@ -297,24 +297,10 @@ const ProgramObject* ProgramFacts::mainOptimizer() const
     return best(optimizers, [](const auto* a, const auto* b) { return a->count < b->count; });
 }
 
-const ProgramObject* ProgramFacts::mainModel() const
-{
-    return best(ofKind("model"), [](const auto* a, const auto* b) {
-        return a->number("parameters").value_or(0) < b->number("parameters").value_or(0);
-    });
-}
-
 Json ProgramFacts::precisionOf(std::string_view key) const
 {
     const auto found = precision.find(std::string(key));
     return found == precision.end() ? Json() : *found;
-}
-
-const ProgramObject* ProgramFacts::flagSetter(std::string_view name) const
-{
-    const auto found = std::ranges::find_if(
-        objects, [&](const ProgramObject& object) { return object.kind == "flag" && object.className == name; });
-    return found == objects.end() ? nullptr : &*found;
 }
 
 ProgramDocument readProgram(std::string_view document)

@@ -98,12 +98,8 @@ struct ProgramFacts {
     [[nodiscard]] const ProgramObject* trainingLoader() const;
     /// The optimizer that stepped most often; nullptr if none did.
     [[nodiscard]] const ProgramObject* mainOptimizer() const;
-    /// The model with the most parameters; nullptr if none is known.
-    [[nodiscard]] const ProgramObject* mainModel() const;
     /// A value of `precision`: "autocast", "cudnn_benchmark"; null if it is missing.
     [[nodiscard]] nlohmann::json precisionOf(std::string_view key) const;
-    /// The object that sets a PyTorch flag of this name: "torch.backends.cudnn.benchmark".
-    [[nodiscard]] const ProgramObject* flagSetter(std::string_view name) const;
 };
 
 struct ProgramDocument {

@@ -91,13 +91,6 @@ Saving meanOverSteps(std::span<const double> perStepUs)
     return meanOverSteps(perStepUs, perStepUs);
 }
 
-Saving meanOver(SavingUnit unit, std::span<const double> values)
-{
-    Saving saving = meanOverSteps(values);
-    saving.unit = unit;
-    return saving;
-}
-
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs)
 {
     const double least = meanOf(leastUs), most = meanOf(mostUs);

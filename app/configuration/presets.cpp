@@ -20,7 +20,6 @@ QString titleOf(const QString& stem)
                                                  {"mlp", "MLP"},
                                                  {"resnet18", "ResNet-18"},
                                                  {"resnet50", "ResNet-50"},
-                                                 {"unet3d", "3D U-Net"},
                                                  {"vit", "ViT"},
                                                  {"mnist_loading", "MNIST loading"},
                                                  {"gelu_fusion", "GELU fusion"}};

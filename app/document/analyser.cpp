@@ -3,6 +3,7 @@
 #include "advisor/change/finding_patches.h"
 #include "advisor/live_advice.h"
 #include "app/document/session.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/steps/last_steps.h"
@@ -46,7 +47,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
         return nullptr;
     result->facts = profiler::analysis::analyse(*trace, std::move(found.steps), stop);
     if (!source.range.empty() && !found.ofRange)
-        result->whyNoRange = Analyser::tr("The trace has no range named “%1”.").arg(traceText(source.range));
+        result->whyNoRange = Analyser::tr("The trace has no range named “%1”.").arg(asQString(source.range));
     if (stop.stop_requested())
         return nullptr;
     // With several ranks, only the analysed rank: kernels of another rank would overlap these steps.

@@ -3,6 +3,7 @@
 #include "advisor/experiment/held_prediction.h"
 #include "advisor/prediction/saving.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>
@@ -14,11 +15,6 @@ namespace {
 struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Finding)
 };
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QString perWhat(advisor::SavingUnit unit)
 {

@@ -3,6 +3,7 @@
 #include "advisor/evidence/batch_facts.h"
 #include "advisor/runner/shell_words.h"
 #include "app/document/session_state.h"
+#include "app/look/qstring.h"
 #include "app/record/record_settings.h"
 #include "profiler/model/trace_builder.h"
 
@@ -22,11 +23,6 @@ std::string asString(const QString& text)
 {
     return text.toStdString();
 }
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
-
 /// The problem that the value of `key` would cause on this machine, if any.
 std::optional<QString> newProblem(const config::TrainingConfig& before, const config::TrainingConfig& after,
                                   std::string_view key, bool gpuAvailable)
@@ -102,7 +98,7 @@ void Session::refreshDescription()
 std::optional<QString> Session::setKnob(std::string_view key, const QString& text)
 {
     if (!config::findKnob(key))
-        return tr("Unknown setting: %1.").arg(QString::fromUtf8(key.data(), static_cast<qsizetype>(key.size())));
+        return tr("Unknown setting: %1.").arg(asQString(key));
     config::TrainingConfig changed = m->configuration;
     if (const auto set = changed.set(key, asString(text)); !set)
         return asQString(set.error().message());

@@ -1,5 +1,7 @@
 #include "app/document/session_change.h"
 
+#include "app/look/qstring.h"
+
 #include <QCoreApplication>
 #include <utility>
 
@@ -14,7 +16,7 @@ constexpr int kByHandId = 1;
 QString nameOf(const std::string& key)
 {
     const config::Knob* knob = config::findKnob(key);
-    return QString::fromUtf8(knob->label.data(), static_cast<int>(knob->label.size()));
+    return asQString(knob->label);
 }
 
 } // namespace

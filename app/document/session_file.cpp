@@ -1,5 +1,6 @@
 #include "app/document/session_file.h"
 
+#include "app/look/qstring.h"
 #include "app/services/experiment_result_json.h"
 
 #include <QDir>
@@ -16,11 +17,6 @@ namespace app {
 namespace {
 
 constexpr int kVersion = 1;
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QJsonObject configurationJson(const config::TrainingConfig& configuration)
 {

@@ -2,6 +2,7 @@
 #include "advisor/evidence/batch_facts.h"
 #include "app/document/session.h"
 #include "app/document/session_state.h"
+#include "app/look/qstring.h"
 #include "app/services/origin.h"
 
 #include <algorithm>
@@ -10,11 +11,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 /// "gradient.accumulation = 2, batch.size = 32"
 QString valuesText(const std::vector<advisor::Toggle>& changes)

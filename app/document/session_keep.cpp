@@ -1,6 +1,7 @@
 #include "app/document/session.h"
 #include "app/document/session_file.h"
 #include "app/document/session_state.h"
+#include "app/look/qstring.h"
 
 #include <QDir>
 #include <algorithm>
@@ -11,11 +12,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 bool holds(const std::vector<KeptChange>& changes, const QString& ruleId)
 {

@@ -1,5 +1,6 @@
 #include "app/document/session.h"
 #include "app/document/session_state.h"
+#include "app/look/qstring.h"
 #include "profiler/model/trace_builder.h"
 #include "trainer/config/dataset_check.h"
 
@@ -12,11 +13,6 @@ namespace app {
 namespace protocol = config::protocol;
 
 namespace {
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString lines(std::initializer_list<QString> parts)
 {
@@ -63,8 +59,7 @@ QString runTitle(const config::TrainingConfig& configuration, const std::vector<
     if (changes.size() > 1)
         return Session::tr("%1 · %2 changes").arg(workload).arg(changes.size());
     const std::string_view label = config::findKnob(changes[0].key)->label;
-    return QString("%1 · %2 = %3")
-        .arg(workload, QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())), asQString(changes[0].b));
+    return QString("%1 · %2 = %3").arg(workload, asQString(label), asQString(changes[0].b));
 }
 
 RunState Session::runState() const

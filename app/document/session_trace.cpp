@@ -2,6 +2,7 @@
 #include "app/document/session.h"
 #include "app/document/session_state.h"
 #include "app/document/trace_files.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "profiler/model/trace_builder.h"
 
@@ -15,11 +16,6 @@ namespace {
 
 // Unfinished work must not read 100 %: formatShare() rounds to a tenth of a percent.
 constexpr double kMostWhileReading = 0.99;
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString fileName(const std::filesystem::path& path)
 {

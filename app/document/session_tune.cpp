@@ -1,6 +1,7 @@
 #include "advisor/runner/unified_diff.h"
 #include "app/document/session.h"
 #include "app/document/session_state.h"
+#include "app/look/qstring.h"
 #include "app/services/origin.h"
 
 #include <QSaveFile>
@@ -10,11 +11,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 /// The journal already contains this change, from any rule.
 bool holds(const Journal& journal, const advisor::Toggle& toggle)

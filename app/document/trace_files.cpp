@@ -1,5 +1,6 @@
 #include "app/document/trace_files.h"
 
+#include "app/look/qstring.h"
 #include "profiler_formats_formats_registry.h"
 
 #include <QCoreApplication>
@@ -18,11 +19,6 @@ constexpr qint64 kLargestConfiguration = 1 << 20;
 QString text(const char* source)
 {
     return QCoreApplication::translate("TraceFiles", source);
-}
-
-QString asQString(std::string_view view)
-{
-    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
 QString globs(const profiler::formats::Format& format)

@@ -1,6 +1,7 @@
 #include "app/document/trace_summary.h"
 
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_query.h"
 #include "profiler/analysis/operators/range_name.h"
@@ -40,7 +41,7 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
         summary.breakdown = profiler::analysis::breakdown(*trace, scan, steps);
     else
         for (const std::string_view name : profiler::analysis::repeatedRanges(*trace, kMostRanges))
-            summary.ranges << traceText(name);
+            summary.ranges << asQString(name);
     summary.devices = profiler::analysis::deviceUse(*trace, scan);
     if (summary.devices.empty() || stop.stop_requested())
         return summary;
@@ -117,7 +118,7 @@ QString idleCauseSentence(std::string_view cause)
         return text("loading kernel code before its first launch");
     if (cause == "end_of_run")
         return text("no more work after the end of the run");
-    return cause == "other" ? text("other") : traceText(cause);
+    return cause == "other" ? text("other") : asQString(cause);
 }
 
 SliceClass idleCauseColour(std::string_view cause)
@@ -138,7 +139,7 @@ SliceClass idleCauseColour(std::string_view cause)
 QString deviceSentence(const profiler::analysis::DeviceUse& device)
 {
     const QString number = text("GPU %1").arg(device.id.value);
-    const QString name = device.name.empty() ? number : QStringLiteral("%1 (%2)").arg(traceText(device.name), number);
+    const QString name = device.name.empty() ? number : QStringLiteral("%1 (%2)").arg(asQString(device.name), number);
     const QString streams = device.streams == 1 ? text("on one stream") : text("on %1 streams").arg(device.streams);
     return text("%1: running kernels %2 of %3, busy with any work %4, %5")
         .arg(name, formatShare(shareOf(device.busyKernel, device.span)), formatDuration(device.span),

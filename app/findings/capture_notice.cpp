@@ -3,6 +3,7 @@
 #include "app/look/icon.h"
 #include "app/look/notice_look.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/look/theme.h"
 #include "app/tables/slice_details.h"
 
@@ -49,7 +50,7 @@ QString captureNotice(const profiler::CaptureStats& stats, Writer writer)
                                            : text("%1 unmatched events: their start, end or launch is missing.")
                                                  .arg(formatCount(static_cast<std::int64_t>(stats.unmatched))));
     for (const profiler::Message& note : stats.notes)
-        sentences << traceText(note.text);
+        sentences << asQString(note.text);
     return sentences.join(u'\n');
 }
 

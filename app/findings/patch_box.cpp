@@ -2,6 +2,7 @@
 
 #include "advisor/change/apply.h"
 #include "app/look/icon.h"
+#include "app/look/qstring.h"
 #include "app/look/theme.h"
 
 #include <QApplication>
@@ -23,11 +24,6 @@ namespace app {
 namespace {
 
 constexpr int kMostLines = 18; ///< visible lines of the diff before it scrolls
-
-QString toText(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 /// Colours removed and added lines of a unified diff. The + and - signs carry the same information without colour.
 class DiffColors : public QSyntaxHighlighter {
@@ -68,7 +64,7 @@ QString howText(const advisor::change::ProgramPatch& patch, const advisor::chang
     case How::Argument: {
         QStringList words;
         for (const std::string& word : patch.command)
-            words << toText(word);
+            words << asQString(word);
         text = PatchBox::tr("This is a command-line option of your program. Start it with: %1").arg(words.join(' '));
         break;
     }
@@ -79,7 +75,7 @@ QString howText(const advisor::change::ProgramPatch& patch, const advisor::chang
         text = PatchBox::tr("This change needs your review. Read the proposal and edit your program yourself:");
         break;
     }
-    return change.whyNot.empty() ? text : toText(change.whyNot.text) + ' ' + text;
+    return change.whyNot.empty() ? text : asQString(change.whyNot.text) + ' ' + text;
 }
 
 using Written = profiler::Result<std::vector<std::filesystem::path>>;
@@ -208,7 +204,7 @@ void PatchBox::prepare()
 void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& patch)
 {
     if (!patch || patch->changes.empty()) {
-        m_how->setText(patch ? tr("No change to show.") : toText(patch.error().message()));
+        m_how->setText(patch ? tr("No change to show.") : asQString(patch.error().message()));
         return;
     }
     m_patch = *patch;
@@ -221,7 +217,7 @@ void PatchBox::showPatch(const profiler::Result<advisor::change::ProgramPatch>& 
     m_applied = std::any_of(m_changes.begin(), m_changes.end(), isDone) &&
                 std::all_of(m_patch.changes.begin(), m_patch.changes.end(), isDoneOrNoEdit);
     m_how->setText(m_applied ? tr("Your program already contains this change:") : howText(m_patch));
-    const QString diff = toText(m_patch.diff.empty() ? m_patch.changes.front().proposal : m_patch.diff).trimmed();
+    const QString diff = asQString(m_patch.diff.empty() ? m_patch.changes.front().proposal : m_patch.diff).trimmed();
     m_diff->setPlainText(diff);
     const int lines = std::min(static_cast<int>(diff.count('\n')) + 1, kMostLines);
     m_diff->setFixedHeight(lines * m_diff->fontMetrics().lineSpacing() + 12 +
@@ -265,7 +261,7 @@ void PatchBox::showOutcome(Action action, const profiler::Result<std::vector<std
             (m_applied ? tr("%1 was changed. Revert undoes this change.") : tr("The change was removed from %1."))
                 .arg(filesText(*written)));
     } else {
-        m_outcome->setText(toText(written.error().message()));
+        m_outcome->setText(asQString(written.error().message()));
     }
     const Shades tones = shades(QApplication::palette());
     setTextColor(m_outcome, m_failed ? tones.bad : tones.good);

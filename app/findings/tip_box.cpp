@@ -2,6 +2,7 @@
 
 #include "advisor/tip_text.h"
 #include "app/look/icon.h"
+#include "app/look/qstring.h"
 #include "app/look/theme.h"
 
 #include <QApplication>
@@ -23,11 +24,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 constexpr int kListMargin = 14; ///< pixels; Qt's default indents a list by forty, too much in a panel three hundred
                                 ///< pixels wide

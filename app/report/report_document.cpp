@@ -1,5 +1,6 @@
 #include "app/report/report_document.h"
 
+#include "app/look/qstring.h"
 #include "app/report/report_table.h"
 #include "app/report/svg_object.h"
 
@@ -23,11 +24,6 @@ const QColor kSoft(0xf1, 0xf3, 0xf5), kQuiet(0x55, 0x5c, 0x66), kFinding(0xd5, 0
 constexpr int kMostTurns = 5;
 constexpr int kHeading = 1;                          ///< user state of a block that must not be last on a page
 constexpr double kText = 9, kSmall = 8, kCode = 7.5; // points
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 /// The unit of margins and padding; the layout scales them to the paint device.
 double layoutDpi()

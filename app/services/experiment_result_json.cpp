@@ -1,5 +1,6 @@
 #include "app/services/experiment_result_json.h"
 
+#include "app/look/qstring.h"
 #include "app/services/json_number.h"
 
 #include <QJsonArray>
@@ -12,11 +13,6 @@ namespace {
 using advisor::ExperimentPlan;
 using advisor::ExperimentResult;
 using advisor::Interval;
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QJsonArray intervalJson(const Interval& interval)
 {

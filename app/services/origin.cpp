@@ -1,6 +1,7 @@
 #include "app/services/origin.h"
 
 #include "advisor/runner/shell_words.h"
+#include "app/look/qstring.h"
 #include "profiler/model/trace.h"
 #include "profiler/os/processor.h"
 
@@ -22,11 +23,6 @@ constexpr qsizetype kMostNamed = 2; ///< listed settings; more are only counted
 struct OriginTexts {
     Q_DECLARE_TR_FUNCTIONS(Origin)
 };
-
-QString toText(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 bool isOfMeasurement(std::string_view key)
 {
@@ -97,7 +93,8 @@ Origin originOf(const config::TrainingConfig& configuration)
         identity << QString::fromStdString(one.key + '=' + one.b);
         const config::Knob* knob = config::findKnob(one.key);
         if (one.key != config::key::workload.name)
-            named << QString("%1 = %2").arg(toText(knob ? knob->label : std::string_view(one.key)), toText(one.b));
+            named << QString("%1 = %2").arg(asQString(knob ? knob->label : std::string_view(one.key)),
+                                            asQString(one.b));
     }
     origin.id = hashOf(QStringList{"configuration"} + identity);
     origin.name = QString::fromStdString(configuration[config::key::workload]);

@@ -35,8 +35,6 @@ public:
     void pause();
     void resume();
     void stop();
-    /// How long stop() waits for the trainer before it kills it.
-    void setPatience(std::chrono::milliseconds patience) { m_patience.setInterval(patience); }
 
 signals:
     void stateChanged(app::RunState state);

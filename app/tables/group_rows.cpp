@@ -1,3 +1,4 @@
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_scan.h"
 
@@ -108,11 +109,11 @@ TableValue GroupRows::valueOf(const NameGroup& group, Field field) const
 {
     switch (field) {
     case Field::Name: {
-        const QString name = traceText(m_trace->string(group.name));
+        const QString name = asQString(m_trace->string(group.name));
         return TableValue::ofText(name.isEmpty() ? QCoreApplication::translate("SliceDetails", "(no name)") : name);
     }
     case Field::Kind:
-        return TableValue::ofText(traceText(activityName(group.kind)));
+        return TableValue::ofText(asQString(activityName(group.kind)));
     case Field::Count:
         return TableValue::ofCount(group.count);
     case Field::Total:

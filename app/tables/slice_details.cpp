@@ -2,6 +2,7 @@
 
 #include "app/look/kind_palette.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/tables/table_field.h"
 
 #include <QCoreApplication>
@@ -35,11 +36,11 @@ void addCopy(std::vector<SliceDetail>& details, const Slice& slice)
         details.push_back(
             {text("Rate"), formatBytes(static_cast<double>(args.bytes) / seconds) + QStringLiteral("/s"), {}});
     if (args.copy != profiler::CopyKind::Unknown)
-        details.push_back({text("Direction"), traceText(copyKindName(args.copy)), {}});
+        details.push_back({text("Direction"), asQString(copyKindName(args.copy)), {}});
     if (args.src != profiler::MemoryKind::Unknown || args.dst != profiler::MemoryKind::Unknown)
         details.push_back(
             {text("Memory"),
-             traceText(memoryKindName(args.src)) + QStringLiteral(" → ") + traceText(memoryKindName(args.dst)),
+             asQString(memoryKindName(args.src)) + QStringLiteral(" → ") + asQString(memoryKindName(args.dst)),
              {}});
 }
 
@@ -102,14 +103,9 @@ bool holds(const Trace& trace, profiler::SliceId id)
     return id.track.value < trace.tracks().size() && id.ordinal < trace.sliceCount(id.track);
 }
 
-QString traceText(std::string_view view)
-{
-    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
-}
-
 QString sliceTitle(const Trace& trace, const Slice& slice)
 {
-    const QString name = traceText(trace.name(slice));
+    const QString name = asQString(trace.name(slice));
     // "ProfilerStep#5" already contains its number.
     if (slice.kind == ActivityKind::Step && !name.endsWith(u'#' + QString::number(slice.args.value)))
         return name + u' ' + formatCount(slice.args.value);
@@ -120,7 +116,7 @@ QString sliceSentence(const Trace& trace, const Slice& slice)
 {
     return text("%1, %2, %3, on %4")
         .arg(sliceTitle(trace, slice), className(classify(slice.kind, trace.name(slice))),
-             formatDuration(slice.duration), traceText(trace.track(slice.id.track).name));
+             formatDuration(slice.duration), asQString(trace.track(slice.id.track).name));
 }
 
 std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
@@ -129,7 +125,7 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
     details.push_back({text("Kind"), className(classify(slice.kind, trace.name(slice))), {}});
     details.push_back({text("Duration"), formatDuration(slice.duration), {}});
     details.push_back({text("Start"), formatPosition(slice.begin - trace.range().begin), {}});
-    details.push_back({text("Track"), traceText(trace.track(slice.id.track).name), {}});
+    details.push_back({text("Track"), asQString(trace.track(slice.id.track).name), {}});
     addIndex(details, slice);
     addCopy(details, slice);
     addFlags(details, slice);
@@ -141,7 +137,7 @@ std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
     std::vector<SliceDetail> details;
     const auto addText = [&](const char* label, profiler::StringId id) {
         if (id.value != 0)
-            details.push_back({text(label), traceText(trace.string(id)), {}});
+            details.push_back({text(label), asQString(trace.string(id)), {}});
     };
     addText("Shapes", slice.args.shapes);
     addText("Types", slice.args.types);
@@ -153,7 +149,7 @@ std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
         details.push_back({text("External id"), QString::number(slice.externalId), {}});
     const std::string& process = trace.track(slice.id.track).processName;
     if (!process.empty())
-        details.push_back({text("Process"), traceText(process), {}});
+        details.push_back({text("Process"), asQString(process), {}});
     return details;
 }
 

@@ -41,7 +41,5 @@ QString sliceTitle(const profiler::Trace& trace, const profiler::Slice& slice);
 QString sliceSentence(const profiler::Trace& trace, const profiler::Slice& slice);
 /// True if the id is valid in this trace: evidence may outlive its trace.
 bool holds(const profiler::Trace& trace, profiler::SliceId id);
-/// A name of the trace as text.
-QString traceText(std::string_view text);
 
 } // namespace app

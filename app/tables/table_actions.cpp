@@ -1,5 +1,6 @@
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/look/save_dialog.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_bar.h"
@@ -166,7 +167,7 @@ void TablePanel::filterByName()
     if (!row)
         return;
     const TableRows& rows = *m_view->table()->rows();
-    const QString name = traceText(rows.trace().name(rows.trace().slice(rows.slice(*row))));
+    const QString name = asQString(rows.trace().name(rows.trace().slice(rows.slice(*row))));
     m_bar->setFilterText('^' + QRegularExpression::escape(name) + '$', true);
 }
 

@@ -1,5 +1,6 @@
 #include "app/tables/table_field.h"
 
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 
 #include <QCoreApplication>
@@ -184,13 +185,13 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
     case Field::Name:
         return TableValue::ofText(sliceTitle(trace, slice));
     case Field::Kind:
-        return TableValue::ofText(traceText(activityName(slice.kind)));
+        return TableValue::ofText(asQString(activityName(slice.kind)));
     case Field::Begin:
         return TableValue::ofPosition(slice.begin - trace.range().begin);
     case Field::Duration:
         return TableValue::ofTime(slice.duration);
     case Field::Track:
-        return TableValue::ofText(traceText(trace.track(slice.id.track).name));
+        return TableValue::ofText(asQString(trace.track(slice.id.track).name));
     case Field::Step:
         return TableValue::ofCount(stepAt(steps, slice.begin)->index);
     case Field::Bytes:
@@ -198,19 +199,19 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
     case Field::Rate:
         return TableValue::ofRate(*bytesPerSecond(slice.args.bytes, slice.duration));
     case Field::Direction:
-        return TableValue::ofText(traceText(copyKindName(slice.args.copy)));
+        return TableValue::ofText(asQString(copyKindName(slice.args.copy)));
     case Field::Source:
-        return TableValue::ofText(traceText(memoryKindName(slice.args.src)));
+        return TableValue::ofText(asQString(memoryKindName(slice.args.src)));
     case Field::Destination:
-        return TableValue::ofText(traceText(memoryKindName(slice.args.dst)));
+        return TableValue::ofText(asQString(memoryKindName(slice.args.dst)));
     case Field::Correlation:
         return TableValue::ofText(QString::number(slice.correlation.value));
     case Field::Sequence:
         return TableValue::ofText(QString::number(slice.sequence));
     case Field::Shapes:
-        return TableValue::ofText(traceText(trace.string(slice.args.shapes)));
+        return TableValue::ofText(asQString(trace.string(slice.args.shapes)));
     case Field::Types:
-        return TableValue::ofText(traceText(trace.string(slice.args.types)));
+        return TableValue::ofText(asQString(trace.string(slice.args.types)));
     default:
         return {};
     }

@@ -1,5 +1,6 @@
 #include "app/tables/table_query.h"
 
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_scan.h"
 
@@ -42,7 +43,7 @@ bool NameMatcher::operator()(profiler::StringId name)
         return true;
     Known& known = m_known[name.value];
     if (known == Known::Unknown)
-        known = m_pattern.match(traceText(m_trace->string(name))).hasMatch() ? Known::Yes : Known::No;
+        known = m_pattern.match(asQString(m_trace->string(name))).hasMatch() ? Known::Yes : Known::No;
     return known == Known::Yes;
 }
 

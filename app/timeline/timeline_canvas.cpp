@@ -204,10 +204,7 @@ void TimelineCanvas::selectAndShow(const Slice& slice)
 
 void TimelineCanvas::setFollow(bool follow)
 {
-    if (m_follow == follow)
-        return;
     m_follow = follow;
-    emit followingChanged(follow);
 }
 
 /// Updates the scroll bars and the picture after a change of the visible range.

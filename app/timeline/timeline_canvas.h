@@ -110,7 +110,6 @@ signals:
     void sliceSelected(profiler::SliceId slice);
     void rangeSelected(profiler::TimeRange range);
     void selectionCleared();
-    void followingChanged(bool following);
     /// The visible range or the width of the header changed.
     void viewChanged();
     /// The user collapsed, moved, hid, pinned or resized rows.

@@ -1,5 +1,7 @@
 #include "app/timeline/timeline_groups.h"
 
+#include "app/look/qstring.h"
+
 #include <QCollator>
 #include <QCoreApplication>
 #include <algorithm>
@@ -22,11 +24,6 @@ constexpr std::size_t kManyThreads = 4; ///< more other threads than this are in
 QString text(const char* source)
 {
     return QCoreApplication::translate("TrackRows", source);
-}
-
-QString fromText(std::string_view view)
-{
-    return QString::fromUtf8(view.data(), static_cast<qsizetype>(view.size()));
 }
 
 /// Groups within a process, top to bottom. Their numbers are part of saved keys, so append new ones at the end.
@@ -143,7 +140,7 @@ private:
         for (const auto& [key, tracks] : groups)
             for (const Track* track : tracks)
                 if (!track->processName.empty())
-                    node.name = QStringLiteral("%1 (%2)").arg(fromText(track->processName)).arg(pid);
+                    node.name = QStringLiteral("%1 (%2)").arg(asQString(track->processName)).arg(pid);
         node.children = nodesOf(groups, node.key + '/');
         if (node.children.size() == 1 && node.children[0].kind != RowNode::Kind::Group) {
             node.children[0].name.prepend(node.name + QStringLiteral(" · "));
@@ -171,7 +168,7 @@ private:
                 return first;
             if (a->sortIndex != b->sortIndex)
                 return a->sortIndex < b->sortIndex;
-            return m_byNumber.compare(fromText(a->name), fromText(b->name)) < 0;
+            return m_byNumber.compare(asQString(a->name), asQString(b->name)) < 0;
         });
         RowNode group;
         group.key = prefix + QStringLiteral("group/%1/%2").arg(static_cast<int>(rank)).arg(device);
@@ -180,7 +177,7 @@ private:
         if (rank == Device)
             for (const profiler::Device& known : m_trace.devices())
                 if (known.id.value == device)
-                    group.detail = fromText(known.name);
+                    group.detail = asQString(known.name);
         for (const Track* track : tracks)
             group.children.push_back(leaf(*track, prefix));
         if (rank == Main || (rank == Threads && tracks.size() == 1))
@@ -193,7 +190,7 @@ private:
     {
         RowNode node;
         node.kind = track.kind == TrackKind::Counter ? RowNode::Kind::Counter : RowNode::Kind::Track;
-        node.name = fromText(track.name);
+        node.name = asQString(track.name);
         node.track = track.id;
         const QString key = prefix + QStringLiteral("track/%1/%2/%3")
                                          .arg(static_cast<int>(rankOf(track.kind)))
@@ -203,7 +200,7 @@ private:
         for (int i = 2; !m_keys.insert(node.key).second; ++i) // threads with the same name
             node.key = key + '#' + QString::number(i);
         if (track.kind == TrackKind::Counter)
-            node.detail = fromText(track.unit);
+            node.detail = asQString(track.unit);
         else if (track.tid != 0 && !node.name.contains(QString::number(track.tid))) // do not show it twice
             node.detail = text("thread %1").arg(track.tid);
         return node;

@@ -1,3 +1,4 @@
+#include "app/look/qstring.h"
 #include "app/window/dock.h"
 #include "app/window/dock_controller.h"
 #include "app/window/main_window.h"
@@ -49,7 +50,7 @@ void MainWindow::makeViews()
         const bool central = view.area == ViewArea::Center;
         QWidget* widget = view.create(m_context, central ? static_cast<QWidget*>(m_centre) : this);
         if (widget->objectName().isEmpty())
-            widget->setObjectName(QString::fromUtf8(stem.data(), static_cast<qsizetype>(stem.size())));
+            widget->setObjectName(asQString(stem));
         if (central)
             m_centre->addWidget(widget);
         else

@@ -7,6 +7,12 @@ namespace profiler::analysis {
 namespace {
 
 constexpr std::int64_t kFewest = 5; // with fewer steps, the spread is unknown
+// Half-width of the interval above which a cost is called noisy. Chosen: overheads are a few percent of a step, and an
+// interval wider than ±2 % cannot distinguish one level from the next.
+constexpr double kNoisyHalfWidth = 0.02;
+// CPU share of other processes above which a cost is called noisy. Chosen: 10 % of the machine lengthens steps by as
+// much as recording does.
+constexpr double kNoisyOtherLoad = 0.1;
 
 /// Running mean and variance of logarithms (Welford).
 struct Logs {

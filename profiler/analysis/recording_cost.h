@@ -17,16 +17,9 @@ struct RecordingCost {
 
     /// Share of the steps that recorded operators, [0, 1].
     [[nodiscard]] double recordedShare() const;
-    /// The time that recording operators added to the run, relative to the time without it.
-    [[nodiscard]] double addedToRun() const { return (ratio - 1) * recordedShare(); }
 };
 
-/// Half-width of the interval above which a cost is called noisy. Chosen: overheads are a few percent of a step, and an
-/// interval wider than ±2 % cannot distinguish one level from the next.
-inline constexpr double kNoisyHalfWidth = 0.02;
-/// CPU share of other processes above which a cost is called noisy. Chosen: 10 % of the machine lengthens steps by as
-/// much as recording does.
-inline constexpr double kNoisyOtherLoad = 0.1;
+/// Whether the interval is wide or the machine was busy.
 /// @param otherLoad  share of all cores that other processes used during the run, [0, 1]; empty: unknown
 bool isNoisy(const RecordingCost& cost, std::optional<double> otherLoad = {});
 

@@ -60,11 +60,10 @@ TEST(RecordingCost, IsNoisyAboveEitherThreshold)
     EXPECT_TRUE(isNoisy(cost, 0));
 }
 
-TEST(RecordingCost, ARunOnlyPaysForRecordedSteps)
+TEST(RecordingCost, KnowsTheShareOfRecordedSteps)
 {
     const RecordingCost cost{1.05, 1.03, 1.07, 10, 90, 0.1};
     EXPECT_DOUBLE_EQ(cost.recordedShare(), 0.1);
-    EXPECT_NEAR(cost.addedToRun(), 0.005, 1e-12);
 }
 
 TEST(RecordingCost, IsUnknownWithTooFewSteps)

@@ -2,7 +2,7 @@
 
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/tailing_reader.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -48,7 +48,7 @@ void writeLauncher(const std::filesystem::path& path, std::uint32_t device, std:
 
 TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     writeLauncher(folder / "t.sstrace.11", 0, 1000);
     writeLauncher(folder / "t.sstrace.12", 1, 1003);
     const auto parts = findParts(folder / "t.sstrace");
@@ -74,7 +74,7 @@ TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
 
 TEST(CollectParts, TheProcessWithMostStepsDescribesTheProgram)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto write = [&](const char* name, const std::map<std::string, std::string>& facts) {
         auto recorder = Recorder::start({.path = folder / name});
         ASSERT_TRUE(recorder);

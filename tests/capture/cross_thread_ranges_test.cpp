@@ -1,6 +1,6 @@
 #include "profiler/capture/recorder.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <array>
 #include <functional>
@@ -53,7 +53,7 @@ protected:
         return found;
     }
 
-    TemporaryFolder m_folder;
+    test_support::TemporaryFolder m_folder;
     std::unique_ptr<Recorder> m_recorder;
     ThreadBuffer* m_buffer = nullptr;
     Owners m_owners{};

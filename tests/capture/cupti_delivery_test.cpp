@@ -2,7 +2,7 @@
 #include "profiler/capture/cupti/source.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "tests/capture/cupti_buffer.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -43,7 +43,7 @@ protected:
         call.threadId = 31;
     }
 
-    TemporaryFolder folder;
+    test_support::TemporaryFolder folder;
     std::unique_ptr<Recorder> recorder;
     std::unique_ptr<CuptiDelivery> delivery;
 };

@@ -3,7 +3,7 @@
 #include "profiler/capture/cupti/source.h"
 #include "tests/capture/fake_cupti.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ protected:
         return at - cupti.calls.begin();
     }
 
-    TemporaryFolder folder;
+    test_support::TemporaryFolder folder;
     std::filesystem::path path = folder / "a.sstrace";
     FakeCupti cupti;
     std::unique_ptr<Recorder> recorder;

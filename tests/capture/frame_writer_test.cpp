@@ -2,8 +2,8 @@
 
 #include "profiler/formats/container/frame.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"
+#include "tests/support/temporary_folder.h"
 
 #include <fcntl.h>
 #include <fstream>
@@ -34,7 +34,7 @@ int fileNumber(const std::filesystem::path& path)
 
 TEST(FrameWriter, WritesFramesThatCanBeReadWhileTheFileIsOpen)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 77);
     ASSERT_TRUE(writer) << writer.error().message();
     Payload strings;
@@ -54,7 +54,7 @@ TEST(FrameWriter, WritesFramesThatCanBeReadWhileTheFileIsOpen)
 
 TEST(FrameWriter, ReplacesAnOlderFileAndLeavesNoOtherFiles)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
     ASSERT_TRUE(FrameWriter::create(folder / "a.sstrace", 1));
     EXPECT_EQ(parseTrace(folder / "a.sstrace").runId, 1U);
@@ -63,7 +63,7 @@ TEST(FrameWriter, ReplacesAnOlderFileAndLeavesNoOtherFiles)
 
 TEST(FrameWriter, NamesAMissingFolder)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto writer = FrameWriter::create(folder / "none/a.sstrace", 1);
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, Error::Code::NotFound);
@@ -73,7 +73,7 @@ TEST(FrameWriter, NamesAMissingFolder)
 
 TEST(FrameWriter, RefusesAFolderInsteadOfAFile)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto writer = FrameWriter::create(folder.path(), 1);
     ASSERT_FALSE(writer);
     EXPECT_EQ(writer.error().code, Error::Code::Invalid);
@@ -82,7 +82,7 @@ TEST(FrameWriter, RefusesAFolderInsteadOfAFile)
 
 TEST(FrameWriter, RefusesAFrameThatReadersWouldReject)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);
     ASSERT_TRUE(writer);
     EXPECT_FALSE((*writer)->write(FrameType::Events, Payload(kMaxPayloadBytes + 1)));
@@ -93,7 +93,7 @@ TEST(FrameWriter, RefusesAFrameThatReadersWouldReject)
 // The superuser may write anywhere, so a process of the user "nobody" tries it.
 TEST(FrameWriter, KeepsAnExistingFileWithoutWritePermission)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
     std::filesystem::permissions(folder.path(), std::filesystem::perms(0555));
     const pid_t child = fork();
@@ -113,7 +113,7 @@ TEST(FrameWriter, KeepsAnExistingFileWithoutWritePermission)
 // A program that turns itself into a daemon closes all open files.
 TEST(FrameWriter, AFileClosedByTheProgramIsReopenedAndOtherFilesAreNotTouched)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     {
         auto writer = FrameWriter::create(folder / "a.sstrace", 1);
         ASSERT_TRUE(writer);
@@ -136,7 +136,7 @@ TEST(FrameWriter, AFileClosedByTheProgramIsReopenedAndOtherFilesAreNotTouched)
 
 TEST(FrameWriter, AFileClosedAndReplacedByTheProgramIsNotWrittenTo)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);
     ASSERT_TRUE(writer);
     close(fileNumber(folder / "a.sstrace"));
@@ -148,7 +148,7 @@ TEST(FrameWriter, AFileClosedAndReplacedByTheProgramIsNotWrittenTo)
 
 TEST(FrameWriter, ADeletedFileIsAnError)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto writer = FrameWriter::create(folder / "a.sstrace", 1);
     ASSERT_TRUE(writer);
     ASSERT_TRUE((*writer)->write(FrameType::End, {}));

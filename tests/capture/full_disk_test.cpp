@@ -3,7 +3,7 @@
 #include "profiler/formats/container/frame_writer.h"
 #include "profiler/formats/container/ring_file.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <csignal>
 #include <fstream>
@@ -56,7 +56,7 @@ private:
 
 TEST(FullDisk, APartialFrameIsCutOffAndWritingContinuesLater)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto writer = wire::FrameWriter::create(folder / "a.sstrace", 1);
     ASSERT_TRUE(writer);
     wire::Payload payload;
@@ -81,7 +81,7 @@ TEST(FullDisk, APartialFrameIsCutOffAndWritingContinuesLater)
 
 TEST(FullDisk, ARecordingThatCannotStartKeepsTheOldTrace)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     std::ofstream(folder / "a.sstrace") << "old";
     const FileSizeLimit limit(100'000);
     const auto recorder = Recorder::start({.path = folder / "a.sstrace"});
@@ -93,7 +93,7 @@ TEST(FullDisk, ARecordingThatCannotStartKeepsTheOldTrace)
 
 TEST(FullDisk, TheRunContinuesAndLossesAreCountedAndReported)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
@@ -127,7 +127,7 @@ TEST(FullDisk, TheRunContinuesAndLossesAreCountedAndReported)
 
 TEST(FullDisk, FreedSpaceIsUsed)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 128, .drainEvery = 1h});
     ASSERT_TRUE(recorder);
@@ -211,7 +211,7 @@ int inChild(const std::function<Outcome()>& what)
 
 TEST(FullDisk, ARecordingDoesNotStartWithoutRoomForItsRing)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const int outcome = inChild([&] { return startOnFullDisk(folder.path()); });
     if (outcome == kNoSmallDisk)
         GTEST_SKIP() << "no file system may be mounted here";
@@ -220,7 +220,7 @@ TEST(FullDisk, ARecordingDoesNotStartWithoutRoomForItsRing)
 
 TEST(FullDisk, AThreadWithoutRoomForItsRingDropsEventsAndSaysWhy)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const int outcome = inChild([&] { return secondThreadOnFullDisk(folder.path()); });
     if (outcome == kNoSmallDisk)
         GTEST_SKIP() << "no file system may be mounted here";

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <filesystem>
 #include <string>
@@ -21,7 +21,7 @@ struct InjectedRun {
     /// Parts of its child processes.
     [[nodiscard]] std::vector<ParsedTrace> others() const;
 
-    TemporaryFolder folder;
+    test_support::TemporaryFolder folder;
     int status = 0; ///< as returned by waitpid()
     int pid = 0;
     std::string out, err;

@@ -3,8 +3,8 @@
 #include "profiler/formats/container/tailing_reader.h"
 #include "tests/capture/killed_recording.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"
+#include "tests/support/temporary_folder.h"
 
 #include <csignal>
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ TEST(Kill, AtAnyMomentLosesNoRecordedEvent)
 TEST(Kill, TheTraceOpensAndIsMarkedAsCut)
 {
     for (int round = 0; round < 4; ++round) {
-        const TemporaryFolder folder;
+        const test_support::TemporaryFolder folder;
         const auto path = folder / "a.sstrace";
         Progress* progress = sharedProgress();
         const pid_t child = fork();
@@ -73,7 +73,7 @@ TEST(Kill, TheTraceOpensAndIsMarkedAsCut)
 
 TEST(Kill, AHangShowsWhatHadStarted)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     Progress* progress = sharedProgress();
     const pid_t child = fork();

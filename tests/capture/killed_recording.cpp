@@ -3,7 +3,7 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/ring_file.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <algorithm>
 #include <csignal>
@@ -107,7 +107,7 @@ KillLosses killAtRandomMoments(int rounds, unsigned seed)
     std::mt19937 random(seed);
     KillLosses losses;
     for (int round = 0; round < rounds && losses.problem.empty(); ++round) {
-        const TemporaryFolder folder;
+        const test_support::TemporaryFolder folder;
         const auto path = folder / "a.sstrace";
         Progress* const progress = sharedProgress();
         const pid_t child = fork();

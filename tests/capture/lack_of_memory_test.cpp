@@ -3,9 +3,9 @@
 #include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
 #include "tests/support/failing_memory.h"
 #include "tests/support/message_matchers.h"
+#include "tests/support/temporary_folder.h"
 
 #include <chrono>
 #include <gmock/gmock.h>
@@ -51,7 +51,7 @@ std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
 
 TEST(LackOfMemory, OnTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .drainEvery = 1ms});
     ASSERT_TRUE(recorder);
@@ -86,7 +86,7 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
 {
     int failures = 0;
     for (int before = 0;; ++before) {
-        const TemporaryFolder folder;
+        const test_support::TemporaryFolder folder;
         const auto path = folder / "a.sstrace";
         auto recorder = Recorder::start({.path = path, .drainEvery = 1h});
         ASSERT_TRUE(recorder);
@@ -120,7 +120,7 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
 
 TEST(LackOfMemory, OnTheSamplerThreadStopsTheRecordingNotTheProgram)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .drainEvery = 1ms});
     ASSERT_TRUE(recorder);

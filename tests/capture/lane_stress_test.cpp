@@ -1,6 +1,6 @@
 #include "profiler/capture/recorder.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <string>
@@ -18,7 +18,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
 {
     constexpr int kThreads = 3;
     constexpr std::int64_t kRecords = 60'000;
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto started = Recorder::start({.path = folder / "a.sstrace", .ringEvents = 512, .drainEvery = 1ms});
     ASSERT_TRUE(started);
     Recorder& recorder = **started;
@@ -76,7 +76,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
 // Threads start and end while the writer drains; no record may be on another thread's track.
 TEST(LaneStress, BuffersAreReusedWhileTheWriterDrains)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto started =
         Recorder::start({.path = folder / "a.sstrace", .ringEvents = 256, .maxThreads = 4, .drainEvery = 1ms});
     ASSERT_TRUE(started);

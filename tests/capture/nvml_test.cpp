@@ -4,7 +4,7 @@
 #include "profiler/model/throttle_reasons.h"
 #include "tests/capture/fake_nvml.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <bit>
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ TEST(NvmlLink, IsEmptyIfTheDriverReportsNoneOrNonsense)
 TEST(NvmlLink, IsInTheMetadataOfTheTrace)
 {
     setFakeGpus({{"GPU-a", 4, 16}, {"GPU-b", std::nullopt, std::nullopt}});
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace"});
     ASSERT_TRUE(recorder);
     SystemSampler::start(**recorder, {.every = std::chrono::milliseconds(10)}).reset();
@@ -68,7 +68,7 @@ TEST(NvmlThrottling, ReasonsAreACounterInTheTrace)
 {
     setFakeGpus(
         {{.uuid = "GPU-a", .eventReasons = throttle::kSoftwareThermal | throttle::kPowerCap}, {.uuid = "GPU-b"}});
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace"});
     ASSERT_TRUE(recorder);
     SystemSampler::start(**recorder, {.every = std::chrono::milliseconds(10)}).reset();

@@ -2,8 +2,8 @@
 
 #include "profiler/formats/container/ring_file.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <set>
@@ -36,7 +36,7 @@ void mark(ThreadBuffer& buffer, std::string_view name)
 
 TEST(Recorder, WritesACompleteFileAndRemovesTheRing)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     EXPECT_TRUE(std::filesystem::exists(wire::ringPath(folder / "a.sstrace")));
     recorder->setMetadata("config", "{}");
@@ -62,7 +62,7 @@ TEST(Recorder, WritesACompleteFileAndRemovesTheRing)
 
 TEST(Recorder, FlushPutsEverythingRecordedIntoTheFile)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .drainEvery = 1h});
     mark(recorder->thisThread(), "before");
     ASSERT_TRUE(recorder->flush());
@@ -75,7 +75,7 @@ TEST(Recorder, FlushPutsEverythingRecordedIntoTheFile)
 
 TEST(Recorder, DrainsOnItsOwn)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .drainEvery = 5ms});
     mark(recorder->thisThread(), "op");
     for (int i = 0; i < 1000 && parseTrace(folder / "a.sstrace").events.empty(); ++i)
@@ -85,7 +85,7 @@ TEST(Recorder, DrainsOnItsOwn)
 
 TEST(Recorder, AFullRingKeepsTheOldestEventsAndCountsDroppedOnes)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 100, .drainEvery = 1h});
     ThreadBuffer& buffer = recorder->thisThread();
     for (int i = 0; i < 200; ++i)
@@ -100,7 +100,7 @@ TEST(Recorder, AFullRingKeepsTheOldestEventsAndCountsDroppedOnes)
 
 TEST(Recorder, RingsWrapAroundAndKeepTheOrder)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .ringEvents = 64, .drainEvery = 1h});
     ThreadBuffer& buffer = recorder->thisThread();
     for (int i = 0; i < 1000; ++i) {
@@ -120,7 +120,7 @@ TEST(Recorder, RingsWrapAroundAndKeepTheOrder)
 
 TEST(Recorder, EachThreadHasItsOwnTrack)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "a");
     EXPECT_EQ(&recorder->thisThread(), &recorder->thisThread());
@@ -137,7 +137,7 @@ TEST(Recorder, EachThreadHasItsOwnTrack)
 
 TEST(Recorder, ALaterNameRenamesTheTrack)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     ThreadBuffer& buffer = recorder->thisThread();
     ASSERT_TRUE(recorder->flush());
@@ -151,7 +151,7 @@ TEST(Recorder, ALaterNameRenamesTheTrack)
 
 TEST(Recorder, RestartedWorkersStayOnTheirTrack)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 3});
     for (int epoch = 0; epoch < 20; ++epoch)
         for (const char* name : {"loader worker 0", "loader worker 1"})
@@ -170,7 +170,7 @@ TEST(Recorder, RestartedWorkersStayOnTheirTrack)
 
 TEST(Recorder, BuffersOfEndedThreadsAreReused)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 2});
     for (int i = 0; i < 30; ++i)
         std::thread([&] {
@@ -189,7 +189,7 @@ TEST(Recorder, BuffersOfEndedThreadsAreReused)
 
 TEST(Recorder, EventsOfThreadsBeyondTheMaximumAreDroppedAndCounted)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
     mark(recorder->thisThread(), "op");
     std::thread([&] { mark(recorder->thisThread(), "lost"); }).join();
@@ -205,7 +205,7 @@ TEST(Recorder, EventsOfThreadsBeyondTheMaximumAreDroppedAndCounted)
 
 TEST(Recorder, BuffersWithoutRingsAreReused)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
     mark(recorder->thisThread(), "op");
     std::set<const ThreadBuffer*> buffers;
@@ -223,7 +223,7 @@ TEST(Recorder, BuffersWithoutRingsAreReused)
 
 TEST(Recorder, AFreeRingIsPreferredToABufferOfTheSameNameWithoutARing)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace", .maxThreads = 1});
     std::thread([&] {
         mark(recorder->nameThisThread("first", TrackKind::Thread), "op");
@@ -239,7 +239,7 @@ TEST(Recorder, AFreeRingIsPreferredToABufferOfTheSameNameWithoutARing)
 
 TEST(Recorder, OneThreadMayWriteToSeveralRecorders)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto first = started({.path = folder / "a.sstrace"});
     auto second = started({.path = folder / "b.sstrace"});
     for (int i = 0; i < 3; ++i) {
@@ -260,7 +260,7 @@ TEST(Recorder, OneThreadMayWriteToSeveralRecorders)
 
 TEST(Recorder, AThreadMayOutliveTheRecorder)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     std::atomic<int> stage{0};
     std::thread thread([&] {
@@ -279,7 +279,7 @@ TEST(Recorder, AThreadMayOutliveTheRecorder)
 
 TEST(Recorder, BatchesAreOnTheirTracks)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     const std::uint32_t stream = recorder->streamTrack(DeviceId{1}, StreamId{7});
     EXPECT_EQ(recorder->streamTrack(DeviceId{1}, StreamId{7}), stream);
@@ -306,7 +306,7 @@ TEST(Recorder, BatchesAreOnTheirTracks)
 
 TEST(Recorder, ABufferTakesOverTheTrackOfItsThread)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
     const std::uint32_t reported = recorder->threadTrack(gettid());
     ASSERT_TRUE(recorder->flush());
@@ -320,7 +320,7 @@ TEST(Recorder, ABufferTakesOverTheTrackOfItsThread)
 
 TEST(Recorder, RejectsInvalidOptions)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     EXPECT_FALSE(Recorder::start({.path = folder / "a.sstrace", .maxThreads = 0}));
     EXPECT_FALSE(Recorder::start({.path = folder / "a.sstrace", .drainEvery = 0ns}));
     EXPECT_EQ(folder.files(), 0U);
@@ -328,7 +328,7 @@ TEST(Recorder, RejectsInvalidOptions)
 
 TEST(Recorder, LeavesNoFilesIfItCannotStart)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto missing = Recorder::start({.path = folder / "none/a.sstrace"});
     ASSERT_FALSE(missing);
     EXPECT_EQ(missing.error().code, Error::Code::NotFound);

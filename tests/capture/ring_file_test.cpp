@@ -3,7 +3,7 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/ring_file_layout.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <cstring>
 #include <fstream>
@@ -54,7 +54,7 @@ protected:
         return recoverRing(copy, runId);
     }
 
-    TemporaryFolder folder;
+    test_support::TemporaryFolder folder;
     std::filesystem::path path = folder / "a.sstrace", copy = folder / "copy.sstrace";
     std::unique_ptr<Recorder> recorder;
     ThreadBuffer* buffer = nullptr;

@@ -4,8 +4,8 @@
 #include "profiler/capture/system_load.h"
 #include "profiler/model/throttle_reasons.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
 #include "tests/support/message_matchers.h"
+#include "tests/support/temporary_folder.h"
 
 #include <algorithm>
 #include <bit>
@@ -72,7 +72,7 @@ TEST(SystemLoad, ARunningProcessIsReadAndAnEndedOneIsNot)
 
 TEST(SystemSampler, CountersAndTheCostOfSamplingAreInTheTrace)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace"});
     ASSERT_TRUE(recorder);
     {

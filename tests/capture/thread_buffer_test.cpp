@@ -2,7 +2,7 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/capture/thread_buffer_impl.h"
 #include "tests/capture/parsed_trace.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <bit>
 #include <chrono>
@@ -24,7 +24,7 @@ namespace {
 /// The parsed trace file after recording on one thread buffer.
 ParsedTrace recorded(const std::function<void(ThreadBuffer&, Recorder&)>& record, std::size_t ringEvents = 4096)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .ringEvents = ringEvents});
     EXPECT_TRUE(recorder) << recorder.error().message();
     record((*recorder)->addBuffer("main", TrackKind::MainThread), **recorder);
@@ -62,7 +62,7 @@ TEST(ThreadBuffer, OpenIsVisibleAtOnceAndCloseCompletesIt)
 
 TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     auto recorder = Recorder::start({.path = folder / "a.sstrace", .drainEvery = std::chrono::hours(1)});
     ASSERT_TRUE(recorder);
     ThreadBuffer& buffer = (*recorder)->addBuffer("main", TrackKind::MainThread);

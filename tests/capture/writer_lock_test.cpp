@@ -4,7 +4,7 @@
 #include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/os/file_lock.h"
-#include "tests/capture/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <atomic>
 #include <csignal>
@@ -109,7 +109,7 @@ bool isLive(const std::filesystem::path& path)
 
 TEST(WriterLock, AnUnlockedFileIsDeadEvenIfItsPidIsAlive)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     Child writer([&] { startIn(path); });
     EXPECT_TRUE(isLive(path));
@@ -124,7 +124,7 @@ TEST(WriterLock, AnUnlockedFileIsDeadEvenIfItsPidIsAlive)
 
 TEST(WriterLock, ALockedFileIsAliveEvenIfItsPidIsNotVisible)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path});
     ASSERT_TRUE(recorder);
@@ -139,7 +139,7 @@ TEST(WriterLock, ALockedFileIsAliveEvenIfItsPidIsNotVisible)
 // In a separate namespace the writer is process 1, and a process 1 is always alive.
 TEST(WriterLock, AWriterInAnotherPidNamespaceIsRecognizedByItsLock)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -182,7 +182,7 @@ TEST(WriterLock, AWriterInAnotherPidNamespaceIsRecognizedByItsLock)
 
 TEST(WriterLock, AForkedChildDoesNotKeepItsParentsTraceAlive)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -211,7 +211,7 @@ TEST(WriterLock, AForkedChildDoesNotKeepItsParentsTraceAlive)
 
 TEST(WriterLock, AProgramThatClosesAllItsFilesKeepsTheLock)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     Child writer([&] {
         auto recorder = Recorder::start({.path = path, .drainEvery = 5ms});
@@ -232,7 +232,7 @@ TEST(WriterLock, AProgramThatClosesAllItsFilesKeepsTheLock)
 
 TEST(WriterLock, OnlyOneOfTwoWritersGetsAFile)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.lock";
     {
         auto first = LockFile::acquire(path);
@@ -252,7 +252,7 @@ TEST(WriterLock, OnlyOneOfTwoWritersGetsAFile)
 
 TEST(PartRecording, ThePartOfAnotherProcessIsNeverReplaced)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto trace = folder / "a.sstrace";
     // As written by a process with the same pid in another namespace, or before an exec.
     const std::filesystem::path taken = trace.string() + "." + std::to_string(getpid());
@@ -269,7 +269,7 @@ TEST(PartRecording, ThePartOfAnotherProcessIsNeverReplaced)
 // A reader always sees a track as it was defined at some time, never a mixture.
 TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
 {
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const auto path = folder / "a.sstrace";
     auto recorder = Recorder::start({.path = path, .ringEvents = 64, .maxThreads = 4, .drainEvery = 2ms});
     ASSERT_TRUE(recorder);

@@ -118,9 +118,8 @@ TEST_F(DatasetCheck, EachKindNamesTheFileThatItLacks)
     struct Case {
         const char *kind, *lacks, *file;
     };
-    for (const Case& test :
-         {Case{"text", ".txt", "a.txt"}, Case{"csv", ".csv", "a.csv"}, Case{"arrays", ".npy", "inputs.npy"},
-          Case{"stream", ".tar", "train/0.tar.gz"}, Case{"volumes", "images", "images/1.nii.gz"}}) {
+    for (const Case& test : {Case{"text", ".txt", "a.txt"}, Case{"csv", ".csv", "a.csv"},
+                             Case{"arrays", ".npy", "inputs.npy"}, Case{"stream", ".tar", "train/0.tar.gz"}}) {
         EXPECT_THAT(problem(test.kind), HasSubstr(test.lacks)) << test.kind;
         add(test.file);
         EXPECT_EQ(problem(test.kind), "") << test.kind;

@@ -133,7 +133,6 @@ TEST_F(ArrayFiles, DimensionsAndTypeSayWhatSamplesAre)
     write("targets.npy", NpyType::UInt8, {4}, std::vector<std::uint8_t>{0, 1, 2, 1});
     EXPECT_EQ(kindOf(NpyType::Float32, {4, 8, 4}), DataKind::Sequences);
     EXPECT_EQ(kindOf(NpyType::Float32, {4, 2, 4, 4}), DataKind::Images);
-    EXPECT_EQ(kindOf(NpyType::Float32, {4, 4, 2, 2, 2}), DataKind::Volumes);
     EXPECT_EQ(kindOf(NpyType::Int32, {4, 32}), DataKind::Tokens);
 }
 

@@ -1,9 +1,9 @@
 #include "profiler/capture/recorder.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/activity.h"
-#include "tests/data/allocation_count.h"
 #include "tests/data/image_files.h"
 #include "tests/data/sample_access.h"
+#include "tests/support/failing_memory.h"
 #include "trainer/data/loader.h"
 #include "trainer_data_datasets_registry.h"
 
@@ -34,7 +34,6 @@ const std::vector<Kind>& kinds()
         {"cifar10", {"augment", "collate"}, true},
         {"text", {"augment", "decode", "collate"}, true},
         {"csv", {"read", "collate"}, true},
-        {"volumes", {"read", "decode", "augment", "collate"}},
         {"arrays", {"read", "decode", "collate"}, true},
         {"stream", {"read", "decode", "augment", "collate"}},
     };
@@ -49,7 +48,6 @@ protected:
                                                                     {"dataset.classes", "4"},
                                                                     {"dataset.source_size", "32"},
                                                                     {"dataset.image_size", "16"},
-                                                                    {"dataset.volume_size", "8"},
                                                                     {"dataset.context", "16"}}));
         EXPECT_TRUE(dataset) << dataset.error().message();
         return dataset ? *dataset : nullptr;
@@ -141,13 +139,13 @@ TEST_P(EveryDataset, AllocatesNothingForABatchOnceItRuns)
     for (const std::int64_t epoch : {0, 1}) {
         loader.startEpoch(epoch);
         // The first epoch makes the memory that the second uses again.
-        const std::int64_t before = allocationsOfThisThread();
+        const std::int64_t before = test_support::allocationsOfThisThread();
         std::int64_t batches = 0;
         while (loader.next())
             ++batches;
         ASSERT_GT(batches, 4);
         if (epoch == 1 && GetParam().inMemory) {
-            EXPECT_EQ(allocationsOfThisThread() - before, 0);
+            EXPECT_EQ(test_support::allocationsOfThisThread() - before, 0);
         }
     }
 }

@@ -4,7 +4,6 @@
 #include "trainer_data_datasets_registry.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
@@ -14,18 +13,6 @@ namespace data_test {
 
 namespace fs = std::filesystem;
 using namespace trainer::data;
-
-TemporaryFolder::TemporaryFolder()
-{
-    std::string name = (fs::temp_directory_path() / "stepscope-data-XXXXXX").string();
-    m_path = ::mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder()
-{
-    std::error_code ignored;
-    fs::remove_all(m_path, ignored);
-}
 
 RgbImage plainImage(ImageSize size, std::array<std::uint8_t, 3> colour)
 {

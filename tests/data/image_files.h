@@ -1,5 +1,6 @@
 #pragma once
 
+#include "tests/support/temporary_folder.h"
 #include "trainer/config/training_config.h"
 #include "trainer/data/dataset_kind.h"
 #include "trainer/data/image.h"
@@ -16,19 +17,7 @@ namespace data_test {
 
 using Bytes = std::vector<std::uint8_t>;
 
-/// A folder of a test's own, deleted with it.
-class TemporaryFolder {
-public:
-    TemporaryFolder();
-    ~TemporaryFolder();
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-    [[nodiscard]] std::filesystem::path operator/(const std::string& name) const { return m_path / name; }
-
-private:
-    std::filesystem::path m_path;
-};
+using test_support::TemporaryFolder;
 
 trainer::data::RgbImage plainImage(trainer::data::ImageSize size, std::array<std::uint8_t, 3> colour);
 /// Every pixel its own: x and y can be read from red and green.

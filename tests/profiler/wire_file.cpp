@@ -2,7 +2,6 @@
 
 #include "profiler/model/trace.h"
 
-#include <atomic>
 #include <bit>
 #include <cstdlib>
 #include <fstream>
@@ -167,25 +166,11 @@ std::filesystem::path MemoryFile::write(std::span<const std::byte> bytes) const
     return "/proc/self/fd/" + std::to_string(m_descriptor);
 }
 
-TestFolder::TestFolder()
-{
-    static std::atomic<int> made = 0;
-    m_path = std::filesystem::temp_directory_path() /
-             ("stepscope-wire-" + std::to_string(getpid()) + "-" + std::to_string(made++));
-    std::filesystem::create_directory(m_path);
-}
-
-TestFolder::~TestFolder()
-{
-    std::error_code ignored;
-    std::filesystem::remove_all(m_path, ignored);
-}
-
 std::filesystem::path TestFolder::write(std::string_view name, std::span<const std::byte> bytes) const
 {
-    std::ofstream out{m_path / name, std::ios::binary | std::ios::trunc};
+    std::ofstream out{path() / name, std::ios::binary | std::ios::trunc};
     out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    return m_path / name;
+    return path() / name;
 }
 
 } // namespace wire_test

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/formats/container/frame.h"
+#include "tests/support/temporary_folder.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,19 +64,11 @@ private:
     int m_descriptor;
 };
 
-/// A temporary folder for one test; deleted afterwards.
-class TestFolder {
+/// A temporary folder that writes files.
+class TestFolder : public test_support::TemporaryFolder {
 public:
-    TestFolder();
-    ~TestFolder();
-    TestFolder(const TestFolder&) = delete;
-    TestFolder& operator=(const TestFolder&) = delete;
     /// Writes a file to the folder, replacing an existing one.
     std::filesystem::path write(std::string_view name, std::span<const std::byte> bytes) const;
-    [[nodiscard]] std::filesystem::path operator/(std::string_view name) const { return m_path / name; }
-
-private:
-    std::filesystem::path m_path;
 };
 
 } // namespace wire_test

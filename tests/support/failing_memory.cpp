@@ -15,6 +15,7 @@ std::atomic<bool> isThreadFailing = false;
 std::array<char, kNameBytes> failingThread{}; // written only while isThreadFailing is false
 thread_local std::int64_t left = -1;          // number of allocations before the failing one; -1 for no failure
 std::atomic<int> failed = 0;
+thread_local std::int64_t allocations = 0;
 
 bool fails()
 {
@@ -30,6 +31,7 @@ bool fails()
 void* allocate(std::size_t bytes, std::size_t alignment)
 {
     void* memory = nullptr;
+    ++allocations;
     if (fails())
         ++failed;
     else if (alignment == 0)
@@ -115,6 +117,11 @@ FailingMemory::~FailingMemory()
 int FailingMemory::failures()
 {
     return failed;
+}
+
+std::int64_t allocationsOfThisThread()
+{
+    return allocations;
 }
 
 } // namespace test_support

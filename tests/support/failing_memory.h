@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-/// Makes allocations fail where a test requests it. Linking this library replaces operator new.
+/// Counts allocations and makes them fail where a test requests it. Linking this library replaces operator new.
 namespace test_support {
 
 /// Makes allocations of one thread fail while this object exists. Only one may exist at a time.
@@ -23,5 +23,8 @@ public:
 private:
     FailingMemory() = default;
 };
+
+/// Number of calls of operator new by this thread.
+std::int64_t allocationsOfThisThread();
 
 } // namespace test_support

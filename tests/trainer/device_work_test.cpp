@@ -1,10 +1,10 @@
 #include "trainer/data/image.h"
 #include "trainer/data/random.h"
-#include "trainer/data/volume_crop.h"
 #include "trainer/hooks/gradient_check.h"
 #include "trainer/memory/device_augment.h"
 #include "trainer/precision/float32_settings.h"
 #include "trainer/workloads/network.h"
+#include "trainer/workloads/parts/objective.h"
 
 #include <ATen/ATen.h>
 #include <ATen/Context.h>
@@ -14,7 +14,6 @@
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/nn/modules/linear.h>
 #include <tuple>
-#include <utility>
 
 using namespace trainer;
 
@@ -82,14 +81,10 @@ TEST(DeviceAugment, CropsAndMirrorsAsTheLoaderDoes)
 
 TEST(DeviceAugment, DependsOnTheSeedAlone)
 {
-    for (const auto kind :
-         {data::BatchAugment::Kind::Crop, data::BatchAugment::Kind::Shift, data::BatchAugment::Kind::Turn}) {
-        const bool cubes = kind == data::BatchAugment::Kind::Turn;
+    for (const auto kind : {data::BatchAugment::Kind::Crop, data::BatchAugment::Kind::Shift}) {
         data::SampleSpec spec;
         spec.augment = {.kind = kind, .mostShift = 4, .mirrors = true, .outside = {0, 0, 0}};
-        const at::Tensor input =
-            at::rand(cubes ? std::vector<std::int64_t>{4, 3, 8, 8, 8} : std::vector<std::int64_t>{4, 3, 16, 16});
-        const at::Tensor target = cubes ? at::zeros({4, 8, 8, 8}, at::kLong) : at::zeros({4}, at::kLong);
+        const at::Tensor input = at::rand({4, 3, 16, 16}), target = at::zeros({4}, at::kLong);
         const auto with = [&](std::uint64_t seed) {
             BatchTensors batch{{input}, target, 4};
             augment(batch, spec, seed);
@@ -127,40 +122,37 @@ TEST(DeviceAugment, ShiftsByWholePixelsAsOftenEachWay)
         EXPECT_NEAR(count, kImages / 18, 80);
 }
 
-// The loader's view of one cube and the device's, drawn with the same dice: the same voxels.
-TEST(DeviceAugment, TurnsVolumesAsTheLoaderDoes)
+// Two classes at three positions of one sample.
+Measured measuredSegments(const at::Tensor& classes)
 {
-    constexpr std::int64_t kEdge = 9;
-    data::Volume volume, labels;
-    for (data::Volume* cube : {&volume, &labels}) {
-        cube->channels = 1;
-        cube->size = {kEdge, kEdge, kEdge};
-    }
-    data::Random random(3);
-    for (std::int64_t i = 0; i < volume.voxels(); ++i) {
-        volume.values.push_back(static_cast<float>(random.real()));
-        labels.values.push_back(static_cast<float>(random.below(3)));
-    }
-    const auto asTensor = [](const data::Volume& cube) {
-        return at::tensor(cube.values).view({1, 1, kEdge, kEdge, kEdge});
+    const at::Tensor truth = at::tensor({0, 1, 1}, at::kLong).unsqueeze(0);
+    const Pass pass{at::one_hot(classes, 2).movedim(-1, 1).to(at::kFloat) * 20, truth};
+    return measure(Objective::Segments, pass, lossOf(Objective::Segments, pass));
+}
+
+TEST(Segments, AreJudgedByTheirOverlapWithoutTheBackground)
+{
+    const auto dice = [](const std::vector<std::int64_t>& classes) {
+        const Measured sums = measuredSegments(at::tensor(classes, at::kLong).unsqueeze(0));
+        return metricValue(Objective::Segments, sums.sum.item<double>(), sums.weight.item<double>());
     };
-    constexpr std::uint64_t kSeed = 11;
-    const Turned result = turned(asTensor(volume), asTensor(labels).squeeze(1).to(at::kLong), kSeed);
-    data::Random seeds(kSeed);
-    data::VolumeView view = data::randomView(volume, kEdge, seeds.bits());
-    const float noise = std::exchange(view.noise, 0.0F);
-    std::vector<float> values(static_cast<std::size_t>(volume.voxels()));
-    std::vector<std::int64_t> classes(values.size());
-    data::cutValues(volume, view, kEdge, values);
-    data::cutLabels(labels, view, kEdge, classes);
-    const at::Tensor difference = result.volumes - at::tensor(values).view_as(result.volumes);
-    // Noise is drawn by other dice, with the same deviation.
-    EXPECT_NEAR(difference.std().item<double>(), noise, 0.1 * noise + 1e-5);
-    EXPECT_NEAR(difference.mean().item<double>(), 0, 0.2 * noise + 1e-5);
-    const double same =
-        result.labels.eq(at::tensor(classes).view_as(result.labels)).to(at::kFloat).mean().item<double>();
-    EXPECT_GT(same, 0.99) << "but for voxels halfway between two";
-    EXPECT_EQ(result.labels.scalar_type(), at::kLong);
+    EXPECT_EQ(metricName(Objective::Segments), "dice");
+    EXPECT_DOUBLE_EQ(dice({0, 1, 1}), 1);
+    EXPECT_DOUBLE_EQ(dice({0, 0, 1}), 2.0 / 3);
+    EXPECT_DOUBLE_EQ(dice({1, 0, 0}), 0);
+    EXPECT_DOUBLE_EQ(metricValue(Objective::Segments, 0, 0), 1) << "nothing to find, and nothing found";
+}
+
+TEST(Segments, LossFallsWithTheOverlap)
+{
+    const at::Tensor truth = at::tensor({0, 1, 1}, at::kLong).unsqueeze(0);
+    const auto loss = [&](const at::Tensor& scores) {
+        return lossOf(Objective::Segments, {scores, truth}).item<double>();
+    };
+    const at::Tensor right = at::one_hot(truth, 2).movedim(-1, 1).to(at::kFloat) * 20;
+    EXPECT_NEAR(loss(right), 0, 1e-3);
+    EXPECT_GT(loss(-right), 10);
+    EXPECT_GT(loss(at::zeros_like(right)), loss(right / 10));
 }
 
 TEST(Float32Settings, AreLibTorchs)

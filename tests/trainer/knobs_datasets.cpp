@@ -33,9 +33,6 @@ std::vector<Observable> datasetKnobs()
     return {
         {"dataset.context", "8", "16", "bytes of a batch",
          generated({"workload=lstm", "dataset.kind=text", "run.steps=1"}), batchBytes, Less},
-        {"dataset.volume_size", "8", "12", "bytes of a batch",
-         generated({"workload=unet3d", "dataset.kind=volumes", "dataset.samples=4", "batch.size=2", "run.steps=1"}),
-         batchBytes, Less},
         {"data.normalize", "true", "false", "final loss", {"run.steps=1"}, finalLoss, Differs},
         {"loader.shard_streams", "true", "false", "steps of an epoch",
          generated({"dataset.kind=stream", "loader.workers=2", "dataset.validation_share=0"}), stepsDone, Less},

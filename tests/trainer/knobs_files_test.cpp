@@ -15,30 +15,6 @@ void write(const fs::path& path, const std::string& text)
     std::ofstream(path, std::ios::binary) << text;
 }
 
-TEST(KnobsOfFiles, TheTokenizerDecidesTheVocabulary)
-{
-    const TestFolder folder;
-    // Four letters are all that the text has.
-    std::string text;
-    for (int i = 0; i < 2000; ++i)
-        text += "abcd"[i * i % 7 % 4];
-    write(folder.path() / "text.txt", text);
-    write(folder.path() / "tokenizer.json",
-          R"({"pre_tokenizer": {"type": "ByteLevel"}, "model": {"type": "BPE",
-              "vocab": {"a": 0, "b": 1, "c": 2, "d": 3, "ab": 4}, "merges": ["a b"]}})");
-    const auto parameters = [&](const std::string& tokenizer) {
-        const auto run = train(folder.path(),
-                               {"workload=lstm", "model.size=tiny", "model.width=0", "run.steps=1", "dataset.kind=text",
-                                "dataset.context=16", "dataset.path=" + (folder.path() / "text.txt").string(),
-                                "dataset.tokenizer=" + tokenizer});
-        EXPECT_EQ(run.ended.status, 0) << run.ended.output;
-        return run.one<protocol::Hello>().parameters;
-    };
-    const auto bytes = parameters(""), pairs = parameters((folder.path() / "tokenizer.json").string());
-    EXPECT_EQ(bytes - pairs, (256 - 5) * (32 + 32 + 1))
-        << "a row of the embedding, one of the head and a bias for each";
-}
-
 class Table : public testing::Test {
 protected:
     Table()

@@ -154,8 +154,8 @@ TEST(Knobs, EveryOneHasATest)
     std::set<std::string> tested = {"dataset.kind", "dataset.path", "device", "loader.pin_memory", "run.threads"};
     tested.insert("eval.package_sha256"); // in compiled_model_test.cpp
     // In knobs_files_test.cpp and own_models_test.cpp: they name files and what is in them.
-    tested.insert({"dataset.tokenizer", "dataset.target_column", "dataset.target", "model.path", "model.trusted_sha256",
-                   "model.loss", "model.input_shapes"});
+    tested.insert({"dataset.target_column", "dataset.target", "model.path", "model.trusted_sha256", "model.loss",
+                   "model.input_shapes"});
     // In knobs_runs_test.cpp: they name files, start processes or end runs.
     tested.insert({"run.on_nan", "run.log_file", "run.checkpoint_every", "run.checkpoint_path", "run.resume",
                    "batch.find_max", "batch.memory_limit", "precision.tf32", "cudnn.benchmark",

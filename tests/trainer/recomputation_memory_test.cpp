@@ -38,16 +38,6 @@ data::SampleSpec tokens()
     return spec;
 }
 
-data::SampleSpec volumes()
-{
-    data::SampleSpec spec;
-    spec.kind = data::DataKind::Volumes;
-    spec.inputs = {{data::Dtype::Float32, {1, 16, 16, 16}}};
-    spec.target = {data::Dtype::Int64, {16, 16, 16}};
-    spec.classes = 3;
-    return spec;
-}
-
 std::vector<std::int64_t> withBatch(const data::ArraySpec& array, std::int64_t batch)
 {
     std::vector<std::int64_t> shape = array.shape;
@@ -129,7 +119,6 @@ INSTANTIATE_TEST_SUITE_P(
     OfActivations, RecomputationMemory,
     testing::Values(
         Model{"ResNet18", {"workload=resnet18", "model.width=8"}, data::imageSpec(3, 32, 32, 10), 16, 0.75, 0.93},
-        Model{"UNet3d", {"workload=unet3d", "model.width=4", "model.depth=3"}, volumes(), 2, 0.85, 0.9},
         Model{"Gpt", {"workload=gpt", "model.width=32", "model.depth=4"}, tokens(), 4, 0.5, 0.65}),
     [](const auto& test) { return test.param.name; });
 

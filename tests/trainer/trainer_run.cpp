@@ -29,20 +29,6 @@ std::string contents(const fs::path& path)
 
 } // namespace
 
-TestFolder::TestFolder()
-{
-    std::string pattern = fs::temp_directory_path() / "stepscope-train-XXXXXX";
-    if (!::mkdtemp(pattern.data()))
-        throw std::runtime_error("no temporary folder");
-    m_path = pattern;
-}
-
-TestFolder::~TestFolder()
-{
-    std::error_code ignored;
-    fs::remove_all(m_path, ignored);
-}
-
 std::string sha256Of(const fs::path& path)
 {
     const std::filesystem::path answer = path.string() + ".sha256";

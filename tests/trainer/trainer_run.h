@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/trace.h"
+#include "tests/support/temporary_folder.h"
 #include "trainer/config/protocol.h"
 
 #include <chrono>
@@ -15,18 +16,7 @@ namespace trainer_test {
 
 namespace protocol = config::protocol;
 
-/// A folder of its own for one test, removed at the end.
-class TestFolder {
-public:
-    TestFolder();
-    ~TestFolder();
-    TestFolder(const TestFolder&) = delete;
-    TestFolder& operator=(const TestFolder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
-
-private:
-    std::filesystem::path m_path;
-};
+using TestFolder = test_support::TemporaryFolder;
 
 /// What sha256sum says of a file, which must exist.
 std::string sha256Of(const std::filesystem::path& path);

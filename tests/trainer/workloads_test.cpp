@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 #include <numeric>
 #include <ostream>
-#include <sys/resource.h>
 #include <tuple>
 
 using namespace trainer_test;
@@ -49,10 +48,6 @@ const std::vector<Pair>& pairs()
         {"lstm", "arrays", "accuracy", {"optimizer.learning_rate=0.01", "dataset.classes=3"}},
         {"mlp", "csv", "accuracy", {}},
         {"mlp", "mnist", "accuracy", {}},
-        {"unet3d",
-         "volumes",
-         "dice",
-         {"dataset.classes=2", "dataset.volume_size=16", "dataset.samples=12", "batch.size=2"}},
     };
     return all;
 }
@@ -110,7 +105,7 @@ TEST(WorkloadPairs, ThatDoNotFitAreRefusedWithBothNames)
     const TestFolder folder;
     for (const auto& [workload, dataset, takes, gives] :
          {std::tuple("gpt", "mnist", "tokens", "images"), std::tuple("convnet", "text", "images", "tokens"),
-          std::tuple("mlp", "volumes", "rows", "volumes")}) {
+          std::tuple("mlp", "text", "rows", "tokens")}) {
         const auto run =
             train(folder.path(), {std::string("workload=") + workload, std::string("dataset.kind=") + dataset,
                                   "dataset.path=", "dataset.samples=10"});
@@ -120,35 +115,6 @@ TEST(WorkloadPairs, ThatDoNotFitAreRefusedWithBothNames)
         EXPECT_THAT(textOf(notice, "takes"), HasSubstr(takes));
         EXPECT_THAT(textOf(notice, "gives"), HasSubstr(gives));
     }
-}
-
-TEST(WorkloadPairs, VolumesTooSmallForTheUNetAreRefused)
-{
-    const TestFolder folder;
-    const auto run =
-        train(folder.path(), {"workload=unet3d", "dataset.kind=volumes", "dataset.path=", "dataset.samples=4",
-                              "dataset.volume_size=4", "model.width=0", "model.depth=4"});
-    EXPECT_EQ(run.ended.status, static_cast<int>(protocol::Exit::BadInput));
-    const auto notice = run.one<protocol::Notice>();
-    EXPECT_EQ(notice.id, "model.unet3d.levels");
-    EXPECT_EQ(textOf(notice, "levels"), "4");
-    EXPECT_THAT(textOf(notice, "shape"), HasSubstr("4 × 4 × 4"));
-}
-
-TEST(WorkloadPairs, MoreLevelsThanASizeCanBeHalvedAreRefusedBeforeAnythingIsMade)
-{
-    const TestFolder folder;
-    TrainerRun run(
-        smallTraining(folder.path(), {"workload=unet3d", "dataset.kind=volumes", "dataset.path=", "dataset.samples=4",
-                                      "dataset.volume_size=16", "model.width=4", "model.depth=65"}),
-        [] {
-            const rlimit limit{4ull << 30, 4ull << 30};
-            ::setrlimit(RLIMIT_DATA, &limit);
-        });
-    EXPECT_EQ(run.end().status, static_cast<int>(protocol::Exit::BadInput));
-    ASSERT_FALSE(run.all<protocol::Notice>().empty());
-    EXPECT_EQ(run.all<protocol::Notice>().back().id, "model.unet3d.levels");
-    EXPECT_EQ(textOf(run.all<protocol::Notice>().back(), "levels"), "65");
 }
 
 // Three steps of four would hide no token.

@@ -128,10 +128,6 @@ std::string lackOf(std::string_view kind, const fs::path& path)
         return search.holdsFile(path / "train", tars) || search.holdsFile(path, tars)
                    ? ""
                    : "there is no .tar file in the folder";
-    if (kind == "volumes")
-        return search.holdsFile(path / "images", {".nii", ".nii.gz", ".npy"})
-                   ? ""
-                   : "there is no .nii, .nii.gz or .npy file in its folder 'images'";
     return {};
 }
 

@@ -38,10 +38,8 @@ inline constexpr Integer datasetClasses{"dataset.classes"};        // generated:
 inline constexpr Integer datasetSourceSize{"dataset.source_size"}; // generated: edge of the stored images, px
 inline constexpr Real datasetValidation{"dataset.validation_share"};
 inline constexpr Integer contextLength{"dataset.context"};   // text: tokens of a sample
-inline constexpr Text tokenizer{"dataset.tokenizer"};        // text: JSON vocabulary; empty: bytes
 inline constexpr Text targetColumn{"dataset.target_column"}; // csv; empty: the last column
 inline constexpr Text targetKind{"dataset.target"};          // csv, arrays: class, number
-inline constexpr Integer volumeSize{"dataset.volume_size"};  // edge of the model's input, voxels
 inline constexpr Flag normalize{"data.normalize"};           // mean 0, deviation 1
 inline constexpr Integer imageSize{"dataset.image_size"};    // edge of the model's input, px
 inline constexpr Flag augment{"augment.enabled"};            // random crop and flip

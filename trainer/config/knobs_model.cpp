@@ -9,11 +9,11 @@ void addModel(Rows& rows)
 {
     rows.push_back(otherTask(
         choice(key::workload, kModel, "Model",
-               {"convnet", "resnet18", "resnet50", "vit", "gpt", "bert", "lstm", "mlp", "unet3d", "convolution",
-                "torchscript", "plugin"},
+               {"convnet", "resnet18", "resnet50", "vit", "gpt", "bert", "lstm", "mlp", "convolution", "torchscript",
+                "plugin"},
                "whole run",
-               "Model to train: a network for images (convnet, ResNet, ViT), for text (GPT, BERT, LSTM), for tables "
-               "(MLP) or for volumes (3D U-Net), a single convolution, or your own model from a file.")));
+               "Model to train: a network for images (convnet, ResNet, ViT), for text (GPT, BERT, LSTM) or for "
+               "tables (MLP), a single convolution, or your own model from a file.")));
     rows.push_back(
         unless(key::workload.name, {"torchscript", "plugin"},
                lossMayChange(choice(
@@ -24,12 +24,11 @@ void addModel(Rows& rows)
         lossMayChange(zeroIs("by size", number(key::modelWidth, kModel, "Width", 0, 0, 65536, "channels", "every step",
                                                "Channels or features of the model's first layer. 0: set by the model's "
                                                "size.")))));
-    rows.push_back(unless(
-        key::workload.name, {"torchscript", "plugin"},
-        lossMayChange(zeroIs(
-            "by size",
-            number(key::modelDepth, kModel, "Depth", 0, 0, 1000, "layers", "every step",
-                   "Layers, or blocks per stage of a ResNet, or levels of a U-Net. 0: set by the model's size.")))));
+    rows.push_back(
+        unless(key::workload.name, {"torchscript", "plugin"},
+               lossMayChange(
+                   zeroIs("by size", number(key::modelDepth, kModel, "Depth", 0, 0, 1000, "layers", "every step",
+                                            "Layers, or blocks per stage of a ResNet. 0: set by the model's size.")))));
     rows.push_back(unless(
         key::workload.name, {"torchscript", "plugin", "vit", "gpt", "bert", "lstm", "convolution"},
         learned(choice(key::modelNorm, kModel, "Normalization", {"batch", "group", "none"}, "every step",
@@ -79,11 +78,10 @@ void addSamples(Rows& rows)
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
         choice(key::dataset, kData, "Dataset",
-               {"generated_images", "image_folder", "mnist", "cifar10", "text", "csv", "volumes", "arrays", "stream"},
-               "loader",
+               {"generated_images", "image_folder", "mnist", "cifar10", "text", "csv", "arrays", "stream"}, "loader",
                "Source of the samples: JPEG files that are generated once, a folder of JPEG and PNG files with one "
-               "subfolder per class, the files of MNIST or CIFAR-10, a text, a table, volumes, NumPy arrays, or a "
-               "stream of tar files."))));
+               "subfolder per class, the files of MNIST or CIFAR-10, a text, a table, NumPy arrays, or a stream of tar "
+               "files."))));
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples,
         path(key::datasetPath, kData, "Folder", PathKind::FileOrFolder, "automatic", "loader",
@@ -92,11 +90,11 @@ void addSamples(Rows& rows)
     rows.push_back(otherTask(otherBatches(
         Batches::OtherSamples, number(key::datasetSamples, kData, "Samples", 2000, 2, 10000000, "samples",
                                       "generated data", "Number of samples to generate if there is no dataset yet."))));
-    rows.push_back(otherTask(otherBatches(
-        Batches::OtherSamples,
-        number(key::datasetClasses, kData, "Classes", 10, 2, 1000, "classes", "loader",
-               "Number of classes of generated samples, and of the labels in tables, arrays and volumes. MNIST and "
-               "CIFAR-10 have ten; image folders have one per subfolder."))));
+    rows.push_back(otherTask(
+        otherBatches(Batches::OtherSamples,
+                     number(key::datasetClasses, kData, "Classes", 10, 2, 1000, "classes", "loader",
+                            "Number of classes of generated samples, and of the labels in tables and arrays. MNIST and "
+                            "CIFAR-10 have ten; image folders have one per subfolder."))));
     rows.push_back(onlyIf(
         key::dataset.name, {"generated_images", "stream"},
         otherTask(otherBatches(
@@ -128,13 +126,6 @@ void addModelAndData(Rows& rows)
                                number(key::contextLength, kData, "Context", 64, 2, 1048576, "tokens", "text",
                                       "Tokens per text sample. The cost of attention grows with the square of this "
                                       "number.")))));
-    rows.push_back(onlyIf(
-        key::dataset.name, {"text"},
-        otherTask(otherBatches(
-            Batches::OtherSamples,
-            path(key::tokenizer, kData, "Tokenizer", PathKind::File, "none", "text",
-                 "Byte-pair vocabulary of the text: a tokenizer.json, or a vocab.json with merges.txt in the same "
-                 "folder. Empty: each byte is a token.")))));
     rows.push_back(onlyIf(key::dataset.name, {"csv"},
                           otherTask(otherBatches(Batches::OtherSamples,
                                                  text(key::targetColumn, kData, "Target column", "csv",
@@ -145,12 +136,6 @@ void addModelAndData(Rows& rows)
                                       choice(key::targetKind, kData, "Target", {"class", "number"}, "csv, arrays",
                                              "What to predict from a table or from arrays: a class or a number.")))));
     rows.push_back(
-        onlyIf(key::dataset.name, {"volumes"},
-               otherTask(otherBatches(Batches::OtherSamples,
-                                      number(key::volumeSize, kData, "Volume size", 32, 4, 512, "voxels", "volumes",
-                                             "Edge length of the cubes that are cut out of the volumes as the model's "
-                                             "input.")))));
-    rows.push_back(
         learned(flag(key::normalize, kData, "Normalize", true, "loader",
                      "Shifts and scales inputs to mean 0 and standard deviation 1, using the statistics of the "
                      "training samples, or the published statistics for ImageNet, MNIST and CIFAR-10 images.")));
@@ -158,8 +143,7 @@ void addModelAndData(Rows& rows)
         Batches::OtherSamples,
         flag(key::augment, kData, "Augment", true, "loader",
              "Changes training samples at random, so that each epoch shows the model different variants: crops, "
-             "horizontal flips, rotations of volumes, shifted windows of a text. Table rows and arrays are not "
-             "changed.")))));
+             "horizontal flips, shifted windows of a text. Table rows and arrays are not changed.")))));
 }
 
 } // namespace config::rows

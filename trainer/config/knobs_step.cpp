@@ -176,9 +176,8 @@ void addTransfer(Rows& rows)
                      "memory (loader.pin_memory). No effect on a CPU.")));
     rows.push_back(otherTrainingSamples(flag(
         key::augmentOnDevice, kTransfer, "Augment on the device", false, "every step",
-        "Augments whole batches of images or volumes on the model's device instead of each sample in the loader, with "
-        "the same random choices. Images are cropped after scaling to the model's size, so they are slightly softer; a "
-        "rotated volume is padded with its border values.")));
+        "Augments whole batches of images on the model's device instead of each sample in the loader, with the same "
+        "random choices. Images are cropped after scaling to the model's size, so they are slightly softer.")));
     rows.push_back(otherTrainingSamples(learned(advanced(
         zeroIs("none", real(key::noise, kTransfer, "Noise", 0, 0, 10, "every step",
                             "Standard deviation of the random noise added to numeric training inputs. 0: none."))))));

@@ -29,11 +29,9 @@ Result<DataKind> kindOf(const NpyArray& inputs)
         return DataKind::Sequences;
     case 4:
         return DataKind::Images;
-    case 5:
-        return DataKind::Volumes;
     default:
         return profiler::fail<"data.arrays.shape",
-                              "models cannot use inputs of shape {shape}: 2 to 5 dimensions are required">(
+                              "models cannot use inputs of shape {shape}: 2 to 4 dimensions are required">(
             Error::Code::Invalid, inputs.where(), "reshape the array; its first dimension is the sample index",
             {{"shape", shapeText(inputs.header())}});
     }
@@ -96,7 +94,7 @@ Result<void> ArrayDataset::describe()
     m_spec.inputs = {{*kind == DataKind::Tokens ? Dtype::Int64 : Dtype::Float32, m_inputs.sampleShape()}};
     m_spec.target = {classes ? Dtype::Int64 : Dtype::Float32, m_targets.sampleShape()};
     m_spec.classes = m_options.classes;
-    m_byChannel = *kind == DataKind::Images || *kind == DataKind::Volumes;
+    m_byChannel = *kind == DataKind::Images;
     m_split = splitRows(m_inputs.samples(), m_options.validationShare);
     return {};
 }

@@ -9,8 +9,6 @@ std::string_view toText(DataKind kind)
     switch (kind) {
     case DataKind::Images:
         return "images";
-    case DataKind::Volumes:
-        return "volumes";
     case DataKind::Tokens:
         return "tokens";
     case DataKind::Sequences:

@@ -34,12 +34,11 @@ struct ArraySpec {
 /// The kind of a dataset's samples, which determines the models that can use them.
 enum class DataKind {
     Images,    ///< channels × height × width
-    Volumes,   ///< channels × depth × height × width
     Tokens,    ///< ids below `classes`, in order
     Sequences, ///< times × features
     Rows,      ///< features
 };
-/// "images", "volumes", …
+/// "images", "tokens", …
 std::string_view toText(DataKind kind);
 
 /// Random augmentation of the training samples that can also run on whole batches on the model's device
@@ -49,7 +48,6 @@ struct BatchAugment {
         None,  ///< none, or only in the loader
         Crop,  ///< images: a random crop, possibly flipped; the loader then gives whole images
         Shift, ///< images: shifted by whole pixels, possibly flipped
-        Turn,  ///< volumes: rotated, scaled, flipped, with noise and other brightness; the loader chooses the place
     };
     Kind kind = Kind::None;
     std::int64_t mostShift = 0;   ///< Shift: px, in each direction
@@ -66,7 +64,7 @@ inline constexpr std::size_t kMostInputs = 3;
 struct SampleSpec {
     DataKind kind = DataKind::Images;
     std::vector<ArraySpec> inputs; ///< 1 … kMostInputs; `kind` describes the first
-    /// Int64: the class of the sample (no dimensions) or of each voxel, or the next token at each position; Float32:
+    /// Int64: the class of the sample (no dimensions) or of each position, or the next token at each position; Float32:
     /// the numbers to predict.
     ArraySpec target{Dtype::Int64, {}};
     std::int64_t classes = 0; ///< Int64 targets are below this; Tokens: the vocabulary's size. 0 for Float32 targets

@@ -157,7 +157,7 @@ data::DatasetKind arrays()
     return {"NumPy arrays",
             "inputs.npy and targets.npy in a folder, or both in an .npz file; the first dimension is the sample index. "
             "Two-dimensional arrays of floats are table rows, of integers tokens; three dimensions are sequences, four "
-            "images, five volumes. Without a path: generated sequences.",
+            "images. Without a path: generated sequences.",
             open};
 }
 

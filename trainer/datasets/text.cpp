@@ -1,4 +1,3 @@
-#include "trainer/data/byte_pair.h"
 #include "trainer/data/dataset_kind.h"
 #include "trainer/data/file_bytes.h"
 #include "trainer/data/generated_folder.h"
@@ -18,33 +17,31 @@ using data::Split;
 using profiler::Error;
 using profiler::Result;
 
-constexpr std::int64_t kBytes = 256;         // number of tokens if each byte is one
+constexpr std::int64_t kVocabulary = 256;    // each byte is a token
 constexpr std::int64_t kBytesPerSample = 64; // length of a generated text per sample (dataset.samples)
 
-/// Windows of a text: tokens, and for each the next token.
+/// Windows of a text: its bytes as tokens, and for each the next token.
 class Text final : public data::Dataset {
 public:
-    Text(std::vector<std::uint32_t> tokens, std::int64_t vocabulary, std::int64_t context, double validationShare)
-        : m_tokens(std::move(tokens)), m_context(context)
+    Text(std::string text, std::int64_t context, double validationShare) : m_text(std::move(text)), m_context(context)
     {
         m_spec.kind = data::DataKind::Tokens;
         m_spec.inputs = {{data::Dtype::Int64, {context}}};
         m_spec.target = {data::Dtype::Int64, {context}};
-        m_spec.classes = vocabulary;
+        m_spec.classes = kVocabulary;
         // The end of the text is for validation: random windows would share sentences with the training windows.
-        m_training = static_cast<std::int64_t>(static_cast<double>(m_tokens.size()) * (1 - validationShare));
+        m_training = static_cast<std::int64_t>(static_cast<double>(m_text.size()) * (1 - validationShare));
     }
 
     [[nodiscard]] const data::SampleSpec& spec() const override { return m_spec; }
     [[nodiscard]] std::int64_t size(Split split) const override
     {
-        const std::int64_t tokens = split == Split::Train ? m_training : std::ssize(m_tokens) - m_training;
+        const std::int64_t tokens = split == Split::Train ? m_training : std::ssize(m_text) - m_training;
         return std::max<std::int64_t>((tokens - 1) / m_context, 0);
     }
     Result<void> load(Split split, std::int64_t index, std::uint64_t augmentSeed, const data::SampleOut& out,
                       const data::StageRecorder& stages) const override
     {
-        // The text was tokenized when the dataset was opened; a sample only needs to choose a window and convert it.
         std::int64_t first = (split == Split::Train ? 0 : m_training) + index * m_context;
         if (augmentSeed != 0) {
             const data::StageTimer timer(stages, stages.augment, index);
@@ -53,14 +50,15 @@ public:
             first += random.below(static_cast<std::uint32_t>(std::max<std::int64_t>(most, 0)) + 1);
         }
         const data::StageTimer timer(stages, stages.decode, index);
-        const auto begin = m_tokens.begin() + first;
-        std::copy_n(begin, m_context, out.input<std::int64_t>().begin());
-        std::copy_n(begin + 1, m_context, out.targets<std::int64_t>().begin());
+        const auto token = [](char byte) { return static_cast<std::int64_t>(static_cast<unsigned char>(byte)); };
+        const auto begin = m_text.begin() + first;
+        std::transform(begin, begin + m_context, out.input<std::int64_t>().begin(), token);
+        std::transform(begin + 1, begin + m_context + 1, out.targets<std::int64_t>().begin(), token);
         return {};
     }
 
 private:
-    std::vector<std::uint32_t> m_tokens;
+    std::string m_text;
     std::int64_t m_context, m_training = 0;
     data::SampleSpec m_spec;
 };
@@ -101,31 +99,6 @@ Result<std::string> readTexts(const fs::path& path, const data::OpenProgress& pr
     return text;
 }
 
-struct Tokens {
-    std::vector<std::uint32_t> ids;
-    std::int64_t vocabulary = kBytes;
-};
-
-Result<Tokens> tokenise(const std::string& text, const std::string& tokenizer, const data::OpenProgress& progress,
-                        const std::stop_token& stop)
-{
-    Tokens tokens;
-    if (tokenizer.empty()) {
-        for (const char byte : text)
-            tokens.ids.push_back(static_cast<unsigned char>(byte));
-        return tokens;
-    }
-    const auto encoder = data::BytePairEncoder::load(tokenizer);
-    if (!encoder)
-        return tl::unexpected(encoder.error());
-    if (progress)
-        progress("tokenizing the text", 0, 0);
-    tokens.vocabulary = encoder->vocabulary();
-    if (auto encoded = encoder->encode(text, tokens.ids, stop); !encoded)
-        return tl::unexpected(encoded.error());
-    return tokens;
-}
-
 Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& config,
                                                   const data::OpenProgress& progress, std::stop_token stop)
 {
@@ -140,14 +113,10 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
         progress, stop);
     if (!path)
         return tl::unexpected(path.error());
-    const auto text = readTexts(*path, progress, stop);
+    auto text = readTexts(*path, progress, stop);
     if (!text)
         return tl::unexpected(text.error());
-    auto tokens = tokenise(*text, config[config::key::tokenizer], progress, stop);
-    if (!tokens)
-        return tl::unexpected(tokens.error());
-    auto dataset = std::make_shared<const Text>(std::move(tokens->ids), tokens->vocabulary, context,
-                                                config[config::key::datasetValidation]);
+    auto dataset = std::make_shared<const Text>(std::move(*text), context, config[config::key::datasetValidation]);
     if (dataset->size(Split::Train) == 0)
         return profiler::fail<"dataset.text.short", "the text is too short for a single sample of {tokens} tokens">(
             Error::Code::Invalid, path->string(), "choose a longer text or a smaller dataset.context",
@@ -160,8 +129,7 @@ Result<std::shared_ptr<const data::Dataset>> open(const config::TrainingConfig& 
 data::DatasetKind text()
 {
     return {"Text",
-            "A text file, or all *.txt files of a folder; its tokens are bytes, or the tokens of a byte-pair "
-            "vocabulary (dataset.tokenizer). Without a path: generated sentences.",
+            "A text file, or all *.txt files of a folder; each byte is a token. Without a path: generated sentences.",
             open};
 }
 

@@ -21,10 +21,11 @@ struct BatchTensors {
 /// The batch's own memory as tensors, without a copy. The memory returns to the loader when the last tensor is
 /// destroyed.
 BatchTensors viewOf(const data::Batch& batch, const data::SampleSpec& spec);
-/// The batch on the device, with images and volumes in the model's memory format; returns the tensors of `batch` if
-/// they already match.
+/// The batch on the device, with images in the model's memory format; returns the tensors of `batch` if they already
+/// match.
 BatchTensors placed(const BatchTensors& batch, at::Device device, at::MemoryFormat format);
-/// `format` for a tensor with this many dimensions: volumes have their own channels-last format, other tensors none.
+/// `format` for a tensor with this many dimensions: four (images) and five (3D convolutions) have a channels-last
+/// format, other tensors none.
 at::MemoryFormat formatFor(std::int64_t dimensions, at::MemoryFormat format);
 /// Page-locked memory for batches; requires a GPU.
 data::BufferAllocator pinnedAllocator();

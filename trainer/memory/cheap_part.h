@@ -6,7 +6,7 @@
 
 namespace trainer {
 
-/// A part of a block whose operators are fast but store much: norms, activations, softmax, upsampling. It ends with the
+/// A part of a block whose operators are fast but store much: norms, activations, softmax. It ends with the
 /// layer that consumes their output; that layer does not run again, only its input is recomputed. Setting `runs`
 /// changes how the part runs.
 class CheapPart final : public torch::nn::Module {

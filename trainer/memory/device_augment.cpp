@@ -2,29 +2,16 @@
 
 #include "trainer/data/image.h"
 #include "trainer/data/random.h"
-#include "trainer/data/volume_crop.h"
 
 #include <ATen/ATen.h>
 #include <algorithm>
-#include <mutex>
 
 namespace trainer {
 
 namespace {
 
 // grid_sampler's values for interpolation and padding.
-constexpr std::int64_t kLinear = 0, kNearest = 1, kBorder = 1;
-
-// Uses a separate generator, because the device's default generator belongs to the model.
-at::Tensor noiseLike(const at::Tensor& values, std::uint64_t seed)
-{
-    at::Generator generator = at::globalContext().defaultGenerator(values.device()).clone();
-    {
-        const std::lock_guard lock(generator.mutex());
-        generator.set_current_seed(seed);
-    }
-    return at::randn(values.sizes(), generator, values.options());
-}
+constexpr std::int64_t kLinear = 0, kBorder = 1;
 
 // Copies from the host to the device through page-locked memory, because a copy from pageable memory waits for all of
 // the device's work.
@@ -60,10 +47,6 @@ void augment(BatchTensors& batch, const data::SampleSpec& spec, std::uint64_t se
     case data::BatchAugment::Kind::Shift:
         first = shifted(first, spec.augment, seed);
         return;
-    case data::BatchAugment::Kind::Turn:
-        const Turned result = turned(first, batch.target, seed);
-        first = result.volumes;
-        batch.target = result.labels;
     }
 }
 
@@ -111,39 +94,6 @@ at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std:
     const at::Tensor inside = columns.inside.view({-1, 1, 1, width}).logical_and(rows.inside.view({-1, 1, height, 1}));
     const at::Tensor outside = onDevice(at::tensor(how.outside), images.device()).view({1, -1, 1, 1});
     return at::where(inside, images.gather(2, row).gather(3, column), outside);
-}
-
-Turned turned(const at::Tensor& volumes, const at::Tensor& labels, std::uint64_t seed)
-{
-    const at::NoGradGuard noGradients;
-    const std::int64_t count = volumes.size(0), edge = volumes.size(4);
-    data::Volume cube;
-    cube.size = {edge, edge, edge};
-    // As in data::VolumeView: a step along an axis of the cube is a vector in the volume. Both are cubes of the same
-    // size, so the same numbers apply from -1 to 1. grid_sampler numbers the axes from the last.
-    const at::Tensor maps = at::zeros({count, 3, 4}, at::kFloat), changes = at::zeros({3, count}, at::kFloat);
-    auto map = maps.accessor<float, 3>();
-    auto change = changes.accessor<float, 2>();
-    data::Random seeds(seed);
-    for (std::int64_t i = 0; i < count; ++i) {
-        const data::VolumeView view = data::randomView(cube, edge, seeds.bits());
-        for (std::size_t to = 0; to < 3; ++to)
-            for (std::size_t along = 0; along < 3; ++along)
-                map[i][static_cast<std::int64_t>(2 - to)][static_cast<std::int64_t>(2 - along)] =
-                    static_cast<float>(view.step[along][to]);
-        change[0][i] = view.gain;
-        change[1][i] = view.shift;
-        change[2][i] = view.noise;
-    }
-    const at::Tensor grid =
-        at::affine_grid_generator(onDevice(maps, volumes.device()), {count, 1, edge, edge, edge}, true);
-    const at::Tensor there = onDevice(changes, volumes.device());
-    const auto of = [&](std::int64_t which) { return there[which].view({-1, 1, 1, 1, 1}); };
-    const at::Tensor values = at::grid_sampler(volumes, grid, kLinear, kBorder, true) * of(0) + of(1) +
-                              noiseLike(volumes, seeds.bits()) * of(2);
-    const at::Tensor nearest =
-        at::grid_sampler(labels.unsqueeze(1).to(volumes.scalar_type()), grid, kNearest, kBorder, true);
-    return {values, nearest.squeeze(1).to(labels.scalar_type())};
 }
 
 } // namespace trainer

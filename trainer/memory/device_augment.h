@@ -20,13 +20,4 @@ at::Tensor cropped(const at::Tensor& images, std::uint64_t seed);
 /// @param images  samples × channels × height × width
 at::Tensor shifted(const at::Tensor& images, const data::BatchAugment& how, std::uint64_t seed);
 
-/// Rotates, scales and flips cubes about their centres (data::randomView), changes brightness and adds noise. Outside a
-/// cube, its nearest voxel is repeated.
-/// @param volumes  samples × channels × edge × edge × edge, interpolated between voxels
-/// @param labels  samples × edge × edge × edge, nearest neighbour
-struct Turned {
-    at::Tensor volumes, labels;
-};
-Turned turned(const at::Tensor& volumes, const at::Tensor& labels, std::uint64_t seed);
-
 } // namespace trainer

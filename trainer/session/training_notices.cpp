@@ -18,7 +18,7 @@ void Training::warnOfKnobs()
         m_progress.warn(message<"augment.no_device_augmentation",
                                 "This dataset has no augmentation that can run on the device: the knob has no "
                                 "effect">(),
-                        device, "use a dataset of images or volumes");
+                        device, "use a dataset of images");
     else if (augmentsOnDevice(m_config, m_dataset->spec()) && m_trainStep.device().is_cpu())
         m_progress.warn(message<"augment.on_the_processor",
                                 "The training runs on the CPU: its own thread augments the batches instead of the "

@@ -5,7 +5,6 @@
 
 #include <ATen/ATen.h>
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace trainer {
@@ -40,7 +39,6 @@ void CudaGraphStep::dropGradients()
 
 void CudaGraphStep::record(const BatchTensors& batch)
 {
-    const auto begin = std::chrono::steady_clock::now();
     m_batch.count = batch.count;
     for (const at::Tensor& input : batch.inputs)
         m_batch.inputs.push_back(input.clone());
@@ -61,7 +59,6 @@ void CudaGraphStep::record(const BatchTensors& batch)
     for (const at::Tensor& parameter : m_parameters)
         m_gradients.push_back(parameter.grad());
     m_graph = std::move(graph);
-    m_recordSeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 std::optional<CudaGraphStep::Result> CudaGraphStep::run(const BatchTensors& batch)

@@ -41,8 +41,6 @@ public:
     std::optional<config::protocol::Notice> takeFailure();
     /// Whether no step used the graph, although nothing failed.
     [[nodiscard]] bool isUnused() const { return !m_failed && m_steps == 0; }
-    /// Duration of the recording in seconds; 0 before it.
-    [[nodiscard]] double recordSeconds() const { return m_recordSeconds; }
 
 private:
     void record(const BatchTensors& batch);
@@ -60,7 +58,6 @@ private:
     std::int64_t m_largest = 0, m_steps = 0; // largest batch in samples; steps run by the graph
     bool m_failed = false;
     std::optional<config::protocol::Notice> m_failure;
-    double m_recordSeconds = 0;
 };
 
 } // namespace trainer

@@ -126,7 +126,7 @@ void TrainStep::begin(Recording& recording)
 // Work of a careless training whose results are never used.
 void TrainStep::redundantWork(const Output& output) const
 {
-    if (m_objective != Objective::Classes && m_objective != Objective::Voxels)
+    if (m_objective != Objective::Classes && m_objective != Objective::Segments)
         return;
     const at::NoGradGuard noGradients;
     static_cast<void>(at::softmax(output.pass.predictions, 1).mean(0));

@@ -119,7 +119,7 @@ Workload plugin()
         "Plug-in",
         "Your own C++ model (model.path, a shared library; see resources/examples/plugin), trained with the loss in "
         "model.loss. It contains code: it runs only if model.trusted_sha256 is its SHA-256.",
-        {Images, Volumes, Tokens, Sequences, Rows},
+        {Images, Tokens, Sequences, Rows},
         make,
         check};
 }

@@ -131,7 +131,7 @@ Workload torchscript()
     return {"TorchScript file",
             "Your own model, saved with torch.jit.save (model.path), trained with the loss in model.loss. It contains "
             "code: it runs only if model.trusted_sha256 is its SHA-256.",
-            {Images, Volumes, Tokens, Sequences, Rows},
+            {Images, Tokens, Sequences, Rows},
             make,
             check};
 }

@@ -4,6 +4,7 @@
 #include "app/document/samples.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/look/text_label.h"
 #include "app/look/theme.h"
 #include "app/tables/evidence_table.h"
@@ -31,11 +32,6 @@ namespace app {
 using advisor::Difference;
 
 namespace {
-
-QString asQString(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString nameOf(const RunRecord& run)
 {
@@ -373,9 +369,7 @@ QString ComparePanel::settingsThatDiffer() const
     QStringList changes;
     for (const config::Difference& change : config::difference(*other, *mine)) {
         const std::string_view label = config::findKnob(change.key)->label;
-        changes << QString("%1 %2 → %3")
-                       .arg(QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())), asQString(change.a),
-                            asQString(change.b));
+        changes << QString("%1 %2 → %3").arg(asQString(label), asQString(change.a), asQString(change.b));
     }
     return changes.isEmpty() ? tr("The settings are the same.") : tr("Settings: %1.").arg(changes.join(", "));
 }

@@ -1,6 +1,7 @@
 #include "app/views/program/program_panel.h"
 
 #include "advisor/evidence/program_facts.h"
+#include "app/look/qstring.h"
 #include "profiler/model/trace.h"
 
 #include <QFileInfo>
@@ -20,11 +21,6 @@ namespace {
 enum Column { Name, Value, Where, kColumns };
 constexpr int kFileRole = Qt::UserRole;
 constexpr int kLineRole = Qt::UserRole + 1;
-
-QString toText(const std::string& text)
-{
-    return QString::fromStdString(text);
-}
 
 QString kindName(const std::string& kind)
 {
@@ -58,14 +54,14 @@ QString kindName(const std::string& kind)
     for (const auto& [key, name] : kNames)
         if (kind == key)
             return ProgramPanel::tr(name);
-    return toText(kind);
+    return asQString(kind);
 }
 
 QString roleName(const std::string& role)
 {
     return role == "training"     ? ProgramPanel::tr("training")
            : role == "validation" ? ProgramPanel::tr("validation")
-                                  : toText(role);
+                                  : asQString(role);
 }
 
 QStandardItem* cell(const QString& text, const std::optional<advisor::SourcePlace>& site)
@@ -73,7 +69,7 @@ QStandardItem* cell(const QString& text, const std::optional<advisor::SourcePlac
     auto* item = new QStandardItem(text);
     item->setEditable(false);
     if (site) {
-        item->setData(toText(site->file), kFileRole);
+        item->setData(asQString(site->file), kFileRole);
         item->setData(site->line, kLineRole);
     }
     return item;
@@ -84,10 +80,10 @@ QList<QStandardItem*> row(const QString& name, const QString& value, const std::
     QList<QStandardItem*> cells{cell(name, site), cell(value, site), cell({}, site)};
     cells[Value]->setToolTip(value);
     if (site) {
-        cells[Where]->setText(QString("%1:%2").arg(QFileInfo(toText(site->file)).fileName()).arg(site->line));
-        const QString place = ProgramPanel::tr("%1, line %2").arg(toText(site->file)).arg(site->line);
+        cells[Where]->setText(QString("%1:%2").arg(QFileInfo(asQString(site->file)).fileName()).arg(site->line));
+        const QString place = ProgramPanel::tr("%1, line %2").arg(asQString(site->file)).arg(site->line);
         const QString whole =
-            site->function.empty() ? place : ProgramPanel::tr("%1, in %2").arg(place, toText(site->function));
+            site->function.empty() ? place : ProgramPanel::tr("%1, in %2").arg(place, asQString(site->function));
         cells[Where]->setToolTip(ProgramPanel::tr("%1. Press Enter to open it in the editor.").arg(whole));
     }
     return cells;
@@ -95,13 +91,14 @@ QList<QStandardItem*> row(const QString& name, const QString& value, const std::
 
 QString valueText(const advisor::ProgramSetting& setting, const std::vector<advisor::ProgramArgument>& arguments)
 {
-    const QString value = toText(advisor::settingText(setting.value));
+    const QString value = asQString(advisor::settingText(setting.value));
     for (const advisor::ProgramArgument& argument : arguments)
         if (!setting.argument.empty() && argument.dest == setting.argument && !argument.options.empty())
-            return ProgramPanel::tr("%1, from %2").arg(value, toText(argument.options.front()));
+            return ProgramPanel::tr("%1, from %2").arg(value, asQString(argument.options.front()));
     if (setting.configuration)
         return ProgramPanel::tr("%1, from %2 in %3")
-            .arg(value, toText(setting.configuration->what), QFileInfo(toText(setting.configuration->file)).fileName());
+            .arg(value, asQString(setting.configuration->what),
+                 QFileInfo(asQString(setting.configuration->file)).fileName());
     return setting.given ? value : ProgramPanel::tr("%1 (default)").arg(value);
 }
 
@@ -111,7 +108,7 @@ QString givenText(const advisor::ProgramObject& object)
     QStringList parts;
     for (const advisor::ProgramSetting& setting : object.settings)
         if (setting.given)
-            parts << toText(setting.name) + '=' + toText(advisor::settingText(setting.value));
+            parts << asQString(setting.name) + '=' + asQString(advisor::settingText(setting.value));
     return parts.join(", ");
 }
 
@@ -120,22 +117,22 @@ QList<QStandardItem*> objectRow(const advisor::ProgramFacts& facts, const adviso
     const std::string_view className = object.shortName();
     QString name = kindName(object.kind);
     if (!className.empty())
-        name += QString(": %1").arg(QString::fromUtf8(className.data(), static_cast<qsizetype>(className.size())));
+        name += QString(": %1").arg(asQString(className));
     if (!object.role.empty())
         name += QString(" (%1)").arg(roleName(object.role));
     QStringList value{givenText(object)};
     if (object.count > 1)
         value << ProgramPanel::tr("%1 times").arg(object.count);
     if (!object.framework.empty())
-        value << ProgramPanel::tr("created by %1").arg(toText(object.framework));
+        value << ProgramPanel::tr("created by %1").arg(asQString(object.framework));
     value.removeAll(QString());
     auto cells = row(name, value.join("  ·  "), object.site);
-    cells[Name]->setToolTip(toText(object.className));
+    cells[Name]->setToolTip(asQString(object.className));
     for (const advisor::ProgramSetting& setting : object.settings)
-        cells[Name]->appendRow(row(toText(setting.name), valueText(setting, facts.arguments),
+        cells[Name]->appendRow(row(asQString(setting.name), valueText(setting, facts.arguments),
                                    setting.configuration ? setting.configuration : object.site));
     for (const advisor::SourcePlace& caller : object.chain)
-        cells[Name]->appendRow(row(ProgramPanel::tr("called from %1").arg(toText(caller.function)), {}, caller));
+        cells[Name]->appendRow(row(ProgramPanel::tr("called from %1").arg(asQString(caller.function)), {}, caller));
     return cells;
 }
 
@@ -144,13 +141,13 @@ QString headText(const advisor::ProgramFacts& facts)
     QStringList parts;
     const std::string& main = facts.module.empty() ? facts.script : facts.module;
     if (!main.empty())
-        parts << QFileInfo(toText(main)).fileName();
+        parts << QFileInfo(asQString(main)).fileName();
     if (!facts.python.empty())
-        parts << "Python " + toText(facts.python);
+        parts << "Python " + asQString(facts.python);
     if (!facts.torch.empty())
-        parts << "PyTorch " + toText(facts.torch);
+        parts << "PyTorch " + asQString(facts.torch);
     if (!facts.workingDirectory.empty())
-        parts << ProgramPanel::tr("in %1").arg(toText(facts.workingDirectory));
+        parts << ProgramPanel::tr("in %1").arg(asQString(facts.workingDirectory));
     return parts.join("  ·  ");
 }
 
@@ -223,7 +220,7 @@ void ProgramPanel::showText(const std::string& text)
     m_empty->setVisible(!hasFacts);
     if (!hasFacts) {
         m_empty->setText(!document.problem.text.empty()
-                             ? toText(document.problem.text)
+                             ? asQString(document.problem.text)
                              : tr("This trace does not contain a Python program. Use File › Record program: its data "
                                   "loaders, models and optimizers are then listed here, with their settings and the "
                                   "lines that set them."));

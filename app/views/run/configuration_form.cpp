@@ -3,6 +3,7 @@
 #include "app/configuration/presets.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/views/run/knob_row.h"
 #include "app/views/run/level_cost_text.h"
 
@@ -17,11 +18,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QToolButton* makeHeading(const QString& title, QWidget* parent)
 {

@@ -1,6 +1,7 @@
 #include "app/views/run/knob_editor.h"
 
 #include "app/look/icon.h"
+#include "app/look/qstring.h"
 #include "app/views/run/number_edit.h"
 
 #include <QCheckBox>
@@ -16,11 +17,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QHBoxLayout* rowOf(QWidget* widget)
 {

@@ -1,5 +1,7 @@
 #include "app/views/run/knob_relevance.h"
 
+#include "app/look/qstring.h"
+
 #include <QCoreApplication>
 #include <QStringList>
 #include <vector>
@@ -7,11 +9,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 /// "a", "a or b", "a, b or c"; flags as displayed.
 QString listed(const std::vector<std::string_view>& values)

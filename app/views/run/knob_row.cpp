@@ -1,6 +1,7 @@
 #include "app/views/run/knob_row.h"
 
 #include "app/look/icon.h"
+#include "app/look/qstring.h"
 #include "app/look/theme.h"
 #include "app/views/run/knob_editor.h"
 #include "app/views/run/knob_relevance.h"
@@ -14,11 +15,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 constexpr int kLabelWidth = 112;
 

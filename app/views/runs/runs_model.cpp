@@ -1,6 +1,7 @@
 #include "app/views/runs/runs_model.h"
 
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/look/theme.h"
 #include "trainer/config/protocol.h"
 
@@ -14,11 +15,6 @@
 namespace app {
 
 namespace {
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 } // namespace
 

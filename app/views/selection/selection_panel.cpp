@@ -2,6 +2,7 @@
 
 #include "app/document/analyser.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 
 #include <QEvent>
 #include <QFormLayout>
@@ -79,7 +80,7 @@ EvidenceRow rowOf(const RangeSums::Sum& sum, const RangeSums& sums)
     const auto ns = [](profiler::Nanoseconds time) { return static_cast<double>(time.count()); };
     const double share = sums.self.count() > 0 ? ns(sum.self) / ns(sums.self) : 0;
     EvidenceRow row;
-    row.cells = {{sum.name.empty() ? word : traceText(sum.name), 0},
+    row.cells = {{sum.name.empty() ? word : asQString(sum.name), 0},
                  {formatDuration(sum.self), ns(sum.self)},
                  {formatShare(share), share},
                  {formatCount(sum.count), static_cast<double>(sum.count)},
@@ -255,7 +256,7 @@ void SelectionPanel::readMore(const Slice& slice)
                 if (read)
                     for (const auto& [name, value] : *read) {
                         if (!isShownAlready(*read, name, value, title))
-                            m_page.recorded.push_back({traceText(name), traceText(value), {}});
+                            m_page.recorded.push_back({asQString(name), asQString(value), {}});
                     }
                 else
                     m_page.problem = QString::fromStdString(read.error().message());

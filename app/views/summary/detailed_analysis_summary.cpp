@@ -1,6 +1,7 @@
 #include "app/views/summary/detailed_analysis_summary.h"
 
 #include "advisor/report/detailed_analysis_tables.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 
 #include <QLabel>
@@ -25,7 +26,7 @@ EvidenceRow rowOf(const advisor::LookTable::Row& row)
 {
     EvidenceRow shown;
     for (const advisor::LookTable::Cell& cell : row.cells)
-        shown.cells.push_back({traceText(cell.text), cell.number});
+        shown.cells.push_back({asQString(cell.text), cell.number});
     shown.evidence.slice = row.slice;
     return shown;
 }
@@ -100,7 +101,7 @@ void DetailedAnalysisSummary::fill(const std::vector<advisor::LookTable>& tables
 void DetailedAnalysisSummary::addTable(const advisor::LookTable& table)
 {
     auto* column = qobject_cast<QVBoxLayout*>(m_content->layout());
-    const QString heading = traceText(table.heading);
+    const QString heading = asQString(table.heading);
     QLabel* head = words(heading, m_content);
     QFont font = head->font();
     font.setBold(true);
@@ -109,9 +110,9 @@ void DetailedAnalysisSummary::addTable(const advisor::LookTable& table)
     column->addWidget(head);
     std::vector<EvidenceModel::Column> columns;
     for (const advisor::LookTable::Column& each : table.columns)
-        columns.push_back({traceText(each.title), each.number});
+        columns.push_back({asQString(each.title), each.number});
     auto* rows = new EvidenceTable(std::move(columns), heading, m_content);
-    rows->setObjectName(traceText(table.key));
+    rows->setObjectName(asQString(table.key));
     rows->setFitsRows(true);
     std::vector<EvidenceRow> shown;
     for (const advisor::LookTable::Row& row : table.rows)
@@ -122,7 +123,7 @@ void DetailedAnalysisSummary::addTable(const advisor::LookTable& table)
             [this](const EvidenceRow& row) { emit evidenceChosen(row.evidence); });
     if (table.note.empty())
         return;
-    QLabel* note = words(traceText(table.note), m_content);
+    QLabel* note = words(asQString(table.note), m_content);
     note->setForegroundRole(QPalette::PlaceholderText);
     column->addWidget(note);
 }

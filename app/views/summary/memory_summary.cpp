@@ -1,6 +1,7 @@
 #include "app/views/summary/memory_summary.h"
 
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 
 #include <QLabel>
@@ -17,7 +18,7 @@ constexpr std::size_t kMost = 12;
 
 QString headOf(const analysis::MemoryMoment& moment)
 {
-    const QString place = traceText(moment.place);
+    const QString place = asQString(moment.place);
     return moment.ranOut ? MemorySummary::tr("%1 memory when it ran out").arg(place)
                          : MemorySummary::tr("Peak %1 memory").arg(place);
 }
@@ -38,7 +39,7 @@ QString takerOf(const analysis::MemoryHolder& holder)
 {
     if (holder.rest)
         return MemorySummary::tr("All smaller blocks");
-    return holder.op.empty() ? MemorySummary::tr("Outside operators") : traceText(holder.op);
+    return holder.op.empty() ? MemorySummary::tr("Outside operators") : asQString(holder.op);
 }
 
 EvidenceRow rowOf(const analysis::MemoryHolder& holder, const std::vector<analysis::Step>& steps)
@@ -46,7 +47,7 @@ EvidenceRow rowOf(const analysis::MemoryHolder& holder, const std::vector<analys
     const QString none = QStringLiteral("–");
     EvidenceRow row;
     row.cells = {{takerOf(holder), 0},
-                 {holder.phase.empty() ? none : traceText(holder.phase), 0},
+                 {holder.phase.empty() ? none : asQString(holder.phase), 0},
                  {holder.step ? formatCount(*holder.step) : none, holder.step ? static_cast<double>(*holder.step) : -1},
                  {formatBytes(static_cast<double>(holder.bytes)), static_cast<double>(holder.bytes)},
                  {formatCount(holder.blocks), static_cast<double>(holder.blocks)}};

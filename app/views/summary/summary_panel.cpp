@@ -3,6 +3,7 @@
 #include "app/charts/parts_bar.h"
 #include "app/charts/step_times_chart.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/views/summary/detailed_analysis_summary.h"
 #include "app/views/summary/device_summary.h"
@@ -285,7 +286,7 @@ void SummaryPanel::showStatistics()
     if (m_facts->rank)
         text += tr(" · rank %1 (%2), the slowest of %3")
                     .arg(m_facts->rank->number)
-                    .arg(traceText(m_facts->rank->name))
+                    .arg(asQString(m_facts->rank->name))
                     .arg(m_facts->rank->of);
     m_statistics->setText(text);
 }
@@ -299,7 +300,7 @@ void SummaryPanel::showRanks()
             EvidenceRow row;
             row.cells = {
                 {QString::number(rank.number), static_cast<double>(rank.number)},
-                {traceText(rank.name), 0},
+                {asQString(rank.name), 0},
                 {formatCount(rank.count), static_cast<double>(rank.count)},
                 {rank.steadyMeanUs > 0 ? formatUs(rank.steadyMeanUs) : QStringLiteral("–"), rank.steadyMeanUs}};
             rows.push_back(std::move(row));
@@ -364,12 +365,12 @@ void SummaryPanel::showLoader()
             tr("Loading was not recorded: the trace contains neither loader work nor waits for data."));
     std::vector<EvidenceRow> rows;
     for (const auto& stage : input.stages)
-        rows.push_back({{{traceText(stage.name), 0},
+        rows.push_back({{{asQString(stage.name), 0},
                          {formatUs(stage.usPerBatch), stage.usPerBatch},
                          {formatShare(stage.share), stage.share}},
                         classify(profiler::ActivityKind::LoaderStage, stage.name),
                         {},
-                        traceText(stage.name)});
+                        asQString(stage.name)});
     m_stages->setRows(std::move(rows));
     m_stages->setVisible(!input.stages.empty());
 }
@@ -385,8 +386,8 @@ void SummaryPanel::showOps()
         if (rows.size() == kTopOps)
             break;
         EvidenceRow row;
-        row.cells = {{traceText(op.name), 0},
-                     {traceText(op.phase), 0},
+        row.cells = {{asQString(op.name), 0},
+                     {asQString(op.phase), 0},
                      {formatUs(op.selfUsPerStep), op.selfUsPerStep},
                      {formatSignificant(op.countPerStep), op.countPerStep}};
         row.swatch = classify(profiler::ActivityKind::CpuOp, op.name);

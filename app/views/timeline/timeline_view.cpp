@@ -1,6 +1,7 @@
 #include "app/views/timeline/timeline_view.h"
 
 #include "app/findings/capture_notice.h"
+#include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
@@ -143,7 +144,7 @@ void TimelineView::showGaps(std::shared_ptr<const DeviceGaps> gaps)
 /// Traces of one format have the same kinds of rows, so the user's layout of the last one is restored.
 void TimelineView::takeRowLayout(const profiler::Trace& trace)
 {
-    const QString format = traceText(trace.format());
+    const QString format = asQString(trace.format());
     m_rowsKey = QStringLiteral("timeline/rows/") + (format.isEmpty() ? QStringLiteral("none") : format);
     m_canvas->setRowLayout(RowLayout::fromJson(QSettings().value(m_rowsKey).toByteArray()));
 }

@@ -3,6 +3,7 @@
 #include "advisor/prediction/saving.h"
 #include "app/document/finding_text.h"
 #include "app/look/number_format.h"
+#include "app/look/qstring.h"
 #include "trainer/config/training_config.h"
 
 #include <QCoreApplication>
@@ -16,11 +17,6 @@ namespace {
 struct Texts {
     Q_DECLARE_TR_FUNCTIONS(Tune)
 };
-
-QString asQString(std::string_view text)
-{
-    return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
-}
 
 QString labelOf(const std::string& key)
 {

@@ -68,10 +68,4 @@ std::int64_t CuptiBuffers::takenAt(const std::uint8_t* buffer) const
     return 0;
 }
 
-std::size_t CuptiBuffers::inUse() const
-{
-    return static_cast<std::size_t>(
-        std::count_if(m_slots.begin(), m_slots.end(), [](const Slot& slot) { return slot.used.load(); }));
-}
-
 } // namespace profiler::capture

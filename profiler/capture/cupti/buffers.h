@@ -27,7 +27,6 @@ public:
     /// When the buffer was taken, in monotonic ns; 0 for a pointer to other memory.
     [[nodiscard]] std::int64_t takenAt(const std::uint8_t* buffer) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
-    [[nodiscard]] std::size_t inUse() const;
 
 private:
     struct Slot {

@@ -90,7 +90,6 @@ inline constexpr Category kCategories[] = {
     {"CPU functions", ActivityKind::CpuOp},
     {kCudaFunctions, ActivityKind::Kernel, RowKind::Device},
 };
-inline constexpr int kCategoryCount = sizeof kCategories / sizeof *kCategories;
 
 /// Index into kCategories; 0 for an unknown category. Ignores case. For a comma-separated list, the first known one
 /// counts.

@@ -98,7 +98,7 @@ Objective objectiveOf(const ModelOptions& options)
         return Objective::Numbers;
     if (options.data.kind == data::DataKind::Tokens)
         return Objective::Tokens;
-    return options.data.target.shape.empty() ? Objective::Classes : Objective::Voxels;
+    return options.data.target.shape.empty() ? Objective::Classes : Objective::Segments;
 }
 
 Result<void> checkShapes(const ModelOptions& options)
@@ -159,7 +159,7 @@ void checkAnswer(const ModelOptions& options, const Pass& pass)
         fails(profiler::message<"model_file.token_scores",
                                 "The model must return a score for each of {classes} tokens in the last dimension; it "
                                 "returns {output} for targets of {targets}">({classes(), output(), targets()}));
-    if ((objective == Objective::Classes || objective == Objective::Voxels) &&
+    if ((objective == Objective::Classes || objective == Objective::Segments) &&
         (answer.dim() != dimensions + 1 || answer.size(1) < options.data.classes))
         fails(profiler::message<"model_file.class_scores",
                                 "The model must return a score for each of {classes} classes in the second dimension; "

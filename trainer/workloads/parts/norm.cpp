@@ -65,8 +65,6 @@ std::shared_ptr<Norm> makeNorm(NormKind kind, std::int64_t channels, int dimensi
         return std::make_shared<Wrapped<nn::GroupNorm>>(nn::GroupNorm(groupsOf(channels), channels));
     if (dimensions == 2)
         return std::make_shared<BatchWrapped<nn::BatchNorm1d>>(nn::BatchNorm1d(channels));
-    if (dimensions == 5)
-        return std::make_shared<BatchWrapped<nn::BatchNorm3d>>(nn::BatchNorm3d(channels));
     return std::make_shared<BatchWrapped<nn::BatchNorm2d>>(nn::BatchNorm2d(channels));
 }
 

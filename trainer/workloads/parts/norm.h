@@ -14,7 +14,7 @@ public:
     virtual at::Tensor forward(const at::Tensor& x) = 0;
 };
 
-/// @param dimensions  of the input, including samples and channels: 2 for features, 4 for images, 5 for volumes
+/// @param dimensions  of the input, including samples and channels: 2 for features, 4 for images
 std::shared_ptr<Norm> makeNorm(NormKind kind, std::int64_t channels, int dimensions);
 /// Whether a layer directly before such a norm has a bias: always if the norm does not cancel it.
 bool hasBias(const ModelOptions& options);

@@ -35,7 +35,7 @@ at::Tensor oneHot(const at::Tensor& targets, std::int64_t classes)
     return at::one_hot(targets, classes).movedim(-1, 1).to(at::kFloat);
 }
 
-at::Tensor voxelLoss(const at::Tensor& scores, const at::Tensor& targets)
+at::Tensor segmentationLoss(const at::Tensor& scores, const at::Tensor& targets)
 {
     // Milletari et al., V-Net, 2016, for the Dice part; its sum with cross-entropy is nnU-Net's (Isensee et al., 2021).
     const Overlap soft = overlap(at::softmax(scores, 1), oneHot(targets, scores.size(1)));
@@ -54,8 +54,8 @@ at::Tensor lossOf(Objective objective, const Pass& pass)
         return crossEntropy(predictions, pass.targets);
     case Objective::Tokens:
         return crossEntropy(byPosition(predictions), pass.targets.reshape({-1}));
-    case Objective::Voxels:
-        return voxelLoss(predictions, pass.targets);
+    case Objective::Segments:
+        return segmentationLoss(predictions, pass.targets);
     case Objective::Numbers:
         return at::mse_loss(predictions, pass.targets);
     case Objective::Given:
@@ -75,7 +75,7 @@ Measured measure(Objective objective, const Pass& pass, const at::Tensor& loss)
         const at::Tensor counted = pass.targets.ne(kIgnored).sum();
         return {loss * counted, counted, 0};
     }
-    case Objective::Voxels: {
+    case Objective::Segments: {
         const std::int64_t classes = pass.predictions.size(1);
         const Overlap hard = overlap(oneHot(pass.predictions.argmax(1), classes), oneHot(pass.targets, classes));
         return {hard.twice, hard.both, 0};
@@ -91,7 +91,7 @@ double metricValue(Objective objective, double sum, double weight)
 {
     // Nothing was predicted, and there was nothing to predict.
     if (weight <= 0)
-        return objective == Objective::Voxels ? 1 : 0;
+        return objective == Objective::Segments ? 1 : 0;
     const double mean = sum / weight;
     if (objective == Objective::Tokens)
         return std::exp(mean);
@@ -105,7 +105,7 @@ std::string_view metricName(Objective objective)
         return "accuracy";
     case Objective::Tokens:
         return "perplexity";
-    case Objective::Voxels:
+    case Objective::Segments:
         return "dice";
     case Objective::Numbers:
         return "rmse";

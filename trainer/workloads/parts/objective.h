@@ -16,9 +16,9 @@ struct Pass {
 enum class Objective {
     Classes, ///< samples × classes, one target class each. Cross-entropy; accuracy
     Tokens, ///< samples × positions × vocabulary, one target id each, without kIgnored ones. Cross-entropy; perplexity
-    Voxels,  ///< samples × classes × space, one target class per voxel. Cross-entropy and soft Dice; Dice coefficient
-    Numbers, ///< any shape, with numeric targets of the same shape. Mean squared error; its square root
-    Given,   ///< the model returns its loss: predictions is a scalar. The metric is the loss again
+    Segments, ///< samples × classes × positions, one target class per position. Cross-entropy and soft Dice; Dice
+    Numbers,  ///< any shape, with numeric targets of the same shape. Mean squared error; its square root
+    Given,    ///< the model returns its loss: predictions is a scalar. The metric is the loss again
 };
 /// Marks targets that are not predicted.
 inline constexpr std::int64_t kIgnored = -100;
