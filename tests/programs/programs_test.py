@@ -19,7 +19,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import data  # noqa: E402
+from others import OTHERS, Program  # noqa: E402
 
 CLI = os.path.abspath(sys.argv.pop(1))
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -29,48 +29,6 @@ BUDGET = os.environ.get("STEPSCOPE_PROGRAMS_BUDGET", "60")
 MOST_CANNOT_TELL = 8
 
 
-class Program:
-    """A command, and what is expected of its recording."""
-
-    def __init__(self, place, words, make=None, change="loader.workers=2", variables=None,
-                 seconds=0, longer=("--epochs", "100")):
-        """longer: an option and its value with which the program runs long enough for an experiment."""
-        self.place, self.words, self.make, self.change = place, words, make, change
-        self.longer = longer
-        self.variables = variables or {}
-        self.seconds = seconds  # after which the command is interrupted; 0: it ends by itself
-
-
-# Small sizes: the programs are to run through on two cores in a minute.
-OTHERS = {
-    "mnist": Program("examples/mnist", ["main.py", "--epochs", "1"], data.mnist),
-    "imagenet": Program("examples/imagenet", ["main.py", "--dummy", "-a", "resnet18", "-b", "4", "-j", "0", "--epochs", "1"],
-                        seconds=60),
-    "vae": Program("examples/vae", ["main.py", "--epochs", "1"], data.mnist),
-    "dcgan": Program("examples/dcgan", ["main.py", "--dataset", "fake", "--niter", "1", "--batchSize", "16", "--ngf", "8",
-                                        "--ndf", "8", "--workers", "0", "--outf", "{scratch}"], longer=("--niter", "100")),
-    "super_resolution": Program("examples/super_resolution", ["main.py", "--upscale_factor", "2", "--batchSize", "4",
-                                                              "--testBatchSize", "4", "--nEpochs", "1", "--threads", "0"],
-                                data.super_resolution, longer=("--nEpochs", "100")),
-    "word_language_model": Program("examples/word_language_model", ["main.py", "--data", "./data/small", "--epochs", "1",
-                                                                    "--emsize", "32", "--nhid", "32"],
-                                   data.language_model, change="precision.amp=bf16"),
-    "nanogpt": Program("nanoGPT", ["train.py", "--dataset=small", "--device=cpu", "--compile=False", "--eval_iters=2",
-                                   "--eval_interval=30", "--max_iters=60", "--block_size=32", "--batch_size=4",
-                                   "--n_layer=2", "--n_head=2", "--n_embd=32", "--gradient_accumulation_steps=2",
-                                   "--warmup_iters=10", "--out_dir={scratch}"],
-                       data.characters, change="optimizer.implementation=fused", longer=("--max_iters=", "100000")),
-    "mingpt": Program("minGPT", ["projects/adder/adder.py", "--trainer.max_iters=80", "--trainer.num_workers=0",
-                                 "--system.work_dir=\"{scratch}\""], variables={"PYTHONPATH": "."}, longer=("--trainer.max_iters=", "100000")),
-    "makemore": Program("makemore", ["makemore.py", "-i", "names.txt", "-o", "{scratch}", "--max-steps", "120",
-                                     "--n-layer", "2", "--n-embd", "16"], change="loader.workers=1",
-                        longer=("--max-steps", "100000")),
-    "timm_train": Program("pytorch-image-models", ["train.py", "--data-dir", "../stepscope-data/pictures", "--train-split",
-                                                   "train", "--val-split", "validation", "--model", "resnet10t",
-                                                   "--epochs", "1", "-b", "8", "--workers", "1", "--img-size", "32",
-                                                   "--num-classes", "4", "--device", "cpu", "--output", "{scratch}"],
-                          data.image_folders),
-}
 # Package, options, and how loader.workers=2 is done.
 FRAMEWORKS = {
     "lightning_fit": ("lightning", ["--size", "512"], "source"),
@@ -93,19 +51,6 @@ class Programs(unittest.TestCase):
         environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", **variables}
         return subprocess.run([CLI, *words], cwd=cwd, env=environment, capture_output=True, text=True, timeout=timeout)
 
-    def command(self, program, is_long=False):
-        words = [word.replace("{scratch}", os.path.join(self.scratch, "out")) for word in program.words]
-        if is_long:
-            option, value = program.longer
-            if option.endswith("="):
-                words = [option + value if word.startswith(option) else word for word in words]
-            elif option in words:
-                words[words.index(option) + 1] = value
-            else:
-                words += [option, value]
-        limit = ["timeout", "-s", "INT", str(program.seconds)] if program.seconds else []
-        return [*limit, PYTHON, *words]
-
     def status(self, folder):
         done = subprocess.run(["git", "status", "--porcelain", "--ignored"], cwd=folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -114,7 +59,7 @@ class Programs(unittest.TestCase):
     def check(self, program, folder):
         """The whole way. Returns the findings by their ids."""
         before = self.status(folder)
-        command = self.command(program)
+        command = program.command(PYTHON, os.path.join(self.scratch, "out"))
         findings = self.recorded(program, folder, command)
         patch = self.patched(program, folder)
         self.measured(program, folder)
@@ -159,8 +104,7 @@ class Programs(unittest.TestCase):
         return patch
 
     def measured(self, program, folder):
-        command = self.command(program, is_long=True)
-        words = command[4:] if program.seconds else command
+        words = program.command(PYTHON, os.path.join(self.scratch, "out"), is_long=True)
         done = self.run_cli("experiment", "--trace", self.trace, "--set", program.change, "--budget", BUDGET, "--json", "--",
                             *words, cwd=folder, **program.variables)
         self.assertIn(done.returncode, (0, 1), done.stdout + done.stderr)

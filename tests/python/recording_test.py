@@ -290,6 +290,38 @@ class RecordingTest(unittest.TestCase):
             found[name] = [(entry["site"]["line"], entry["count"], entry["grad"]) for entry in objects if entry["kind"] == "validation"]
         self.assertEqual(found, {"teacher": [], "average": [(_MADE.count("\n") + 11, 1, True)]})
 
+    def test_a_model_within_the_trained_module_validates(self):
+        self.run_program(
+            "import stepscope\n"
+            "class Task(nn.Module):\n"
+            "    def __init__(self, model):\n"
+            "        super().__init__()\n"
+            "        self.model = model\n"
+            "    def forward(self, x, y):\n"
+            "        return nn.functional.cross_entropy(self.model(x), y)\n"
+            "class Model(nn.Module):\n"
+            "    def __init__(self):\n"
+            "        super().__init__()\n"
+            "        self.layers = nn.Sequential(nn.Linear(16, 8), nn.Linear(8, 4))\n"
+            "    def forward(self, x):\n"
+            "        return self.layers(x)\n"
+            "model = Model()\n"
+            "task = Task(model)\n"
+            "optimizer = torch.optim.SGD(task.parameters(), lr=0.1)\n"
+            "with stepscope.recording('task.sstrace', ops=False):\n"
+            "    for x, y in DataLoader(data, batch_size=32):\n"
+            "        optimizer.zero_grad()\n"
+            "        task(x, y).backward()\n"
+            "        optimizer.step()\n"
+            "    model.eval()\n"
+            "    for x, y in DataLoader(data, batch_size=64):\n"
+            "        model(x)\n"
+        )
+        summary, line = self.summary("task.sstrace"), _MADE.count("\n")
+        found = [(entry["site"]["line"], entry["count"], entry["grad"]) for entry in self.objects(summary, "validation")]
+        self.assertEqual(found, [(line + 24, 1, True)])
+        self.assertEqual([(entry["site"]["line"], entry["count"]) for entry in self.objects(summary, "forward")], [(line + 20, 8)])
+
     def test_gradients_that_no_optimizer_uses_are_counted(self):
         self.run_program(
             "import stepscope\n"

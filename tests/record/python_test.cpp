@@ -80,6 +80,7 @@ TEST(RecordPython, ATrainingsWaitsStepsAndRangesAgreeWithItsOwnTimers)
     EXPECT_EQ(recorded->metadata().at("optimizer.class"), "torch.optim.SGD");
     EXPECT_EQ(recorded->metadata().at("optimizer.settings"), "lr=0.1");
     EXPECT_EQ(recorded->metadata().at("optimizer.count"), "1");
+    EXPECT_EQ(recorded->metadata().at("host.threads"), "1") << "the program sets it";
     EXPECT_FALSE(recorded->metadata().at("versions.torch").empty());
 }
 

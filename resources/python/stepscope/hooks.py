@@ -215,6 +215,11 @@ def _warn_of_versions(torch, session):
                 file.write(warning + "\n")
 
 
+def _usable_cores():
+    """The cores that this process may use: a container or a job scheduler may grant fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
+
+
 def _patch_torch(module):
     """torch itself, after it is fully imported: facts for the trace, and operators if requested."""
     session = tracing.current()
@@ -225,7 +230,7 @@ def _patch_torch(module):
     if getattr(versions, "cuda", None):
         session.metadata("versions.cuda_runtime", versions.cuda)
     _tell_libraries(module, session)
-    session.metadata("host.cores", str(os.cpu_count() or 0))
+    session.metadata("host.cores", str(_usable_cores()))
     _tell_processor(session)
     _patch_whole_torch(module, session)
     if os.environ.get("STEPSCOPE_OPS") == "1":

@@ -31,6 +31,7 @@ class Models:
         self._known = (0, 0)  # numbers of modules and optimizers at the last attach()
         self._made = 0
         self._watched = {}  # by id: the model object of an outermost trained module
+        self._inner = {}  # by id: the model object of an outermost trained module that wraps this one
         self._copies = {}  # by id: the model object of which an untrained module of the same class and size is a copy
         self._levels = 0
         self._classes = set()
@@ -41,7 +42,7 @@ class Models:
     def restart(self):
         """Called when a recording begins; modules and optimizers stay known."""
         self._known = (0, 0)
-        self._watched, self._copies = {}, {}
+        self._watched, self._inner, self._copies = {}, {}, {}
         self._levels = 0
         self._inside = {}
         self.forwards = 0
@@ -109,7 +110,23 @@ class Models:
             self._watch(module)
         for key in [key for key in self._watched if key in children]:
             del self._watched[key]  # wrapped since then, by torch.compile or DistributedDataParallel
+        self._inner = self._wrapped_by(roots)
         self._copies = self._copies_among(modules)
+
+    def _wrapped_by(self, roots):
+        """The children that hold all parameters of an outermost module: programs train the module, for example timm's task
+        or DistributedDataParallel, and validate with what it wraps."""
+        inner = {}
+        for module in roots:
+            entry = self._watched.get(id(module))
+            if entry is None or "OptimizedModule" in type(module).__name__:
+                continue
+            for child in module.children():
+                # Containers of torch.nn are parts of a model: watching them would slow down calls of every one of them.
+                if _size(child) == _size(module) and not type(child).__module__.startswith(("torch.nn.", "torch.jit")):
+                    inner[id(child)] = entry
+                    self._watch_class(type(child))
+        return inner
 
     def _copies_among(self, modules):
         """Untrained modules with the class and size of a watched one, or of the module that it wraps: usually averages
@@ -321,7 +338,7 @@ def _watching(models, kind):
         call = own.__get__(self) if own is not None else super(kind, self).__call__
         if is_compiling():
             return call(*arguments, **named)
-        entry = models._watched.get(id(self))
+        entry = models._watched.get(id(self)) or models._inner.get(id(self))
         if entry is None:
             copied = models._copies.get(id(self))
             if copied is not None:

@@ -201,7 +201,10 @@ def _add_sections(document):
         "default_dtype": str(torch.get_default_dtype()).replace("torch.", ""),
         **document.get("precision", {}),
     }
-    document["environment"]["torch.num_threads"] = str(torch.get_num_threads())
+    threads = str(torch.get_num_threads())
+    document["environment"]["torch.num_threads"] = threads
+    # Predictions of loader workers need it: cores that computation leaves free are the workers'.
+    tracing.current().metadata("host.threads", threads)
     document["environment"]["torch.num_interop_threads"] = str(torch.get_num_interop_threads())
     document["seeds"] = [
         {"of": entry["class"], "seed": entry["settings"].get("seed", {}).get("value"), "site": entry["site"]}
