@@ -28,6 +28,7 @@ struct Place {
 struct Sample {
     TraceTime time{};
     int stack = -1;
+    LineAllocations allocated; ///< since the previous sample
 };
 
 struct Samples {
@@ -35,6 +36,8 @@ struct Samples {
     std::vector<Place> places;
     std::vector<std::vector<std::size_t>> stacks;
     std::vector<Sample> samples;
+    std::vector<std::pair<std::size_t, LineAllocations>> exact; ///< by place
+    AllocationSource allocations = AllocationSource::NotRecorded;
     double intervalUs = 0, costUs = 0;
 };
 
@@ -69,6 +72,53 @@ std::vector<Place> placesOf(const Json& json, std::size_t files)
                                             // later
     }
     return places;
+}
+
+/// No value for anything but two numbers of plausible size.
+std::optional<LineAllocations> allocationsAt(const Json& numbers, std::size_t at)
+{
+    constexpr std::int64_t kMost = std::int64_t{1} << 53; // beyond 2^53, JSON numbers are not exact
+    const auto bytes = whole(numbers[at], kMost), count = whole(numbers[at + 1], kMost);
+    return bytes && count ? std::optional(LineAllocations{*bytes, *count}) : std::nullopt;
+}
+
+/// What lines allocated, if it was recorded.
+/// @return false if it is damaged
+bool readAllocations(const Json& json, Samples& into)
+{
+    if (json.contains("exact")) {
+        const Json& exact = list(json, "exact");
+        if (!json["exact"].is_array() || exact.size() % 3 != 0)
+            return false;
+        for (std::size_t i = 0; i < exact.size(); i += 3) {
+            const auto place = whole(exact[i], static_cast<std::int64_t>(into.places.size()) - 1);
+            const auto allocated = allocationsAt(exact, i + 1);
+            if (!place || !allocated)
+                return false;
+            into.exact.emplace_back(static_cast<std::size_t>(*place), *allocated);
+        }
+        into.allocations = AllocationSource::Exact;
+    } else if (json.contains("allocated")) {
+        const Json& allocated = list(json, "allocated");
+        if (allocated.size() != 2 * into.samples.size())
+            return false;
+        for (std::size_t i = 0; i < into.samples.size(); ++i) {
+            const auto found = allocationsAt(allocated, 2 * i);
+            if (!found)
+                return false;
+            into.samples[i].allocated = *found;
+        }
+        into.allocations = AllocationSource::Sampled;
+    }
+    return true;
+}
+
+void add(std::optional<LineAllocations>& to, const LineAllocations& more)
+{
+    to = to.value_or(LineAllocations());
+    constexpr std::int64_t kMost = INT64_MAX / 2;
+    to->bytes = std::min(to->bytes + more.bytes, kMost);
+    to->count = std::min(to->count + more.count, kMost);
 }
 
 std::optional<Samples> read(std::string_view document)
@@ -106,8 +156,10 @@ std::optional<Samples> read(std::string_view document)
             return std::nullopt;
         at = std::min(at + *elapsed * 1000, INT64_MAX / 2);
         const auto stack = whole(samples[i], static_cast<std::int64_t>(found.stacks.size()) - 1);
-        found.samples.push_back({traceTime(at), stack ? static_cast<int>(*stack) : -1});
+        found.samples.push_back({traceTime(at), stack ? static_cast<int>(*stack) : -1, {}});
     }
+    if (!readAllocations(json, found))
+        return std::nullopt;
     const auto number = [&](const char* key) {
         const auto entry = json.find(key);
         return entry != json.end() && entry->is_number() ? std::max(0.0, entry->get<double>()) : 0.0;
@@ -187,26 +239,34 @@ SourceLines sourceLines(const Trace& trace)
             innermost.waitUs += us;
         if (!work.empty())
             innermost.deviceUs = innermost.deviceUs.value_or(0) + deviceUs;
+        if (read->allocations == AllocationSource::Sampled)
+            add(innermost.allocations, sample.allocated);
         for (std::size_t frame = 0; frame < stack->size(); ++frame)
             if (std::find(stack->begin(), stack->begin() + static_cast<std::ptrdiff_t>(frame), (*stack)[frame]) ==
                 stack->begin() + static_cast<std::ptrdiff_t>(frame)) // count a recursive function once
                 byPlace[(*stack)[frame]].totalUs += us;
     }
+    for (const auto& [place, allocated] : read->exact)
+        add(byPlace[place].allocations, allocated);
     for (std::size_t i = 0; i < byPlace.size(); ++i) {
         const Place& place = read->places[i];
-        if (byPlace[i].totalUs == 0 || place.line == 0)
+        // A line that allocated need not have been sampled.
+        if ((byPlace[i].totalUs == 0 && !byPlace[i].allocations) || place.line == 0)
             continue;
         byPlace[i].file = read->files[place.file];
         byPlace[i].line = place.line;
         byPlace[i].function = place.function;
         if (!work.empty() && !byPlace[i].deviceUs)
             byPlace[i].deviceUs = 0;
+        if (read->allocations != AllocationSource::NotRecorded)
+            add(byPlace[i].allocations, {});
         result.lines.push_back(byPlace[i]);
     }
     std::ranges::stable_sort(result.lines, std::ranges::greater(), &SourceLine::totalUs);
     result.samples = static_cast<std::int64_t>(read->samples.size());
     result.intervalUs = read->intervalUs;
     result.costUs = read->costUs;
+    result.allocations = read->allocations;
     return result;
 }
 

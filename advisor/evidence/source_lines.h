@@ -15,6 +15,11 @@
 /// the call stacks that the hooks sampled (resources/python/stepscope/lines.py).
 namespace advisor {
 
+/// Memory allocated for tensors: on the CPU by the training thread, on GPUs by the process.
+struct LineAllocations {
+    std::int64_t bytes = 0, count = 0;
+};
+
 struct SourceLine {
     std::string file, function;
     int line = 0;
@@ -24,7 +29,10 @@ struct SourceLine {
     double waitUs = 0;              ///< the part of selfUs spent waiting for data or for the device
     std::optional<double> deviceUs; ///< time of the kernels, copies and memsets that it launched; no value: no device
                                     ///< worked
+    std::optional<LineAllocations> allocations; ///< with this line innermost; no value: not recorded
 };
+
+enum class AllocationSource { NotRecorded, Sampled, Exact };
 
 struct SourceLines {
     std::vector<SourceLine> lines; ///< longest total first
@@ -33,6 +41,7 @@ struct SourceLines {
     double costUs = 0;             ///< time that sampling took
     double intervalUs = 0;
     std::int64_t samples = 0;
+    AllocationSource allocations = AllocationSource::NotRecorded;
     profiler::Message problem; ///< why there are no lines; empty if there are
 };
 SourceLines sourceLines(const profiler::Trace& trace);

@@ -42,6 +42,23 @@ bool isChosen(const std::string& path, const std::string& chosen)
     return path == absolute || path.ends_with("/" + chosen);
 }
 
+Json toJson(const std::optional<LineAllocations>& allocations)
+{
+    return allocations ? Json{{"bytes", allocations->bytes}, {"count", allocations->count}} : Json(nullptr);
+}
+
+Json toJson(AllocationSource source)
+{
+    switch (source) {
+    case AllocationSource::Sampled:
+        return "sampled";
+    case AllocationSource::Exact:
+        return "exact";
+    default:
+        return nullptr;
+    }
+}
+
 Json toJson(const SourceLines& found, const Findings& findings)
 {
     Json lines = Json::array();
@@ -56,7 +73,7 @@ Json toJson(const SourceLines& found, const Findings& findings)
                          {"share", found.sampledUs > 0 ? line.totalUs / found.sampledUs : 0},
                          {"wait_us", line.waitUs},
                          {"device_us", line.deviceUs ? Json(*line.deviceUs) : Json(nullptr)},
-                         {"allocations", nullptr},
+                         {"allocations", toJson(line.allocations)},
                          {"findings", concerning == findings.end() ? Json::array() : Json(concerning->second)}});
     }
     return {{"schema", 1},
@@ -65,6 +82,7 @@ Json toJson(const SourceLines& found, const Findings& findings)
             {"sampled_us", found.sampledUs},
             {"outside_us", found.outsideUs},
             {"cost_us", found.costUs},
+            {"allocations", toJson(found.allocations)},
             {"lines", lines}};
 }
 
@@ -84,6 +102,9 @@ std::string toText(const SourceLines& found, const Findings& findings)
     std::vector<std::string> header = {"line", "host", "share", "in the line itself", "waits"};
     if (device)
         header.emplace_back("device");
+    const bool allocations = found.allocations != AllocationSource::NotRecorded;
+    if (allocations)
+        header.emplace_back("allocated (blocks)");
     header.emplace_back("findings");
     TextTable table(header);
     for (std::size_t i = 0; i < std::min(found.lines.size(), kMostRows); ++i) {
@@ -92,12 +113,18 @@ std::string toText(const SourceLines& found, const Findings& findings)
         if (const auto concerning = findings.find({line.file, line.line}); concerning != findings.end())
             for (const std::string& id : concerning->second)
                 ids += (ids.empty() ? "" : ", ") + id;
-        std::vector<std::string> row = {fmt::format("{}:{} {}", shown(line.file), line.line, line.function),
-                                        timeText(line.totalUs),
-                                        shareText(found.sampledUs > 0 ? line.totalUs / found.sampledUs : 0),
-                                        timeText(line.selfUs), line.waitUs > 0 ? timeText(line.waitUs) : "-"};
+        const auto timeOrNone = [](double us) { return us > 0 ? timeText(us) : "-"; };
+        std::vector<std::string> row = {
+            fmt::format("{}:{} {}", shown(line.file), line.line, line.function), timeOrNone(line.totalUs),
+            line.totalUs > 0 && found.sampledUs > 0 ? shareText(line.totalUs / found.sampledUs) : "-",
+            timeOrNone(line.selfUs), timeOrNone(line.waitUs)};
         if (device)
             row.push_back(line.deviceUs ? timeText(*line.deviceUs) : "-");
+        if (allocations)
+            row.push_back(
+                line.allocations && line.allocations->count > 0
+                    ? fmt::format("{} ({})", bytesText(line.allocations->bytes), countText(line.allocations->count))
+                    : "-");
         row.push_back(ids.empty() ? "-" : ids);
         table.add(std::move(row));
     }
@@ -105,6 +132,8 @@ std::string toText(const SourceLines& found, const Findings& findings)
         fmt::format("{} samples over {}, one every {}; {} outside of the program's files\n", found.samples,
                     timeText(found.sampledUs), timeText(found.intervalUs), timeText(found.outsideUs)) +
         table.text();
+    if (found.allocations == AllocationSource::Sampled)
+        text += "  Allocated memory is sampled like the time: --level full records it exactly.\n";
     if (found.lines.size() > kMostRows)
         text += fmt::format("  {} more lines are in the JSON (--json).\n", found.lines.size() - kMostRows);
     return text;

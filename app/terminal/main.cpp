@@ -264,8 +264,10 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("-o,--output", line.record.trace,
                        "Trace file to write (default: the program's name with .sstrace, numbered if the file exists)");
     record
-        ->add_option("--level", line.record.level,
-                     "Detail level of GPU recording: more detail costs more; full adds the shapes of --ops operators")
+        ->add_option(
+            "--level", line.record.level,
+            "Detail level of GPU recording: more detail costs more; full adds the shapes of --ops operators and "
+            "the exact line of each allocation")
         ->check(CLI::IsMember({"always", "standard", "full"}))
         ->capture_default_str();
     CLI::Option* ops =

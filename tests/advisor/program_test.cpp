@@ -326,6 +326,74 @@ TEST(SourceLines, SayWhenTheThreadWasThereAndWhichLineASliceIsOf)
     EXPECT_THAT(lines, testing::ElementsAre(9, 12, 0)) << "where they were launched; the last has no launch";
 }
 
+namespace {
+
+/// kLines with more entries at its end.
+advisor::SourceLines linesWith(std::string_view entries)
+{
+    const std::string_view document = kLines.substr(kLines.find('{'));
+    profiler::TraceBuilder builder;
+    builder.setMetadata("lines", std::string(document.substr(0, document.size() - 1)) + std::string(entries) + "}");
+    return advisor::sourceLines(*builder.finish());
+}
+
+/// "line: bytes in count", in the order of the lines in the file.
+std::vector<std::string> allocations(const advisor::SourceLines& found)
+{
+    std::vector<std::string> texts;
+    for (const advisor::SourceLine& line : found.lines)
+        texts.push_back(std::to_string(line.line) + ": " +
+                        (line.allocations ? std::to_string(line.allocations->bytes) + " in " +
+                                                std::to_string(line.allocations->count)
+                                          : "-"));
+    std::ranges::sort(texts);
+    return texts;
+}
+
+} // namespace
+
+TEST(SourceLines, HaveWhatWasAllocatedSinceThePreviousSample)
+{
+    const auto found = linesWith(R"(,"allocated":[1,1,20,2,300,3,4000,4,50000,5,600000,6])");
+    EXPECT_EQ(found.allocations, advisor::AllocationSource::Sampled);
+    // The samples: lines 9, 9, 12, outside of the files, 9, 9.
+    EXPECT_THAT(allocations(found), testing::ElementsAre("12: 300 in 3", "3: 0 in 0", "9: 650021 in 14"));
+}
+
+TEST(SourceLines, HaveTheirExactAllocationsEvenIfTheyWereNotSampled)
+{
+    const auto found = linesWith(R"(,"places":[[0,3,"main"],[0,9,"loss"],[0,12,"load"],[0,15,"make"]],)"
+                                 R"("exact":[1,4096,2,3,100,1,1,4,1],"allocated":[9,9])");
+    EXPECT_EQ(found.allocations, advisor::AllocationSource::Exact);
+    EXPECT_THAT(allocations(found), testing::ElementsAre("12: 0 in 0", "15: 100 in 1", "3: 0 in 0", "9: 4100 in 3"));
+    EXPECT_EQ(found.lines.back().line, 15) << "it has no time";
+}
+
+TEST(SourceLines, OfATraceWithoutAllocationsHaveNone)
+{
+    const auto found = linesWith("");
+    EXPECT_EQ(found.allocations, advisor::AllocationSource::NotRecorded);
+    EXPECT_THAT(allocations(found), testing::ElementsAre("12: -", "3: -", "9: -"));
+}
+
+TEST(SourceLines, DamagedAllocationsAreNotShown)
+{
+    for (const std::string_view entries :
+         {R"(,"allocated":[1,1])", R"(,"allocated":{})", R"(,"allocated":[0,0,0,0,0,0,0,0,0,0,0,-1])",
+          R"(,"allocated":[0,0,0,0,0,0,0,0,0,0,"x",1])", R"(,"allocated":[0,0,0,0,0,0,0,0,0,0,1e300,1])",
+          R"(,"allocated":[0,0,0,0,0,0,0,0,0,0,18446744073709551615,1])", R"(,"exact":7)", R"(,"exact":[1,2])",
+          R"(,"exact":[3,1,1])", R"(,"exact":[-1,1,1])", R"(,"exact":[[1],1,1])", R"(,"exact":[1,-5,1])"})
+        EXPECT_EQ(linesWith(entries).problem.id, "lines.unreadable") << entries;
+    const std::string most = "1,9007199254740992,9007199254740992";
+    std::string many = most;
+    for (int i = 0; i < 3000; ++i)
+        many += ',' + most;
+    const auto found = linesWith(R"(,"exact":[)" + many + "]");
+    ASSERT_EQ(found.problem.id, "");
+    for (const auto& line : found.lines)
+        EXPECT_GE(line.allocations.value().bytes, 0) << "the sum does not overflow";
+}
+
 TEST(SourceLines, DamagedOnesAreLeftOut)
 {
     const auto problem = [](std::string_view document) {

@@ -62,6 +62,7 @@ private slots:
     }
     void pythonSyntaxIsColoured();
     void eachLineHasItsTimesAndFindings();
+    void linesHaveTheirAllocationsWhereTheyAreRecorded();
     void aLineSelectsItsOccurrences();
     void aSliceSelectsItsLine();
     void theHottestLineIsVisibleAtFirst();
@@ -79,7 +80,8 @@ private:
 
     /// A recording whose steps wait for data; lines 7 and 8 were sampled.
     /// @param above  number of lines before the script
-    [[nodiscard]] std::filesystem::path recorded(int above = 0) const
+    /// @param allocations  whether they are recorded: 1.5 MB at line 8 in each step
+    [[nodiscard]] std::filesystem::path recorded(int above = 0, bool allocations = false) const
     {
         const QByteArray script = QByteArray("# above\n").repeated(above) + kScript;
         write(script);
@@ -104,18 +106,21 @@ private:
             {"files", QJsonArray{QJsonObject{{"path", m_file}, {"sha256", hash}, {"lines", 8 + above}}}},
             {"objects", QJsonArray{loader}},
             {"arguments", QJsonArray()}};
-        QJsonArray samples;
-        for (int i = 0; i < 20; ++i) // per step of 1000 µs: 600 µs in the loader, then the training
+        QJsonArray samples, allocated;
+        for (int i = 0; i < 20; ++i) { // per step of 1000 µs: 600 µs in the loader, then the training
             samples << 0 << (i == 0 ? 0 : 400) << 1 << 600;
-        const QJsonObject lines{
-            {"schema", 1},
-            {"interval_us", 200},
-            {"begin_ns", 0},
-            {"files", QJsonArray{m_file}},
-            {"places", QJsonArray{QJsonArray{0, 7 + above, "main"}, QJsonArray{0, 8 + above, "main"}}},
-            {"stacks", QJsonArray{QJsonArray{0}, QJsonArray{1}}},
-            {"samples", samples},
-            {"cost_us", 1}};
+            allocated << 0 << 0 << 1'500'000 << 2;
+        }
+        QJsonObject lines{{"schema", 1},
+                          {"interval_us", 200},
+                          {"begin_ns", 0},
+                          {"files", QJsonArray{m_file}},
+                          {"places", QJsonArray{QJsonArray{0, 7 + above, "main"}, QJsonArray{0, 8 + above, "main"}}},
+                          {"stacks", QJsonArray{QJsonArray{0}, QJsonArray{1}}},
+                          {"samples", samples},
+                          {"cost_us", 1}};
+        if (allocations)
+            lines["allocated"] = allocated;
         const auto line = [](const QJsonObject& json) {
             return QJsonDocument(json).toJson(QJsonDocument::Compact).toStdString();
         };
@@ -193,6 +198,20 @@ void SourcePanelTest::eachLineHasItsTimesAndFindings()
     QCOMPARE(shown.model->lineOf(shown.model->hottestRow()), 7);
     QVERIFY(!shown.model->findingsOf(shown.model->rowOf(6)).empty());
     QVERIFY(shown.model->findingsOf(shown.model->rowOf(8)).empty());
+}
+
+void SourcePanelTest::linesHaveTheirAllocationsWhereTheyAreRecorded()
+{
+    {
+        const Shown shown(recorded());
+        QVERIFY(shown.table->isColumnHidden(SourceModel::Allocated));
+    }
+    const Shown shown(recorded(0, true));
+    QVERIFY(!shown.table->isColumnHidden(SourceModel::Allocated));
+    QCOMPARE(shown.text(8, SourceModel::Allocated), QString("30.0 MB"));
+    QVERIFY(shown.text(7, SourceModel::Allocated).isEmpty());
+    const QModelIndex cell = shown.model->index(shown.model->rowOf(8), SourceModel::Allocated);
+    QCOMPARE(cell.data(Qt::ToolTipRole).toString(), QString("30.0 MB in 40 allocations"));
 }
 
 void SourcePanelTest::aLineSelectsItsOccurrences()

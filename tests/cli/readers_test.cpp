@@ -285,6 +285,33 @@ TEST(Advise, ABadConfigurationIsBadInput)
     EXPECT_THAT(ended.err, HasSubstr("c.json"));
 }
 
+TEST(Lines, HaveTheirAllocationsWhereTheyAreRecorded)
+{
+    const Folder folder;
+    const auto lines = [&](const std::string& entry) {
+        const auto path = folder.trace(
+            "t.sstrace", R"(meta lines {"schema":1,"interval_us":1000,"begin_ns":0,"files":["/p/train.py"],)"
+                         R"("places":[[0,3,"main"],[0,9,"loss"]],"stacks":[[0],[1,0]],"samples":[0,0,1,1000,0,1000])" +
+                             entry + "}\nmain\n  step 0 0 3000\n");
+        const Ended json = run({"lines", path.string(), "--json"});
+        EXPECT_EQ(json.status, 0) << json.err;
+        return std::pair(Json::parse(json.out, nullptr, false), run({"lines", path.string()}).out);
+    };
+    const auto [sampled, sampledText] = lines(R"(,"allocated":[0,0,2500000,3,0,0])");
+    EXPECT_EQ(sampled["allocations"], "sampled");
+    EXPECT_EQ(sampled["lines"][0]["allocations"], (Json{{"bytes", 0}, {"count", 0}}));
+    EXPECT_EQ(sampled["lines"][1]["allocations"], (Json{{"bytes", 2'500'000}, {"count", 3}}));
+    EXPECT_THAT(sampledText, HasSubstr("2.50 MB (3)"));
+    const auto [exact, exactText] = lines(R"(,"exact":[0,812,1])");
+    EXPECT_EQ(exact["allocations"], "exact");
+    EXPECT_EQ(exact["lines"][0]["allocations"], (Json{{"bytes", 812}, {"count", 1}}));
+    EXPECT_THAT(exactText, HasSubstr("812 B (1)"));
+    const auto [none, noneText] = lines("");
+    EXPECT_EQ(none["allocations"], nullptr);
+    EXPECT_EQ(none["lines"][1]["allocations"], nullptr);
+    EXPECT_THAT(noneText, testing::Not(HasSubstr("allocated")));
+}
+
 TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
 {
     const Json json = jsonOf(run({"describe", "--json"}));

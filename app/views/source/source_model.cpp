@@ -14,6 +14,11 @@ QString timeText(double us)
     return us > 0 ? formatUs(us) : QString();
 }
 
+bool isAllocated(const advisor::SourceLine& line)
+{
+    return line.allocations && line.allocations->count > 0;
+}
+
 } // namespace
 
 void SourceModel::show(const RecordedFile* file, const advisor::SourceLines& lines,
@@ -24,6 +29,7 @@ void SourceModel::show(const RecordedFile* file, const advisor::SourceLines& lin
     m_sampledUs = lines.sampledUs;
     m_hasDevice = std::any_of(lines.lines.begin(), lines.lines.end(),
                               [](const advisor::SourceLine& line) { return line.deviceUs.has_value(); });
+    m_hasAllocations = lines.allocations != advisor::AllocationSource::NotRecorded;
     std::map<int, Row> rows;
     const std::string path = file ? file->path.toStdString() : std::string();
     if (file) {
@@ -48,6 +54,11 @@ void SourceModel::show(const RecordedFile* file, const advisor::SourceLines& lin
             row->time.waitUs += line.waitUs;
             if (line.deviceUs)
                 row->time.deviceUs = row->time.deviceUs.value_or(0) + *line.deviceUs;
+            if (line.allocations) {
+                const advisor::LineAllocations before = row->time.allocations.value_or(advisor::LineAllocations());
+                row->time.allocations = {before.bytes + line.allocations->bytes,
+                                         before.count + line.allocations->count};
+            }
         }
     for (std::size_t i = 0; i < findings.size(); ++i)
         for (const advisor::SourcePlace& place : findings[i].advice.source)
@@ -115,6 +126,8 @@ QString SourceModel::text(const Row& row, int column) const
         return timeText(row.time.waitUs);
     case Device:
         return timeText(row.time.deviceUs.value_or(0));
+    case Allocated:
+        return isAllocated(row.time) ? formatBytes(static_cast<double>(row.time.allocations->bytes)) : QString();
     default:
         return row.code;
     }
@@ -134,6 +147,10 @@ QVariant SourceModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         if (isFinding)
             return row.titles;
+        if (index.column() == Allocated && isAllocated(row.time))
+            return tr("%1 in %2")
+                .arg(formatBytes(static_cast<double>(row.time.allocations->bytes)),
+                     formatCounted(row.time.allocations->count, tr("allocation"), tr("allocations")));
         return row.time.samples > 0 && index.column() != Code
                    ? tr("%1 of the sampled time, in %2")
                          .arg(formatShare(m_sampledUs > 0 ? row.time.totalUs / m_sampledUs : 0),
@@ -156,13 +173,15 @@ QVariant SourceModel::headerData(int section, Qt::Orientation orientation, int r
 {
     if (orientation != Qt::Horizontal)
         return {};
-    const QString names[] = {QString(), tr("Line"), tr("Host"), tr("Self"), tr("Waits"), tr("Device"), tr("Source")};
+    const QString names[] = {QString(),   tr("Line"),   tr("Host"),      tr("Self"),
+                             tr("Waits"), tr("Device"), tr("Allocated"), tr("Source")};
     const QString tips[] = {tr("Findings on this line"),
                             {},
                             tr("Time of the training thread in this line, including calls"),
                             tr("Time in the line itself, including library code that it calls"),
                             tr("Part of that spent waiting for data or for the GPU"),
                             tr("GPU time of the kernels, copies and memsets that the line launched"),
+                            tr("Memory that the line allocated for tensors, including freed memory"),
                             {}};
     if (role == Qt::DisplayRole)
         return names[section];

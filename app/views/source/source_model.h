@@ -15,7 +15,7 @@ namespace app {
 class SourceModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Finding, Line, Host, Self, Wait, Device, Code, kColumns };
+    enum Column { Finding, Line, Host, Self, Wait, Device, Allocated, Code, kColumns };
     /// For Code cells: the coloured parts, as std::vector<CodePart>*. For all cells: the share of the sampled time
     /// spent in the line itself, from 0 to 1.
     enum Role { PartsRole = Qt::UserRole, HeatRole };
@@ -26,6 +26,7 @@ public:
     void show(const RecordedFile* file, const advisor::SourceLines& lines,
               const std::vector<advisor::RuleAdvice>& findings);
     [[nodiscard]] bool hasDevice() const { return m_hasDevice; }
+    [[nodiscard]] bool hasAllocations() const { return m_hasAllocations; }
     [[nodiscard]] int lineOf(int row) const;
     /// -1 if there is no row for it.
     [[nodiscard]] int rowOf(int line) const;
@@ -53,6 +54,7 @@ private:
     std::vector<Row> m_rows; ///< by line
     double m_sampledUs = 0;
     bool m_hasDevice = false;
+    bool m_hasAllocations = false;
 };
 
 } // namespace app

@@ -210,7 +210,8 @@ QWidget* SourcePanel::makeTable()
     header->setMinimumSectionSize(20);
     header->setStretchLastSection(true);
     const int number = m_table->fontMetrics().horizontalAdvance("000.0 ms") + 14;
-    for (const int section : {SourceModel::Host, SourceModel::Self, SourceModel::Wait, SourceModel::Device})
+    for (const int section :
+         {SourceModel::Host, SourceModel::Self, SourceModel::Wait, SourceModel::Device, SourceModel::Allocated})
         m_table->setColumnWidth(section, number);
     m_table->setColumnWidth(SourceModel::Finding, 34);
     m_table->setColumnWidth(SourceModel::Line, m_table->fontMetrics().horizontalAdvance("00000") + 14);
@@ -284,6 +285,7 @@ void SourcePanel::showFile()
     m_model->show(file, m_advised ? m_advised->lines : advisor::SourceLines(),
                   m_advised ? m_advised->rules : std::vector<advisor::RuleAdvice>());
     m_table->setColumnHidden(SourceModel::Device, !m_model->hasDevice());
+    m_table->setColumnHidden(SourceModel::Allocated, !m_model->hasAllocations());
     m_files->setToolTip(currentFile());
     const advisor::SourceLines& lines = m_advised->lines;
     m_about->setText(

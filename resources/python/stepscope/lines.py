@@ -9,6 +9,10 @@ document `lines` in the trace's metadata:
   schema, interval_us, begin_ns (trace time), files [path], places [[file, line, function]], stacks [[place, …]]
   samples [stack, µs since the previous sample, stack, µs, …]
   cost_us   processor time that sampling took; samples with the stack −1 are outside the user's files
+
+and, if allocations are recorded (allocations.py), one of:
+  allocated [bytes, number, …] from the previous sample to each sample: an operator allocates first, then it computes
+  exact     [place, bytes, number, …] of the lines that allocated, at level full
 """
 import json
 import os
@@ -16,7 +20,7 @@ import sys
 import threading
 import time
 
-from . import sites
+from . import allocations, sites
 
 _INTERVAL = 0.005  # seconds
 _LONGEST = 0.1
@@ -48,6 +52,8 @@ class Lines:
         self._codes = []
         self._times = []
         self._samples = []
+        self._totals = []  # of allocations, at each sample
+        self._allocations = None  # None: not recorded
         self._cost = 0.0
         self._written = 0
 
@@ -56,6 +62,7 @@ class Lines:
         if self._thread is not None or os.environ.get("STEPSCOPE_LINES") == "0" or not self._session.is_recording:
             return
         self._target = threading.get_ident()
+        self._allocations = allocations.counted(self._session)
         self._thread = threading.Thread(target=self._run, name="stepscope lines", daemon=True)
         self._thread.start()
 
@@ -64,6 +71,7 @@ class Lines:
 
     def forked(self):
         """In a forked child, the thread no longer exists."""
+        self._stop_counting()
         self._reset()
 
     def end(self):
@@ -72,7 +80,12 @@ class Lines:
             return
         self._ended = True
         self._thread.join(1.0)
+        self._stop_counting()
         self.write()
+
+    def _stop_counting(self):
+        if self._allocations is not None:
+            self._allocations.stop()
 
     def _run(self):
         due, pause = time.monotonic() + 10, 10
@@ -107,6 +120,8 @@ class Lines:
             self._ended = True  # the training thread has ended
             return
         now = self._session.now()
+        if self._allocations is not None and not self._allocations.are_by_line:
+            self._totals.append(self._allocations.total())
         places = []
         for _ in range(_MOST_DEPTH):
             if frame is None or len(places) == _MOST_FRAMES:
@@ -123,7 +138,7 @@ class Lines:
         self._times.append(now)
         self._samples.append(self._stack(tuple(places)))
         if len(self._samples) > _MOST_SAMPLES:
-            del self._times[::2], self._samples[::2]
+            del self._times[::2], self._samples[::2], self._totals[::2]
             self._shortest *= 2
             self._interval = max(self._interval, self._shortest)
 
@@ -150,6 +165,7 @@ class Lines:
         if not count or count == self._written:
             return
         self._written = count
+        exact = self._exact()  # may add places
         times, stacks = self._times[:count], self._samples[:count]
         flat, before = [], times[0]
         for at, stack in zip(times, stacks):
@@ -165,4 +181,24 @@ class Lines:
             "samples": flat,
             "cost_us": round(self._cost * 1e6),
         }
+        if exact is not None:
+            document["exact"] = exact
+        elif self._allocations is not None:
+            document["allocated"] = self._allocated(count)
         self._session.metadata("lines", json.dumps(document, separators=(",", ":")))
+
+    def _allocated(self, count):
+        totals = self._totals[:count]
+        flat = [now - before for pair in zip(totals, totals[1:]) for before, now in zip(*pair)]
+        return [0, 0] + flat
+
+    def _exact(self):
+        """None: the allocations are those of the samples."""
+        if self._allocations is None or not self._allocations.are_by_line:
+            return None
+        flat = []
+        for code, line, size, number in self._allocations.lines():
+            place = self._place(code, line)
+            if place is not None and number:
+                flat += (place, size, number)
+        return flat

@@ -35,14 +35,21 @@ def switch_on(session, torch, shapes=False):
 
 def _by_library(session, torch, shapes):
     """For all threads. Raises OSError with the reason if no library of ours fits this LibTorch."""
-    path = _fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch)
-    # With the GIL held, so that a forked child finds LibTorch's list of callbacks in a consistent state.
-    library = ctypes.PyDLL(path)
+    ours = library(torch)
     begin, end = session.operator_functions()
-    library.stepscope_ops_on.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-    library.stepscope_ops_on.restype = library.stepscope_ops_off.restype = None
+    ours.stepscope_ops_on.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
+    ours.stepscope_ops_on.restype = ours.stepscope_ops_off.restype = None
     session.metadata("ops.source", "callback")
-    return lambda: library.stepscope_ops_on(begin, end, 1 if shapes else 0), library.stepscope_ops_off
+    return lambda: ours.stepscope_ops_on(begin, end, 1 if shapes else 0), ours.stepscope_ops_off
+
+
+def library(torch):
+    """The library of ours for this LibTorch. Raises OSError with the reason if there is none.
+
+    Its functions are called with the GIL held, so that a forked child finds LibTorch's list of callbacks in a
+    consistent state.
+    """
+    return ctypes.PyDLL(_fitting(os.path.dirname(os.environ["STEPSCOPE_LIBRARY"]), torch))
 
 
 def _fitting(folder, torch):

@@ -23,7 +23,7 @@ _MOST_FRAMES = 5  # of the user's files, the innermost and those around it
 _MOST_DEPTH = 80  # maximum number of frames that are examined
 _MOST_BYTES = 4_000_000  # maximum bytes of a source file
 
-_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def _library_folders():
@@ -34,7 +34,7 @@ def _library_folders():
     return tuple(folder.rstrip(os.sep) + os.sep for folder in folders)
 
 
-_LIBRARIES = _library_folders()
+LIBRARIES = _library_folders()
 _known = {}  # by file name: whether it is a user's file
 _hooks = {}  # by file name: whether it is a file of these hooks or of PyTorch
 
@@ -50,10 +50,10 @@ def _is_user_file(name):
     if name.startswith("<"):
         return name == "<stdin>" or name.startswith("<ipython")
     path = os.path.abspath(name)
-    if path.startswith(_HERE) or os.path.realpath(path).startswith(_HERE):
+    if path.startswith(HERE) or os.path.realpath(path).startswith(HERE):
         return False
     parts = path.split(os.sep)
-    return "site-packages" not in parts and "dist-packages" not in parts and not path.startswith(_LIBRARIES)
+    return "site-packages" not in parts and "dist-packages" not in parts and not path.startswith(LIBRARIES)
 
 
 def _is_torch_or_hook(frame):
@@ -61,7 +61,7 @@ def _is_torch_or_hook(frame):
     known = _hooks.get(name)
     if known is None:
         module = frame.f_globals.get("__name__", "")
-        known = module == "torch" or module.startswith("torch.") or os.path.abspath(name).startswith(_HERE)
+        known = module == "torch" or module.startswith("torch.") or os.path.abspath(name).startswith(HERE)
         known = _hooks[name] = known or name.endswith((os.sep + "contextlib.py", os.sep + "functools.py"))
     return known
 
