@@ -3,6 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Opens `data` as a trace file in whatever format it looks like, and as a JSON trace, and runs all queries on the
-/// traces. Must return for any bytes.
+/// Opens `data` as a trace file in the format that it looks like, or else as a JSON trace, and runs all queries on the
+/// trace. Must return for any bytes.
 void openAnything(const std::uint8_t* data, std::size_t size);

@@ -44,16 +44,23 @@ void ask(const std::shared_ptr<const Trace>& shared)
 
 } // namespace
 
-void readAnyPacked(const std::uint8_t* data, std::size_t size)
+std::shared_ptr<const Trace> readAnyPacked(const std::uint8_t* data, std::size_t size, std::uint64_t budget)
 {
     const wire_test::MemoryFile file;
-    const auto path = file.write(std::as_bytes(std::span{data, size}));
-    for (const std::uint64_t budget : {std::uint64_t{64} << 20, std::uint64_t{1}}) {
-        packed::UnpackOptions options;
-        options.memoryBudget = budget;
-        options.threads = 1;
+    packed::UnpackOptions options;
+    options.memoryBudget = budget;
+    options.threads = 1;
+    if (budget != kDecodesOnDemand) // otherwise the trace itself is read on demand, as the preview is
         options.preview = ask;
-        if (const auto trace = packed::readPacked(path, options))
-            ask(*trace);
-    }
+    auto trace = packed::readPacked(file.write(std::as_bytes(std::span{data, size})), options);
+    if (!trace)
+        return nullptr;
+    ask(*trace);
+    return std::move(*trace);
+}
+
+void readAnyPacked(const std::uint8_t* data, std::size_t size)
+{
+    for (const std::uint64_t budget : {kDecodesAll, kDecodesOnDemand})
+        readAnyPacked(data, size, budget);
 }

@@ -34,9 +34,19 @@ Structure nsysCases();
 /// Configurations of a training run.
 Structure configurationCases();
 
-inline std::vector<Structure> structures()
+/// The structure with this name, or all of them for "all"; empty if there is none.
+inline std::vector<Structure> structures(std::string_view name)
 {
-    return {containerCases(), liveCases(), jsonCases(), nsysCases(), configurationCases()};
+    struct Known {
+        std::string_view name;
+        Structure (*make)();
+    };
+    std::vector<Structure> found;
+    for (const Known& known : {Known{"container", containerCases}, Known{"live", liveCases}, Known{"json", jsonCases},
+                               Known{"nsys", nsysCases}, Known{"configuration", configurationCases}})
+        if (name == known.name || name == "all")
+            found.push_back(known.make());
+    return found;
 }
 
 } // namespace fuzz

@@ -52,7 +52,7 @@ Compression compressionOf(std::span<const std::byte> head)
 }
 
 InflateStream::InflateStream(const SourceFile& file, Compression compression)
-    : m_file(file), m_input(std::make_unique<char[]>(kInputBytes))
+    : m_file(file), m_input(std::make_unique_for_overwrite<char[]>(kInputBytes))
 {
     if (compression == Compression::Gzip)
         m_gzip = std::make_unique<Gzip>();

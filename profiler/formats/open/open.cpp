@@ -25,7 +25,7 @@ Result<Head> readHead(const std::filesystem::path& path)
     if (!file)
         return tl::unexpected(file.error());
     Head head;
-    head.bytes.resize(kHeadBytes);
+    head.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kHeadBytes, file->size())));
     int error = 0;
     head.bytes.resize(file->read(0, head.bytes, error));
     if (error != 0)

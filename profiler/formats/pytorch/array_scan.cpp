@@ -160,8 +160,11 @@ ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
             scanning.m_changed.notify_all();
         }
     } ending{*this};
+    // If one part contains the rest of the file, this thread scans it: starting another one would take longer.
+    const auto size = m_source.knownSize();
+    const unsigned threads = size && *size <= partBegin(1) ? 0 : m_threads;
     try {
-        for (unsigned i = 0; i < m_threads; ++i) {
+        for (unsigned i = 0; i < threads; ++i) {
             {
                 const std::scoped_lock lock(m_mutex);
                 ++m_working;
@@ -172,7 +175,7 @@ ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
         const std::scoped_lock lock(m_mutex);
         --m_working;
     }
-    std::optional<ChunkScan> own; // rescans parts whose first event was guessed wrong
+    std::optional<ChunkScan> own; // scans what no thread has taken, and parts whose first event was guessed wrong
     std::uint64_t expected = m_begin;
     ArrayEnd end;
     for (std::uint64_t part = 0;; ++part) {

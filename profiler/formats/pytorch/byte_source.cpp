@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
-#include <vector>
 
 namespace profiler::formats::json {
 
@@ -105,14 +104,15 @@ void ByteSource::inflate(Compression compression, const std::stop_token& own, co
 void ByteSource::inflateAll(Compression compression, const std::stop_token& own, const std::stop_token& stop)
 {
     InflateStream stream(m_file, compression);
-    std::vector<char> block(kInflateBytes);
+    const auto buffer = std::make_unique_for_overwrite<char[]>(kInflateBytes);
+    const std::span block(buffer.get(), kInflateBytes);
     std::uint64_t offset = 0;
     std::string damage;
     for (bool over = false; !over && !own.stop_requested() && !stop.stop_requested();) {
         const std::size_t bytes = stream.read(block);
         over = bytes < block.size();
         m_taken.store(stream.taken(), std::memory_order_relaxed);
-        if (!writeAll(m_spill->descriptor(), offset, std::span{block}.first(bytes))) {
+        if (!writeAll(m_spill->descriptor(), offset, block.first(bytes))) {
             damage = "only " + std::to_string(offset) + " bytes of the decompressed text fit in the temporary folder";
             break;
         }

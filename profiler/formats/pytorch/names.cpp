@@ -45,7 +45,7 @@ const char* Names::keep(std::string_view raw)
 {
     if (m_blocks.empty() || m_room < raw.size()) {
         m_room = std::max(kBlockBytes, raw.size());
-        m_blocks.push_back(std::make_unique<char[]>(m_room));
+        m_blocks.push_back(std::make_unique_for_overwrite<char[]>(m_room));
         if (raw.size() > kBlockBytes) {
             std::memcpy(m_blocks.back().get(), raw.data(), raw.size());
             m_room = 0;

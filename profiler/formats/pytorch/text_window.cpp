@@ -5,8 +5,21 @@
 
 namespace profiler::formats::json {
 
+namespace {
+
+/// A short file needs less than the usual room. A byte more than its size lets the first read find its end.
+std::size_t firstRoom(const ByteSource& source)
+{
+    constexpr std::uint64_t kLeastBytes = 4096, kUsualBytes = std::uint64_t{512} << 10;
+    const auto size = source.knownSize();
+    return static_cast<std::size_t>(size ? std::clamp(*size + 1, kLeastBytes, kUsualBytes) : kUsualBytes);
+}
+
+} // namespace
+
 TextWindow::TextWindow(ByteSource& source)
-    : m_source(source), m_bytes(std::make_unique_for_overwrite<char[]>(kUsualBytes + kWindowPadding))
+    : m_source(source), m_room(firstRoom(source)),
+      m_bytes(std::make_unique_for_overwrite<char[]>(m_room + kWindowPadding))
 {
     moveTo(0);
 }

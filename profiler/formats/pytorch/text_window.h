@@ -36,11 +36,9 @@ public:
     static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
 private:
-    static constexpr std::size_t kUsualBytes = std::size_t{512} << 10;
-
     ByteSource& m_source;
+    std::size_t m_room, m_size = 0;
     std::unique_ptr<char[]> m_bytes;
-    std::size_t m_room = kUsualBytes, m_size = 0;
     std::uint64_t m_offset = 0;
     bool m_atEnd = false;
 };
