@@ -114,7 +114,7 @@ std::vector<Start> laterStarts(const RuleContext& c)
 
 Advice check(const RuleContext& c)
 {
-    if (c.config && (*c.config)[config::key::persistentWorkers])
+    if (setting(c, kKey) == "true" || metadata(c.trace, kKey) == "true")
         return silent(message<"loader.persistent_workers.on", "Workers already persist between epochs.">());
     if (hadNoWorkers(c))
         return silent(

@@ -294,6 +294,7 @@ std::vector<Fixture> runFixtures()
         {"loader_persistent_workers_silent", "loader_persistent_workers", State::Silent, epochs(10), true, {}},
         {"loader_persistent_workers_fires_where_workers_begin_late", "loader_persistent_workers", State::Fires, epochsOf(200), true, {}},
         {"loader_persistent_workers_silent_where_the_first_batch_takes_long", "loader_persistent_workers", State::Silent, epochsOf(25), true, {}},
+        {"loader_persistent_workers_silent_where_they_persist", "loader_persistent_workers", State::Silent, "meta loader.persistent_workers true\n" + epochs(400), true, {}},
         {"loader_persistent_workers_cannot_tell", "loader_persistent_workers", State::CannotTell, std::string(kHostOnly), true, {}},
         {"parallel_kind_fires", "parallel_kind", State::Fires,
          "main\nrepeat 5 every 100\nannotation DataParallel.forward 0 50\nop Broadcast 1 10\nend", true, {}},
