@@ -40,9 +40,14 @@ std::vector<Slice> ofKindNamed(const Trace& trace, ActivityKind kind,
                                const std::function<bool(std::string_view name)>& named)
 {
     std::vector<Slice> found;
-    if (trace.stringCount() <= kFewNames && !anyName(trace, named))
-        return found;
     NameAnswers isNamed(trace, std::cref(named));
+    if (const std::size_t names = trace.stringCount(); names <= kFewNames) {
+        std::uint32_t id = 0;
+        while (id < names && !isNamed(StringId{id}))
+            ++id;
+        if (id == names)
+            return found;
+    }
     for (const Track& track : trace.tracks())
         forEachViewOf(trace, track.id, kind, [&](const SliceView& view) {
             if (isNamed(view.nameId()))
