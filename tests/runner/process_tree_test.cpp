@@ -127,6 +127,8 @@ TEST(ProcessTree, NothingSurvivesTheDeathOfItsOwner)
     const pid_t owner = ::fork();
     if (owner == 0) {
         const auto tree = script.start();
+        for (int i = 0; i < 500 && processesWith(kMark).empty(); ++i) // both sleeps are about to start
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
         ::kill(::getpid(), SIGKILL);
     }
     ::waitpid(owner, nullptr, 0);
