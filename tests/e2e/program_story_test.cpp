@@ -24,7 +24,7 @@
 
 namespace {
 
-constexpr int kPatienceMs = 240'000; ///< torch is loaded twice in an experiment, on a possibly busy machine
+constexpr int kPatienceMs = 480'000; ///< torch is loaded twice in an experiment, on a possibly busy machine
 
 // Reading a sample takes a millisecond, so the training waits for its data.
 const QByteArray kScript = R"(import time

@@ -62,7 +62,7 @@ TEST_F(TorchProgram, ADiffIsMeasuredInTheSecondArm)
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
     // 8 reads of 2.1 ms compared with 8 of 0.6 ms, and a step of about 1 ms.
-    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.8), Le(4.0)));
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.3), Le(4.0))) << "a busy machine prolongs the rest";
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotWorse) << "the batches are the same";
     EXPECT_DOUBLE_EQ(result->measured.loss.a, result->measured.loss.b);
     EXPECT_THAT(result->program.seeded, ElementsAre("random", "torch"));
