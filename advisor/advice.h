@@ -73,7 +73,7 @@ struct Advice {
     std::vector<Evidence> evidence; ///< most relevant first, at most about ten
     std::optional<Saving> saving;
     profiler::Message whyNoPrediction; ///< set if the rule fires without a saving
-    /// Part of the saving, in µs per step, that passes between the steps, where no other finding claims time.
+    /// Part of the saving, in µs per step, spent between the steps, where no other finding claims time.
     double betweenStepsUs = 0;
     double timeShare = 0; ///< share of the time that the finding is about, [0, 1]; ranks it if it has no estimate
     std::vector<profiler::Message> caveats;

@@ -4,6 +4,7 @@
 #include "advisor/evidence/run_facts.h"
 #include "advisor/judged_by.h"
 #include "advisor/runner/launch_check.h"
+#include "advisor/runner/program_recording.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/runner/unified_diff.h"
 
@@ -151,6 +152,28 @@ Result<void> prepareProgram(ProgramSetup& setup)
     setup.hooks = std::move(*hooks);
     setup.arms[1] = setup.arms[0];
     return {};
+}
+
+Error namingLogs(Error error, const ProgramSetup& setup)
+{
+    error.hint += (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + setup.logs.string();
+    return error;
+}
+
+Result<void> recordVariant(const ProgramSetup& setup, const ProgramVariant& variant, const fs::path& trace,
+                           const std::stop_token& stop)
+{
+    runner::RecordingPlan plan;
+    plan.command = variant.command;
+    plan.folder = setup.folder;
+    plan.environment = setup.environment;
+    plan.isolation = setup.isolation;
+    plan.files = variant.files;
+    plan.hookChanges = variant.hookChanges;
+    plan.terminal = setup.terminal;
+    plan.log = setup.logs / "recording.log";
+    plan.startPatience = setup.startPatience;
+    return runner::recordProgram(plan, trace, stop);
 }
 
 Result<void> makeLogFolder(ProgramSetup& setup)

@@ -5,6 +5,7 @@
 #include "advisor/rule.h"
 
 #include <filesystem>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,12 @@ profiler::Result<void> prepareProgram(ProgramSetup& setup);
 
 /// Creates the folder setup.logs; if that is empty, a new temporary one.
 profiler::Result<void> makeLogFolder(ProgramSetup& setup);
+/// The error of an experiment or tuning that failed: its hint names the folder with the program's output.
+profiler::Error namingLogs(profiler::Error error, const ProgramSetup& setup);
+
+/// Records a variant of the program into a file, see runner::recordProgram().
+profiler::Result<void> recordVariant(const ProgramSetup& setup, const ProgramVariant& variant,
+                                     const std::filesystem::path& trace, const std::stop_token& stop);
 
 /// The interpreter that the command names, which determines the grammar of the program; otherwise "python3".
 std::string interpreterOf(const std::vector<std::string>& command);

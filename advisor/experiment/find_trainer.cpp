@@ -48,8 +48,7 @@ std::vector<fs::path> nearThisProgram(const char* name)
     for (fs::path tree = folder; tree.has_relative_path(); tree = tree.parent_path()) {
         if (!fs::exists(tree / "CMakeCache.txt", error))
             continue;
-        for (const char* place : {"bin", "trainer", "trainer/session"})
-            result.push_back(tree / place / name);
+        result.push_back(tree / "bin" / name);
         break;
     }
     return result;

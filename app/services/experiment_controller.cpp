@@ -45,12 +45,8 @@ profiler::Result<ExperimentController::Measured> measureProgram(const ProgramMea
     if (const auto made = advisor::change::makeLogFolder(plan.setup); !made)
         return tl::unexpected(made.error());
     auto result = advisor::runProgramExperiment(plan, tell, stop);
-    if (!result && result.error().code != profiler::Error::Code::Cancelled) {
-        profiler::Error error = result.error();
-        error.hint +=
-            (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + plan.setup.logs.string();
-        return tl::unexpected(std::move(error));
-    }
+    if (!result && result.error().code != profiler::Error::Code::Cancelled)
+        return tl::unexpected(advisor::change::namingLogs(result.error(), plan.setup));
     std::error_code ignored;
     std::filesystem::remove_all(plan.setup.logs, ignored);
     if (!result)

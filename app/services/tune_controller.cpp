@@ -1,7 +1,7 @@
 #include "app/services/tune_controller.h"
 
+#include "advisor/change/program_setup.h"
 #include "advisor/experiment/trainer_process.h"
-#include "advisor/runner/program_recording.h"
 #include "advisor/tuner/record_training.h"
 #include "profiler/formats/format.h"
 
@@ -19,27 +19,6 @@ profiler::Error noRoom(const QTemporaryDir& folder)
 {
     return profiler::makeError<"files.no_temporary", "No space for temporary files">(
         profiler::Error::Code::Io, folder.path().toStdString(), "free disk space, or set TMPDIR");
-}
-
-/// Records a variant of the program into a file.
-profiler::Result<std::shared_ptr<const profiler::Trace>> recordVariant(const advisor::ProgramSetup& setup,
-                                                                       const advisor::ProgramVariant& variant,
-                                                                       const std::filesystem::path& file,
-                                                                       const std::stop_token& stop)
-{
-    advisor::runner::RecordingPlan plan;
-    plan.command = variant.command;
-    plan.folder = setup.folder;
-    plan.environment = setup.environment;
-    plan.isolation = setup.isolation;
-    plan.files = variant.files;
-    plan.hookChanges = variant.hookChanges;
-    plan.terminal = setup.terminal;
-    plan.log = setup.logs / "recording.log";
-    plan.startPatience = setup.startPatience;
-    if (const auto recorded = advisor::runner::recordProgram(plan, file, stop); !recorded)
-        return tl::unexpected(recorded.error());
-    return profiler::formats::openTrace(file);
 }
 
 /// Blocks until the program is tuned. Its output is kept only if tuning fails.
@@ -61,15 +40,13 @@ profiler::Result<std::shared_ptr<const ProgramTuned>> tuneProgramIn(const QTempo
                                             const advisor::ProgramVariant& variant,
                                             const std::stop_token& stopped) mutable {
         const std::filesystem::path file = folder.filePath(QString("%1.sstrace").arg(++recordings)).toStdString();
-        return recordVariant(program, variant, file, stopped);
+        return advisor::change::recordVariant(program, variant, file, stopped).and_then([&] {
+            return profiler::formats::openTrace(file);
+        });
     };
     auto result = advisor::tuneProgram(plan, tell, stop);
-    if (!result && result.error().code != profiler::Error::Code::Cancelled) {
-        profiler::Error error = result.error();
-        error.hint +=
-            (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + plan.setup.logs.string();
-        return tl::unexpected(std::move(error));
-    }
+    if (!result && result.error().code != profiler::Error::Code::Cancelled)
+        return tl::unexpected(advisor::change::namingLogs(result.error(), plan.setup));
     std::error_code ignored;
     std::filesystem::remove_all(plan.setup.logs, ignored);
     if (!result)

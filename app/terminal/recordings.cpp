@@ -1,6 +1,6 @@
 #include "app/terminal/recordings.h"
 
-#include "advisor/runner/program_recording.h"
+#include "advisor/change/program_setup.h"
 #include "profiler/formats/format.h"
 
 #include <cstdlib>
@@ -33,17 +33,7 @@ Recordings::record(const ProgramSetup& setup, const ProgramVariant& variant, con
         return profiler::fail<"recording.no_folder", "No temporary folder could be created">(
             profiler::Error::Code::NoSpace, fs::temp_directory_path().string(), "set TMPDIR to another folder");
     const fs::path file = m_folder.path() / fmt::format("{}.sstrace", ++m_count);
-    runner::RecordingPlan plan;
-    plan.command = variant.command;
-    plan.folder = setup.folder;
-    plan.environment = setup.environment;
-    plan.isolation = setup.isolation;
-    plan.files = variant.files;
-    plan.hookChanges = variant.hookChanges;
-    plan.terminal = setup.terminal;
-    plan.log = setup.logs / "recording.log";
-    plan.startPatience = setup.startPatience;
-    if (const auto recorded = runner::recordProgram(plan, file, stop); !recorded)
+    if (const auto recorded = change::recordVariant(setup, variant, file, stop); !recorded)
         return tl::unexpected(recorded.error());
     return profiler::formats::openTrace(file);
 }

@@ -54,15 +54,15 @@ protected:
 TEST_F(TorchProgram, ADiffIsMeasuredInTheSecondArm)
 {
     const auto files = advisor::runner::applyDiff("--- a/train.py\n+++ b/train.py\n@@ -11 +11 @@\n"
-                                                  "-READ_SECONDS = 0.002\n+READ_SECONDS = 0.0005\n",
+                                                  "-READ_SECONDS = 0.002\n+READ_SECONDS = 0.0001\n",
                                                   m_folder.path());
     ASSERT_TRUE(files) << files.error().message();
     plan.setup.arms[1].files = *files;
     const auto result = run();
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
-    // 8 reads of 2.1 ms compared with 8 of 0.6 ms, and a step of about 1 ms.
-    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.3), Le(4.0))) << "a busy machine prolongs the rest";
+    // 8 reads of 2.1 ms compared with 8 of 0.2 ms, and a step of about 1 ms, or of 10 ms on a busy machine.
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.8), Le(9.0)));
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotWorse) << "the batches are the same";
     EXPECT_DOUBLE_EQ(result->measured.loss.a, result->measured.loss.b);
     EXPECT_THAT(result->program.seeded, ElementsAre("random", "torch"));

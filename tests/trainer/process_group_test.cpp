@@ -7,8 +7,8 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
-// How the exchange between ranks ends. NCCL's threads keep a process from ending if nobody shuts them down, and they
-// wait for ranks that are gone if nobody aborts them. Here a backend that counts calls takes NCCL's place.
+// Without shutdown(), NCCL's threads keep the process alive; without abort(), they wait for ranks that have died. These
+// tests add a backend that counts both calls.
 namespace trainer {
 namespace {
 

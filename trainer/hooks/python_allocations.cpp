@@ -234,8 +234,8 @@ struct PlaceHash {
 };
 
 /// Attributes what is allocated from the start of one operator of the training thread to the start of the next one to
-/// the user's line that called the first one. What autograd's threads allocate meanwhile belongs to the line that
-/// started the backward pass.
+/// the user's line that called the first one. Allocations of autograd's threads count for the line that started the
+/// backward pass.
 class ByLine {
 public:
     UserFiles files;
