@@ -14,6 +14,7 @@
 #include <QComboBox>
 #include <QCryptographicHash>
 #include <QFile>
+#include <QHeaderView>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -208,6 +209,9 @@ void SourcePanelTest::linesHaveTheirAllocationsWhereTheyAreRecorded()
     }
     const Shown shown(recorded(0, true));
     QVERIFY(!shown.table->isColumnHidden(SourceModel::Allocated));
+    QVERIFY2(shown.table->columnWidth(SourceModel::Allocated) >=
+                 shown.table->horizontalHeader()->sectionSizeHint(SourceModel::Allocated),
+             "the title is cut off");
     QCOMPARE(shown.text(8, SourceModel::Allocated), QString("30.0 MB"));
     QVERIFY(shown.text(7, SourceModel::Allocated).isEmpty());
     const QModelIndex cell = shown.model->index(shown.model->rowOf(8), SourceModel::Allocated);

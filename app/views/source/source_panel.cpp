@@ -212,7 +212,7 @@ QWidget* SourcePanel::makeTable()
     const int number = m_table->fontMetrics().horizontalAdvance("000.0 ms") + 14;
     for (const int section :
          {SourceModel::Host, SourceModel::Self, SourceModel::Wait, SourceModel::Device, SourceModel::Allocated})
-        m_table->setColumnWidth(section, number);
+        m_table->setColumnWidth(section, std::max(number, header->sectionSizeHint(section)));
     m_table->setColumnWidth(SourceModel::Finding, 34);
     m_table->setColumnWidth(SourceModel::Line, m_table->fontMetrics().horizontalAdvance("00000") + 14);
     connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &SourcePanel::takeRow);
