@@ -427,6 +427,69 @@ class RecordingTest(unittest.TestCase):
         recorded = self.run_program(failing)
         self.assertEqual(recorded.stdout.splitlines()[0], plain.stdout.splitlines()[0])
 
+    # A step that waits 40 ms in a function that releases the GIL, and computes for about as long without releasing it.
+    _LINES = (
+        "import threading, time, stepscope\n"
+        "def compute(milliseconds):\n"
+        "    end = time.thread_time() + milliseconds / 1000\n"
+        "    while time.thread_time() < end: pass\n"
+        "def steps():\n"
+        "    for _ in range(12):\n"
+        "        optimizer.zero_grad()\n"
+        "        model(torch.zeros(8, 16)).sum().backward()\n"
+        "        time.sleep(0.04)  # waits\n"
+        "        compute(40)  # computes\n"
+        "        optimizer.step()\n"
+    )
+
+    def time_of(self, trace, text):
+        """Seconds of the program's line that contains the text, with what it calls."""
+        with open(os.path.join(self.folder, "program.py"), encoding="utf-8") as file:
+            number = next(number for number, line in enumerate(file, 1) if text in line)
+        done = subprocess.run([CLI, "lines", "--json", trace], cwd=self.folder, capture_output=True, text=True, timeout=100)
+        return sum(row["host_us"] for row in json.loads(done.stdout)["lines"] if row["line"] == number) / 1e6
+
+    def assert_lines_have_their_time(self, trace):
+        # The first step starts the samples when it ends.
+        self.assertAlmostEqual(self.time_of(trace, "# waits"), 11 * 0.04, delta=0.15)
+        self.assertGreater(self.time_of(trace, "# computes"), 11 * 0.04 * 0.7)
+
+    def test_lines_of_a_loop_on_the_main_thread(self):
+        self.run_program(self._LINES + "with stepscope.recording('run.sstrace', ops=False):\n    steps()\n")
+        self.assert_lines_have_their_time("run.sstrace")
+
+    def test_lines_of_a_loop_on_another_thread(self):
+        self.run_program(
+            self._LINES + "with stepscope.recording('run.sstrace', ops=False):\n"
+            "    thread = threading.Thread(target=steps)\n    thread.start()\n    thread.join()\n"
+        )
+        self.assert_lines_have_their_time("run.sstrace")
+
+    def test_lines_of_a_parent_whose_children_go_on(self):
+        done = self.run_program(
+            self._LINES + "import os\n"
+            "with stepscope.recording('run.sstrace', ops=False):\n"
+            "    steps()\n"
+            "    child = os.fork()\n"
+            "    if child == 0:\n"
+            "        compute(100)\n"
+            "        os._exit(7)\n"
+            "    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+        )
+        self.assertEqual(done.stdout.splitlines()[0], "7")
+        self.assert_lines_have_their_time("run.sstrace")
+
+    def test_two_code_objects_of_one_line(self):
+        self.run_program(
+            self._LINES + "made = compile('for _ in range(3): steps()\\n', 'program.py', 'exec'), "
+            "compile('for _ in range(3): steps()\\n', 'program.py', 'exec')\n"
+            "with stepscope.recording('run.sstrace', ops=False):\n"
+            "    for code in made: exec(code)\n"
+        )
+        done = subprocess.run([CLI, "lines", "--json", "run.sstrace"], cwd=self.folder, capture_output=True, text=True, timeout=100)
+        rows = [(row["file"], row["line"], row["function"]) for row in json.loads(done.stdout)["lines"]]
+        self.assertEqual(len(rows), len(set(rows)))
+
 
 if __name__ == "__main__":
     unittest.main()

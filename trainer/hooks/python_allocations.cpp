@@ -1,20 +1,14 @@
+#include "profiler/capture/injection/python_frames.h"
+
 #include <ATen/record_function.h>
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/CachingDeviceAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <cstdint>
-#include <cstdlib>
-#include <dlfcn.h>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <pthread.h>
-#include <string>
-#include <string_view>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -34,84 +28,15 @@ struct Allocations {
     std::int64_t bytes = 0, count = 0;
 };
 
-// ---- the interpreter; no header of Python, because one library serves all of its versions ----
+using profiler::capture::injection::PythonPlace;
+using profiler::capture::injection::PythonPlaceHash;
+using profiler::capture::injection::UserFrames;
 
-struct Object;
-
-/// Functions of Python's C interface, unchanged since Python 3.9. They execute no Python code.
-struct Interpreter {
-    int (*ensure)() = nullptr;
-    void (*release)(int) = nullptr;
-    void* (*ownState)() = nullptr;
-    void* (*activeState)() = nullptr;
-    Object* (*currentFrame)() = nullptr; // borrowed
-    Object* (*caller)(Object* frame) = nullptr;
-    Object* (*codeOf)(Object* frame) = nullptr;
-    int (*lineOf)(Object* frame) = nullptr;
-    Object* (*attribute)(Object*, const char*) = nullptr;
-    const char* (*text)(Object*) = nullptr;
-    void (*fetchError)(Object**, Object**, Object**) = nullptr;
-    void (*restoreError)(Object*, Object*, Object*) = nullptr;
-    void (*clearError)() = nullptr;
-    void (*retain)(Object*) = nullptr;
-    void (*drop)(Object*) = nullptr;
-
-    /// @return false if the process has no such interpreter
-    bool find()
-    {
-        const auto get = [](auto& function, const char* name) {
-            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(RTLD_DEFAULT, name));
-            return function != nullptr;
-        };
-        return get(ensure, "PyGILState_Ensure") && get(release, "PyGILState_Release") &&
-               get(ownState, "PyGILState_GetThisThreadState") &&
-               (get(activeState, "PyThreadState_GetUnchecked") || get(activeState, "_PyThreadState_UncheckedGet")) &&
-               get(currentFrame, "PyEval_GetFrame") && get(caller, "PyFrame_GetBack") &&
-               get(codeOf, "PyFrame_GetCode") && get(lineOf, "PyFrame_GetLineNumber") &&
-               get(attribute, "PyObject_GetAttrString") && get(text, "PyUnicode_AsUTF8") &&
-               get(fetchError, "PyErr_Fetch") && get(restoreError, "PyErr_Restore") && get(clearError, "PyErr_Clear") &&
-               get(retain, "Py_IncRef") && get(drop, "Py_DecRef");
-    }
-    [[nodiscard]] bool isHeld() const
-    {
-        void* own = ownState();
-        return own != nullptr && own == activeState();
-    }
-};
-
-Interpreter python;
-
-// ---- which files are the user's; the same rule as sites.py's ----
-
-class UserFiles {
-public:
-    /// @param folders  of libraries, ending in '/', separated by line breaks; the last one is that of the hooks
-    void setLibraries(std::string_view folders)
-    {
-        m_libraries.clear();
-        while (!folders.empty()) {
-            const std::size_t end = std::min(folders.find('\n'), folders.size());
-            m_libraries.emplace_back(folders.substr(0, end));
-            folders.remove_prefix(std::min(end + 1, folders.size()));
-        }
-    }
-    [[nodiscard]] bool contains(std::string_view name) const
-    {
-        if (name.starts_with('<'))
-            return name == "<stdin>" || name.starts_with("<ipython");
-        const auto isIn = [](std::string_view path, std::string_view folder) { return path.starts_with(folder); };
-        for (const char* folder : {"/site-packages/", "/dist-packages/"})
-            if (('/' + std::string(name)).find(folder) != std::string::npos)
-                return false;
-        if (std::any_of(m_libraries.begin(), m_libraries.end(), [&](const auto& each) { return isIn(name, each); }))
-            return false;
-        const std::unique_ptr<char, decltype(&std::free)> real(realpath(std::string(name).c_str(), nullptr), std::free);
-        return !real || m_libraries.empty() || !isIn(real.get(), m_libraries.back());
-    }
-
-private:
-    std::vector<std::string> m_libraries;
-};
+UserFrames& frames()
+{
+    static auto* s_frames = new UserFrames; // the training thread may outlive the library's variables
+    return *s_frames;
+}
 
 // ---- totals ----
 
@@ -225,21 +150,11 @@ Allocations readTotal()
 
 // ---- exact lines ----
 
-using Place = std::pair<Object*, int>; // code and line
-struct PlaceHash {
-    std::size_t operator()(const Place& place) const
-    {
-        return std::hash<Object*>()(place.first) * 31 + static_cast<std::size_t>(place.second);
-    }
-};
-
 /// Attributes what is allocated from the start of one operator of the training thread to the start of the next one to
 /// the user's line that called the first one. Allocations of autograd's threads count for the line that started the
 /// backward pass.
 class ByLine {
 public:
-    UserFiles files;
-
     void clear()
     {
         m_lines.clear();
@@ -247,7 +162,7 @@ public:
         m_before = readTotal();
     }
     /// Attributes what was allocated since the last call. @param place  without code: outside of the user's files
-    void moveTo(const Place& place)
+    void moveTo(const PythonPlace& place)
     {
         const Allocations now = readTotal();
         if (m_current) {
@@ -255,22 +170,13 @@ public:
             m_current->count += now.count - m_before.count;
         }
         m_before = now;
-        m_current = place.first ? &m_lines[place] : nullptr;
+        m_current = place.code ? &m_lines[place] : nullptr;
     }
     /// The totals so far, without the current line's last part, which follows with the next operator.
-    [[nodiscard]] std::vector<std::pair<Place, Allocations>> totals() const { return {m_lines.begin(), m_lines.end()}; }
-    /// Whether a code object is of a user's file, if that is known.
-    [[nodiscard]] const bool* known(Object* code) const
-    {
-        const auto found = m_isUsers.find(code);
-        return found == m_isUsers.end() ? nullptr : &found->second;
-    }
-    /// @param code  which must stay alive, so that its address is not reused
-    void learn(Object* code, bool isUsers) { m_isUsers.emplace(code, isUsers); }
+    [[nodiscard]] std::vector<std::pair<PythonPlace, Allocations>> totals() const { return {m_lines.begin(), m_lines.end()}; }
 
 private:
-    std::unordered_map<Place, Allocations, PlaceHash> m_lines;
-    std::unordered_map<Object*, bool> m_isUsers;
+    std::unordered_map<PythonPlace, Allocations, PythonPlaceHash> m_lines;
     Allocations* m_current = nullptr;
     Allocations m_before;
 };
@@ -281,58 +187,16 @@ ByLine& byLine()
     return *s_lines;
 }
 
-constexpr int kMostDepth = 150; ///< as in lines.py
-
-/// With the interpreter held.
-bool isOfUser(Object* code)
-{
-    {
-        const std::lock_guard lock(mutex);
-        if (const bool* known = byLine().known(code))
-            return *known;
-    }
-    std::array<Object*, 3> error{};
-    python.fetchError(&error[0], &error[1], &error[2]); // the program may be handling one
-    bool isUsers = false;
-    if (Object* name = python.attribute(code, "co_filename")) {
-        const char* text = python.text(name);
-        isUsers = text && byLine().files.contains(text);
-        python.drop(name);
-    }
-    python.clearError();
-    python.restoreError(error[0], error[1], error[2]);
-    python.retain(code);
-    const std::lock_guard lock(mutex);
-    byLine().learn(code, isUsers);
-    return isUsers;
-}
-
-/// The innermost user line of the calling thread, with the interpreter held.
-Place currentPlace()
-{
-    Object* frame = python.currentFrame();
-    if (frame)
-        python.retain(frame);
-    Place place{};
-    for (int depth = 0; frame && depth < kMostDepth && !place.first; ++depth) {
-        Object* code = python.codeOf(frame);
-        if (isOfUser(code))
-            place = {code, python.lineOf(frame)};
-        python.drop(code);
-        Object* outer = place.first ? nullptr : python.caller(frame);
-        python.drop(frame);
-        frame = outer;
-    }
-    if (frame)
-        python.drop(frame);
-    return place;
-}
-
+/// Attributes what follows to the innermost user line of the calling thread, with the interpreter held.
 void moveToCurrentPlace()
 {
-    const Place place = currentPlace();
+    PythonPlace innermost;
+    frames().walk(frames().python().currentFrame(), [&](const PythonPlace& place) {
+        innermost = place;
+        return false;
+    });
     const std::lock_guard lock(mutex);
-    byLine().moveTo(place);
+    byLine().moveTo(innermost);
 }
 
 const at::RecordFunction* outermost = nullptr; // the training thread's outermost operator
@@ -340,7 +204,7 @@ const at::RecordFunction* outermost = nullptr; // the training thread's outermos
 /// An allocation outside of any operator, for example of an UntypedStorage.
 void beforeAllocation()
 {
-    if (!outermost && python.isHeld())
+    if (!outermost && frames().python().isHeld())
         moveToCurrentPlace();
 }
 
@@ -349,9 +213,9 @@ std::unique_ptr<at::ObserverContext> opBegins(const at::RecordFunction& function
     if (!isTrainingThread() || outermost)
         return nullptr;
     outermost = &function;
-    const int state = python.ensure();
+    const int state = frames().python().ensure();
     moveToCurrentPlace();
-    python.release(state);
+    frames().python().release(state);
     return nullptr;
 }
 
@@ -367,7 +231,8 @@ at::CallbackHandle lineHandle = 0; // 0: off
 
 // The functions below are called with the interpreter held.
 
-/// Counts the allocations of the calling thread, which is the training thread, from now on.
+/// Counts the allocations of the calling thread, which is the training thread, and those of the process on GPUs from now
+/// on.
 /// @return 0 if the program has a CPU allocator of its own that cannot be replaced
 STEPSCOPE_EXPORT int stepscope_allocations_on(void)
 {
@@ -382,14 +247,9 @@ STEPSCOPE_EXPORT int stepscope_allocations_on(void)
             return 0;
     }
     trainingThread = pthread_self();
-    return 1;
-}
-
-/// Counts the process's allocations on GPUs, too. The program has initialized them.
-STEPSCOPE_EXPORT void stepscope_allocations_of_devices(void)
-{
     const std::lock_guard lock(mutex);
     devices.start();
+    return 1;
 }
 
 /// @param total  receives the allocated bytes and the number of allocations since the process started to count
@@ -406,11 +266,10 @@ STEPSCOPE_EXPORT void stepscope_allocations_total(std::int64_t* total)
 /// @return 0 if that is not possible
 STEPSCOPE_EXPORT int stepscope_allocations_by_line(const char* libraries)
 {
-    if (!isTrainingThread() || !python.find())
+    if (!isTrainingThread() || !frames().find(libraries))
         return 0;
     {
         const std::lock_guard lock(mutex);
-        byLine().files.setLibraries(libraries);
         byLine().clear();
     }
     outermost = nullptr;
@@ -425,13 +284,13 @@ STEPSCOPE_EXPORT int stepscope_allocations_by_line(const char* libraries)
 /// Passes the total of each line: its code object, its number, bytes and number of allocations.
 STEPSCOPE_EXPORT void stepscope_allocations_lines(void (*take)(void*, int, std::int64_t, std::int64_t))
 {
-    std::vector<std::pair<Place, Allocations>> lines;
+    std::vector<std::pair<PythonPlace, Allocations>> lines;
     {
         const std::lock_guard lock(mutex);
         lines = byLine().totals();
     }
     for (const auto& [place, allocated] : lines)
-        take(place.first, place.second, allocated.bytes, allocated.count);
+        take(place.code, place.line, allocated.bytes, allocated.count);
 }
 
 /// Stops counting.

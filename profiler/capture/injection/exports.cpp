@@ -1,4 +1,5 @@
 #include "profiler/capture/injection/cuda_recording.h"
+#include "profiler/capture/injection/line_samples.h"
 #include "profiler/capture/injection/named_buffers.h"
 #include "profiler/capture/injection/nvtx_handlers.h"
 #include "profiler/capture/injection/op_ranges.h"
@@ -160,4 +161,44 @@ STEPSCOPE_EXPORT void stepscope_op_begin(const char* name, std::int64_t sequence
 STEPSCOPE_EXPORT void stepscope_op_end(const void* owner)
 {
     injection::stopOnBadAlloc([&] { injection::endOp(owner); });
+}
+
+/// Samples the user's lines that the calling Python thread executes, from now on; see LineSampling.
+/// @return 0 if that is not possible
+STEPSCOPE_EXPORT int stepscope_lines_start(const char* libraries, std::int64_t interval, int isMainThread, int needsGil,
+                                           void (*totals)(std::int64_t*))
+{
+    return injection::stopOnBadAlloc([&] {
+        return injection::startLineSamples({.libraries = libraries,
+                                            .intervalNs = interval,
+                                            .isMainThread = isMainThread != 0,
+                                            .needsGil = needsGil != 0,
+                                            .totals = totals})
+                   ? 1
+                   : 0;
+    });
+}
+
+/// Samples a Python frame of a thread other than the main thread. @return the time until the next sample, in ns
+STEPSCOPE_EXPORT std::int64_t stepscope_lines_sample(void* frame)
+{
+    return injection::stopOnBadAlloc([&] { return injection::sampleLines(frame); });
+}
+
+/// Passes what was sampled so far, see readLineSamples().
+STEPSCOPE_EXPORT void stepscope_lines_read(void (*place)(void*, int), void (*rest)(const char*))
+{
+    injection::stopOnBadAlloc([&] { injection::readLineSamples(place, rest); });
+}
+
+/// Stops sampling; called without the GIL.
+STEPSCOPE_EXPORT void stepscope_lines_stop(void)
+{
+    injection::stopLineSamples();
+}
+
+/// In a forked child: forgets the parent's samples.
+STEPSCOPE_EXPORT void stepscope_lines_abandon(void)
+{
+    injection::abandonLineSamples();
 }

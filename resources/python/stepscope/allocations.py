@@ -1,7 +1,7 @@
 """What the training thread's lines allocate for tensors, counted by the library that also reports operators
 (operators.py), which a recording uses with `--ops`, and at level full without them.
 
-With each sample of the training thread's line, the library's totals are read: on the CPU those of the training thread,
+With each sample of the training thread's line (lines.py), the library's totals are read: on the CPU those of the training thread,
 on GPUs those of the process. At level full, the library attributes each allocation to its line itself.
 """
 import ctypes
@@ -26,31 +26,18 @@ def counted(session):
     except (OSError, AttributeError) as error:
         session.facts.note(f"allocations of lines are not recorded: {error}")
         return None
-    return Allocations(library, torch, is_full)
+    return Allocations(library, is_full)
 
 
 class Allocations:
     """Its methods are called with the GIL held, and keep it."""
 
-    def __init__(self, library, torch, by_line):
-        self._library, self._torch = library, torch
-        self._total = (ctypes.c_int64 * 2)()
-        self._has_devices = False
-        self._look_for_devices()
-        folders = "\n".join((*sites.LIBRARIES, os.path.realpath(sites.HERE) + os.sep, sites.HERE))
+    def __init__(self, library, by_line):
+        self._library = library
         library.stepscope_allocations_by_line.argtypes = (ctypes.c_char_p,)
-        self.are_by_line = bool(by_line and library.stepscope_allocations_by_line(os.fsencode(folders)))
-
-    def _look_for_devices(self):
-        if not self._has_devices and self._torch.cuda.is_initialized():
-            self._library.stepscope_allocations_of_devices()
-            self._has_devices = True
-
-    def total(self):
-        """Bytes and number of all allocations so far."""
-        self._look_for_devices()
-        self._library.stepscope_allocations_total(self._total)
-        return tuple(self._total)
+        self.are_by_line = bool(by_line and library.stepscope_allocations_by_line(sites.library_folders()))
+        # Reads the bytes and the number of all allocations so far.
+        self.function = ctypes.cast(library.stepscope_allocations_total, ctypes.c_void_p)
 
     def lines(self):
         """[code, line, bytes, number] of each line."""

@@ -35,6 +35,13 @@ def _library_folders():
 
 
 LIBRARIES = _library_folders()
+
+
+def library_folders():
+    """The folders without the user's files, as text for the libraries, which apply the rule of is_user_file()."""
+    return os.fsencode("\n".join((*LIBRARIES, os.path.realpath(HERE) + os.sep, HERE)))
+
+
 _known = {}  # by file name: whether it is a user's file
 _hooks = {}  # by file name: whether it is a file of these hooks or of PyTorch
 

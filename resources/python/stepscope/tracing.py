@@ -64,8 +64,8 @@ def wait_for_recordings():
 
 
 def _declare(library):
-    number, text, time = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64
-    library.stepscope_now.restype = time
+    number, text, time, pointer = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p
+    library.stepscope_now.restype = library.stepscope_lines_sample.restype = time
     for name, *arguments in (
         ("kind", text),
         ("lane", text, number),
@@ -78,10 +78,13 @@ def _declare(library):
         ("metadata", text, text),
         ("counter", number, text, text, ctypes.c_double, time),
         ("operators", number),
+        ("lines_start", text, time, number, number, pointer),
+        ("lines_sample", ctypes.py_object),
+        ("lines_abandon",),
     ):
         function = getattr(library, "stepscope_" + name)
         function.argtypes = arguments
-        if name not in ("kind", "lane"):
+        if name not in ("kind", "lane", "lines_start", "lines_sample"):
             function.restype = None
 
 
@@ -269,6 +272,11 @@ class Session:
     def operators(self, on):
         """Sets whether NVTX ranges of LibTorch's profiler are operators from now on."""
         self._library.stepscope_operators(1 if on else 0)
+
+    @property
+    def libraries(self):
+        """The injection library twice: its calls keep the GIL, or release it."""
+        return self._library, self._whole
 
     def operator_functions(self):
         """Addresses of the functions that receive the start and end of an operator."""
