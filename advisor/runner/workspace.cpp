@@ -1,6 +1,7 @@
 #include "advisor/runner/workspace.h"
 
-#include "profiler/os/local_socket.h"
+#include "profiler/os/files.h"
+#include "profiler/os/network.h"
 #include "profiler/os/process_tree.h"
 
 #include <algorithm>
@@ -10,7 +11,6 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace advisor::runner {
@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using profiler::Error;
 using profiler::Result;
 using profiler::os::PrivateView;
+namespace os = profiler::os;
 
 namespace {
 
@@ -54,7 +55,7 @@ std::vector<fs::path> scratchFolders()
     // /var/tmp is on a disk, is kept long enough, and is not inside a folder that becomes private.
     folders.insert(folders.begin() + (std::getenv("STEPSCOPE_SCRATCH") ? 1 : 0), "/var/tmp");
     folders.emplace_back("/dev/shm");
-    std::erase_if(folders, [](const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) != 0; });
+    std::erase_if(folders, [](const fs::path& folder) { return !os::canWrite(folder) || !os::canExecute(folder); });
     return folders;
 }
 
@@ -77,11 +78,11 @@ std::vector<fs::path> privateFolders(const fs::path& folder, const fs::path& scr
 
 Result<fs::path> makeScratch(const fs::path& parent)
 {
-    std::string pattern = (parent / "stepscope-arm-XXXXXX").string();
-    if (!::mkdtemp(pattern.data()))
+    auto folder = os::createTemporaryFolder(parent / "stepscope-arm-");
+    if (!folder)
         return tl::unexpected(systemError<"workspace.no_folder", "A temporary folder could not be created: {why}">(
             errno, parent, "set STEPSCOPE_SCRATCH to another folder"));
-    return pattern;
+    return std::move(*folder);
 }
 
 /// Also removes folders that their owner cannot read, which overlayfs and some programs leave behind.

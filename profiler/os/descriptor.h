@@ -1,6 +1,5 @@
 #pragma once
 
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::os {
@@ -24,14 +23,17 @@ public:
     explicit operator bool() const { return m_descriptor >= 0; }
     /// Returns the descriptor; the caller must close it.
     int release() { return std::exchange(m_descriptor, -1); }
-    void reset()
-    {
-        if (m_descriptor >= 0)
-            ::close(release());
-    }
+    void reset() { static_cast<void>(close()); }
+    /// Closes the descriptor. Some file systems report only now that the disk is full.
+    /// @return 0, or errno
+    int close();
 
 private:
     int m_descriptor = -1;
 };
+
+/// Takes ownership of a descriptor and moves it above 2: the numbers 0, 1 and 2 are the standard streams of a child.
+/// @return an empty descriptor, with errno set, if there is no free number
+Descriptor aboveStandardStreams(int descriptor);
 
 } // namespace profiler::os

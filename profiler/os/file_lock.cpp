@@ -1,5 +1,7 @@
 #include "profiler/os/file_lock.h"
 
+#include "profiler/os/files.h"
+
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -44,47 +46,48 @@ LockHolder lockHolder(int descriptor)
 
 LockHolder lockHolder(const std::filesystem::path& file)
 {
-    const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
-        return LockHolder::Unknown;
-    const LockHolder holder = lockHolder(descriptor);
-    close(descriptor);
-    return holder;
+    const Descriptor descriptor = openToRead(file);
+    return descriptor ? lockHolder(descriptor.get()) : LockHolder::Unknown;
+}
+
+bool isLockedForWriting(int descriptor, std::uint64_t offset, std::uint64_t bytes)
+{
+    struct flock lock {};
+    lock.l_type = F_RDLCK;
+    lock.l_whence = SEEK_SET;
+    lock.l_start = static_cast<off_t>(offset);
+    lock.l_len = static_cast<off_t>(bytes);
+    return fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
 }
 
 std::optional<LockFile> LockFile::acquire(std::filesystem::path path)
 {
     for (;;) {
-        const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-        if (descriptor < 0)
+        Descriptor descriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
+        if (!descriptor)
             return std::nullopt;
-        if (!lockWholeFile(descriptor)) {
+        if (!lockWholeFile(descriptor.get())) {
             const int number = errno;
-            close(descriptor);
+            descriptor.reset();
             errno = number == EACCES ? EAGAIN : number;
             return std::nullopt;
         }
         // A previous holder may have deleted the file between our open() and our lock; then no other process can see
         // our lock.
-        if (isFileOf(descriptor, path))
-            return LockFile(descriptor, std::move(path));
-        close(descriptor);
+        if (isFileOf(descriptor.get(), path))
+            return LockFile(std::move(descriptor), std::move(path));
     }
 }
 
-LockFile::LockFile(int descriptor, std::filesystem::path path) : m_descriptor(descriptor), m_path(std::move(path)) {}
-
-LockFile::LockFile(LockFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_path(std::move(other.m_path))
+LockFile::LockFile(Descriptor descriptor, std::filesystem::path path)
+    : m_descriptor(std::move(descriptor)), m_path(std::move(path))
 {
 }
 
 LockFile::~LockFile()
 {
-    if (m_descriptor < 0)
-        return;
-    unlink(m_path.c_str()); // before unlocking, so that nobody locks a file that is about to be deleted
-    close(m_descriptor);
+    if (m_descriptor)
+        unlink(m_path.c_str()); // before unlocking, so that nobody locks a file that is about to be deleted
 }
 
 } // namespace profiler::os

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "profiler/os/descriptor.h"
+
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 
@@ -19,6 +22,9 @@ bool lockWholeFile(int descriptor);
 /// @param descriptor  open for reading; a lock that it holds itself does not count
 LockHolder lockHolder(int descriptor);
 LockHolder lockHolder(const std::filesystem::path& file);
+/// Whether another program holds a lock for writing (fcntl(2)) on a part of a file.
+/// @param descriptor  open for reading
+bool isLockedForWriting(int descriptor, std::uint64_t offset, std::uint64_t bytes);
 
 /// A file that exists only to be locked: it prevents concurrent use of something else. The file is deleted with the
 /// lock; one that a killed program left behind is reused.
@@ -27,13 +33,13 @@ public:
     /// Creates the file if it is missing, and locks it without waiting.
     /// @return nullopt, with errno set, if somebody holds the lock (EAGAIN) or the file cannot be created
     static std::optional<LockFile> acquire(std::filesystem::path path);
-    LockFile(LockFile&& other) noexcept;
+    LockFile(LockFile&& other) noexcept = default;
     LockFile& operator=(LockFile&& other) = delete;
     ~LockFile();
 
 private:
-    LockFile(int descriptor, std::filesystem::path path);
-    int m_descriptor;
+    LockFile(Descriptor descriptor, std::filesystem::path path);
+    Descriptor m_descriptor;
     std::filesystem::path m_path;
 };
 

@@ -4,8 +4,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <netinet/in.h>
-#include <poll.h>
+#include <string_view>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -69,65 +68,6 @@ std::optional<LocalPeer> LocalListener::accept()
         peer.process = user.pid;
         return peer;
     }
-}
-
-void waitForAny(std::span<const int> descriptors, std::chrono::milliseconds atMost)
-{
-    std::vector<pollfd> watched;
-    for (const int descriptor : descriptors)
-        watched.push_back({descriptor, POLLIN, 0});
-    ::poll(watched.data(), watched.size(), static_cast<int>(atMost.count()));
-}
-
-bool readAvailable(int descriptor, std::string& text)
-{
-    constexpr std::size_t kMostAtOnce = 1 << 20; // so that a program that floods the socket cannot block its reader
-    std::array<char, 16384> buffer;              // NOLINT: filled by read
-    for (std::size_t total = 0; total < kMostAtOnce;) {
-        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-        if (got == 0)
-            return false;
-        if (got < 0 && errno != EINTR)
-            return errno == EAGAIN;
-        if (got > 0) {
-            text.append(buffer.data(), static_cast<std::size_t>(got));
-            total += static_cast<std::size_t>(got);
-        }
-    }
-    return true;
-}
-
-bool sendAll(int socket, std::string_view text, std::chrono::milliseconds atMost)
-{
-    const auto until = std::chrono::steady_clock::now() + atMost;
-    while (!text.empty()) {
-        const ssize_t sent = ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent > 0) {
-            text.remove_prefix(static_cast<std::size_t>(sent));
-            continue;
-        }
-        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
-        if (sent < 0 && errno != EAGAIN && errno != EINTR)
-            return false;
-        if (left.count() <= 0)
-            return false;
-        pollfd writable{socket, POLLOUT, 0};
-        ::poll(&writable, 1, static_cast<int>(left.count()));
-    }
-    return true;
-}
-
-int freePort()
-{
-    const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    if (!socket || ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0 ||
-        ::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0)
-        return 0;
-    return ntohs(address.sin_port);
 }
 
 } // namespace profiler::os

@@ -1,23 +1,20 @@
 #pragma once
 
 #include "profiler/os/descriptor.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
 
-#include <chrono>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
-#include <sys/types.h>
-#include <vector>
 
 /// Connections between processes of one user on one machine: Unix stream sockets in Linux's abstract namespace
-/// (unix(7)), which need no file and disappear with their last owner.
+/// (unix(7)), which need no file and disappear with their last owner. The functions of pipes.h send and receive.
 namespace profiler::os {
 
 /// One end of a connection.
 struct LocalPeer {
-    Descriptor socket; ///< non-blocking
-    pid_t process = 0; ///< process that connected
+    Descriptor socket;     ///< non-blocking
+    ProcessId process = 0; ///< process that connected
 };
 
 /// Accepts connections. Not thread-safe.
@@ -37,15 +34,5 @@ private:
     std::string m_name;
     Descriptor m_socket;
 };
-
-/// Waits until one of the descriptors is readable or closed, or until the timeout. Negative descriptors are ignored.
-void waitForAny(std::span<const int> descriptors, std::chrono::milliseconds atMost);
-/// Appends all data that can be read without waiting to `text`. Returns false at the end of the data.
-bool readAvailable(int descriptor, std::string& text);
-/// Sends all of `text`, waiting at most `atMost` for a slow reader. Returns false if the reader has gone or does not
-/// read.
-bool sendAll(int socket, std::string_view text, std::chrono::milliseconds atMost);
-/// A TCP port on which no process is listening now; 0 if there is none.
-int freePort();
 
 } // namespace profiler::os

@@ -1,5 +1,7 @@
 #include "profiler/os/process_tree.h"
 
+#include "profiler/os/pipes.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -314,35 +316,36 @@ void giveBackMemory() {}
     }
 }
 
-/// Moves a descriptor above 2, because the keeper uses 0, 1 and 2 for /dev/null.
-Descriptor above(int descriptor)
-{
-    if (descriptor < 0 || descriptor > 2)
-        return Descriptor(descriptor);
-    const int higher = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-    ::close(descriptor);
-    return Descriptor(higher);
-}
-
-template <class Make>
-bool makePair(Descriptor& first, Descriptor& second, Make make)
+/// Connects the owner with its keeper. All descriptors of a plan are above 2, because the keeper uses 0, 1 and 2 for
+/// /dev/null.
+bool makeControl(Descriptor& owner, Descriptor& keeper)
 {
     std::array<int, 2> ends{};
-    if (make(ends.data()) != 0)
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return false;
-    first = above(ends[0]);
-    second = above(ends[1]);
-    return first && second;
+    owner = aboveStandardStreams(ends[0]);
+    keeper = aboveStandardStreams(ends[1]);
+    return owner && keeper;
+}
+
+bool makeFailurePipe(Descriptor& reading, Descriptor& writing)
+{
+    auto pipe = makePipe();
+    if (!pipe)
+        return false;
+    reading = std::move(pipe->reading);
+    writing = std::move(pipe->writing);
+    return true;
 }
 
 bool makeTerminal(Plan& plan)
 {
-    plan.master = above(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
+    plan.master = aboveStandardStreams(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));
     std::array<char, 64> name{};
     if (!plan.master || ::grantpt(plan.master.get()) != 0 || ::unlockpt(plan.master.get()) != 0 ||
         ::ptsname_r(plan.master.get(), name.data(), name.size()) != 0)
         return false;
-    plan.slave = above(::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    plan.slave = aboveStandardStreams(::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC));
     const winsize size{kTerminalRows, kTerminalColumns, 0, 0};
     return plan.slave && ::ioctl(plan.slave.get(), TIOCSWINSZ, &size) == 0;
 }
@@ -387,13 +390,11 @@ std::optional<ProcessTree> ProcessTree::start(const ProcessSpec& spec, StartFail
     sigemptyset(&plan.childEnds);
     sigaddset(&plan.childEnds, SIGCHLD);
     failure = {};
-    const bool isReady =
-        makePair(tree.m_control, plan.control,
-                 [](int* ends) { return ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }) &&
-        makePair(failures, plan.failure, [](int* ends) { return ::pipe2(ends, O_CLOEXEC); }) &&
-        (plan.silence = above(::open("/dev/null", O_RDWR | O_CLOEXEC))) && copy(plan.input, spec.input, plan.silence) &&
-        copy(plan.output, spec.output, plan.silence) &&
-        copy(plan.errors, spec.errors.value_or(spec.output), plan.silence) && (!spec.terminal || makeTerminal(plan));
+    const bool isReady = makeControl(tree.m_control, plan.control) && makeFailurePipe(failures, plan.failure) &&
+                         (plan.silence = aboveStandardStreams(::open("/dev/null", O_RDWR | O_CLOEXEC))) &&
+                         copy(plan.input, spec.input, plan.silence) && copy(plan.output, spec.output, plan.silence) &&
+                         copy(plan.errors, spec.errors.value_or(spec.output), plan.silence) &&
+                         (!spec.terminal || makeTerminal(plan));
     if (!isReady) {
         failure.number = errno;
         return std::nullopt;

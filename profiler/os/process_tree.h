@@ -2,11 +2,11 @@
 
 #include "profiler/os/descriptor.h"
 #include "profiler/os/private_view.h"
+#include "profiler/os/process.h"
 
-#include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -57,12 +57,12 @@ public:
     ~ProcessTree();
 
     /// Process id of the keeper, from which all processes of the tree descend.
-    [[nodiscard]] pid_t keeper() const { return m_keeper; }
+    [[nodiscard]] ProcessId keeper() const { return m_keeper; }
     /// Process id of the program's first process.
-    [[nodiscard]] pid_t program() const { return m_program; }
+    [[nodiscard]] ProcessId program() const { return m_program; }
     /// Becomes readable when the program's first process has ended; for poll().
     [[nodiscard]] int descriptor() const { return m_control.get(); }
-    /// How the program's first process ended, as reported by waitpid(); nullopt while it is running.
+    /// How the program's first process ended, as reported by waitpid(), see exitStatus(); nullopt while it is running.
     std::optional<int> status();
     /// Kills all processes of the tree and returns at once. status() changes soon afterwards.
     void kill();
@@ -72,7 +72,7 @@ public:
 private:
     ProcessTree() = default;
 
-    pid_t m_keeper = -1, m_program = -1;
+    ProcessId m_keeper = -1, m_program = -1;
     Descriptor m_control; // SOCK_SEQPACKET socket connected to the keeper
     std::optional<int> m_status;
 };

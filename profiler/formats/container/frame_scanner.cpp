@@ -1,15 +1,13 @@
 #include "profiler/formats/container/frame_scanner.h"
 
 #include "profiler/formats/container/frame.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <iterator>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::wire {
@@ -34,58 +32,37 @@ Error readError(int number, const std::filesystem::path& path)
 
 } // namespace
 
-InputFile::InputFile(int descriptor, std::filesystem::path path) : m_descriptor(descriptor), m_path(std::move(path)) {}
-
-InputFile::InputFile(InputFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_path(std::move(other.m_path))
+InputFile::InputFile(os::Descriptor descriptor, std::filesystem::path path)
+    : m_descriptor(std::move(descriptor)), m_path(std::move(path))
 {
-}
-
-InputFile::~InputFile()
-{
-    if (m_descriptor >= 0)
-        ::close(m_descriptor);
 }
 
 Result<InputFile> InputFile::open(const std::filesystem::path& path)
 {
-    // O_NONBLOCK: opening a pipe must not wait for its writer.
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
+    os::Descriptor descriptor = os::openToRead(path);
+    const auto state = descriptor ? os::stateOf(descriptor.get()) : std::nullopt;
+    if (!state)
         return tl::unexpected(readError(errno, path));
-    InputFile file{descriptor, path};
-    struct stat info {};
-    if (fstat(descriptor, &info) != 0)
-        return tl::unexpected(readError(errno, path));
-    if (!S_ISREG(info.st_mode))
+    if (state->kind != os::FileState::Kind::Regular)
         return fail<"trace.no_file", "this is a folder or device, not a trace file">(
             Error::Code::Invalid, path.string(), "choose a .sstrace file");
-    return file;
+    return InputFile{std::move(descriptor), path};
 }
 
 Result<std::uint64_t> InputFile::size() const
 {
-    struct stat info {};
-    if (fstat(m_descriptor, &info) != 0)
+    const auto state = os::stateOf(m_descriptor.get());
+    if (!state)
         return tl::unexpected(readError(errno, m_path));
-    return static_cast<std::uint64_t>(std::max<off_t>(info.st_size, 0));
+    return state->bytes;
 }
 
 Result<std::size_t> InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
-    std::size_t done = 0;
-    while (done < into.size()) {
-        const ssize_t count =
-            pread(m_descriptor, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count < 0)
-            return tl::unexpected(readError(errno, m_path));
-        if (count == 0)
-            break;
-        done += static_cast<std::size_t>(count);
-    }
-    return done;
+    const os::Transfer read = os::readAt(m_descriptor.get(), offset, into);
+    if (read.error != 0)
+        return tl::unexpected(readError(read.error, m_path));
+    return read.bytes;
 }
 
 FrameScanner::FrameScanner(InputFile file, std::uint64_t offset) : m_file(std::move(file)), m_offset(offset) {}

@@ -13,25 +13,22 @@
 
 namespace profiler::wire {
 
-/// A regular file, open for reading with pread. If the file shrinks, reads are short instead of causing SIGBUS.
+/// A regular file, open for reading by position. If the file shrinks, reads are short instead of causing SIGBUS.
 class InputFile {
 public:
     /// Returns an Error with the reason if the file cannot be read. Rejects devices and pipes.
     static Result<InputFile> open(const std::filesystem::path& path);
-    InputFile(InputFile&& other) noexcept;
-    InputFile& operator=(InputFile&& other) = delete;
-    ~InputFile();
 
     [[nodiscard]] Result<std::uint64_t> size() const;
     /// Returns the number of bytes read, which is smaller than requested only at the end of the file.
     Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) const;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     /// Whether a writer holds the lock on the file and is therefore alive.
-    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor); }
+    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor.get()); }
 
 private:
-    InputFile(int descriptor, std::filesystem::path path);
-    int m_descriptor;
+    InputFile(os::Descriptor descriptor, std::filesystem::path path);
+    os::Descriptor m_descriptor;
     std::filesystem::path m_path;
 };
 

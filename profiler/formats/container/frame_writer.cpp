@@ -2,23 +2,20 @@
 
 #include "profiler/formats/container/file_error.h"
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/own_file.h"
+#include "profiler/os/files.h"
+#include "profiler/os/own_file.h"
+#include "profiler/os/process.h"
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <fcntl.h>
 #include <string>
-#include <sys/stat.h>
-#include <sys/uio.h>
-#include <unistd.h>
+#include <system_error>
 
 namespace profiler::wire {
 
 struct FrameWriter::State {
     std::filesystem::path path;
     std::filesystem::path temporary; ///< set until the file has its final name
-    OwnFile file;
+    os::OwnFile file;
     std::uint64_t written = 0; ///< bytes of complete frames
     std::uint32_t sequence = 0;
     bool broken = false; ///< an incomplete frame could not be removed; data after it would be unreadable
@@ -32,8 +29,9 @@ struct FrameWriter::State {
 
 FrameWriter::State::~State()
 {
+    std::error_code ignored;
     if (!temporary.empty())
-        unlink(temporary.c_str());
+        std::filesystem::remove(temporary, ignored);
 }
 
 /// @return 0, or errno with the file unchanged. Errors of open(2): the file was closed and cannot be reopened.
@@ -42,34 +40,19 @@ int FrameWriter::State::writeAll(std::span<const std::byte> head, std::span<cons
     const int number = file.number(name());
     if (number < 0)
         return errno;
-    std::size_t done = 0;
-    const std::size_t all = head.size() + body.size();
-    while (done < all) {
-        const auto first = head.subspan(std::min(done, head.size()));
-        const auto second = body.subspan(done > head.size() ? done - head.size() : 0);
-        const iovec parts[] = {{const_cast<std::byte*>(first.data()), first.size()},
-                               {const_cast<std::byte*>(second.data()), second.size()}};
-        const ssize_t count = writev(number, parts, 2);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0) {
-            const int error = count < 0 ? errno : ENOSPC;
-            cutOff();
-            return error;
-        }
-        done += static_cast<std::size_t>(count);
+    const os::Transfer put = os::writeAll(number, head, body);
+    if (put.error != 0) {
+        cutOff();
+        return put.error;
     }
-    written += all;
+    written += put.bytes;
     return 0;
 }
 
 void FrameWriter::State::cutOff()
 {
     const int number = file.number(name());
-    int failed = number < 0 ? -1 : 0;
-    while (number >= 0 && (failed = ftruncate(number, static_cast<off_t>(written))) != 0 && errno == EINTR)
-        continue;
-    broken = failed != 0;
+    broken = number < 0 || os::resize(number, written) != 0;
 }
 
 FrameWriter::FrameWriter() : m(std::make_unique<State>()) {}
@@ -80,17 +63,11 @@ namespace {
 /// Renames a file. @return 0, or errno
 int giveName(const std::filesystem::path& from, const std::filesystem::path& to, bool replace)
 {
-    if (replace)
-        return rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
-    if (renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0)
-        return 0;
-    if (errno != EINVAL && errno != ENOSYS)
-        return errno;
-    // If the file system lacks that flag: creates a second link, whose name must be new, and removes the first.
-    if (link(from.c_str(), to.c_str()) != 0)
-        return errno;
-    unlink(from.c_str());
-    return 0;
+    if (!replace)
+        return os::renameToNew(from, to);
+    std::error_code failed;
+    std::filesystem::rename(from, to, failed);
+    return failed.value();
 }
 
 } // namespace
@@ -109,12 +86,12 @@ Result<std::unique_ptr<FrameWriter>> FrameWriter::create(const std::filesystem::
     State& state = *writer->m;
     state.path = path;
     auto temporary = path;
-    temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId) + ".new";
-    if (!state.file.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND))
+    temporary += "." + std::to_string(os::processId()) + "." + std::to_string(runId) + ".new";
+    if (!state.file.create(temporary, os::OwnFile::Use::Append))
         return failed(errno);
     state.temporary = temporary;
     state.file.lock();
-    const FileHeader header = makeFileHeader(getpid(), runId);
+    const FileHeader header = makeFileHeader(os::processId(), runId);
     if (const int number = state.writeAll(std::as_bytes(std::span(&header, 1)), {}))
         return failed(number);
     if (const int number = giveName(temporary, path, replace))

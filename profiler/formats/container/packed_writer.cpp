@@ -10,18 +10,14 @@
 #include "profiler/formats/container/section.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/track_slices.h"
+#include "profiler/os/replacement_file.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <optional>
-#include <random>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::packed {
@@ -33,70 +29,39 @@ Error unreadable()
         Error::Code::Io, {}, "open the trace again");
 }
 
-/// A temporary name in the same folder. The process id alone is not unique: processes of two containers may write to
-/// the same folder.
-std::filesystem::path partialName(const std::filesystem::path& path)
-{
-    return fmt::format("{}.partial-{}-{:08x}", path.string(), getpid(), std::random_device{}());
-}
-
 /// The file being written. It is deleted unless finish() gives it its final name.
 class PartialFile {
 public:
-    explicit PartialFile(std::filesystem::path path) : m_path(std::move(path)), m_partial(partialName(m_path)) {}
-    PartialFile(const PartialFile&) = delete;
-    PartialFile& operator=(const PartialFile&) = delete;
-    ~PartialFile()
-    {
-        if (m_descriptor < 0)
-            return;
-        close(m_descriptor);
-        if (!m_done)
-            unlink(m_partial.c_str());
-    }
+    explicit PartialFile(std::filesystem::path path) : m_path(std::move(path)) {}
     Result<void> open()
     {
-        m_descriptor = ::open(m_partial.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-        return m_descriptor < 0 ? fail() : Result<void>{};
+        m_file = os::ReplacementFile::create(m_path);
+        return resultOf(m_file ? 0 : errno);
     }
     Result<void> append(std::span<const std::byte> bytes)
     {
-        return put(bytes, std::exchange(m_size, m_size + bytes.size()));
+        return resultOf(m_file->writeAt(std::exchange(m_size, m_size + bytes.size()), bytes));
     }
     Result<void> finish(const FileHeader& header)
     {
-        if (auto written = put(std::as_bytes(std::span{&header, 1}), 0); !written)
+        if (auto written = resultOf(m_file->writeAt(0, std::as_bytes(std::span{&header, 1}))); !written)
             return written;
-        if (fsync(m_descriptor) != 0 || std::rename(m_partial.c_str(), m_path.c_str()) != 0)
-            return fail();
-        m_done = true;
-        return {};
+        return resultOf(m_file->commit());
     }
     [[nodiscard]] std::uint64_t size() const { return m_size; }
 
 private:
-    Result<void> fail() const
+    /// @param number  errno; 0: success
+    Result<void> resultOf(int number) const
     {
-        return tl::unexpected(wire::fileError<"trace.write", "cannot write the trace: {why}">(errno, m_path));
-    }
-    Result<void> put(std::span<const std::byte> bytes, std::uint64_t offset)
-    {
-        while (!bytes.empty()) {
-            const ssize_t put = pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-            if (put < 0 && errno == EINTR)
-                continue;
-            if (put < 0)
-                return fail();
-            bytes = bytes.subspan(static_cast<std::size_t>(put));
-            offset += static_cast<std::uint64_t>(put);
-        }
-        return {};
+        if (number == 0)
+            return {};
+        return tl::unexpected(wire::fileError<"trace.write", "cannot write the trace: {why}">(number, m_path));
     }
 
-    std::filesystem::path m_path, m_partial;
+    std::filesystem::path m_path;
+    std::optional<os::ReplacementFile> m_file;
     std::uint64_t m_size = 0;
-    int m_descriptor = -1;
-    bool m_done = false;
 };
 
 /// A block to write: a block of the trace, or a rebuilt block of a live track whose blocks overlap.

@@ -2,40 +2,28 @@
 
 #include "profiler/formats/container/file_error.h"
 #include "profiler/formats/container/ring_file_layout.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <span>
+#include <utility>
 
 namespace profiler::wire {
 
 namespace {
 
-/// The ring file of a dead run, read with pread: if the file shrinks, reads are short instead of causing SIGBUS.
+/// The ring file of a dead run, read by position: if the file shrinks, reads are short instead of causing SIGBUS.
 class RingReader {
 public:
-    explicit RingReader(int file) : m_file(file) {}
-    ~RingReader() { ::close(m_file); }
-    RingReader(const RingReader&) = delete;
-    RingReader& operator=(const RingReader&) = delete;
+    explicit RingReader(os::Descriptor file) : m_file(std::move(file)) {}
 
     [[nodiscard]] bool read(std::uint64_t offset, void* to, std::size_t bytes) const
     {
-        std::size_t done = 0;
-        while (done < bytes) {
-            const ssize_t count =
-                pread(m_file, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
-            if (count < 0 && errno == EINTR)
-                continue;
-            if (count <= 0)
-                return false;
-            done += static_cast<std::size_t>(count);
-        }
-        return true;
+        const std::span into(static_cast<std::byte*>(to), bytes);
+        return os::readAt(m_file.get(), offset, into).bytes == bytes;
     }
     template <class T>
     [[nodiscard]] bool read(std::uint64_t offset, T& to) const
@@ -44,12 +32,12 @@ public:
     }
     [[nodiscard]] std::uint64_t size() const
     {
-        struct stat info {};
-        return fstat(m_file, &info) == 0 && info.st_size > 0 ? static_cast<std::uint64_t>(info.st_size) : 0;
+        const auto state = os::stateOf(m_file.get());
+        return state ? state->bytes : 0;
     }
 
 private:
-    int m_file;
+    os::Descriptor m_file;
 };
 
 bool isPlausible(const EventRecord& record)
@@ -142,11 +130,10 @@ std::optional<RingLayout> layoutOf(const RingHeader& header)
 Result<RecoveredEvents> recoverRing(const std::filesystem::path& trace, std::uint64_t runId)
 {
     const auto path = ringPath(trace);
-    // O_NONBLOCK: opening must not block, whatever kind of file has this name.
-    const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
+    os::Descriptor descriptor = os::openToRead(path);
+    if (!descriptor)
         return tl::unexpected(fileError<"ring.open", "cannot open the ring file of the recording: {why}">(errno, path));
-    const RingReader file(descriptor);
+    const RingReader file(std::move(descriptor));
     RingHeader header{};
     const auto malformed = makeError<"ring.damaged", "the ring file of the recording is damaged">(
         Error::Code::Malformed, path.string(), "the trace opens without the last events before the run stopped");

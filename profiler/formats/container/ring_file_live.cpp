@@ -1,15 +1,16 @@
 #include "profiler/formats/container/ring_file_live.h"
 
 #include "profiler/formats/container/file_error.h"
+#include "profiler/os/files.h"
+#include "profiler/os/process.h"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <system_error>
+#include <utility>
 
 namespace profiler::wire {
 
@@ -23,7 +24,7 @@ void fillHeader(RingHeader& header, const RingLayout& layout, std::uint64_t runI
     std::memcpy(header.magic, kRingMagic, sizeof kRingMagic);
     header.version = kRingVersion;
     header.headerBytes = sizeof(RingHeader);
-    header.pid = getpid();
+    header.pid = os::processId();
     header.runId = runId;
     header.maxLanes = layout.maxLanes;
     header.laneEvents = layout.laneEvents;
@@ -40,48 +41,51 @@ Result<std::unique_ptr<LiveRing>> LiveRing::create(const std::filesystem::path& 
     ring->m_path = path;
     ring->m_layout = layout;
     auto temporary = path;
-    temporary += "." + std::to_string(getpid()) + "." + std::to_string(runId);
-    if (!ring->m_file.open(temporary, O_RDWR | O_CREAT | O_EXCL))
+    temporary += "." + std::to_string(os::processId()) + "." + std::to_string(runId);
+    if (!ring->m_file.create(temporary, os::OwnFile::Use::Map))
         return tl::unexpected(
             fileError<"ring.make", "cannot create the ring file of the recording: {why}">(errno, path));
     ring->m_temporary = temporary;
     const int file = ring->m_file.number(temporary);
-    if (ftruncate(file, static_cast<off_t>(layout.fileBytes())) != 0)
+    if (const int error = os::resize(file, layout.fileBytes()))
         return tl::unexpected(
-            fileError<"ring.make", "cannot create the ring file of the recording: {why}">(errno, path));
+            fileError<"ring.make", "cannot create the ring file of the recording: {why}">(error, path));
     // Also allocates the first thread buffer, because a recording without room for the main thread's events must not
     // start.
     if (auto taken = ring->takeSpace(0, layout.laneAt(1)); !taken)
         return tl::unexpected(taken.error());
-    void* memory = mmap(nullptr, layout.fileBytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED)
+    auto mapping = os::SharedMapping::map(file, layout.fileBytes());
+    if (!mapping)
         return tl::unexpected(
             fileError<"ring.map", "cannot map the ring file of the recording into memory: {why}">(errno, path));
-    ring->m_memory = static_cast<std::byte*>(memory);
+    ring->m_mapping.emplace(std::move(*mapping));
+    ring->m_memory = ring->m_mapping->data();
     fillHeader(ring->header(), layout, runId);
     return ring;
 }
 
 LiveRing::~LiveRing()
 {
-    if (m_memory)
-        munmap(m_memory, m_layout.fileBytes());
+    std::error_code ignored;
     if (!m_temporary.empty())
-        unlink(m_temporary.c_str());
+        std::filesystem::remove(m_temporary, ignored);
 }
 
 Result<void> LiveRing::publish()
 {
-    if (rename(m_temporary.c_str(), m_path.c_str()) != 0)
+    std::error_code failed;
+    std::filesystem::rename(m_temporary, m_path, failed);
+    if (failed)
         return tl::unexpected(
-            fileError<"ring.name", "cannot rename the ring file of the recording: {why}">(errno, m_path));
+            fileError<"ring.name", "cannot rename the ring file of the recording: {why}">(failed.value(), m_path));
     m_temporary.clear();
     return {};
 }
 
 void LiveRing::remove()
 {
-    unlink(m_path.c_str());
+    std::error_code ignored;
+    std::filesystem::remove(m_path, ignored);
 }
 
 Result<void> LiveRing::takeSpace(std::uint64_t offset, std::uint64_t bytes)
@@ -90,11 +94,7 @@ Result<void> LiveRing::takeSpace(std::uint64_t offset, std::uint64_t bytes)
     if (file < 0)
         return tl::unexpected(
             fileError<"ring.no_room", "no room for the ring file of the recording: {why}">(errno, m_path));
-    int failed = 0;
-    do
-        failed = posix_fallocate(file, static_cast<off_t>(offset), static_cast<off_t>(bytes));
-    while (failed == EINTR);
-    if (failed)
+    if (const int failed = os::reserve(file, offset, bytes))
         return tl::unexpected(
             fileError<"ring.no_room", "no room for the ring file of the recording: {why}">(failed, m_path));
     return {};

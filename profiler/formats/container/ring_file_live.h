@@ -1,8 +1,9 @@
 #pragma once
 
-#include "profiler/formats/container/own_file.h"
 #include "profiler/formats/container/ring_file_layout.h"
 #include "profiler/model/result.h"
+#include "profiler/os/memory.h"
+#include "profiler/os/own_file.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -27,7 +28,7 @@ public:
     /// missing or not writable, or if the disk has no room for the first thread buffer.
     static Result<std::unique_ptr<LiveRing>> create(const std::filesystem::path& path, const RingLayout& layout,
                                                     std::uint64_t runId);
-    /// Unmaps the file, and deletes it if it was not published.
+    /// Deletes the file if it was not published.
     ~LiveRing();
 
     /// Gives the file its final name; replaces an existing file.
@@ -53,8 +54,9 @@ private:
 
     std::filesystem::path m_path, m_temporary;
     RingLayout m_layout;
-    std::byte* m_memory = nullptr;
-    OwnFile m_file;
+    std::optional<os::SharedMapping> m_mapping;
+    std::byte* m_memory = nullptr; ///< of the mapping
+    os::OwnFile m_file;
     std::mutex m_growing; ///< held while disk space is allocated; never on a recording thread's hot path
     std::uint64_t m_stringsTaken = 0;
 };

@@ -2,18 +2,16 @@
 
 #include "profiler/formats/container/file_error.h"
 #include "profiler/model/number_text.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <memory>
 #include <new>
 #include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <utility>
 #include <xxhash.h>
 #include <zstd.h>
@@ -129,50 +127,30 @@ Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw)
 }
 
 SectionFile::SectionFile(int descriptor, std::filesystem::path name, bool owns)
-    : m_descriptor(descriptor), m_owns(owns), m_path(std::move(name))
+    : m_owned(owns ? descriptor : -1), m_descriptor(descriptor), m_path(std::move(name))
 {
-    struct stat status {};
-    if (fstat(m_descriptor, &status) == 0 && status.st_size > 0)
-        m_size = static_cast<std::uint64_t>(status.st_size);
-}
-
-SectionFile::SectionFile(SectionFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_owns(other.m_owns), m_path(std::move(other.m_path)),
-      m_size(other.m_size)
-{
-}
-
-SectionFile::~SectionFile()
-{
-    if (m_owns && m_descriptor >= 0)
-        close(m_descriptor);
+    if (const auto state = os::stateOf(m_descriptor))
+        m_size = state->bytes;
 }
 
 Result<SectionFile> SectionFile::open(const std::filesystem::path& path)
 {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor < 0)
+    os::Descriptor descriptor = os::openToRead(path);
+    if (!descriptor)
         return tl::unexpected(wire::fileError<"trace.open", "cannot open the trace: {why}">(errno, path));
-    SectionFile file{descriptor, path};
-    struct stat status {};
-    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
+    const auto state = os::stateOf(descriptor.get());
+    if (!state || state->kind != os::FileState::Kind::Regular)
         return fail<"file.irregular", "this is not a regular file">(Error::Code::Invalid, path.string());
-    return file;
+    return SectionFile{descriptor.release(), path};
 }
 
 Result<void> SectionFile::readAt(std::uint64_t offset, std::span<std::byte> into) const
 {
-    while (!into.empty()) {
-        const ssize_t got = pread(m_descriptor, into.data(), into.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tl::unexpected(wire::fileError<"trace.read", "cannot read the trace: {why}">(errno, m_path));
-        if (got == 0)
-            return damaged<"trace.ends_early", "the file is truncated">(m_path, offset);
-        into = into.subspan(static_cast<std::size_t>(got));
-        offset += static_cast<std::uint64_t>(got);
-    }
+    const os::Transfer read = os::readAt(m_descriptor, offset, into);
+    if (read.error != 0)
+        return tl::unexpected(wire::fileError<"trace.read", "cannot read the trace: {why}">(read.error, m_path));
+    if (read.bytes < into.size())
+        return damaged<"trace.ends_early", "the file is truncated">(m_path, offset + read.bytes);
     return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "profiler/formats/container/bytes.h"
 #include "profiler/model/result.h"
+#include "profiler/os/descriptor.h"
 
 #include <cstdint>
 #include <filesystem>
@@ -63,16 +64,13 @@ std::uint64_t headerChecksum(const FileHeader& header);
 /// accept for this type of section.
 Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw);
 
-/// A file that is read with pread; it may be unlinked.
+/// A file that is read by position; it may be deleted meanwhile.
 class SectionFile {
 public:
     static Result<SectionFile> open(const std::filesystem::path& path);
     /// Reads from a descriptor, up to the current end of its file; `name` is used in messages.
     /// @param owns  close the descriptor in the destructor
     SectionFile(int descriptor, std::filesystem::path name, bool owns = true);
-    SectionFile(SectionFile&& other) noexcept;
-    SectionFile& operator=(SectionFile&&) = delete;
-    ~SectionFile();
 
     [[nodiscard]] std::uint64_t size() const { return m_size; }
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
@@ -87,8 +85,8 @@ public:
 private:
     [[nodiscard]] Result<Bytes> readPacked(std::uint64_t offset, SectionType type, SectionHeader& header) const;
 
+    os::Descriptor m_owned; ///< empty if the caller owns the descriptor
     int m_descriptor;
-    bool m_owns;
     std::filesystem::path m_path;
     std::uint64_t m_size = 0;
 };

@@ -5,15 +5,15 @@
 #include "profiler/formats/container/packed_blocks.h"
 #include "profiler/formats/container/packed_samples.h"
 #include "profiler/formats/container/section.h"
+#include "profiler/os/files.h"
+#include "profiler/os/memory.h"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <limits>
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::packed {
@@ -32,33 +32,24 @@ std::filesystem::path spillFolder()
 
 std::uint64_t shareOfMemory()
 {
-    const long pages = sysconf(_SC_PHYS_PAGES);
-    const long bytes = sysconf(_SC_PAGESIZE);
-    return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
-                                  : std::uint64_t{1} << 31;
+    const std::uint64_t bytes = os::physicalMemory();
+    return bytes > 0 ? bytes / 2 : std::uint64_t{1} << 31;
 }
 
 Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& folder, std::size_t cacheBudget)
 {
-    std::string name = (folder / "stepscope-XXXXXX").string();
-    const int descriptor = mkostemp(name.data(), O_CLOEXEC);
-    if (descriptor < 0)
+    os::Descriptor file = os::openUnnamed(folder);
+    if (!file)
         return tl::unexpected(
             wire::fileError<"spill.make",
                             "cannot create a temporary file for trace data that does not fit in memory: {why}">(
                 errno, folder));
-    unlink(name.c_str());
-    return std::shared_ptr<SpillFile>{new SpillFile(descriptor, folder, cacheBudget)};
+    return std::shared_ptr<SpillFile>{new SpillFile(std::move(file), folder, cacheBudget)};
 }
 
-SpillFile::SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget)
-    : m_descriptor(descriptor), m_folder(std::move(folder)), m_cache(cacheBudget)
+SpillFile::SpillFile(os::Descriptor file, std::filesystem::path folder, std::size_t cacheBudget)
+    : m_file(std::move(file)), m_folder(std::move(folder)), m_cache(cacheBudget)
 {
-}
-
-SpillFile::~SpillFile()
-{
-    close(m_descriptor);
 }
 
 void SpillFile::remember(std::string problem) const
@@ -88,18 +79,10 @@ std::optional<std::uint32_t> SpillFile::put(SectionType type, std::span<const st
         return std::nullopt;
     }
     const std::lock_guard lock{m_mutex};
-    for (std::size_t done = 0; done < section->size();) {
-        const ssize_t wrote =
-            pwrite(m_descriptor, section->data() + done, section->size() - done, static_cast<off_t>(m_size + done));
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0) {
-            if (m_problem.empty())
-                m_problem = std::string("cannot write to ") + m_folder.string() + ": " +
-                            std::strerror(wrote < 0 ? errno : ENOSPC);
-            return std::nullopt;
-        }
-        done += static_cast<std::size_t>(wrote);
+    if (const int error = os::writeAllAt(m_file.get(), m_size, *section).error) {
+        if (m_problem.empty())
+            m_problem = std::string("cannot write to ") + m_folder.string() + ": " + std::strerror(error);
+        return std::nullopt;
     }
     entry.offset = std::exchange(m_size, m_size + section->size());
     m_entries.push_back(std::move(entry));
@@ -114,7 +97,7 @@ std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
 
 std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
 {
-    const SectionFile file{m_descriptor, m_folder, false}; // as large as it is now
+    const SectionFile file{m_file.get(), m_folder, false}; // as large as it is now
     const auto raw = file.read(entry(number).offset, SectionType::Block);
     auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
     if (!block) {
@@ -137,7 +120,7 @@ BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
 std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
 {
     return m_cache.get(block, [this](std::uint32_t number) {
-        auto made = readBlock(SectionFile{m_descriptor, m_folder, false}, entry(number), kAnyIds);
+        auto made = readBlock(SectionFile{m_file.get(), m_folder, false}, entry(number), kAnyIds);
         if (!made)
             remember(made.error().what.text);
         note(number, made ? std::nullopt : std::optional(Unread{entry(number).count, 0, made.error().message()}));
@@ -155,7 +138,7 @@ std::optional<SampleRef> SpillFile::keepSamples(std::span<const CounterSample> s
 Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) const
 {
     const BlockEntry place = entry(number);
-    const auto raw = SectionFile{m_descriptor, m_folder, false}.read(place.offset, SectionType::Samples);
+    const auto raw = SectionFile{m_file.get(), m_folder, false}.read(place.offset, SectionType::Samples);
     if (!raw)
         return tl::unexpected(raw.error());
     auto samples = decodeSamples(*raw, place.count);

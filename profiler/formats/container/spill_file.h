@@ -6,6 +6,7 @@
 #include "profiler/model/result.h"
 #include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_builder.h"
+#include "profiler/os/descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,6 @@ public:
     static Result<std::shared_ptr<SpillFile>> make(const std::filesystem::path& folder, std::size_t cacheBudget);
     SpillFile(const SpillFile&) = delete;
     SpillFile& operator=(const SpillFile&) = delete;
-    ~SpillFile() override;
 
     [[nodiscard]] std::optional<std::uint32_t> write(std::span<const RawSlice> slices) override;
     [[nodiscard]] std::optional<std::vector<RawSlice>> read(std::uint32_t number) const override;
@@ -40,14 +40,14 @@ public:
     [[nodiscard]] std::string problem() const override;
 
 private:
-    SpillFile(int descriptor, std::filesystem::path folder, std::size_t cacheBudget);
+    SpillFile(os::Descriptor file, std::filesystem::path folder, std::size_t cacheBudget);
     /// Writes a section and returns its number.
     std::optional<std::uint32_t> put(SectionType type, std::span<const std::byte> raw, BlockEntry entry);
     [[nodiscard]] Result<std::vector<CounterSample>> takeSamples(std::uint32_t number) const;
     [[nodiscard]] BlockEntry entry(std::uint32_t number) const;
     void remember(std::string problem) const;
 
-    int m_descriptor;
+    os::Descriptor m_file;
     std::filesystem::path m_folder;
     BlockCache m_cache;
     mutable std::mutex m_mutex; ///< guards the members below; held during writes, which must be contiguous

@@ -1,14 +1,14 @@
 #include "profiler/formats/nsys/sqlite_header.h"
 
+#include "profiler/os/file_lock.h"
+#include "profiler/os/files.h"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <string_view>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace profiler::formats::nsys {
 
@@ -17,24 +17,8 @@ namespace {
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
 constexpr std::size_t kHeaderBytes = 100;
 // SQLite locks these bytes of the file, which hold no data, while a program writes.
-constexpr off_t kLockBytes = 0x40000000;
-constexpr off_t kLockLength = 512;
-
-class Descriptor {
-public:
-    explicit Descriptor(const std::filesystem::path& path) : m_fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-    ~Descriptor()
-    {
-        if (m_fd >= 0)
-            ::close(m_fd);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int get() const { return m_fd; }
-
-private:
-    int m_fd;
-};
+constexpr std::uint64_t kLockBytes = 0x40000000;
+constexpr std::uint64_t kLockLength = 512;
 
 Error cannotOpen(const std::filesystem::path& path, int error)
 {
@@ -50,16 +34,6 @@ std::uint64_t bigEndian(std::span<const std::byte> bytes)
     for (const std::byte byte : bytes)
         value = value << 8 | std::to_integer<std::uint64_t>(byte);
     return value;
-}
-
-bool isBeingWritten(int fd)
-{
-    struct flock lock = {};
-    lock.l_type = F_RDLCK;
-    lock.l_whence = SEEK_SET;
-    lock.l_start = kLockBytes;
-    lock.l_len = kLockLength;
-    return ::fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_WRLCK;
 }
 
 bool hasNeighbour(const std::filesystem::path& path, std::string_view suffix)
@@ -78,22 +52,19 @@ bool isSqlite(std::span<const std::byte> head)
 
 Result<SqliteHeader> readHeader(const std::filesystem::path& path)
 {
-    const Descriptor file(path);
-    if (file.get() < 0)
-        return tl::unexpected(cannotOpen(path, errno));
-    struct stat status = {};
-    if (::fstat(file.get(), &status) != 0)
+    const os::Descriptor file = os::openToRead(path);
+    const auto state = file ? os::stateOf(file.get()) : std::nullopt;
+    if (!state)
         return tl::unexpected(cannotOpen(path, errno));
     std::array<std::byte, kHeaderBytes> head{};
-    const ssize_t got = ::pread(file.get(), head.data(), head.size(), 0);
-    if (got < static_cast<ssize_t>(kHeaderBytes) || !isSqlite(head))
+    if (os::readAt(file.get(), 0, head).bytes < kHeaderBytes || !isSqlite(head))
         return tl::unexpected(Error{.code = Error::Code::Malformed,
-                                    .what = status.st_size == 0
+                                    .what = state->bytes == 0
                                                 ? message<"file.empty", "the file is empty">()
                                                 : message<"nsys.no_sqlite", "this is not a SQLite file">(),
                                     .where = path.string(),
                                     .hint = "export the report again: nsys export --type sqlite REPORT.nsys-rep"});
-    if (isBeingWritten(file.get()))
+    if (os::isLockedForWriting(file.get(), kLockBytes, kLockLength))
         return fail<"nsys.being_written", "another program is writing this file">(
             Error::Code::Unavailable, path.string(), "wait until it has finished");
     if (hasNeighbour(path, "-wal"))
@@ -106,7 +77,7 @@ Result<SqliteHeader> readHeader(const std::filesystem::path& path)
             "export the report again: nsys export --type sqlite REPORT.nsys-rep");
     const std::span bytes(head);
     SqliteHeader header;
-    header.fileBytes = static_cast<std::uint64_t>(status.st_size);
+    header.fileBytes = state->bytes;
     header.pageBytes = bigEndian(bytes.subspan(16, 2));
     if (header.pageBytes == 1) // 65,536 does not fit in two bytes
         header.pageBytes = 65536;

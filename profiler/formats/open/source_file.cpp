@@ -1,12 +1,10 @@
 #include "profiler/formats/open/source_file.h"
 
-#include <algorithm>
+#include "profiler/os/files.h"
+
 #include <cerrno>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <optional>
 #include <system_error>
-#include <unistd.h>
-#include <utility>
 
 namespace profiler::formats {
 
@@ -26,55 +24,27 @@ Error readError(int number, const std::filesystem::path& path)
 
 Result<SourceFile> SourceFile::open(const std::filesystem::path& path)
 {
-    // Without O_NONBLOCK, opening a FIFO without a writer would hang.
-    SourceFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-    struct stat status {};
-    if (file.m_descriptor < 0 || ::fstat(file.m_descriptor, &status) != 0)
+    os::Descriptor descriptor = os::openToRead(path);
+    const auto state = descriptor ? os::stateOf(descriptor.get()) : std::nullopt;
+    if (!state)
         return tl::unexpected(readError(errno, path));
-    if (!S_ISREG(status.st_mode)) {
-        if (S_ISDIR(status.st_mode))
-            return fail<"file.folder", "this is a folder, not a file">(Error::Code::Invalid, path.string(),
-                                                                       "choose a file in it");
+    if (state->kind == os::FileState::Kind::Folder)
+        return fail<"file.folder", "this is a folder, not a file">(Error::Code::Invalid, path.string(),
+                                                                   "choose a file in it");
+    if (state->kind != os::FileState::Kind::Regular)
         return fail<"file.irregular", "this is not a regular file">(Error::Code::Invalid, path.string(),
                                                                     "copy its content into a file first");
-    }
-    file.m_size = static_cast<std::uint64_t>(status.st_size);
+    SourceFile file{descriptor.release()};
+    file.m_size = state->bytes;
     return file;
-}
-
-SourceFile::SourceFile(SourceFile&& other) noexcept
-    : m_descriptor(std::exchange(other.m_descriptor, -1)), m_size(other.m_size)
-{
-}
-
-SourceFile& SourceFile::operator=(SourceFile&& other) noexcept
-{
-    std::swap(m_descriptor, other.m_descriptor);
-    std::swap(m_size, other.m_size);
-    return *this;
-}
-
-SourceFile::~SourceFile()
-{
-    if (m_descriptor >= 0)
-        ::close(m_descriptor);
 }
 
 std::size_t SourceFile::read(std::uint64_t offset, std::span<char> out, int& error) const
 {
-    std::size_t done = 0;
-    while (done < out.size()) {
-        const ssize_t got =
-            ::pread(m_descriptor, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            error = errno;
-        if (got <= 0)
-            break;
-        done += static_cast<std::size_t>(got);
-    }
-    return done;
+    const os::Transfer read = os::readAt(m_descriptor.get(), offset, std::as_writable_bytes(out));
+    if (read.error != 0)
+        error = read.error;
+    return read.bytes;
 }
 
 } // namespace profiler::formats

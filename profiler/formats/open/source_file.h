@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,19 +17,16 @@ public:
     /// Fails if the file does not exist, is not readable or is not a regular file.
     static Result<SourceFile> open(const std::filesystem::path& path);
     explicit SourceFile(int descriptor) : m_descriptor(descriptor) {}
-    SourceFile(SourceFile&& other) noexcept;
-    SourceFile& operator=(SourceFile&& other) noexcept;
-    ~SourceFile();
 
     /// Size of the file when it was opened, in bytes.
     [[nodiscard]] std::uint64_t size() const { return m_size; }
     /// Fills `out` from byte `offset`. Returns the number of bytes read. It is smaller than requested at the end of the
     /// file, if the file shrank, and after an I/O error, whose errno is then in `error`.
     std::size_t read(std::uint64_t offset, std::span<char> out, int& error) const;
-    [[nodiscard]] int descriptor() const { return m_descriptor; }
+    [[nodiscard]] int descriptor() const { return m_descriptor.get(); }
 
 private:
-    int m_descriptor = -1;
+    os::Descriptor m_descriptor;
     std::uint64_t m_size = 0;
 };
 

@@ -4,10 +4,6 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <utility>
 #include <zlib.h>
 
 namespace profiler::formats::writers {
@@ -31,35 +27,18 @@ struct OutputFile::Deflate {
     Deflate& operator=(const Deflate&) = delete;
 };
 
-OutputFile::OutputFile(OutputFile&& other) noexcept
-    : m_path(std::move(other.m_path)), m_part(std::move(other.m_part)), m_fd(std::exchange(other.m_fd, -1)),
-      m_error(other.m_error), m_buffer(std::move(other.m_buffer)), m_deflate(std::move(other.m_deflate))
-{
-}
-
-OutputFile::~OutputFile()
-{
-    if (m_fd < 0)
-        return;
-    ::close(m_fd);
-    ::unlink(m_part.c_str());
-}
+OutputFile::OutputFile(OutputFile&&) noexcept = default;
+OutputFile::~OutputFile() = default;
 
 Result<OutputFile> OutputFile::create(const std::filesystem::path& path)
 {
     OutputFile file;
     file.m_path = path;
-    std::string part = path.string() + ".part-XXXXXX";
-    file.m_fd = ::mkostemp(part.data(), O_CLOEXEC);
-    file.m_part = part;
-    if (file.m_fd < 0) {
+    file.m_file = os::ReplacementFile::create(path);
+    if (!file.m_file) {
         file.m_error = errno;
         return tl::unexpected(file.error());
     }
-    // mkostemp makes the file private; a new file normally gets the permissions of the user's umask.
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    ::fchmod(file.m_fd, 0666 & ~mask);
     file.m_buffer.reserve(kLot + kLot / 4);
     if (path.extension() == ".gz")
         file.m_deflate = std::make_unique<Deflate>();
@@ -68,13 +47,8 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path)
 
 void OutputFile::put(std::string_view bytes)
 {
-    while (!bytes.empty() && m_error == 0) {
-        const ssize_t written = ::write(m_fd, bytes.data(), bytes.size());
-        if (written < 0 && errno != EINTR)
-            m_error = errno;
-        else if (written > 0)
-            bytes.remove_prefix(static_cast<std::size_t>(written));
-    }
+    if (m_error == 0)
+        m_error = m_file->write(bytes);
 }
 
 void OutputFile::flush(bool last)
@@ -114,14 +88,9 @@ Error OutputFile::error() const
 Result<void> OutputFile::commit()
 {
     flush(true);
-    if (m_error == 0 && ::fsync(m_fd) != 0 && errno != EINVAL)
-        m_error = errno;
-    if (m_error == 0 && ::rename(m_part.c_str(), m_path.c_str()) != 0)
-        m_error = errno;
-    if (m_error != 0)
-        return tl::unexpected(error());
-    ::close(std::exchange(m_fd, -1));
-    return {};
+    if (m_error == 0)
+        m_error = m_file->commit();
+    return m_error == 0 ? Result<void>() : tl::unexpected(error());
 }
 
 std::int64_t firstTime(const Trace& trace)

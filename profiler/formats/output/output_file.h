@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/formats/format.h"
+#include "profiler/os/replacement_file.h"
 
 #include <chrono>
 #include <cstddef>
@@ -51,8 +52,8 @@ private:
     void put(std::string_view bytes);
     [[nodiscard]] Error error() const;
 
-    std::filesystem::path m_path, m_part;
-    int m_fd = -1;
+    std::filesystem::path m_path;
+    std::optional<os::ReplacementFile> m_file;
     int m_error = 0; ///< errno
     std::string m_buffer;
     std::unique_ptr<Deflate> m_deflate;

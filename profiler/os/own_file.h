@@ -1,23 +1,27 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
-#include <sys/stat.h>
-#include <sys/types.h>
 
-namespace profiler::wire {
+namespace profiler::os {
 
 /// A file that a recording keeps open in a program that is not ours. The program may close all its file descriptors and
 /// reuse our descriptor's number for its own file. Writing to or closing that number would then damage the program's
 /// file. Used by one thread at a time.
 class OwnFile {
 public:
+    enum class Use {
+        Append, ///< for writing, always at its end
+        Map     ///< for reading and writing
+    };
+
     OwnFile() = default;
     ~OwnFile();
     OwnFile(const OwnFile&) = delete;
     OwnFile& operator=(const OwnFile&) = delete;
 
-    /// open(2). @return false, with errno set
-    bool open(const std::filesystem::path& path, int flags);
+    /// Creates a file that must not exist yet. @return false, with errno set
+    bool create(const std::filesystem::path& path, Use use);
     /// Locks the file while it is open; number() locks it again after reopening it. Does nothing if the file system has
     /// no locks.
     void lock();
@@ -28,16 +32,15 @@ public:
     /// @return −1, with errno set: the descriptor was closed and the file no longer exists
     int number(const std::filesystem::path& path);
     /// True if no name refers to the file any more, as of the last number().
-    [[nodiscard]] bool isDeleted() const { return m_state.st_nlink == 0; }
+    [[nodiscard]] bool isDeleted() const { return m_names == 0; }
 
 private:
     bool isStillOurs();
 
     bool m_isLocked = false;
-    int m_number = -1, m_flags = 0;
-    dev_t m_device = 0;
-    ino_t m_inode = 0;
-    struct stat m_state {};
+    int m_number = -1;
+    Use m_use = Use::Append;
+    std::uint64_t m_device = 0, m_inode = 0, m_names = 0;
 };
 
-} // namespace profiler::wire
+} // namespace profiler::os

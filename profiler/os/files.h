@@ -1,0 +1,80 @@
+#pragma once
+
+#include "profiler/os/descriptor.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+/// Files: opening them, reading and writing all of what was asked for, and their state. Reads and writes continue after
+/// an interrupting signal (EINTR). A failed function that returns a Descriptor or an optional sets errno; the others
+/// return the errno. All descriptors are closed by exec. Thread-safe.
+namespace profiler::os {
+
+/// Opens an existing file of any kind. Opening a FIFO does not wait for its writer.
+Descriptor openToRead(const std::filesystem::path& path);
+/// Opens a log: creates the file if it is missing, and appends to it.
+Descriptor openToAppend(const std::filesystem::path& path);
+/// Opens a file for writing; creates it, or empties it.
+Descriptor openToReplace(const std::filesystem::path& path);
+/// Creates a file for reading and writing, and removes its name. It disappears when it is closed, however the process
+/// ends.
+/// @param folder  determines the file system
+Descriptor openUnnamed(const std::filesystem::path& folder);
+
+struct TemporaryFile {
+    Descriptor file; ///< for reading and writing; only the user may open the file
+    std::filesystem::path path;
+};
+/// Creates a file with a new name: `prefix`, six characters and `suffix`. The caller deletes it.
+std::optional<TemporaryFile> createTemporaryFile(const std::filesystem::path& prefix, std::string_view suffix);
+/// Creates a folder with a new name, `prefix` and six characters, which only the user may enter. The caller deletes it.
+std::optional<std::filesystem::path> createTemporaryFolder(const std::filesystem::path& prefix);
+
+/// How much was read or written, and why it was not all.
+struct Transfer {
+    std::size_t bytes = 0;
+    int error = 0; ///< errno; 0 if none. A read that meets the end of the file is no error
+};
+/// Fills `into` from byte `offset`: less only at the end of the file or after an error.
+Transfer readAt(int file, std::uint64_t offset, std::span<std::byte> into);
+/// Writes both parts, one after the other, at the file's position. A non-blocking file accepts only a part (EAGAIN). A
+/// file that accepts nothing more is full (ENOSPC).
+Transfer writeAll(int file, std::span<const std::byte> first, std::span<const std::byte> second = {});
+Transfer writeAll(int file, std::string_view text);
+Transfer writeAllAt(int file, std::uint64_t offset, std::span<const std::byte> bytes);
+/// The contents of a file, up to a number of bytes. Reads until the end, so it suits the kernel's files (/proc), which
+/// have no size.
+std::optional<std::string> readFile(const std::filesystem::path& path,
+                                    std::size_t most = std::numeric_limits<std::size_t>::max());
+
+struct FileState {
+    enum class Kind { Regular, Folder, Other };
+    Kind kind = Kind::Other;
+    std::uint64_t bytes = 0;
+    std::uint64_t device = 0, inode = 0; ///< identify the file as long as it exists
+    std::uint64_t names = 0;             ///< 0 after it was deleted
+    std::chrono::nanoseconds modified{}; ///< since 1970
+};
+std::optional<FileState> stateOf(int file);
+
+/// Truncates or extends a file. @return 0, or errno
+int resize(int file, std::uint64_t bytes);
+/// Allocates disk space, so that a full disk is an error here and not when mapped memory is written. Extends the file
+/// if necessary. @return 0, or errno
+int reserve(int file, std::uint64_t offset, std::uint64_t bytes);
+/// Renames a file, unless the new name exists (EEXIST). @return 0, or errno
+int renameToNew(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// What this process may do with a file; false also if it does not exist. A folder is executed by entering it.
+bool canRead(const std::filesystem::path& path);
+bool canWrite(const std::filesystem::path& path);
+bool canExecute(const std::filesystem::path& path);
+
+} // namespace profiler::os

@@ -1,0 +1,161 @@
+#include "profiler/os/pipes.h"
+
+#include "profiler/os/files.h"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <vector>
+
+namespace profiler::os {
+
+namespace {
+
+int milliseconds(std::optional<std::chrono::milliseconds> atMost)
+{
+    return atMost ? static_cast<int>(atMost->count()) : -1;
+}
+
+/// Both ends, if both could be moved above the standard streams.
+std::optional<std::pair<Descriptor, Descriptor>> adopt(const std::array<int, 2>& ends)
+{
+    std::pair<Descriptor, Descriptor> adopted(aboveStandardStreams(ends[0]), aboveStandardStreams(ends[1]));
+    return adopted.first && adopted.second ? std::optional(std::move(adopted)) : std::nullopt;
+}
+
+} // namespace
+
+std::optional<Pipe> makePipe()
+{
+    std::array<int, 2> ends{};
+    auto adopted = ::pipe2(ends.data(), O_CLOEXEC) == 0 ? adopt(ends) : std::nullopt;
+    if (!adopted)
+        return std::nullopt;
+    return Pipe{std::move(adopted->first), std::move(adopted->second)};
+}
+
+std::optional<std::pair<Descriptor, Descriptor>> makeSocketPair()
+{
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+        return std::nullopt;
+    return adopt(ends);
+}
+
+Descriptor makeMemoryFile(std::string_view text)
+{
+    Descriptor file = aboveStandardStreams(::memfd_create("stepscope", MFD_CLOEXEC));
+    if (!file)
+        return file;
+    if (const int error = writeAll(file.get(), text).error) {
+        file.reset();
+        errno = error;
+    }
+    return file;
+}
+
+bool isOpen(int descriptor)
+{
+    return ::fcntl(descriptor, F_GETFD) >= 0;
+}
+
+bool isTerminal(int descriptor)
+{
+    return ::isatty(descriptor) == 1;
+}
+
+bool hasReader(int descriptor)
+{
+    pollfd output{descriptor, POLLOUT, 0};
+    return ::poll(&output, 1, 0) <= 0 || (output.revents & (POLLERR | POLLHUP)) == 0;
+}
+
+void setNonBlocking(int descriptor)
+{
+    ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+}
+
+void setInherited(int descriptor, bool isInherited)
+{
+    ::fcntl(descriptor, F_SETFD, isInherited ? 0 : FD_CLOEXEC);
+}
+
+void waitForAny(std::span<Awaited> awaited, std::optional<std::chrono::milliseconds> atMost)
+{
+    std::vector<pollfd> watched;
+    for (const Awaited& each : awaited)
+        watched.push_back({each.descriptor, POLLIN, 0});
+    const bool isAnyReady = ::poll(watched.data(), watched.size(), milliseconds(atMost)) > 0;
+    for (std::size_t i = 0; i < watched.size(); ++i)
+        awaited[i].isReady = isAnyReady && watched[i].revents != 0;
+}
+
+void waitForAny(std::span<const int> descriptors, std::chrono::milliseconds atMost)
+{
+    std::vector<Awaited> awaited;
+    for (const int descriptor : descriptors)
+        awaited.push_back({descriptor});
+    waitForAny(std::span(awaited), atMost);
+}
+
+void waitForRoom(int descriptor, std::chrono::milliseconds atMost)
+{
+    pollfd writable{descriptor, POLLOUT, 0};
+    ::poll(&writable, 1, milliseconds(atMost));
+}
+
+bool readNext(int descriptor, std::string& text)
+{
+    std::array<char, 4096> buffer; // NOLINT: filled by read
+    for (;;) {
+        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got > 0)
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+        return got > 0 || (got < 0 && errno == EAGAIN);
+    }
+}
+
+bool readAvailable(int descriptor, std::string& text)
+{
+    constexpr std::size_t kMostAtOnce = 1 << 20; // so that a program that floods the socket cannot block its reader
+    std::array<char, 16384> buffer;              // NOLINT: filled by read
+    for (std::size_t total = 0; total < kMostAtOnce;) {
+        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
+        if (got == 0)
+            return false;
+        if (got < 0 && errno != EINTR)
+            return errno == EAGAIN;
+        if (got > 0) {
+            text.append(buffer.data(), static_cast<std::size_t>(got));
+            total += static_cast<std::size_t>(got);
+        }
+    }
+    return true;
+}
+
+bool sendAll(int socket, std::string_view text, std::chrono::milliseconds atMost)
+{
+    const auto until = std::chrono::steady_clock::now() + atMost;
+    while (!text.empty()) {
+        const ssize_t sent = ::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent > 0) {
+            text.remove_prefix(static_cast<std::size_t>(sent));
+            continue;
+        }
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
+        if (sent < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        if (left.count() <= 0)
+            return false;
+        waitForRoom(socket, left);
+    }
+    return true;
+}
+
+} // namespace profiler::os

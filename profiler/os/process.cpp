@@ -1,0 +1,157 @@
+#include "profiler/os/process.h"
+
+#include "profiler/os/descriptor.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/signals.h"
+
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <type_traits>
+#include <unistd.h>
+
+namespace profiler::os {
+
+namespace {
+
+static_assert(std::is_same_v<ProcessId, pid_t>);
+
+[[noreturn]] void fail(int failure)
+{
+    const int number = errno;
+    static_cast<void>(!::write(failure, &number, sizeof number));
+    ::_exit(127);
+}
+
+/// Turns the new process into the program. Runs between fork and exec, so it calls only async-signal-safe functions and
+/// allocates no memory.
+[[noreturn]] void become(const ChildSpec& spec, char* const* words, int failure, ProcessId parent)
+{
+    if (spec.endsWithThread) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent)
+            ::_exit(1);
+    }
+    std::signal(SIGPIPE, SIG_DFL);
+    if (spec.blocked)
+        ::sigprocmask(SIG_SETMASK, &spec.blocked->before(), nullptr);
+    const int nothing = spec.hasInput && spec.hasErrors ? -1 : ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    if ((!spec.hasInput && ::dup2(nothing, STDIN_FILENO) < 0) ||
+        (!spec.hasErrors && ::dup2(nothing, STDERR_FILENO) < 0))
+        fail(failure);
+    for (const int descriptor : spec.inherited)
+        ::fcntl(descriptor, F_SETFD, 0);
+    if (!spec.leavesCore) {
+        constexpr rlimit kNone{0, 0};
+        ::setrlimit(RLIMIT_CORE, &kNone);
+    }
+    if (spec.mostDataBytes) {
+        const rlimit limit{*spec.mostDataBytes, *spec.mostDataBytes};
+        ::setrlimit(RLIMIT_DATA, &limit);
+    }
+    ::execvp(spec.program.c_str(), words);
+    fail(failure);
+}
+
+std::optional<ExitStatus> reap(ProcessId& child, int flags)
+{
+    int status = 0;
+    ProcessId ended = 0;
+    while ((ended = ::waitpid(child, &status, flags)) < 0 && errno == EINTR) {
+    }
+    if (ended <= 0)
+        return std::nullopt;
+    child = ended;
+    return exitStatus(status);
+}
+
+} // namespace
+
+ProcessId processId()
+{
+    return ::getpid();
+}
+
+std::vector<std::string> environment()
+{
+    std::vector<std::string> variables;
+    for (char** variable = environ; variable && *variable; ++variable)
+        variables.emplace_back(*variable);
+    return variables;
+}
+
+int callAtFork(void (*prepare)(), void (*parent)(), void (*child)())
+{
+    return ::pthread_atfork(prepare, parent, child);
+}
+
+void adoptOrphans()
+{
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+bool sendSignal(ProcessId process, int signal)
+{
+    return ::kill(process, signal) == 0;
+}
+
+ExitStatus exitStatus(int waited)
+{
+    ExitStatus end;
+    if (WIFSIGNALED(waited))
+        end.signal = WTERMSIG(waited);
+    else
+        end.status = WEXITSTATUS(waited);
+    return end;
+}
+
+std::optional<ProcessId> startChild(const ChildSpec& spec)
+{
+    std::vector<char*> words;
+    for (const std::string& word : spec.words)
+        words.push_back(const_cast<char*>(word.c_str()));
+    words.push_back(nullptr);
+    auto failure = makePipe();
+    if (!failure)
+        return std::nullopt;
+    const ProcessId parent = ::getpid();
+    ProcessId child = ::fork();
+    if (child == 0)
+        become(spec, words.data(), failure->writing.get(), parent);
+    if (child < 0)
+        return std::nullopt;
+    failure->writing.reset();
+    // If the program is executed, the pipe closes without data.
+    int number = 0;
+    ssize_t got = 0;
+    while ((got = ::read(failure->reading.get(), &number, sizeof number)) < 0 && errno == EINTR) {
+    }
+    if (got != static_cast<ssize_t>(sizeof number))
+        return child;
+    static_cast<void>(reap(child, 0));
+    errno = number;
+    return std::nullopt;
+}
+
+std::optional<ExitStatus> waitForChild(ProcessId child)
+{
+    return reap(child, 0);
+}
+
+std::optional<ExitStatus> reapChild(ProcessId child)
+{
+    return reap(child, WNOHANG);
+}
+
+std::optional<std::pair<ProcessId, ExitStatus>> reapAnyChild()
+{
+    ProcessId child = -1;
+    const auto end = reap(child, WNOHANG);
+    return end ? std::optional(std::pair(child, *end)) : std::nullopt;
+}
+
+} // namespace profiler::os
