@@ -1,20 +1,13 @@
 #include "profiler/capture/clock_alignment.h"
 
 #include "profiler/capture/fast_clock.h"
+#include "profiler/os/clocks.h"
 
 #include <algorithm>
-#include <ctime>
 
 namespace profiler::capture {
 
 namespace {
-
-std::int64_t readNs(clockid_t clock)
-{
-    timespec time{};
-    clock_gettime(clock, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
 
 /// y at `x` on the line through two points. Uses long double because TSC values and ns since the epoch need more than
 /// 53 bits.
@@ -31,10 +24,10 @@ wire::ClockTriple readClocks()
     wire::ClockTriple best{};
     std::int64_t closest = 0;
     for (int i = 0; i < kTries; ++i) {
-        const std::int64_t before = readNs(CLOCK_MONOTONIC);
-        const std::int64_t realtime = readNs(CLOCK_REALTIME);
+        const std::int64_t before = os::monotonicTime().count();
+        const std::int64_t realtime = os::realTime().count();
         const std::uint64_t tsc = timeStampCounter();
-        const std::int64_t after = readNs(CLOCK_MONOTONIC);
+        const std::int64_t after = os::monotonicTime().count();
         if (i == 0 || after - before < closest) {
             closest = after - before;
             best = {before + (after - before) / 2, realtime, tsc};

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <dlfcn.h>
+#include "profiler/os/libraries.h"
 
 namespace profiler::capture {
 
@@ -8,11 +8,7 @@ namespace profiler::capture {
 /// libcuda, which is missing on machines without a GPU. Thread-safe.
 inline void callLoadedDriver()
 {
-    using GetVersion = int (*)(int*);
-    static const auto s_getVersion = [] {
-        void* const driver = dlopen("libcuda.so.1", RTLD_NOLOAD | RTLD_LAZY);
-        return driver ? reinterpret_cast<GetVersion>(dlsym(driver, "cuDriverGetVersion")) : nullptr;
-    }();
+    static auto* const s_getVersion = os::Library::loaded("libcuda.so.1").function<int(int*)>("cuDriverGetVersion");
     int version = 0;
     if (s_getVersion)
         s_getVersion(&version);

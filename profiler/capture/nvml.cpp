@@ -1,6 +1,7 @@
 #include "profiler/capture/nvml.h"
 
-#include <dlfcn.h>
+#include "profiler/os/libraries.h"
+
 #include <utility>
 
 namespace profiler::capture {
@@ -20,7 +21,7 @@ struct Memory {
 } // namespace
 
 struct Nvml::Functions {
-    void* library = nullptr;
+    os::Library library;
     int (*init)() = nullptr;
     int (*shutdown)() = nullptr;
     int (*count)(unsigned*) = nullptr;
@@ -40,11 +41,11 @@ struct Nvml::Functions {
     template <class Function>
     void get(Function*& to, const char* name)
     {
-        to = reinterpret_cast<Function*>(dlsym(library, name));
+        to = library.function<Function>(name);
     }
     bool load()
     {
-        library = dlopen("libnvidia-ml.so.1", RTLD_LAZY);
+        library = os::Library::open("libnvidia-ml.so.1", os::Library::Binding::Lazy);
         if (!library)
             return false;
         get(init, "nvmlInit_v2");

@@ -2,12 +2,13 @@
 
 #include "profiler/capture/recorder_state.h"
 #include "profiler/formats/container/ring_file.h"
+#include "profiler/os/process.h"
+#include "profiler/os/threads.h"
 
 #include <algorithm>
 #include <bit>
 #include <random>
 #include <string>
-#include <unistd.h>
 
 namespace profiler::capture {
 
@@ -92,7 +93,7 @@ ThreadBuffer& Recorder::thisThread()
 {
     if (ThreadBuffer* buffer = bufferOfThisThread(m->instance))
         return *buffer;
-    return nameThisThread("thread " + std::to_string(gettid()), TrackKind::Thread);
+    return nameThisThread("thread " + std::to_string(os::threadId()), TrackKind::Thread);
 }
 
 ThreadBuffer& Recorder::nameThisThread(std::string_view name, TrackKind kind)
@@ -106,7 +107,7 @@ ThreadBuffer& Recorder::nameThisThread(std::string_view name, TrackKind kind)
         m->tracks.rename(slot->track, id, kind);
         return *buffer;
     }
-    ThreadBuffer& buffer = m->acquireBuffer(name, kind, gettid()).buffer;
+    ThreadBuffer& buffer = m->acquireBuffer(name, kind, os::threadId()).buffer;
     setBufferOfThisThread(m->instance, &buffer, m->released);
     return buffer;
 }
@@ -139,7 +140,7 @@ void Recorder::setMetadata(std::string_view key, std::string_view value)
 
 void Recorder::nameProcess(std::string_view name)
 {
-    const wire::ProcessEntry entry{getpid(), intern(name), 0};
+    const wire::ProcessEntry entry{os::processId(), intern(name), 0};
     const std::lock_guard lock(m->pendingMutex);
     m->processes.push_back(entry);
 }

@@ -2,12 +2,12 @@
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
 #include "profiler/formats/container/packed_events.h"
+#include "profiler/os/signals.h"
+#include "profiler/os/threads.h"
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <new>
-#include <pthread.h>
 #include <system_error>
 #include <utility>
 
@@ -32,10 +32,7 @@ wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::s
 Result<void> Recorder::State::startThread()
 {
     Result<void> started;
-    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const os::BlockedSignals blocked; // signals are meant for the program's own threads
     try {
         thread = std::thread([this] { run(); });
     } catch (const std::system_error& none) {
@@ -43,13 +40,12 @@ Result<void> Recorder::State::startThread()
             Error::Code::Unavailable, options.path.string(), "raise the thread limit (ulimit -u)",
             {{"why", none.what()}});
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return started;
 }
 
 void Recorder::State::run()
 {
-    pthread_setname_np(pthread_self(), "trace writer");
+    os::nameThread("trace writer");
     std::unique_lock lock(wakeMutex);
     while (!wake.wait_for(lock, options.drainEvery, [&] { return stopping; })) {
         lock.unlock();

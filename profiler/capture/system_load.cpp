@@ -1,9 +1,9 @@
 #include "profiler/capture/system_load.h"
 
+#include "profiler/os/files.h"
+
 #include <charconv>
-#include <fcntl.h>
 #include <string>
-#include <unistd.h>
 
 namespace profiler::capture {
 
@@ -115,15 +115,7 @@ std::optional<ProcessUse> readProcessUse(std::int64_t pid)
 
 std::string readKernelFile(const std::filesystem::path& path)
 {
-    const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return {};
-    std::string text;
-    char bytes[8192];
-    for (ssize_t count = 0; (count = read(file, bytes, sizeof bytes)) > 0;)
-        text.append(bytes, static_cast<std::size_t>(count));
-    close(file);
-    return text;
+    return os::readFile(path).value_or("");
 }
 
 } // namespace profiler::capture

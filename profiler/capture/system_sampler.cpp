@@ -3,17 +3,17 @@
 #include "profiler/capture/nvml.h"
 #include "profiler/capture/system_load.h"
 #include "profiler/model/throttle_reasons.h"
+#include "profiler/os/clocks.h"
+#include "profiler/os/process.h"
+#include "profiler/os/signals.h"
+#include "profiler/os/threads.h"
 
 #include <condition_variable>
-#include <csignal>
-#include <ctime>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <pthread.h>
 #include <string>
 #include <thread>
-#include <unistd.h>
 #include <utility>
 
 namespace profiler::capture {
@@ -25,21 +25,13 @@ double seconds(Nanoseconds duration)
     return static_cast<double>(duration.count()) / 1e9;
 }
 
-/// CPU time of the calling thread.
-Nanoseconds threadTime()
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return Nanoseconds{std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
-}
-
 } // namespace
 
 struct SystemSampler::State {
     State(Recorder& to, const SystemSamplerOptions& wanted) : recorder(to), options(wanted)
     {
         if (options.process == 0)
-            options.process = getpid();
+            options.process = os::processId();
     }
 
     void run();
@@ -140,7 +132,7 @@ void SystemSampler::State::sample()
 
 void SystemSampler::State::run()
 {
-    pthread_setname_np(pthread_self(), "system sampler");
+    os::nameThread("system sampler");
     try {
         record();
     } catch (const std::bad_alloc&) {
@@ -173,7 +165,7 @@ void SystemSampler::State::record()
     sample();
     const double passed = seconds(TraceClock::now() - began);
     recorder.setMetadata("sampler.samples", std::to_string(samples));
-    recorder.setMetadata("sampler.cpu_share", std::to_string(passed > 0 ? seconds(threadTime()) / passed : 0));
+    recorder.setMetadata("sampler.cpu_share", std::to_string(passed > 0 ? seconds(os::threadCpuTime()) / passed : 0));
 }
 
 SystemSampler::SystemSampler() = default;
@@ -182,12 +174,8 @@ std::unique_ptr<SystemSampler> SystemSampler::start(Recorder& recorder, const Sy
 {
     std::unique_ptr<SystemSampler> sampler(new SystemSampler);
     sampler->m = std::make_unique<State>(recorder, options);
-    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const os::BlockedSignals blocked; // signals are meant for the program's own threads
     sampler->m->thread = std::thread([state = sampler->m.get()] { state->run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return sampler;
 }
 

@@ -1,6 +1,6 @@
 #include "profiler/capture/track_table.h"
 
-#include <unistd.h>
+#include "profiler/os/process.h"
 
 namespace profiler::capture {
 
@@ -8,7 +8,7 @@ std::uint32_t TrackTable::add(wire::TrackEntry entry, TrackKind kind)
 {
     entry.track = static_cast<std::uint32_t>(m_tracks.size());
     entry.kind = static_cast<std::uint32_t>(kind);
-    entry.pid = getpid();
+    entry.pid = os::processId();
     m_tracks.push_back(entry);
     m_hasBuffer.push_back(false);
     m_changed.push_back(entry.track);

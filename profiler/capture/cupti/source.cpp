@@ -5,18 +5,18 @@
 #include "profiler/capture/cupti/delivery.h"
 #include "profiler/capture/cupti/error.h"
 #include "profiler/capture/cupti/kinds.h"
+#include "profiler/os/signals.h"
+#include "profiler/os/threads.h"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <optional>
-#include <pthread.h>
 #include <span>
 #include <stop_token>
 #include <system_error>
@@ -253,21 +253,17 @@ void CuptiSource::State::startWorker()
 {
     if (options.flushEvery <= Nanoseconds{0})
         return;
-    // Signals are meant for the program's own threads, so this thread inherits a mask that blocks all of them.
-    sigset_t all, mask;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &mask);
+    const os::BlockedSignals blocked; // signals are meant for the program's own threads
     try {
         worker = std::jthread([this](const std::stop_token& stop) { work(stop); });
     } catch (const std::system_error& none) { // the program has reached its thread limit
         addNote(message<"cupti.no_thread", "GPU records are not flushed regularly: {why}">({{"why", none.what()}}));
     }
-    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
 }
 
 void CuptiSource::State::work(const std::stop_token& stop)
 {
-    pthread_setname_np(pthread_self(), "GPU records");
+    os::nameThread("GPU records");
     try {
         serve(stop);
     } catch (const std::bad_alloc&) {

@@ -4,10 +4,10 @@
 #include "profiler/capture/injection/loaded_cupti.h"
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/variables.h"
+#include "profiler/os/process.h"
 
 #include <cstdlib>
 #include <memory>
-#include <unistd.h>
 
 namespace profiler::capture::injection {
 
@@ -55,16 +55,16 @@ void stopCupti()
 
 void recordCuda()
 {
-    static pid_t s_waits = 0;
+    static os::ProcessId s_waits = 0;
     if (Recorder* const to = recorder()) {
         if (cuda().source && cuda().generation == g_generation.load())
             return;
         startCupti(*to);
         atEnd(stopCupti);
-    } else if (isWaiting() && s_waits != getpid()) {
-        s_waits = getpid();
+    } else if (isWaiting() && s_waits != os::processId()) {
+        s_waits = os::processId();
         atStart([](Recorder& begun) {
-            if (s_waits == getpid()) // a forked child cannot use CUDA
+            if (s_waits == os::processId()) // a forked child cannot use CUDA
                 startCupti(begun);
         });
         atEnd(stopCupti);

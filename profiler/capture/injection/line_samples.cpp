@@ -3,16 +3,15 @@
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/python_frames.h"
 #include "profiler/model/clock.h"
+#include "profiler/os/clocks.h"
+#include "profiler/os/signals.h"
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
-#include <ctime>
 #include <memory>
 #include <mutex>
-#include <pthread.h>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -43,9 +42,7 @@ std::int64_t now()
 /// Processor time of the calling thread.
 std::int64_t threadNs()
 {
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+    return os::threadCpuTime().count();
 }
 
 struct Sample {
@@ -233,17 +230,13 @@ public:
     /// Requests samples of the main thread. @return false if no thread could be started
     bool startRequests(int (*pending)(void*))
     {
-        sigset_t all, before;
-        sigfillset(&all); // the program's handlers run on its own threads
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        bool made = true;
+        const os::BlockedSignals blocked; // the program's handlers run on its own threads
         try {
             m_thread = std::thread([this, pending] { request(pending); });
         } catch (const std::system_error&) {
-            made = false;
+            return false;
         }
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-        return made;
+        return true;
     }
     /// Also frees what was sampled.
     void stop()

@@ -1,8 +1,7 @@
 #include "profiler/capture/injection/loaded_cupti.h"
 
 #include "profiler/capture/loaded_driver.h"
-
-#include <dlfcn.h>
+#include "profiler/os/libraries.h"
 
 namespace profiler::capture::injection {
 
@@ -10,36 +9,38 @@ namespace {
 
 constexpr const char* kNames[] = {"libcupti.so.13", "libcupti.so.12"};
 
-void* openCupti()
+os::Library openCupti()
 {
-    for (const int flags : {RTLD_NOLOAD | RTLD_LAZY, RTLD_LAZY})
-        for (const char* name : kNames)
-            if (void* const library = dlopen(name, flags))
-                return library;
-    return nullptr;
+    for (const char* name : kNames)
+        if (const os::Library library = os::Library::loaded(name))
+            return library;
+    for (const char* name : kNames)
+        if (const os::Library library = os::Library::open(name, os::Library::Binding::Lazy))
+            return library;
+    return {};
 }
 
 class Symbols {
 public:
-    explicit Symbols(void* library) : m_library(library) {}
+    explicit Symbols(os::Library library) : m_library(library) {}
     template <class Function>
     void get(std::function<Function>& to, const char* name)
     {
-        if (void* const symbol = dlsym(m_library, name))
-            to = reinterpret_cast<Function*>(symbol);
+        if (auto* const symbol = m_library.function<Function>(name))
+            to = symbol;
         else
             m_missing = name;
     }
     [[nodiscard]] const char* missing() const { return m_missing; }
 
 private:
-    void* m_library;
+    os::Library m_library;
     const char* m_missing = nullptr;
 };
 
 Result<const CuptiApi*> load()
 {
-    void* const library = openCupti();
+    const os::Library library = openCupti();
     if (!library)
         return fail<"cupti.not_found", "GPU work is not recorded: CUPTI not found">(
             Error::Code::Unavailable, "libcupti.so.13", "add its folder (cuda/extras/CUPTI/lib64) to LD_LIBRARY_PATH");

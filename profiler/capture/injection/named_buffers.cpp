@@ -1,7 +1,8 @@
 #include "profiler/capture/injection/named_buffers.h"
 
+#include "profiler/os/process.h"
+
 #include <algorithm>
-#include <pthread.h>
 
 namespace profiler::capture::injection {
 
@@ -123,7 +124,7 @@ NamedBuffers& namedBuffers()
 {
     static NamedBuffers* s_buffers = [] {
         auto* buffers = new NamedBuffers; // never destroyed: outlives every thread
-        pthread_atfork([] { namedBuffers().lock(); }, [] { namedBuffers().unlock(); }, [] { namedBuffers().unlock(); });
+        os::callAtFork([] { namedBuffers().lock(); }, [] { namedBuffers().unlock(); }, [] { namedBuffers().unlock(); });
         return buffers;
     }();
     return *s_buffers;

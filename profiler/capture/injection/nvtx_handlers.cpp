@@ -3,10 +3,10 @@
 #include "profiler/capture/injection/nvtx_domains.h"
 #include "profiler/capture/injection/nvtx_text.h"
 #include "profiler/capture/thread_buffer_impl.h"
+#include "profiler/os/process.h"
+#include "profiler/os/threads.h"
 
 #include <cstring>
-#include <pthread.h>
-#include <unistd.h>
 
 /// The functions that NVTX calls instead of its empty ones. Ranges of the default domain nest with everything else on
 /// their thread's track. Ranges of other domains nest separately, so for each thread they have an additional track.
@@ -27,7 +27,7 @@ const NvtxDomain& domainOf(nvtxDomainHandle_t handle)
     if (thread.domains.size() <= domain.index)
         thread.domains.resize(domain.index + 1);
     ThreadState::Domain& place = thread.domains[domain.index];
-    place.buffer = &thread.recorder->addBufferOfThisThread(domain.name + " · thread " + std::to_string(gettid()),
+    place.buffer = &thread.recorder->addBufferOfThisThread(domain.name + " · thread " + std::to_string(os::threadId()),
                                                            TrackKind::NvtxDomain);
     return place;
 }
@@ -230,8 +230,9 @@ const char* orEmpty(const char* text)
 void nameThread(std::uint32_t tid, std::string_view name)
 {
     const ThreadState& thread = thisThread();
-    if (thread.buffer && static_cast<pid_t>(tid) == gettid())
-        thread.recorder->nameThisThread(name, getpid() == gettid() ? TrackKind::MainThread : TrackKind::Thread);
+    if (thread.buffer && static_cast<int>(tid) == os::threadId())
+        thread.recorder->nameThisThread(name,
+                                        os::processId() == os::threadId() ? TrackKind::MainThread : TrackKind::Thread);
 }
 
 nvtxDomainHandle_t makeDomain(std::string_view name)
@@ -339,7 +340,7 @@ bool attachNvtx(NvtxGetExportTableFunc_t exportTable)
     if (!callbacks || callbacks->struct_size < sizeof *callbacks || !callbacks->GetModuleFunctionTable)
         return false;
     static const int s_forks =
-        pthread_atfork([] { nvtxRegistry().lock(); }, [] { nvtxRegistry().unlock(); }, [] { nvtxRegistry().unlock(); });
+        os::callAtFork([] { nvtxRegistry().lock(); }, [] { nvtxRegistry().unlock(); }, [] { nvtxRegistry().unlock(); });
     NvtxFunctionTable table = nullptr;
     unsigned size = 0;
     if (s_forks != 0 || !callbacks->GetModuleFunctionTable(NVTX_CB_MODULE_CORE, &table, &size))

@@ -1,26 +1,20 @@
 #include "profiler/capture/injection/process_name.h"
 
+#include "profiler/os/files.h"
+
 #include <algorithm>
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace profiler::capture::injection {
 
 namespace {
-constexpr std::size_t kLongest = 120;
+constexpr std::size_t kMostRead = 4096, kLongest = 120; // bytes
 // What Python runs in a process that multiprocessing spawns: `python -c "from multiprocessing.spawn import …"`.
 constexpr std::string_view kSpawned = "from multiprocessing.spawn import";
 } // namespace
 
 std::string processName()
 {
-    const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return {};
-    char bytes[4096];
-    const ssize_t count = read(file, bytes, sizeof bytes);
-    close(file);
-    return processNameOf({bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
+    return processNameOf(os::readFile("/proc/self/cmdline", kMostRead).value_or(""));
 }
 
 std::string processNameOf(std::string_view commandLine)

@@ -6,12 +6,13 @@
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
 #include "profiler/capture/thread_buffer_pool.h"
+#include "profiler/os/files.h"
+#include "profiler/os/process.h"
 
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <pthread.h>
-#include <unistd.h>
+#include <string_view>
 
 namespace profiler::capture::injection {
 
@@ -84,6 +85,13 @@ void afterForkInChild()
     FastClock::reset();
 }
 
+/// Prints to stderr. Does not allocate.
+void printLine(std::string_view line)
+{
+    constexpr int kStderr = 2;
+    static_cast<void>(os::writeAll(kStderr, line)); // a failed write cannot be reported
+}
+
 /// Requires the process's mutex.
 void open(Process& self)
 {
@@ -93,9 +101,9 @@ void open(Process& self)
     self.state = State::Failed; // applies also if memory runs out
     auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxThreads});
     if (!made) {
-        const std::string line =
-            "stepscope: process " + std::to_string(getpid()) + " is not recorded: " + made.error().message() + "\n";
-        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size())); // a failed write cannot be reported
+        const std::string line = "stepscope: process " + std::to_string(os::processId()) +
+                                 " is not recorded: " + made.error().message() + "\n";
+        printLine(line);
         return;
     }
     self.state = State::Recording;
@@ -123,9 +131,9 @@ void endRecording()
     g_generation.fetch_add(
         1); // from here on, threads find no recorder, but a thread that is in a call may still complete it
     if (const auto finished = self.recorder->finish(); !finished) {
-        const std::string line = "stepscope: the trace of process " + std::to_string(getpid()) +
+        const std::string line = "stepscope: the trace of process " + std::to_string(os::processId()) +
                                  " is not complete: " + finished.error().message() + "\n";
-        static_cast<void>(!write(STDERR_FILENO, line.data(), line.size()));
+        printLine(line);
     }
 }
 
@@ -168,7 +176,7 @@ void openInWindow(Process& self)
 void followForks()
 {
     process();
-    pthread_atfork(nullptr, nullptr, afterForkInChild);
+    os::callAtFork(nullptr, nullptr, afterForkInChild);
 }
 
 std::string setting(const char* variable)
@@ -231,7 +239,7 @@ void stopForLackOfMemory() noexcept
     static std::atomic<bool> s_isReported{false};
     constexpr std::string_view kLine = "stepscope: out of memory: a process is not recorded\n";
     if (!s_isReported.exchange(true))
-        static_cast<void>(!write(STDERR_FILENO, kLine.data(), kLine.size())); // a failed write cannot be reported
+        printLine(kLine);
 }
 
 void restart()

@@ -2,11 +2,10 @@
 
 #include "profiler/capture/injection/process_recording.h"
 #include "profiler/capture/injection/variables.h"
+#include "profiler/os/signals.h"
 
-#include <cerrno>
 #include <charconv>
-#include <csignal>
-#include <ctime>
+#include <chrono>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -25,12 +24,10 @@ TraceTime timeOf(const char* variable, TraceTime other)
     return traceTime(ns);
 }
 
+/// The trace's clock is the steady clock.
 void sleepUntil(TraceTime time)
 {
-    constexpr std::int64_t kSecond = 1'000'000'000;
-    const timespec at{.tv_sec = toNs(time) / kSecond, .tv_nsec = toNs(time) % kSecond};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, nullptr) == EINTR)
-        continue;
+    std::this_thread::sleep_until(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(toNs(time))));
 }
 
 } // namespace
@@ -42,20 +39,16 @@ RecordedWindow recordedWindow()
 
 bool callAt(TraceTime time, std::function<void()> then)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool made = true;
+    const os::BlockedSignals blocked; // signals are meant for the program's own threads
     try {
         std::thread([time, then = std::move(then)] {
             sleepUntil(time);
             stopOnBadAlloc(then);
         }).detach();
     } catch (const std::system_error&) { // thrown by the standard library if no more threads can be created
-        made = false;
+        return false;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return made;
+    return true;
 }
 
 } // namespace profiler::capture::injection
