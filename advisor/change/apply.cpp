@@ -2,6 +2,7 @@
 
 #include "advisor/change/base64.h"
 #include "advisor/evidence/run_facts.h"
+#include "profiler/os/process.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,7 +13,6 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <unistd.h>
 
 namespace advisor::change {
 
@@ -41,7 +41,7 @@ Result<void> writeWhole(const fs::path& path, std::string_view bytes)
     std::error_code failed;
     const fs::path target = fs::exists(path, failed) ? fs::canonical(path, failed) : path; // follow links
     const fs::path partial =
-        target.parent_path() / fmt::format(".{}.stepscope-{}", target.filename().string(), ::getpid());
+        target.parent_path() / fmt::format(".{}.stepscope-{}", target.filename().string(), profiler::os::processId());
     const auto refuse = [&](const std::string& why) -> Result<void> {
         std::error_code ignored;
         fs::remove(partial, ignored);

@@ -1,9 +1,9 @@
 #include "advisor/change/branch.h"
 
 #include "advisor/change/tool.h"
+#include "profiler/os/process.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace advisor::change {
 
@@ -141,7 +141,7 @@ Result<BranchCommit> commitOnBranch(const std::vector<PatchedFile>& files, const
     const auto index = git.run({"rev-parse", "--absolute-git-dir"});
     if (!index)
         return tl::unexpected(index.error());
-    git.useIndex(fs::path(*index) / fmt::format("stepscope-index-{}", ::getpid()));
+    git.useIndex(fs::path(*index) / fmt::format("stepscope-index-{}", profiler::os::processId()));
     if (const auto read = git.run({"read-tree", *head}); !read)
         return tl::unexpected(read.error());
     for (const PatchedFile& file : files)

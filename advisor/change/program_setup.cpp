@@ -7,6 +7,7 @@
 #include "advisor/runner/program_recording.h"
 #include "advisor/runner/shell_words.h"
 #include "advisor/runner/unified_diff.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -183,10 +184,11 @@ Result<void> makeLogFolder(ProgramSetup& setup)
             Error::Code::Io, folder.string(), "choose another folder with --logs", {{"why", why}});
     };
     if (setup.logs.empty()) {
-        std::string pattern = (fs::temp_directory_path() / "stepscope-experiment-XXXXXX").string();
-        if (!::mkdtemp(pattern.data()))
-            return failed(pattern, std::strerror(errno));
-        setup.logs = pattern;
+        const fs::path prefix = fs::temp_directory_path() / "stepscope-experiment-";
+        auto folder = profiler::os::createTemporaryFolder(prefix);
+        if (!folder)
+            return failed(prefix, std::strerror(errno));
+        setup.logs = std::move(*folder);
         return {};
     }
     std::error_code problem;

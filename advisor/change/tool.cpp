@@ -1,14 +1,14 @@
 #include "advisor/change/tool.h"
 
-#include "profiler/os/local_socket.h"
+#include "profiler/os/files.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sstream>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace advisor::change {
 
@@ -39,15 +39,14 @@ Error tookTooLong(const ChildCommand& command, const ToolLimits& limits)
 void waitFor(int descriptor, Clock::time_point end)
 {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now());
-    pollfd entry{descriptor, POLLIN, 0};
-    const int most = descriptor < 0 ? 5 : 1000;
-    ::poll(&entry, 1, static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, most)));
+    const std::chrono::milliseconds most(descriptor < 0 ? 5 : 1000);
+    profiler::os::waitForAny(std::array{descriptor}, std::clamp(left, std::chrono::milliseconds(0), most));
 }
 
 bool canRun(const fs::path& program)
 {
     std::error_code failed;
-    return fs::is_regular_file(program, failed) && ::access(program.c_str(), X_OK) == 0;
+    return fs::is_regular_file(program, failed) && profiler::os::canExecute(program);
 }
 
 } // namespace
@@ -72,7 +71,7 @@ Result<ToolOutput> runTool(const ChildCommand& command, const ToolLimits& limits
             return tl::unexpected(tookTooLong(command, limits));
         waitFor(process->end(), end);
     }
-    output.status = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+    output.status = profiler::os::exitStatus(*status).shellStatus();
     return output;
 }
 

@@ -1,13 +1,13 @@
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/runner/child_process.h"
-#include "profiler/os/local_socket.h"
+#include "profiler/os/files.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
 
+#include <array>
 #include <cstdlib>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sstream>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace advisor {
 
@@ -26,7 +26,7 @@ constexpr std::size_t kLongestDescription = 16 << 20;
 bool canRun(const fs::path& path)
 {
     std::error_code error;
-    return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+    return fs::is_regular_file(path, error) && profiler::os::canExecute(path);
 }
 
 std::optional<fs::path> firstThatRuns(const std::vector<fs::path>& paths)
@@ -125,14 +125,12 @@ Result<config::protocol::Description> describeTrainer(const fs::path& program)
             return failed(
                 message<"trainer.describes_not", "The trainer did not describe its capabilities within {limit}">(
                     {{"limit", kDescribeLimit.count() * 1e6, fmt::format("{} s", kDescribeLimit.count())}}));
-        pollfd watched{open ? process->output() : process->end(), POLLIN, 0};
-        ::poll(&watched, 1, 100);
+        profiler::os::waitForAny(std::array{open ? process->output() : process->end()}, std::chrono::milliseconds(100));
     }
-    const int status = *process->status();
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    if (const auto end = profiler::os::exitStatus(*process->status()); !end.isSuccess()) {
         TrainerExit exit;
-        exit.status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-        exit.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+        exit.status = end.status;
+        exit.signal = end.signal;
         return failed(exit.asMessage());
     }
     auto description = config::protocol::parseDescription(text);

@@ -3,7 +3,9 @@
 #include "advisor/experiment/output_tail.h"
 #include "advisor/experiment/warm_up.h"
 #include "advisor/runner/launch_check.h"
+#include "profiler/os/files.h"
 #include "profiler/os/local_socket.h"
+#include "profiler/os/process.h"
 #include "profiler/os/process_tree.h"
 
 #include <algorithm>
@@ -11,16 +13,12 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <utility>
 
 namespace advisor {
@@ -71,10 +69,10 @@ Interruption interruption(Why why, Message what, std::string where = {}, std::st
 
 Message endText(int status)
 {
-    if (!WIFSIGNALED(status))
-        return message<"program.run.status", "The program exited with status {status}">(
-            {{"status", WEXITSTATUS(status)}});
-    const int number = WTERMSIG(status);
+    const os::ExitStatus end = os::exitStatus(status);
+    if (end.signal == 0)
+        return message<"program.run.status", "The program exited with status {status}">({{"status", end.status}});
+    const int number = end.signal;
     return message<"program.run.signal", "The program was killed by signal {signal} ({name}){cause}">(
         {{"signal", number},
          {"name", ::strsignal(number)},
@@ -187,8 +185,8 @@ private:
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
     Interruption late(seconds patience);
-    [[nodiscard]] std::string outputSince(off_t begin) const;
-    [[nodiscard]] off_t outputSize() const;
+    [[nodiscard]] std::string outputSince(std::uint64_t begin) const;
+    [[nodiscard]] std::uint64_t outputSize() const;
     Outcome<void> relaunch(const RunLimits& bounds);
     Outcome<void> greet(const RunLimits& bounds);
     void noteQueue(const json& loader);
@@ -200,7 +198,7 @@ private:
     std::optional<runner::Workspace> m_workspace;
     std::optional<os::LocalListener> m_listener;
     os::Descriptor m_log;
-    off_t m_logBegin = 0; // position at this start
+    std::uint64_t m_logBegin = 0; // position at this start
     std::optional<os::ProcessTree> m_tree;
     std::vector<std::unique_ptr<Peer>> m_peers;
     std::vector<std::string> m_traceback; // as reported by the program
@@ -243,7 +241,7 @@ Outcome<void> ProgramArm::launch()
         return tl::unexpected(interruption(
             Why::Failed, message<"program.run.no_socket", "No socket could be created">(), std::strerror(errno)));
     const auto log = setup.logs / fileNameOf(m_arm);
-    m_log = os::Descriptor(::open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    m_log = os::openToAppend(log);
     if (!m_log)
         return tl::unexpected(interruption(Why::Failed, message<"program.run.no_log", "The log cannot be written">(),
                                            log.string(),
@@ -383,18 +381,19 @@ bool ProgramArm::haveRanksEnded() const
     return anyTrained;
 }
 
-off_t ProgramArm::outputSize() const
+std::uint64_t ProgramArm::outputSize() const
 {
-    struct stat status {};
-    return ::fstat(m_log.get(), &status) == 0 ? status.st_size : 0;
+    const auto state = os::stateOf(m_log.get());
+    return state ? state->bytes : 0;
 }
 
 /// The end of the output after `begin`.
-std::string ProgramArm::outputSince(off_t begin) const
+std::string ProgramArm::outputSince(std::uint64_t begin) const
 {
-    constexpr off_t kMostBytes = 1 << 16;
+    constexpr std::uint64_t kMostBytes = 1 << 16;
     std::ifstream file(m_shared.setup.logs / fileNameOf(m_arm), std::ios::binary);
-    file.seekg(std::max(begin, outputSize() - kMostBytes));
+    const std::uint64_t end = outputSize();
+    file.seekg(static_cast<std::streamoff>(std::max(begin, end - std::min(end, kMostBytes))));
     OutputTail tail;
     tail.add(std::string(std::istreambuf_iterator<char>(file), {}));
     return tail.lastLines();
@@ -418,10 +417,10 @@ Interruption ProgramArm::failed(const Message& how, std::vector<std::string> tra
 
 Interruption ProgramArm::hung(seconds patience)
 {
-    const off_t begin = outputSize();
+    const std::uint64_t begin = outputSize();
     for (const auto& peer : m_peers)
         if (peer->isOpen)
-            ::kill(peer->end.process, kStackSignal);
+            os::sendSignal(peer->end.process, kStackSignal);
     const auto until = Clock::now() + kStackPatience;
     while (Clock::now() < until)
         pump(kHeartbeat);
@@ -474,7 +473,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
 {
     const auto begin = Clock::now();
     m_heard = begin;
-    off_t printed = outputSize();
+    std::uint64_t printed = outputSize();
     for (;;) {
         if (bounds.stop.stop_requested())
             return tl::unexpected(
@@ -495,7 +494,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
                 return tl::unexpected(ended.error());
             return Event::ProgramEnded;
         }
-        if (const off_t size = outputSize(); patience.outputCounts && size != printed) {
+        if (const std::uint64_t size = outputSize(); patience.outputCounts && size != printed) {
             printed = size;
             m_heard = Clock::now();
         }

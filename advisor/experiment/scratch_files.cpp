@@ -1,6 +1,7 @@
 #include "advisor/experiment/scratch_files.h"
 
 #include "advisor/experiment/config_error.h"
+#include "profiler/os/files.h"
 #include "trainer/config/training_config.h"
 
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include <cstring>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace advisor {
 
@@ -29,14 +31,14 @@ Result<fs::path> ScratchFiles::folderFor(const fs::path& wanted)
     fs::path parent = fs::absolute(wanted, ignored).parent_path();
     while (parent.has_relative_path() && !fs::is_directory(parent, ignored))
         parent = parent.parent_path();
-    std::string pattern = (parent / ".stepscope-XXXXXX").string();
-    if (!::mkdtemp(pattern.data()))
+    auto folder = profiler::os::createTemporaryFolder(parent / ".stepscope-");
+    if (!folder)
         return profiler::fail<"experiment.no_folder",
                               "No folder can be created for the output of a measured training: {why}">(
             Error::Code::Unavailable, parent.string(),
             "set run.log_file and run.checkpoint_path to a place that you can write to",
             {{"why", std::strerror(errno)}});
-    m_folders.emplace_back(pattern);
+    m_folders.push_back(std::move(*folder));
     return m_folders.back();
 }
 

@@ -2,20 +2,19 @@
 
 #include "advisor/experiment/output_tail.h"
 #include "advisor/runner/child_process.h"
-#include "profiler/os/local_socket.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 
 namespace advisor {
 
 namespace protocol = config::protocol;
+namespace os = profiler::os;
 using profiler::Error;
 using profiler::Result;
 using Clock = std::chrono::steady_clock;
@@ -110,11 +109,9 @@ protocol::Progress TrainerProcess::State::read(const std::string& line)
 
 void TrainerProcess::State::wait(milliseconds most)
 {
-    // poll() skips negative descriptors, but would report a closed one forever.
-    std::array<pollfd, 3> watched = {pollfd{progressOpen ? process.extra() : -1, POLLIN, 0},
-                                     pollfd{outputOpen ? process.output() : -1, POLLIN, 0},
-                                     pollfd{process.end(), POLLIN, 0}};
-    ::poll(watched.data(), watched.size(), static_cast<int>(most.count()));
+    // A closed pipe would end every wait at once.
+    os::waitForAny(std::array{progressOpen ? process.extra() : -1, outputOpen ? process.output() : -1, process.end()},
+                   most);
 }
 
 TrainerProcess::TrainerProcess() : m(std::make_unique<State>()) {}
@@ -177,17 +174,10 @@ std::optional<protocol::Progress> TrainerProcess::next(milliseconds timeout)
 
 Result<void> TrainerProcess::send(const protocol::Command& command)
 {
-    const std::string line = toLine(command);
-    for (std::size_t done = 0; done < line.size();) {
-        const ssize_t sent =
-            ::send(m->process.input(), line.data() + done, line.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (sent >= 0)
-            done += static_cast<std::size_t>(sent);
-        else if (errno != EINTR)
-            return profiler::fail<"trainer.takes_no_command", "The trainer accepts no commands">(
-                Error::Code::Unavailable, std::strerror(errno));
-    }
-    return {};
+    if (os::sendAll(m->process.input(), toLine(command), milliseconds(0)))
+        return {};
+    return profiler::fail<"trainer.takes_no_command", "The trainer accepts no commands">(Error::Code::Unavailable,
+                                                                                         std::strerror(errno));
 }
 
 void TrainerProcess::kill()
@@ -202,10 +192,9 @@ std::optional<TrainerExit> TrainerProcess::exited()
     if (!status)
         return std::nullopt;
     TrainerExit exit;
-    if (WIFSIGNALED(*status))
-        exit.signal = WTERMSIG(*status);
-    else
-        exit.status = WEXITSTATUS(*status);
+    const os::ExitStatus end = os::exitStatus(*status);
+    exit.signal = end.signal;
+    exit.status = end.status;
     exit.lastOutput = m->output.lastLines();
     exit.lastError = m->lastError;
     exit.lastErrorId = m->lastErrorId;

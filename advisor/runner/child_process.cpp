@@ -1,13 +1,11 @@
 #include "advisor/runner/child_process.h"
 
-#include <array>
+#include "profiler/os/pipes.h"
+
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <utility>
 
 namespace advisor {
 
@@ -32,55 +30,26 @@ Error systemError(int number, std::string where = {})
     return profiler::makeError<Id, Text>(code, std::move(where), {}, {{"why", std::strerror(number)}});
 }
 
-// The program receives some of these descriptors under the same numbers, and its standard streams as 0, 1 and 2.
-bool adopt(Descriptor& place, int descriptor)
-{
-    if (descriptor >= 0 && descriptor <= 2) {
-        const int higher = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
-        ::close(descriptor);
-        descriptor = higher;
-    }
-    place = Descriptor(descriptor);
-    return static_cast<bool>(place);
-}
-
-bool makePipe(Descriptor& reading, Descriptor& writing)
-{
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-        return false;
-    const bool first = adopt(reading, ends[0]);
-    return adopt(writing, ends[1]) && first;
-}
-
 bool makeInput(Descriptor& ours, Descriptor& theirs)
 {
     // A socket, because writing to a pipe without a reader raises SIGPIPE for the whole process.
-    std::array<int, 2> ends{};
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    auto ends = os::makeSocketPair();
+    if (!ends)
         return false;
-    const bool first = adopt(ours, ends[0]);
-    return adopt(theirs, ends[1]) && first;
-}
-
-// In memory, so that nothing remains, however either program ends.
-bool makeFile(Descriptor& place, const std::string& text)
-{
-    if (!adopt(place, ::memfd_create("stepscope", MFD_CLOEXEC)))
-        return false;
-    for (std::size_t done = 0; done < text.size();) {
-        const ssize_t written = ::write(place.get(), text.data() + done, text.size() - done);
-        if (written < 0 && errno != EINTR)
-            return false;
-        done += written > 0 ? static_cast<std::size_t>(written) : 0;
-    }
+    ours = std::move(ends->first);
+    theirs = std::move(ends->second);
     return true;
 }
 
-void neverBlock(const Descriptor& descriptor)
+bool makeOutput(Descriptor& ours, Descriptor& theirs)
 {
-    if (descriptor)
-        ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) | O_NONBLOCK);
+    auto pipe = os::makePipe();
+    if (!pipe)
+        return false;
+    os::setNonBlocking(pipe->reading.get());
+    ours = std::move(pipe->reading);
+    theirs = std::move(pipe->writing);
+    return true;
 }
 
 os::ProcessSpec specOf(const ChildCommand& command, const ChildEnds& child)
@@ -88,8 +57,7 @@ os::ProcessSpec specOf(const ChildCommand& command, const ChildEnds& child)
     os::ProcessSpec spec;
     spec.words = {command.program.string()};
     spec.words.insert(spec.words.end(), command.arguments.begin(), command.arguments.end());
-    for (char** variable = environ; *variable; ++variable)
-        spec.environment.emplace_back(*variable);
+    spec.environment = os::environment();
     spec.input = child.input.get();
     spec.output = child.output.get();
     if (!command.joinErrors)
@@ -111,9 +79,9 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
 {
     ChildProcess process;
     ChildEnds child;
-    const bool ready = makeInput(process.m_input, child.input) && makePipe(process.m_output, child.output) &&
-                       (command.extraOption.empty() || makePipe(process.m_extra, child.extra)) &&
-                       (command.fileOption.empty() || makeFile(child.file, command.file));
+    const bool ready = makeInput(process.m_input, child.input) && makeOutput(process.m_output, child.output) &&
+                       (command.extraOption.empty() || makeOutput(process.m_extra, child.extra)) &&
+                       (command.fileOption.empty() || (child.file = os::makeMemoryFile(command.file)));
     if (!ready)
         return tl::unexpected(systemError<"process.no_pipe", "No pipe could be created: {why}">(errno));
     os::StartFailure failure;
@@ -123,8 +91,6 @@ Result<ChildProcess> ChildProcess::start(const ChildCommand& command)
             failure.number, command.program.string()));
     if (!process.m_tree)
         return tl::unexpected(systemError<"process.no_process", "No process could be started: {why}">(failure.number));
-    neverBlock(process.m_output);
-    neverBlock(process.m_extra);
     return process;
 }
 

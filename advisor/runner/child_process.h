@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 /// A program that communicates with its parent through pipes: the trainer, and tools such as git and the patcher for
@@ -36,8 +35,8 @@ public:
     static profiler::Result<ChildProcess> start(const ChildCommand& command);
     ChildProcess() = default;
 
-    [[nodiscard]] pid_t pid() const { return m_tree ? m_tree->program() : -1; }
-    [[nodiscard]] int input() const { return m_input.get(); }   ///< a socket: use send() with MSG_NOSIGNAL
+    [[nodiscard]] profiler::os::ProcessId pid() const { return m_tree ? m_tree->program() : -1; }
+    [[nodiscard]] int input() const { return m_input.get(); }   ///< a socket: use os::sendAll()
     [[nodiscard]] int output() const { return m_output.get(); } ///< non-blocking
     [[nodiscard]] int extra() const { return m_extra.get(); }   ///< non-blocking; -1 if not requested
     [[nodiscard]] int end() const
@@ -46,7 +45,7 @@ public:
     } ///< readable after the program has
       ///< exited
 
-    /// Status as reported by waitpid(); nullopt while the program runs.
+    /// Status as reported by waitpid(), see os::exitStatus(); nullopt while the program runs.
     std::optional<int> status() { return m_tree ? m_tree->status() : std::nullopt; }
     /// Kills the program and all processes that it started; status() follows soon. The destructor waits until they have
     /// exited.

@@ -1,12 +1,13 @@
 #include "advisor/runner/launch_check.h"
 
+#include "profiler/os/files.h"
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <optional>
 #include <set>
 #include <string_view>
-#include <unistd.h>
 
 namespace advisor::runner {
 
@@ -66,7 +67,7 @@ void checkFolder(const Launch& launch, std::vector<LaunchProblem>& problems)
     else if (!fs::is_directory(launch.folder, failed))
         add(Error::Code::Invalid, message<"launch.folder.file", "The working directory is not a folder">(),
             "choose the folder in which to run the command");
-    else if (access(launch.folder.c_str(), X_OK) != 0)
+    else if (!profiler::os::canExecute(launch.folder))
         add(Error::Code::Permission, message<"launch.folder.permission", "The working directory is not accessible">(),
             "choose a folder that you have access to");
 }
@@ -95,7 +96,7 @@ std::optional<fs::path> findProgram(const Launch& launch, const std::string& pro
         const std::size_t end = std::min(path.find(':', at), path.size());
         const fs::path candidate = launch.folder / path.substr(at, end - at) / program;
         if (fs::is_regular_file(candidate, failed)) {
-            if (access(candidate.c_str(), X_OK) == 0)
+            if (profiler::os::canExecute(candidate))
                 return candidate;
             found = found ? found : candidate;
         }
@@ -205,7 +206,7 @@ void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
         if (fs::is_directory(*found, failed))
             return add(Error::Code::Invalid, message<"launch.command.folder", "the command is a folder">(), program,
                        "specify a program in the folder");
-        if (access(found->c_str(), X_OK) != 0)
+        if (!profiler::os::canExecute(*found))
             return add(Error::Code::Permission, message<"launch.command.permission", "the command is not executable">(),
                        program, "make it executable (chmod +x), or start it with an interpreter: python " + program);
     }
@@ -220,7 +221,7 @@ void checkCommand(const Launch& launch, std::vector<LaunchProblem>& problems)
             hint);
     else if (fs::is_directory(path, failed) && !isModuleFolder)
         add(Error::Code::Invalid, message<"launch.script.folder", "the script is a folder">(), path.string(), hint);
-    else if (access(path.c_str(), R_OK) != 0)
+    else if (!profiler::os::canRead(path))
         add(Error::Code::Permission, message<"launch.script.permission", "the script is not readable">(), path.string(),
             "change its permissions");
 }

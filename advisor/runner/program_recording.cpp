@@ -3,7 +3,9 @@
 #include "advisor/experiment/output_tail.h"
 #include "advisor/experiment/trainer_process.h"
 #include "advisor/runner/python_hooks.h"
-#include "profiler/os/local_socket.h"
+#include "profiler/os/files.h"
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
 #include "profiler/os/process_tree.h"
 
 #include <algorithm>
@@ -11,13 +13,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sys/stat.h>
 
 namespace advisor::runner {
 
@@ -100,7 +100,7 @@ Result<void> Recording::start()
     if (!folder)
         return tl::unexpected(folder.error());
     m_folder = std::move(*folder);
-    m_log = os::Descriptor(::open(m_plan.log.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    m_log = os::openToAppend(m_plan.log);
     if (!m_log)
         return profiler::fail<"recording.no_log", "The log of the recording cannot be written: {why}">(
             Error::Code::Io, m_plan.log.string(),
@@ -180,7 +180,7 @@ void Recording::end()
     while (!m_tree->status() && Clock::now() - begin < kToEnd && !m_stop.stop_requested()) {
         const int wanted = Clock::now() - begin < kToInterrupt ? SIGINT : SIGTERM;
         if (sent != wanted)
-            ::kill(m_tree->program(), wanted);
+            os::sendSignal(m_tree->program(), wanted);
         sent = wanted;
         os::waitForAny(std::array{m_tree->descriptor()}, kHeartbeat);
     }

@@ -1,8 +1,9 @@
 #include "advisor/runner/python_hooks.h"
 
+#include "profiler/os/process.h"
+
 #include <cstdlib>
 #include <system_error>
-#include <unistd.h>
 
 namespace advisor::runner {
 
@@ -32,11 +33,9 @@ void putInFront(EnvironmentVariables& environment, const std::string& name, cons
 EnvironmentVariables currentEnvironment()
 {
     EnvironmentVariables environment;
-    for (char** entry = environ; entry && *entry; ++entry) {
-        const std::string_view assignment = *entry;
-        if (const std::size_t equals = assignment.find('='); equals != std::string_view::npos && equals > 0)
+    for (const std::string& assignment : profiler::os::environment())
+        if (const std::size_t equals = assignment.find('='); equals != std::string::npos && equals > 0)
             environment.emplace(assignment.substr(0, equals), assignment.substr(equals + 1));
-    }
     return environment;
 }
 
