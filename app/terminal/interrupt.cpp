@@ -20,11 +20,9 @@ extern "C" void countInterrupt(int)
 
 void catchInterrupts()
 {
-    struct sigaction action = {};
-    action.sa_handler = countInterrupt;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+    // With the C library of Linux, a handler stays installed and interrupted calls continue.
+    std::signal(SIGINT, countInterrupt);
+    std::signal(SIGTERM, countInterrupt);
 }
 
 int interrupts()

@@ -1,4 +1,5 @@
 #include "app/terminal/commands.h"
+#include "profiler/os/pipes.h"
 
 #include <CLI/CLI.hpp>
 #include <cerrno>
@@ -8,8 +9,6 @@
 #include <cstring>
 #include <functional>
 #include <iostream>
-#include <poll.h>
-#include <unistd.h>
 
 namespace {
 
@@ -307,9 +306,8 @@ int statusOnceWritten(int status)
     std::cout.flush();
     const bool failed = std::fflush(stdout) != 0 || !std::cout || std::ferror(stdout) != 0;
     const char* why = errno != 0 ? std::strerror(errno) : "is the disk full?";
-    pollfd output{STDOUT_FILENO, POLLOUT, 0};
-    const bool readerGone = failed && ::poll(&output, 1, 0) > 0 && (output.revents & (POLLERR | POLLHUP)) != 0;
-    if (!failed || readerGone)
+    constexpr int kStdout = 1;
+    if (!failed || !profiler::os::hasReader(kStdout))
         return status;
     std::cerr << "the output could not be written: " << why << '\n';
     return status == kDone ? kBadInput : status;

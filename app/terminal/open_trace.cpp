@@ -1,12 +1,12 @@
 #include "app/terminal/open_trace.h"
 
 #include "app/terminal/interrupt.h"
+#include "profiler/os/pipes.h"
 #include "profiler_formats_formats_registry.h"
 
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace advisor::cli {
 
@@ -15,6 +15,7 @@ namespace {
 // Shorter operations show no progress, which would only flicker.
 constexpr auto kQuiet = std::chrono::milliseconds(500);
 constexpr auto kBetweenLines = std::chrono::milliseconds(100);
+constexpr int kStderr = 2;
 
 } // namespace
 
@@ -31,7 +32,7 @@ void ProgressLine::show(double share)
     if (interrupts() > 0)
         m_stop.request_stop();
     const auto now = Clock::now();
-    if (now - m_begin < kQuiet || now - m_last < kBetweenLines || ::isatty(STDERR_FILENO) == 0)
+    if (now - m_begin < kQuiet || now - m_last < kBetweenLines || !profiler::os::isTerminal(kStderr))
         return;
     m_last = now;
     m_shown = true;

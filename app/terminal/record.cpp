@@ -10,6 +10,7 @@
 #include "profiler/capture/part_recording.h"
 #include "profiler/capture/system_sampler.h"
 #include "profiler/os/file_lock.h"
+#include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -20,7 +21,6 @@
 #include <optional>
 #include <set>
 #include <system_error>
-#include <unistd.h>
 
 namespace advisor::cli {
 
@@ -51,7 +51,7 @@ Result<fs::path> checkedOutput(const fs::path& wanted)
     if (!fs::is_directory(path.parent_path(), ignored))
         return fail<"record.output.missing", "the output folder does not exist">(
             Error::Code::NotFound, path.parent_path().string(), "create it first, or choose an existing one");
-    if (access(path.parent_path().c_str(), W_OK) != 0)
+    if (!profiler::os::canWrite(path.parent_path()))
         return fail<"record.output.permission", "the output folder is not writable">(
             Error::Code::Permission, path.parent_path().string(), "choose a folder that you can write to");
     return path;
@@ -143,7 +143,7 @@ std::vector<Message> takeNotes(const fs::path& trace)
 /// nothing.
 class MachineSamples {
 public:
-    void start(const fs::path& trace, pid_t command, const profiler::TimeRange& window)
+    void start(const fs::path& trace, profiler::os::ProcessId command, const profiler::TimeRange& window)
     {
         auto part = capture::startPart(trace, {.path = {}, .ringEvents = 1 << 12, .maxThreads = 4});
         if (!part) { // the command's processes will have the same problem
@@ -331,8 +331,8 @@ RecordReport recorded(const RecordOptions& options)
     for (const auto& part : capture::findParts(*trace))
         before.insert(part.path);
     MachineSamples samples;
-    const auto end =
-        runCommand(options.command, *variables, [&](pid_t command) { samples.start(*trace, command, window); });
+    const auto end = runCommand(options.command, *variables,
+                                [&](profiler::os::ProcessId command) { samples.start(*trace, command, window); });
     if (!end)
         return failed(end.error());
     samples.end();

@@ -2,12 +2,12 @@
 
 #include "profiler/model/recording_end.h"
 #include "profiler/model/result.h"
+#include "profiler/os/process.h"
 
 #include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -15,7 +15,7 @@ namespace advisor::cli {
 
 /// How a command ended.
 struct CommandEnd {
-    pid_t pid = 0;
+    profiler::os::ProcessId pid = 0;
     int status = 0; ///< exit status
     int signal = 0; ///< signal that ended it; 0: it exited
     /// The first signal to this process that requested an end; 0: none.
@@ -38,7 +38,7 @@ struct CommandEnd {
 /// @param started called once with the command's process id after it has started; may start threads
 profiler::Result<CommandEnd> runCommand(const std::vector<std::string>& command,
                                         const std::vector<std::pair<std::string, std::string>>& variables,
-                                        const std::function<void(pid_t)>& started);
+                                        const std::function<void(profiler::os::ProcessId)>& started);
 
 /// Waits until no process holds the lock on any of `files`, at most for the given time. Meanwhile, it reaps children
 /// that the command left behind.

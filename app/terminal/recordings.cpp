@@ -2,6 +2,7 @@
 
 #include "advisor/change/program_setup.h"
 #include "profiler/formats/format.h"
+#include "profiler/os/files.h"
 
 #include <cstdlib>
 #include <fmt/format.h>
@@ -14,9 +15,7 @@ using profiler::Result;
 
 TemporaryFolder::TemporaryFolder()
 {
-    std::string pattern = (fs::temp_directory_path() / "stepscope-tune-XXXXXX").string();
-    if (::mkdtemp(pattern.data()))
-        m_path = pattern;
+    m_path = profiler::os::createTemporaryFolder(fs::temp_directory_path() / "stepscope-tune-").value_or("");
 }
 
 TemporaryFolder::~TemporaryFolder()

@@ -7,11 +7,11 @@
 #include "app/terminal/experiment_json.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/text_table.h"
+#include "profiler/os/files.h"
 
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
-#include <unistd.h>
 #include <utility>
 
 namespace advisor::cli {
@@ -104,7 +104,7 @@ profiler::Result<void> makeOutput(const std::filesystem::path& folder)
     if (failed)
         return profiler::fail<"tune.output.not_made", "The folder could not be created: {why}">(
             Error::Code::Unavailable, folder.string(), "choose another folder with -o", {{"why", failed.message()}});
-    if (::access(folder.c_str(), W_OK) != 0)
+    if (!profiler::os::canWrite(folder))
         return profiler::fail<"tune.output.permission", "The folder is not writable">(
             Error::Code::Permission, folder.string(), "choose another folder with -o");
     return {};
