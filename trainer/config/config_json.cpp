@@ -1,16 +1,14 @@
+#include "profiler/os/replacement_file.h"
 #include "trainer/config/training_config.h"
 #include "trainer/config/value_text.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace config {
 
@@ -123,20 +121,6 @@ Json& slot(Json& root, std::string_view key)
     return (*at)[std::string(key)];
 }
 
-// Writes and syncs all bytes before the rename, so that a full disk does not destroy the existing file.
-bool writeWhole(int descriptor, std::string_view text)
-{
-    while (!text.empty()) {
-        const ssize_t written = ::write(descriptor, text.data(), text.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        text.remove_prefix(static_cast<std::size_t>(written));
-    }
-    return ::fsync(descriptor) == 0;
-}
-
 } // namespace
 
 Result<TrainingConfig> TrainingConfig::fromJson(std::string_view text, std::string_view where)
@@ -178,26 +162,17 @@ std::string TrainingConfig::toJson(bool all) const
 
 Result<void> TrainingConfig::save(const std::filesystem::path& path) const
 {
-    std::string temporary = path.string() + ".XXXXXX";
-    const auto failed = [&](const char* what) {
-        const int reason = errno;
-        ::unlink(temporary.c_str());
-        return tl::unexpected(fileError("config.unwritable", fmt::format("{}: {}", what, std::strerror(reason)),
+    const auto failed = [&](const char* what, int number) {
+        return tl::unexpected(fileError("config.unwritable", fmt::format("{}: {}", what, std::strerror(number)),
                                         "choose a writable folder with free space", path.string()));
     };
-    const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-    if (descriptor < 0)
-        return failed("cannot be written");
-    const bool written = writeWhole(descriptor, toJson());
-    const int reason = errno;
-    ::close(descriptor);
-    errno = reason;
-    if (!written)
-        return failed("cannot be written");
-    // mkostemp creates files that only the user can read; configurations are readable by others like ordinary files.
-    ::chmod(temporary.c_str(), 0644);
-    if (::rename(temporary.c_str(), path.c_str()) != 0)
-        return failed("cannot be replaced");
+    auto file = profiler::os::ReplacementFile::create(path);
+    if (!file)
+        return failed("cannot be written", errno);
+    if (const int number = file->write(toJson()))
+        return failed("cannot be written", number);
+    if (const int number = file->commit())
+        return failed("cannot be replaced", number);
     return {};
 }
 

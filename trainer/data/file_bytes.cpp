@@ -1,58 +1,19 @@
 #include "trainer/data/file_bytes.h"
 
+#include "profiler/os/files.h"
+
 #include <cerrno>
-#include <cstring>
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
+#include <optional>
 #include <system_error>
-#include <unistd.h>
 
 namespace trainer::data {
 
 namespace {
 
 using profiler::Error;
+namespace os = profiler::os;
 
-constexpr std::int64_t kMostBytes = std::int64_t{512} << 20;
-
-/// Closes its descriptor.
-class Descriptor {
-public:
-    explicit Descriptor(int fd) : m_fd(fd) {}
-    ~Descriptor()
-    {
-        if (m_fd >= 0)
-            ::close(m_fd);
-    }
-    Descriptor(const Descriptor&) = delete;
-    Descriptor& operator=(const Descriptor&) = delete;
-    [[nodiscard]] int get() const { return m_fd; }
-    /// Some file systems report a full disk only on close.
-    [[nodiscard]] int closeNow()
-    {
-        const int status = ::close(m_fd);
-        m_fd = -1;
-        return status;
-    }
-
-private:
-    int m_fd;
-};
-
-/// @return errno, or 0 if everything was written
-int writeAll(int fd, std::span<const std::uint8_t> bytes)
-{
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return errno;
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    return 0;
-}
+constexpr std::uint64_t kMostBytes = std::uint64_t{512} << 20;
 
 } // namespace
 
@@ -71,47 +32,41 @@ Error fileError(int errorNumber, const std::string& doing, const std::filesystem
 
 profiler::Result<void> readFile(const std::filesystem::path& path, std::vector<std::uint8_t>& out)
 {
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat status {};
-    if (file.get() < 0 || ::fstat(file.get(), &status) != 0)
+    const os::Descriptor file = os::openToRead(path);
+    const auto state = file ? os::stateOf(file.get()) : std::nullopt;
+    if (!state)
         return tl::unexpected(fileError(errno, "the file cannot be read", path));
-    if (!S_ISREG(status.st_mode))
+    if (state->kind != os::FileState::Kind::Regular)
         return profiler::fail<"data.file.not_regular", "this is not a regular "
                                                        "file">(Error::Code::Invalid, path.string());
-    if (status.st_size > kMostBytes)
+    if (state->bytes > kMostBytes)
         return profiler::fail<"data.file.too_large", "the file is too large: {size} MB; at most {most} MB are allowed">(
-            Error::Code::Unsupported, path.string(), {}, {{"size", status.st_size >> 20}, {"most", kMostBytes >> 20}});
-    out.resize(static_cast<std::size_t>(status.st_size));
-    std::size_t have = 0;
-    while (have < out.size()) {
-        const ssize_t got = ::read(file.get(), out.data() + have, out.size() - have);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tl::unexpected(fileError(errno, "the file cannot be read", path));
-        if (got == 0)
-            break; // the file was truncated while reading: its decoder reports the error
-        have += static_cast<std::size_t>(got);
-    }
-    out.resize(have);
+            Error::Code::Unsupported, path.string(), {}, {{"size", state->bytes >> 20}, {"most", kMostBytes >> 20}});
+    out.resize(state->bytes);
+    const os::Transfer read = os::readAt(file.get(), 0, std::as_writable_bytes(std::span(out)));
+    if (read.error != 0)
+        return tl::unexpected(fileError(read.error, "the file cannot be read", path));
+    out.resize(read.bytes); // if the file was truncated meanwhile, its decoder reports the error
     return {};
 }
 
 profiler::Result<void> writeFile(const std::filesystem::path& path, std::span<const std::uint8_t> bytes)
 {
-    const std::string temporary = path.string() + ".tmp";
-    Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-    if (file.get() < 0)
+    const std::filesystem::path temporary = path.string() + ".tmp";
+    os::Descriptor file = os::openToReplace(temporary);
+    if (!file)
         return tl::unexpected(fileError(errno, "the file cannot be written", path));
-    int failed = writeAll(file.get(), bytes);
-    if (file.closeNow() != 0 && failed == 0)
-        failed = errno;
-    if (failed == 0 && ::rename(temporary.c_str(), path.c_str()) != 0)
-        failed = errno;
-    if (failed == 0)
+    int failed = os::writeAll(file.get(), std::as_bytes(bytes)).error;
+    if (const int closed = file.close(); failed == 0)
+        failed = closed;
+    std::error_code error(failed, std::generic_category());
+    if (!error)
+        std::filesystem::rename(temporary, path, error);
+    if (!error)
         return {};
-    ::unlink(temporary.c_str());
-    return tl::unexpected(fileError(failed, "the file cannot be written", path));
+    std::error_code ignored;
+    std::filesystem::remove(temporary, ignored);
+    return tl::unexpected(fileError(error.value(), "the file cannot be written", path));
 }
 
 } // namespace trainer::data

@@ -1,24 +1,25 @@
 #include "trainer/data/folder_lock.h"
 
+#include "profiler/os/file_lock.h"
+#include "profiler/os/files.h"
 #include "trainer/data/file_bytes.h"
 
 #include <cerrno>
 #include <chrono>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <thread>
-#include <unistd.h>
 
 namespace trainer::data {
+
+namespace os = profiler::os;
 
 profiler::Result<FolderLock> FolderLock::take(const std::filesystem::path& file, const OpenProgress& progress,
                                               std::stop_token stop)
 {
-    FolderLock lock(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (lock.m_fd < 0)
+    FolderLock lock(os::openToAppend(file));
+    if (!lock.m_file)
         return tl::unexpected(fileError(errno, "the lock file cannot be created", file));
-    while (::flock(lock.m_fd, LOCK_EX | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
+    while (!os::lockWholeFile(lock.m_file.get())) {
+        if (errno != EAGAIN && errno != EACCES)
             break;
         if (stop.stop_requested())
             return profiler::fail<"data.cancelled", "cancelled">(profiler::Error::Code::Cancelled, file.string());
@@ -27,12 +28,6 @@ profiler::Result<FolderLock> FolderLock::take(const std::filesystem::path& file,
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     return lock;
-}
-
-FolderLock::~FolderLock()
-{
-    if (m_fd >= 0)
-        ::close(m_fd);
 }
 
 } // namespace trainer::data

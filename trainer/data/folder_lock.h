@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/descriptor.h"
 #include "trainer/data/dataset_kind.h"
 
 #include <filesystem>
@@ -16,13 +17,10 @@ public:
     /// Waits for the lock. On a file system without locks, it succeeds at once.
     static profiler::Result<FolderLock> take(const std::filesystem::path& file, const OpenProgress& progress,
                                              std::stop_token stop);
-    FolderLock(FolderLock&& other) noexcept : m_fd(std::exchange(other.m_fd, -1)) {}
-    FolderLock& operator=(FolderLock&&) = delete;
-    ~FolderLock();
 
 private:
-    explicit FolderLock(int fd) : m_fd(fd) {}
-    int m_fd;
+    explicit FolderLock(profiler::os::Descriptor file) : m_file(std::move(file)) {}
+    profiler::os::Descriptor m_file;
 };
 
 } // namespace trainer::data

@@ -1,15 +1,15 @@
 #include "trainer/data/npy_file.h"
 
+#include "profiler/os/files.h"
 #include "trainer/data/file_bytes.h"
 
 #include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <optional>
+#include <utility>
 
 namespace trainer::data {
 
@@ -17,22 +17,17 @@ namespace {
 
 using profiler::Error;
 using profiler::Result;
+namespace os = profiler::os;
 
 /// Reads at an offset: everything or an error.
 Result<void> readAt(int file, std::span<std::byte> to, std::size_t offset, const std::string& where)
 {
-    while (!to.empty()) {
-        const ssize_t got = ::pread(file, to.data(), to.size(), static_cast<off_t>(offset));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return tl::unexpected(fileError(errno, "the array cannot be read", where));
-        if (got == 0)
-            return profiler::fail<"data.npy.shrunk", "the file was truncated while reading it">(Error::Code::Malformed,
-                                                                                                where, "save it again");
-        to = to.subspan(static_cast<std::size_t>(got));
-        offset += static_cast<std::size_t>(got);
-    }
+    const os::Transfer read = os::readAt(file, offset, to);
+    if (read.error != 0)
+        return tl::unexpected(fileError(read.error, "the array cannot be read", where));
+    if (read.bytes < to.size())
+        return profiler::fail<"data.npy.shrunk", "the file was truncated while reading it">(Error::Code::Malformed,
+                                                                                            where, "save it again");
     return {};
 }
 
@@ -99,23 +94,16 @@ void convertInteger(NpyType type, std::span<const std::byte> from, std::span<To>
 
 Result<NpyArray> NpyArray::open(const std::filesystem::path& path)
 {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat status {};
-    if (file < 0 || ::fstat(file, &status) != 0) {
-        const int failed = errno;
-        if (file >= 0)
-            ::close(file);
-        return tl::unexpected(fileError(failed, "the array cannot be read", path));
-    }
+    auto file = std::make_shared<const os::Descriptor>(os::openToRead(path));
+    const auto state = *file ? os::stateOf(file->get()) : std::nullopt;
+    if (!state)
+        return tl::unexpected(fileError(errno, "the array cannot be read", path));
     NpyArray array;
     array.m_where = path.string();
-    array.m_file = std::shared_ptr<const int>(new int(file), [](const int* held) {
-        ::close(*held);
-        delete held;
-    });
-    const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
+    array.m_file = std::move(file);
+    const std::size_t size = state->bytes;
     std::vector<std::byte> head(std::min(size, kNpyHead));
-    if (auto read = readAt(file, head, 0, array.m_where); !read)
+    if (auto read = readAt(array.m_file->get(), head, 0, array.m_where); !read)
         return tl::unexpected(read.error());
     auto header = parseNpyHeader(head, array.m_where);
     if (!header)
@@ -156,7 +144,7 @@ Result<std::span<const std::byte>> NpyArray::read(std::int64_t index, std::vecto
     if (m_bytes)
         return std::span(*m_bytes).subspan(offset, bytes);
     space.resize(bytes);
-    if (auto got = readAt(*m_file, space, offset, m_where); !got)
+    if (auto got = readAt(m_file->get(), space, offset, m_where); !got)
         return tl::unexpected(got.error());
     return std::span<const std::byte>(space);
 }

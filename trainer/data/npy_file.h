@@ -1,6 +1,7 @@
 #pragma once
 
 #include "profiler/model/result.h"
+#include "profiler/os/descriptor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +56,7 @@ private:
     NpyArray() = default;
     NpyHeader m_header;
     std::string m_where;
-    std::shared_ptr<const int> m_file;                     // closes the descriptor
+    std::shared_ptr<const profiler::os::Descriptor> m_file;
     std::shared_ptr<const std::vector<std::byte>> m_bytes; // of the whole file; null: from m_file
 };
 

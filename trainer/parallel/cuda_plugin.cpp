@@ -1,14 +1,16 @@
 #include "trainer/parallel/cuda_plugin.h"
 
 #include "profiler/model/failure.h"
+#include "profiler/os/libraries.h"
 
-#include <dlfcn.h>
 #include <filesystem>
 #include <string>
 
 namespace trainer {
 
 namespace {
+
+using profiler::os::Library;
 
 constexpr const char *kFile = "libstepscope_cuda.so", *kHint = "reinstall Stepscope";
 
@@ -17,14 +19,15 @@ const CudaPlugin& open()
     std::error_code ignored;
     const auto program = std::filesystem::read_symlink("/proc/self/exe", ignored);
     // In the program's folder in a build, in the private library folder of an installation.
-    void* library = nullptr;
+    Library library;
     for (const char* folder : {".", "../lib/stepscope"})
         if (!library)
-            library = dlopen((program.parent_path() / folder / kFile).c_str(), RTLD_NOW | RTLD_GLOBAL);
+            library = Library::open((program.parent_path() / folder / kFile).c_str(), Library::Binding::Now,
+                                    Library::Scope::Global);
     if (!library)
         profiler::throwError<"cuda.library_not_loaded", "Stepscope's CUDA library cannot be loaded: {why}">(
-            profiler::Error::Code::Unavailable, kFile, kHint, {{"why", dlerror()}});
-    const auto entry = reinterpret_cast<const CudaPlugin* (*)()>(dlsym(library, "stepscope_cuda_plugin"));
+            profiler::Error::Code::Unavailable, kFile, kHint, {{"why", Library::lastError()}});
+    auto* const entry = library.function<const CudaPlugin*()>("stepscope_cuda_plugin");
     if (!entry)
         profiler::throwError<"cuda.library_version", "Stepscope's CUDA library has another version than the trainer">(
             profiler::Error::Code::Unsupported, kFile, kHint);

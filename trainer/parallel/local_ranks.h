@@ -1,6 +1,8 @@
 #pragma once
 
 #include "profiler/model/message.h"
+#include "profiler/os/descriptor.h"
+#include "profiler/os/process.h"
 
 #include <atomic>
 #include <filesystem>
@@ -8,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <sys/types.h>
 #include <thread>
 #include <vector>
 
@@ -48,8 +49,8 @@ public:
 private:
     struct Child {
         int rank = 0;
-        pid_t pid = -1;
-        int progress = -1;
+        profiler::os::ProcessId process = -1;
+        profiler::os::Descriptor progress; // empty at the end of its output
         std::string pending;
         bool ended = false;
     };
@@ -57,7 +58,7 @@ private:
                const std::filesystem::path& trace);
     void watch();
     void read(Child& child);
-    void noteEnd(Child& child, int state);
+    void noteEnd(Child& child, const profiler::os::ExitStatus& end);
     void reportDeath();
 
     Listener m_listener;

@@ -1,21 +1,18 @@
 #include "trainer/session/batch_search.h"
 
+#include "profiler/os/pipes.h"
+#include "profiler/os/process.h"
+
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
-#include <poll.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace trainer {
 
 namespace protocol = config::protocol;
+namespace os = profiler::os;
 using Outcome = BatchTrial::Outcome;
 
 namespace {
@@ -49,40 +46,10 @@ std::vector<std::string> argumentsFor(const config::TrainingConfig& config, std:
     return commandLine;
 }
 
-[[noreturn]] void execTrainer(const std::vector<char*>& argv, int progress, std::int64_t limitBytes)
-{
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int nothing = ::open("/dev/null", O_RDWR);
-    ::dup2(nothing, STDIN_FILENO);
-    ::dup2(nothing, STDERR_FILENO); // hides the C++ runtime's message about the crash
-    ::fcntl(progress, F_SETFD, 0);
-    const rlimit limit{static_cast<rlim_t>(limitBytes), static_cast<rlim_t>(limitBytes)};
-    const rlimit noCore{0, 0};
-    ::setrlimit(RLIMIT_CORE, &noCore);
-    if (limitBytes > 0)
-        ::setrlimit(RLIMIT_DATA, &limit);
-    ::execv("/proc/self/exe", argv.data());
-    ::_exit(127);
-}
-
-std::string everything(int descriptor)
-{
-    std::string text;
-    char buffer[4096];
-    for (;;) {
-        const ssize_t got = ::read(descriptor, buffer, sizeof(buffer));
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return text;
-        text.append(buffer, static_cast<std::size_t>(got));
-    }
-}
-
-BatchTrial outcomeOf(const std::string& progress, int state)
+BatchTrial outcomeOf(const std::string& progress, const os::ExitStatus& exit)
 {
     // Killed by the kernel, or by its own runtime after an allocation failed on a thread that cannot report it.
-    if (WIFSIGNALED(state))
+    if (exit.signal != 0)
         return {Outcome::OutOfMemory, {}};
     profiler::Message last;
     for (std::size_t begin = 0, end; (end = progress.find('\n', begin)) != std::string::npos; begin = end + 1)
@@ -94,7 +61,7 @@ BatchTrial outcomeOf(const std::string& progress, int state)
                 if (notice->severity == protocol::Notice::Severity::Error)
                     last = {notice->id, {}, sentence(*notice)};
             }
-    if (WIFEXITED(state) && WEXITSTATUS(state) == 0)
+    if (exit.isSuccess())
         return {Outcome::Fits, {}};
     if (last.empty())
         last = profiler::message<"batch_search.no_step", "the trainer ended before its first step">();
@@ -134,30 +101,29 @@ std::int64_t largestBatch(std::int64_t samples)
 
 BatchTrial tryBatch(const config::TrainingConfig& config, std::int64_t batch, std::int64_t limitBytes)
 {
-    int progress[2];
-    if (::pipe2(progress, O_CLOEXEC) != 0)
+    auto progress = os::makePipe();
+    if (!progress)
         return {Outcome::Failed, profiler::message<"batch_search.no_pipe", "a pipe cannot be created: {why}">(
                                      {{"why", std::strerror(errno)}})};
-    std::vector<std::string> commandLine = argumentsFor(config, batch, progress[1]);
-    std::vector<char*> argv;
-    for (std::string& word : commandLine)
-        argv.push_back(word.data());
-    argv.push_back(nullptr);
     const std::int64_t limit = limitBytes > 0 ? limitBytes : availableBytes() / 10 * 9;
-    const pid_t pid = ::fork();
-    const int failure = errno;
-    if (pid == 0)
-        execTrainer(argv, progress[1], limit);
-    ::close(progress[1]);
-    const std::string output = everything(progress[0]);
-    ::close(progress[0]);
-    int state = 0;
-    while (pid > 0 && ::waitpid(pid, &state, 0) < 0 && errno == EINTR) {
-    }
-    if (pid < 0)
+    os::ChildSpec spec{.program = "/proc/self/exe",
+                       .words = argumentsFor(config, batch, progress->writing.get()),
+                       .hasInput = false,
+                       .hasErrors = false, // hides the C++ runtime's message about the crash
+                       .inherited = {progress->writing.get()},
+                       .endsWithThread = true,
+                       .leavesCore = false};
+    if (limit > 0)
+        spec.mostDataBytes = static_cast<std::uint64_t>(limit);
+    const auto trainer = os::startChild(spec);
+    if (!trainer)
         return {Outcome::Failed, profiler::message<"batch_search.no_process", "a process cannot be started: {why}">(
-                                     {{"why", std::strerror(failure)}})};
-    return outcomeOf(output, state);
+                                     {{"why", std::strerror(errno)}})};
+    progress->writing.reset();
+    std::string output;
+    while (os::readNext(progress->reading.get(), output)) {
+    }
+    return outcomeOf(output, os::waitForChild(*trainer).value_or(os::ExitStatus()));
 }
 
 } // namespace trainer

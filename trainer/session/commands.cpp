@@ -1,81 +1,44 @@
 #include "trainer/session/commands.h"
 
+#include "profiler/os/pipes.h"
+
 #include <array>
-#include <cerrno>
 #include <csignal>
-#include <poll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 namespace trainer {
 
 namespace protocol = config::protocol;
+namespace os = profiler::os;
 
-namespace {
-
-// Signal handlers can only reach globals.
-std::atomic<int> signalWake{-1};
-
-extern "C" void wakeBySignal(int)
+Commands::Commands(int descriptor, bool inputEndsRun)
+    : m_signals(std::array{SIGINT, SIGTERM}, os::SignalWatch::Ignored::Catch)
 {
-    const int saved = errno;
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(signalWake.load(), &one, sizeof(one));
-    errno = saved;
-}
-
-void catchSignals(int wake)
-{
-    signalWake.store(wake);
-    struct sigaction action = {};
-    action.sa_handler = wakeBySignal;
-    // Only once: a user who sends the signal a second time does not want to wait for the end of the step.
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
-}
-
-} // namespace
-
-Commands::Commands(int descriptor, bool inputEndsRun) : m_wake(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK))
-{
-    catchSignals(m_wake);
     // The kernel stops a background process that reads its terminal.
-    const int input = isatty(descriptor) == 1 ? -1 : descriptor;
+    const int input = os::isTerminal(descriptor) ? -1 : descriptor;
     m_reader = std::thread([this, input, inputEndsRun] { read(input, inputEndsRun); });
 }
 
 Commands::~Commands()
 {
     m_ending = true;
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(m_wake, &one, sizeof(one));
+    m_signals.wake();
     m_reader.join();
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
-    signalWake.store(-1);
-    ::close(m_wake);
 }
 
 void Commands::read(int descriptor, bool inputEndsRun)
 {
     std::string pending;
-    std::array<pollfd, 2> watched = {pollfd{m_wake, POLLIN, 0}, pollfd{descriptor, POLLIN, 0}};
+    std::array awaited = {os::Awaited{m_signals.descriptor()}, os::Awaited{descriptor}};
     while (!m_ending) {
-        if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR)
-            return;
-        std::uint64_t count = 0;
-        if ((watched[0].revents & POLLIN) && ::read(m_wake, &count, sizeof(count)) > 0 && !m_ending)
+        os::waitForAny(awaited, std::nullopt);
+        if (awaited[0].isReady && m_signals.take() && !m_ending)
             put(protocol::Stop{});
-        if (watched[1].revents == 0)
+        if (!awaited[1].isReady)
             continue;
-        std::array<char, 4096> buffer{};
-        const ssize_t got = ::read(descriptor, buffer.data(), buffer.size());
-        if (got > 0) {
-            pending.append(buffer.data(), static_cast<std::size_t>(got));
-            readLines(pending);
-        } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
-            watched[1].fd = -1; // poll() ignores negative descriptors
+        const bool isOpen = os::readNext(descriptor, pending);
+        readLines(pending);
+        if (!isOpen) {
+            awaited[1].descriptor = -1;
             if (inputEndsRun)
                 put(protocol::Stop{});
         }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "profiler/os/signals.h"
 #include "trainer/config/protocol.h"
 
 #include <atomic>
@@ -48,7 +49,7 @@ private:
     std::deque<Command> m_commands;
     std::deque<std::string> m_complaints;
     std::stop_source m_stop;
-    int m_wake = -1; // an eventfd: signals and the destructor write to it
+    profiler::os::SignalWatch m_signals; // also woken by the destructor
     std::atomic<bool> m_ending = false;
     std::thread m_reader;
 };

@@ -1,23 +1,25 @@
 #include "trainer/session/device.h"
 
+#include "profiler/os/libraries.h"
 #include "trainer/parallel/local_ranks.h"
 #include "trainer/parallel/process_group.h"
 
 #include <ATen/Context.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <dlfcn.h>
 
 namespace trainer {
 
 namespace {
 
+using profiler::os::Library;
+
 /// @return why the GPU cannot be used; empty: it can
 profiler::Message loadCudaLibraries()
 {
-    // RTLD_GLOBAL lets the libraries of libtorch_cuda find each other's symbols.
-    if (!dlopen("libtorch_cuda.so", RTLD_NOW | RTLD_GLOBAL))
+    // The global scope lets the libraries of libtorch_cuda find each other's symbols.
+    if (!Library::open("libtorch_cuda.so", Library::Binding::Now, Library::Scope::Global))
         return profiler::message<"device.no_cuda_libraries", "LibTorch's CUDA libraries cannot be loaded: {why}">(
-            {{"why", dlerror()}});
+            {{"why", Library::lastError()}});
     if (!at::globalContext().hasCUDA())
         return profiler::message<"device.no_usable_gpu", "LibTorch finds no usable GPU">();
     at::globalContext().lazyInitDevice(c10::kCUDA);

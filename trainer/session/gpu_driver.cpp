@@ -1,13 +1,15 @@
 #include "trainer/session/gpu_driver.h"
 
+#include "profiler/os/libraries.h"
+
 #include <array>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace trainer {
 
 using profiler::message;
 using profiler::Message;
+using profiler::os::Library;
 
 namespace {
 
@@ -15,23 +17,17 @@ namespace {
 struct Uuid {
     std::array<unsigned char, 16> bytes{};
 };
-using Init = int (*)(unsigned);
-using GetInteger = int (*)(int*);
-using GetDevice = int (*)(int*, int);
-using GetName = int (*)(char*, int, int);
-using GetUuid = int (*)(Uuid*, int);
-using GetAttribute = int (*)(int*, int, int);
+using Init = int(unsigned);
+using GetInteger = int(int*);
+using GetDevice = int(int*, int);
+using GetName = int(char*, int, int);
+using GetUuid = int(Uuid*, int);
+using GetAttribute = int(int*, int, int);
 constexpr int kNoDevice = 100, kSystemNotReady = 802, kMismatch = 803;
 constexpr int kMajor = 75, kMinor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_…
 constexpr int kOldestCuda = 13000;      // the CUDA version that this LibTorch is built for
 constexpr int kOldestDriver = 580;      // the first driver with that version
 constexpr int kOldestArchitecture = 75; // compute capability × 10
-
-template <class Function>
-Function entry(void* library, const char* name)
-{
-    return reinterpret_cast<Function>(dlsym(library, name));
-}
 
 GpuState unusable(Message reason)
 {
@@ -68,12 +64,12 @@ std::string uuidText(const Uuid& uuid)
     return text;
 }
 
-GpuState askFirstDevice(void* library, int count)
+GpuState askFirstDevice(const Library& library, int count)
 {
-    const auto getDevice = entry<GetDevice>(library, "cuDeviceGet");
-    const auto getName = entry<GetName>(library, "cuDeviceGetName");
-    const auto getUuid = entry<GetUuid>(library, "cuDeviceGetUuid");
-    const auto getAttribute = entry<GetAttribute>(library, "cuDeviceGetAttribute");
+    auto* const getDevice = library.function<GetDevice>("cuDeviceGet");
+    auto* const getName = library.function<GetName>("cuDeviceGetName");
+    auto* const getUuid = library.function<GetUuid>("cuDeviceGetUuid");
+    auto* const getAttribute = library.function<GetAttribute>("cuDeviceGetAttribute");
     int device = 0, major = 0, minor = 0;
     std::array<char, 256> name{};
     Uuid uuid;
@@ -94,13 +90,13 @@ GpuState askFirstDevice(void* library, int count)
 
 GpuState askGpuDriver()
 {
-    // Stays open: LibTorch's CUDA libraries use the same library later.
-    void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const Library library = Library::open("libcuda.so.1", Library::Binding::Now);
     if (!library)
-        return unusable(message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", dlerror()}}));
-    const auto init = entry<Init>(library, "cuInit");
-    const auto version = entry<GetInteger>(library, "cuDriverGetVersion");
-    const auto count = entry<GetInteger>(library, "cuDeviceGetCount");
+        return unusable(
+            message<"gpu.no_driver", "no NVIDIA driver is installed (libcuda.so.1)">({{"why", Library::lastError()}}));
+    auto* const init = library.function<Init>("cuInit");
+    auto* const version = library.function<GetInteger>("cuDriverGetVersion");
+    auto* const count = library.function<GetInteger>("cuDeviceGetCount");
     if (!init || !version || !count)
         return unusable(message<"gpu.not_a_driver", "libcuda.so.1 is not the NVIDIA driver's library">());
     int number = 0;

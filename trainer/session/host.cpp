@@ -1,13 +1,13 @@
 #include "trainer/session/host.h"
 
+#include "profiler/os/memory.h"
+#include "profiler/os/threads.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <optional>
-#include <sched.h>
 #include <sstream>
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace trainer {
 
@@ -62,21 +62,11 @@ std::optional<double> smallestQuota(const fs::path& mount, fs::path group, bool 
     }
 }
 
-int affinityCores()
-{
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) == 0)
-        return CPU_COUNT(&set);
-    // More cores than the fixed-size set can hold.
-    return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 } // namespace
 
 int usableCores(const fs::path& root)
 {
-    int cores = affinityCores();
+    int cores = profiler::os::allowedCores();
     const auto second = smallestQuota(root / "sys/fs/cgroup", groupOf(root, "0::"), true);
     const auto first = smallestQuota(root / "sys/fs/cgroup/cpu", groupOf(root, ":cpu"), false);
     for (const auto& quota : {second, first})
@@ -87,16 +77,12 @@ int usableCores(const fs::path& root)
 
 std::int64_t residentBytes()
 {
-    std::int64_t total = 0, resident = 0;
-    std::ifstream("/proc/self/statm") >> total >> resident;
-    return resident * sysconf(_SC_PAGESIZE);
+    return static_cast<std::int64_t>(profiler::os::residentMemory());
 }
 
 std::int64_t peakResidentBytes()
 {
-    rusage usage{};
-    getrusage(RUSAGE_SELF, &usage);
-    return std::int64_t{usage.ru_maxrss} * 1024; // Linux counts in KiB
+    return static_cast<std::int64_t>(profiler::os::peakResidentMemory());
 }
 
 } // namespace trainer

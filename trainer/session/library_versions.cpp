@@ -1,7 +1,8 @@
 #include "trainer/session/library_versions.h"
 
+#include "profiler/os/libraries.h"
+
 #include <cstddef>
-#include <dlfcn.h>
 
 namespace trainer {
 
@@ -11,12 +12,7 @@ namespace {
 template <class Function>
 Function* loaded(const char* library, const char* name)
 {
-    void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle)
-        return nullptr;
-    auto* const function = reinterpret_cast<Function*>(dlsym(handle, name));
-    dlclose(handle); // the library stays loaded by its first user
-    return function;
+    return profiler::os::Library::loaded(library).function<Function>(name);
 }
 
 std::string text(std::int64_t major, std::int64_t minor, std::int64_t patch)

@@ -1,9 +1,9 @@
+#include "profiler/os/pipes.h"
 #include "trainer/session/describe.h"
 #include "trainer/session/session.h"
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
-#include <fcntl.h>
 
 using config::protocol::Exit;
 
@@ -38,7 +38,7 @@ Exit fail(trainer::Progress& progress, Exit exit, const config::ConfigError& err
 
 Exit train(const Arguments& arguments)
 {
-    if (arguments.progressDescriptor >= 0 && ::fcntl(arguments.progressDescriptor, F_GETFD) < 0) {
+    if (arguments.progressDescriptor >= 0 && !profiler::os::isOpen(arguments.progressDescriptor)) {
         std::fprintf(stderr, "--progress-fd %d: this file descriptor is not open\n", arguments.progressDescriptor);
         return Exit::WrongUsage;
     }

@@ -1,17 +1,18 @@
 #include "trainer/session/progress.h"
 
+#include "profiler/os/files.h"
+#include "profiler/os/pipes.h"
+
 #include <cerrno>
 #include <csignal>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
 namespace trainer {
 
 using namespace config::protocol;
 using Record = config::protocol::Progress;
 using Clock = std::chrono::steady_clock;
+namespace os = profiler::os;
 
 Notice notice(Notice::Severity severity, const profiler::Message& what, std::string where, std::string hint,
               std::int64_t count)
@@ -57,8 +58,8 @@ public:
     explicit DescriptorProgress(int descriptor) : m_descriptor(descriptor)
     {
         std::signal(SIGPIPE, SIG_IGN); // a reader that exits must not end the training
-        ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) | O_NONBLOCK);
-        ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+        os::setNonBlocking(descriptor);
+        os::setInherited(descriptor, false);
     }
 
     void report(const Record& record) override
@@ -68,27 +69,18 @@ public:
         m_pending += m_pending.empty() || mayWait ? toLine(record) : "";
         const auto giveUp = Clock::now() + (mayWait ? std::chrono::seconds(1) : std::chrono::seconds(0));
         while (!m_pending.empty()) {
-            const ssize_t written = ::write(m_descriptor, m_pending.data(), m_pending.size());
-            if (written > 0)
-                m_pending.erase(0, static_cast<std::size_t>(written));
-            else if (errno == EINTR)
-                continue;
-            else if (errno != EAGAIN)
+            const os::Transfer written = os::writeAll(m_descriptor, m_pending);
+            m_pending.erase(0, written.bytes);
+            if (written.error != 0 && written.error != EAGAIN)
                 m_pending.clear(); // no reader is left
             else if (Clock::now() >= giveUp)
                 break;
-            else
-                waitForRoom();
+            else if (!m_pending.empty())
+                os::waitForRoom(m_descriptor, std::chrono::milliseconds(100));
         }
     }
 
 private:
-    void waitForRoom() const
-    {
-        pollfd watched{m_descriptor, POLLOUT, 0};
-        ::poll(&watched, 1, 100);
-    }
-
     int m_descriptor;
     std::string m_pending; // bytes that did not fit into the pipe
 };

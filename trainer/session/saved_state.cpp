@@ -1,15 +1,14 @@
 #include "trainer/session/saved_state.h"
 
 #include "profiler/model/failure.h"
+#include "profiler/os/replacement_file.h"
 
 #include <ATen/ATen.h>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <fstream>
-#include <random>
+#include <string_view>
 #include <torch/csrc/jit/serialization/pickle.h>
-#include <unistd.h>
 
 namespace trainer {
 
@@ -33,28 +32,6 @@ Dict dictOf(const std::map<std::string, Value>& values, const c10::TypePtr& type
     for (const auto& [name, value] : values)
         dict.insert(name, value);
     return dict;
-}
-
-/// @param part  the file to write; renamed to `path`, which errors mention, once it is complete
-void writeDown(const std::vector<char>& bytes, const fs::path& part, const fs::path& path)
-{
-    const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (file < 0)
-        throwNotWritten(std::strerror(errno), path);
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t written = ::write(file, bytes.data() + done, bytes.size() - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            break;
-        done += static_cast<std::size_t>(written);
-    }
-    const bool complete = done == bytes.size() && ::fsync(file) == 0;
-    const int reason = errno;
-    ::close(file);
-    if (!complete)
-        throwNotWritten(std::strerror(reason), path);
 }
 
 } // namespace
@@ -91,13 +68,15 @@ void save(const SavedState& state, const fs::path& path)
     all.insert("texts", dictOf(state.texts, c10::StringType::get()));
     std::error_code ignored;
     fs::create_directories(path.parent_path(), ignored); // opening the file reports any error
-    const fs::path part =
-        path.string() + "." + std::to_string(::getpid()) + "-" + std::to_string(std::random_device{}()) + ".part";
-    writeDown(torch::jit::pickle_save(all), part, path);
-    std::error_code failed;
-    fs::rename(part, path, failed);
-    if (failed)
-        throwNotWritten(failed.message(), path);
+    auto file = profiler::os::ReplacementFile::create(path);
+    if (!file)
+        throwNotWritten(std::strerror(errno), path);
+    const std::vector<char> bytes = torch::jit::pickle_save(all);
+    int failed = file->write(std::string_view(bytes.data(), bytes.size()));
+    if (failed == 0)
+        failed = file->commit();
+    if (failed != 0)
+        throwNotWritten(std::strerror(failed), path);
 }
 
 SavedState loadState(const fs::path& path)

@@ -1,6 +1,7 @@
 #include "trainer/session/session.h"
 
 #include "profiler/model/failure.h"
+#include "profiler/os/process.h"
 #include "profiler/os/processor.h"
 #include "trainer/memory/counted_memory.h"
 #include "trainer/parallel/local_ranks.h"
@@ -21,7 +22,6 @@
 #include <string_view>
 #include <thread>
 #include <torch/version.h>
-#include <unistd.h>
 
 namespace trainer {
 
@@ -73,7 +73,7 @@ protocol::Hello hello(const Training& training, const data::Dataset& dataset, co
                       const Invocation& invocation)
 {
     protocol::Hello record;
-    record.pid = getpid();
+    record.pid = profiler::os::processId();
     record.torchVersion = TORCH_VERSION;
     record.device = device.name;
     record.parameters = training.trainStep().parameterCount();

@@ -1,13 +1,12 @@
 #include "profiler/model/failure.h"
+#include "profiler/os/libraries.h"
+#include "profiler/os/pipes.h"
 #include "trainer/plugin/stepscope_plugin.h"
 #include "trainer/workloads/network.h"
 #include "trainer/workloads/parts/model_file.h"
 #include "trainer/workloads/workload.h"
 
-#include <dlfcn.h>
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace trainer::workloads {
 
@@ -16,38 +15,36 @@ namespace {
 using profiler::Error;
 using profiler::Result;
 using stepscope::Plugin;
+namespace os = profiler::os;
 
-/// Loads exactly the bytes that were hashed: an in-memory copy that cannot change in between. Never unloaded.
-Result<void*> load(const std::string& path, const std::string& library)
+/// Loads exactly the bytes that were hashed: an in-memory copy that cannot change in between.
+Result<os::Library> load(const std::string& path, const std::string& content)
 {
     const auto failed = [&](const std::string& why) {
         return profiler::fail<"plugin.not_loaded", "the plug-in cannot be loaded: {why}">(
             Error::Code::Unsupported, path, "build it against LibTorch " TORCH_VERSION " with this trainer's compiler",
             {{"why", why}});
     };
-    const int file = ::memfd_create("stepscope-plugin", MFD_CLOEXEC);
-    if (file < 0)
+    const os::Descriptor file = os::makeMemoryFile(content);
+    if (!file)
         return failed("out of memory for a copy of it");
-    const bool written = ::write(file, library.data(), library.size()) == static_cast<ssize_t>(library.size());
-    void* handle =
-        written ? ::dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
-    const std::string why = handle ? "" : written ? ::dlerror() : "its copy in memory is incomplete";
-    ::close(file);
-    if (!handle)
-        return failed(why);
-    return handle;
+    const std::string name = "/proc/self/fd/" + std::to_string(file.get());
+    const os::Library library = os::Library::open(name.c_str(), os::Library::Binding::Now);
+    if (!library)
+        return failed(os::Library::lastError());
+    return library;
 }
 
 /// The library's description, if it was built for this trainer.
 Result<const Plugin*> describe(const ModelOptions& options)
 {
-    const auto library = readTrusted(options);
+    const auto content = readTrusted(options);
+    if (!content)
+        return tl::unexpected(content.error());
+    const auto library = load(options.path, *content);
     if (!library)
         return tl::unexpected(library.error());
-    const auto handle = load(options.path, *library);
-    if (!handle)
-        return tl::unexpected(handle.error());
-    const auto entry = reinterpret_cast<const Plugin* (*)()>(::dlsym(*handle, "stepscope_plugin"));
+    auto* const entry = library->function<const Plugin*()>("stepscope_plugin");
     if (!entry)
         return profiler::fail<"plugin.no_symbol", "this library is not a plug-in: it does not export stepscope_plugin">(
             Error::Code::Invalid, options.path, "end one of its source files with STEPSCOPE_PLUGIN(title, make)");

@@ -1,6 +1,8 @@
 #include "trainer/workloads/parts/compiled_model.h"
 
 #include "profiler/model/failure.h"
+#include "profiler/os/files.h"
+#include "profiler/os/libraries.h"
 #include "trainer/session/progress.h"
 #include "trainer/workloads/parts/model_file.h"
 
@@ -9,12 +11,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <dlfcn.h>
 #include <filesystem>
-#include <link.h>
 #include <sstream>
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
-#include <unistd.h>
 #include <unordered_map>
 
 namespace trainer {
@@ -31,27 +30,31 @@ public:
     explicit TemporaryFile(const std::string& content)
     {
         const char* folder = std::getenv("TMPDIR");
-        m_path = std::string(folder && *folder ? folder : "/tmp") + "/stepscope-XXXXXX.pt2";
-        const int file = ::mkstemps(m_path.data(), 4);
-        if (file < 0)
+        const std::string prefix = std::string(folder && *folder ? folder : "/tmp") + "/stepscope-";
+        auto made = profiler::os::createTemporaryFile(prefix, ".pt2");
+        if (!made)
             profiler::throwError<"package.no_temporary_file", "its temporary copy {file} cannot be created: {why}">(
-                profiler::Error::Code::Io, m_path, "set TMPDIR to a writable folder",
-                {{"file", m_path}, {"why", std::strerror(errno)}});
-        const bool written = ::write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
-        ::close(file);
-        if (!written) {
-            ::unlink(m_path.c_str());
+                profiler::Error::Code::Io, prefix, "set TMPDIR to a writable folder",
+                {{"file", prefix}, {"why", std::strerror(errno)}});
+        m_path = made->path;
+        if (profiler::os::writeAll(made->file.get(), content).error != 0) {
+            remove();
             profiler::throwError<"package.no_room", "there is no space for its temporary copy {file}">(
                 profiler::Error::Code::NoSpace, m_path, "free space there, or set TMPDIR to another folder",
                 {{"file", m_path}});
         }
     }
-    ~TemporaryFile() { ::unlink(m_path.c_str()); }
+    ~TemporaryFile() { remove(); }
     TemporaryFile(const TemporaryFile&) = delete;
     TemporaryFile& operator=(const TemporaryFile&) = delete;
     [[nodiscard]] const std::string& path() const { return m_path; }
 
 private:
+    void remove() const
+    {
+        std::error_code ignored;
+        std::filesystem::remove(m_path, ignored);
+    }
     std::string m_path;
 };
 
@@ -59,29 +62,15 @@ private:
 /// Source: torch/_inductor/graph.py, get_attr and can_inline_constant.
 constexpr std::int64_t kWrittenIntoCode = 8;
 
-/// The folder of this process's LibTorch.
-std::filesystem::path libraryFolder()
-{
-    std::filesystem::path found;
-    ::dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* out) {
-            const std::filesystem::path path = info->dlpi_name;
-            if (path.filename() != "libtorch_cpu.so")
-                return 0;
-            *static_cast<std::filesystem::path*>(out) = path.parent_path();
-            return 1;
-        },
-        &found);
-    return found;
-}
-
 /// Packages are linked to all LibTorch libraries, but this program loads only the ones it needs, and packages search in
 /// the system's folders.
 void openWholeLibTorch()
 {
-    if (!::dlopen((libraryFolder() / "libtorch.so").c_str(), RTLD_LAZY | RTLD_GLOBAL))
+    using profiler::os::Library;
+    const auto library = profiler::os::folderOfLoadedLibrary("libtorch_cpu.so") / "libtorch.so";
+    if (!Library::open(library.c_str(), Library::Binding::Lazy, Library::Scope::Global))
         profiler::throwError<"package.no_libtorch", "the LibTorch libraries that it needs cannot be loaded: {why}">(
-            profiler::Error::Code::Unavailable, {}, "reinstall LibTorch", {{"why", ::dlerror()}});
+            profiler::Error::Code::Unavailable, {}, "reinstall LibTorch", {{"why", Library::lastError()}});
 }
 
 std::string reason(const std::exception& failure)
