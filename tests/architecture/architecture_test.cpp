@@ -43,6 +43,34 @@ TEST(Architecture, CuptiOutsideCaptureIsFound)
     EXPECT_THAT(check("profiler/capture/cupti/decode.cpp", "#include <cupti.h>\n"), IsEmpty());
 }
 
+TEST(Architecture, SystemHeadersOutsideProfilerOsAreFound)
+{
+    for (const char* header : {"unistd.h", "fcntl.h", "signal.h", "sys/mman.h", "dlfcn.h", "pthread.h", "netdb.h"}) {
+        const std::string text = "#include <" + std::string(header) + ">\n";
+        for (const char* path : {"profiler/capture/recorder.cpp", "advisor/runner/workspace.h", "trainer/data/x.cpp",
+                                 "app/terminal/record.cpp", "app/window/x.cpp"})
+            EXPECT_THAT(check(path, text), ElementsAre(HasSubstr("system headers belong in profiler/os")))
+                << path << ' ' << header;
+        for (const char* path :
+             {"profiler/os/files.cpp", "tests/runner/x_test.cpp", "profiler/capture/injection/preload.cpp"})
+            EXPECT_THAT(check(path, text), IsEmpty()) << path << ' ' << header;
+    }
+    EXPECT_THAT(check("app/terminal/main.cpp", "#include <csignal>\n#include <system_error>\n"), IsEmpty());
+}
+
+TEST(Architecture, SystemCallsOutsideProfilerOsAreFound)
+{
+    for (const char* line : {"const int file = ::open(path, 0);", "return getpid();", "pthread_setname_np(self, name);",
+                             "if (!::read(0, to, 1))", "x = waitpid(-1, nullptr, 0); // (…)"})
+        EXPECT_THAT(check("trainer/session/x.cpp", line), ElementsAre(HasSubstr("system calls belong in profiler/os")))
+            << line;
+    for (const char* line :
+         {"file.open(path);", "SourceFile::open(path)", "read(child);", "tree->fork();", "// fork() copies the process",
+          "std::signal(SIGINT, handler);", "::setenv(name, value, 1);", "void Reader::read(int file)", "os::pipe2(x)"})
+        EXPECT_THAT(check("trainer/session/x.cpp", line), IsEmpty()) << line;
+    EXPECT_THAT(check("profiler/os/files.cpp", "::open(path, 0);"), IsEmpty());
+}
+
 TEST(Architecture, AnArrowAgainstTheDirectionIsFound)
 {
     EXPECT_THAT(check("profiler/model/trace.cpp", "#include \"profiler/analysis/steps/steps.h\"\n"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <fstream>
 #include <initializer_list>
 #include <iterator>
@@ -80,7 +81,7 @@ const std::vector<Module>& modules()
         {"advisor/change/", kAdvisorMayInclude, {"advisor/tuner/", "advisor/report/"}},
         {"advisor/tuner/", kAdvisorMayInclude},
         {"advisor/report/", kAdvisorMayInclude},
-        {"trainer/config/", {"trainer/config/"}},
+        {"trainer/config/", {"trainer/config/", "profiler/os/"}},
         {"trainer/cuda/", kTrainerMayInclude},
         {"trainer/data/", kTrainerMayInclude},
         {"trainer/datasets/", kTrainerMayInclude},
@@ -168,6 +169,55 @@ void checkForeign(const SourceFile& file, std::vector<std::string>& found)
     }
 }
 
+/// A product file outside profiler/os that may make system calls.
+struct SystemCallException {
+    std::string_view path, reason;
+};
+
+constexpr SystemCallException kSystemCallExceptions[] = {
+    {"profiler/capture/injection/preload.cpp", "is loaded into every process of a recorded command, so its library "
+                                               "links nothing, not even the C++ library"},
+    {"profiler/capture/injection/python_frames.h", "is shared with trainer/hooks/python_allocations.cpp"},
+    {"trainer/hooks/python_allocations.cpp",
+     "is a library of its own in the user's Python, which links only the LibTorch "
+     "of that process"},
+    {"profiler/formats/pytorch/byte_source.cpp", "not moved into profiler/os yet"},
+    {"app/document/analyser.cpp", "not moved into profiler/os yet"},
+    {"app/services/record_controller.cpp", "not moved into profiler/os yet"},
+    {"app/window/end_signals.cpp", "not moved into profiler/os yet"},
+    {"app/window/process_start.cpp", "not moved into profiler/os yet"},
+};
+
+/// Headers of the kernel and of POSIX. <csignal> is not one of them: it names the signals, too.
+bool isSystemHeader(std::string_view include)
+{
+    constexpr std::array<std::string_view, 7> kSystemFolders = {"sys/",  "linux/", "asm/", "netinet/",
+                                                                "arpa/", "net/",   "bits/"};
+    constexpr std::array<std::string_view, 30> kHeaders = {
+        "aio.h",      "dirent.h", "dlfcn.h",     "execinfo.h", "fcntl.h", "ftw.h",     "glob.h",    "grp.h",
+        "ifaddrs.h",  "link.h",   "mntent.h",    "mqueue.h",   "netdb.h", "poll.h",    "pthread.h", "pty.h",
+        "pwd.h",      "sched.h",  "semaphore.h", "signal.h",   "spawn.h", "syscall.h", "syslog.h",  "termios.h",
+        "ucontext.h", "unistd.h", "utime.h",     "utmp.h",     "wait.h",  "wordexp.h"};
+    return startsWithAny(include, kSystemFolders) ||
+           std::find(kHeaders.begin(), kHeaders.end(), include) != kHeaders.end();
+}
+
+/// profiler/os makes all system calls of the product: there, they continue after interrupting signals, close their
+/// descriptors and report errors in one way.
+void checkSystemCalls(const SourceFile& file, std::vector<std::string>& found)
+{
+    const bool isException =
+        std::any_of(std::begin(kSystemCallExceptions), std::end(kSystemCallExceptions),
+                    [&](const SystemCallException& exception) { return file.path == exception.path; });
+    if (file.path.starts_with("profiler/os/") || file.path.starts_with("tests/") || isException)
+        return;
+    for (const std::string& include : file.includes)
+        if (isSystemHeader(include))
+            found.push_back(file.path + " includes " + include + ": system headers belong in profiler/os");
+    for (const std::string& call : file.systemCalls)
+        found.push_back(file.path + " calls " + call + ": system calls belong in profiler/os");
+}
+
 /// The folder of a path, with its trailing '/'.
 std::string_view folderOf(std::string_view path)
 {
@@ -213,6 +263,47 @@ void checkViews(const SourceFile& file, std::vector<std::string>& found)
             found.push_back(file.path + " includes " + include + ": a view does not know another view");
 }
 
+bool isNameCharacter(char c)
+{
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Whether the function of this name enters the kernel. A name of the global namespace (`::read`) is a function of the
+/// C library; a few of these make no system call. Without `::`, only names that no function of ours has.
+bool isSystemCall(std::string_view name, bool isGlobal)
+{
+    constexpr std::array<std::string_view, 3> kHarmless = {"setenv", "unsetenv", "strsignal"};
+    if (isGlobal)
+        return std::find(kHarmless.begin(), kHarmless.end(), name) == kHarmless.end();
+    constexpr std::array<std::string_view, 47> kNames = {
+        "clock_gettime", "dladdr",    "dlclose", "dlerror",   "dlopen",    "dlsym",     "dup2",       "eventfd",
+        "execv",         "execve",    "execvp",  "fallocate", "fchmod",    "fcntl",     "fork",       "fstat",
+        "fsync",         "ftruncate", "getpid",  "getppid",   "getrlimit", "getrusage", "gettid",     "ioctl",
+        "isatty",        "madvise",   "mkdtemp", "mkostemp",  "mkstemp",   "mmap",      "munmap",     "pipe2",
+        "prctl",         "pread",     "pwrite",  "setrlimit", "setsid",    "sigaction", "sigfillset", "sigprocmask",
+        "sigwaitinfo",   "syscall",   "sysconf", "unlink",    "usleep",    "waitpid",   "writev"};
+    return name.starts_with("pthread_") || name.starts_with("sched_") ||
+           std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+/// Appends the system calls in a line of code.
+void addSystemCalls(std::string_view line, std::vector<std::string>& calls)
+{
+    for (std::size_t at = line.find('('); at != std::string_view::npos; at = line.find('(', at + 1)) {
+        std::size_t begin = at;
+        while (begin > 0 && isNameCharacter(line[begin - 1]))
+            --begin;
+        const std::string_view name = line.substr(begin, at - begin);
+        const std::string_view before = line.substr(0, begin);
+        const bool isScoped = before.ends_with("::");
+        const char scope = isScoped && before.size() > 2 ? before[before.size() - 3] : ' ';
+        const bool isGlobal = isScoped && !isNameCharacter(scope) && scope != '>'; // not of a class or a template
+        const bool isQualified = isScoped || before.ends_with(".") || before.ends_with("->");
+        if (!name.empty() && (isGlobal || !isQualified) && isSystemCall(name, isGlobal))
+            calls.emplace_back(name);
+    }
+}
+
 std::string readFile(const fs::path& path)
 {
     std::ifstream in(path, std::ios::binary);
@@ -224,11 +315,13 @@ std::string readFile(const fs::path& path)
 SourceFile parse(std::string path, const std::string& text)
 {
     static const std::regex pattern("^\\s*#\\s*include\\s*[<\"]([^>\"]+)[>\"]");
-    SourceFile file{.path = std::move(path), .includes = {}};
+    SourceFile file{.path = std::move(path), .includes = {}, .systemCalls = {}};
     std::istringstream in(text);
-    for (std::string line; std::getline(in, line);)
+    for (std::string line; std::getline(in, line);) {
         if (std::smatch match; line.find('#') != std::string::npos && std::regex_search(line, match, pattern))
             file.includes.push_back(match[1]);
+        addSystemCalls(line.substr(0, line.find("//")), file.systemCalls);
+    }
     return file;
 }
 
@@ -249,6 +342,7 @@ std::vector<std::string> violations(const std::vector<SourceFile>& files)
     std::vector<std::string> found;
     for (const SourceFile& file : files) {
         checkForeign(file, found);
+        checkSystemCalls(file, found);
         checkModule(file, found);
         checkViews(file, found);
     }
