@@ -1,5 +1,3 @@
-#include "app/document/selection.h"
-#include "app/document/session.h"
 #include "app/look/appearance.h"
 #include "app/window/application.h"
 #include "app/window/end_signals.h"
@@ -88,17 +86,16 @@ int run(int& argc, char** argv)
     QApplication::setWindowIcon(QIcon(":/icons/stepscope.svg"));
 
     app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
-    app::MainWindow window(&session, &selection, &appearance);
+    app::Workbench bench;
+    app::MainWindow window(&bench, &appearance);
     if (qEnvironmentVariableIsSet("STEPSCOPE_FIRST_PAINT"))
         reportFirstPaint(window);
-    QObject::connect(&window, &app::MainWindow::completed, &session, [&session, arguments] {
-        session.restore();
+    QObject::connect(&window, &app::MainWindow::completed, &window, [&bench, arguments] {
+        bench.state.restore();
         if (!arguments.configuration.isEmpty())
-            session.loadConfiguration(arguments.configuration.toStdString());
+            bench.configuration.load(arguments.configuration.toStdString());
         if (!arguments.trace.isEmpty())
-            session.openTrace(arguments.trace.toStdString());
+            bench.document.openTrace(arguments.trace.toStdString());
     });
     const app::EndSignals endSignals;
     QObject::connect(&endSignals, &app::EndSignals::asked, &window, &app::MainWindow::closeUnasked);

@@ -2,7 +2,6 @@
 
 #include "advisor/change/finding_patches.h"
 #include "advisor/live_advice.h"
-#include "app/document/session.h"
 #include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "profiler/analysis/facts.h"

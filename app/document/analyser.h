@@ -4,13 +4,15 @@
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
 #include "app/document/recorded_files.h"
-#include "app/document/session.h"
+#include "app/document/trace_summary.h"
 #include "app/services/background.h"
+#include "profiler/analysis/facts.h"
 #include "profiler/model/trace.h"
 #include "trainer/config/training_config.h"
 
 #include <QElapsedTimer>
 #include <QObject>
+#include <QString>
 #include <QTimer>
 #include <chrono>
 #include <cstdint>
@@ -23,7 +25,23 @@
 
 namespace app {
 
-struct Analysed;
+/// Source of the steps of a trace. By default its step marks; for a complete trace without marks, repeated work.
+struct StepSource {
+    bool repetition = false; ///< infer steps from repeated work, even if there are marks
+    std::string range = {};  ///< use ranges of this name, see analysis::stepMarks(); empty: none
+    bool marksOnly = false;  ///< the user removed inferred steps
+    friend bool operator==(const StepSource&, const StepSource&) = default;
+};
+
+/// A trace with its analysis, computed off the GUI thread. Immutable.
+struct Analysed {
+    std::shared_ptr<const profiler::Trace> trace;
+    profiler::analysis::Facts facts;
+    TraceSummary summary;
+    StepSource source;       ///< of its steps
+    QString whyNoRepetition; ///< why no steps could be inferred from repetition; otherwise empty
+    QString whyNoRange;      ///< why no ranges of the given name could be used as steps; otherwise empty
+};
 
 /// The advisor's findings for the trace on screen and their basis. Immutable.
 struct Advised {

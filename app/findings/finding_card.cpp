@@ -1,8 +1,9 @@
 #include "app/findings/finding_card.h"
 
-#include "app/document/analyser.h"
+#include "advisor/change/program_patch.h"
+#include "app/configuration/configuration_model.h"
 #include "app/document/finding_text.h"
-#include "app/document/selection.h"
+#include "app/document/trace_document.h"
 #include "app/findings/measurement_box.h"
 #include "app/findings/patch_box.h"
 #include "app/findings/source_snippet.h"
@@ -10,7 +11,12 @@
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/services/editor.h"
+#include "app/services/experiment_service.h"
+#include "app/services/job_guard.h"
+#include "app/services/journal_store.h"
+#include "app/services/notices.h"
 #include "app/services/origin.h"
+#include "app/services/training_service.h"
 
 #include <QApplication>
 #include <QEvent>
@@ -72,8 +78,8 @@ QString sourceText(const std::vector<advisor::SourcePlace>& source)
 
 } // namespace
 
-FindingCard::FindingCard(const ViewContext& context, advisor::RuleAdvice advice, QWidget* parent)
-    : QFrame(parent), m_context(context), m_advice(std::move(advice))
+FindingCard::FindingCard(const FindingServices& services, advisor::RuleAdvice advice, QWidget* parent)
+    : QFrame(parent), m_uses(services), m_advice(std::move(advice))
 {
     setObjectName("card:" + ruleId());
     build();
@@ -94,7 +100,7 @@ void FindingCard::build()
     m_snippet = new SourceSnippet(this);
     connect(m_snippet, &SourceSnippet::activated, this, [this] {
         const advisor::SourcePlace& place = m_advice.advice.source.front();
-        m_context.selection->showSource(QString::fromStdString(place.file), place.line);
+        m_uses.document->selection()->showSource(QString::fromStdString(place.file), place.line);
     });
     m_saving = makeTextLabel("saving", this);
     m_note = makeTextLabel("note", this);
@@ -154,22 +160,21 @@ QWidget* FindingCard::makeButtons()
     layout->addStretch(1);
     connect(m_diff, &QPushButton::clicked, this, &FindingCard::togglePatch);
     connect(m_show, &QPushButton::clicked, this, &FindingCard::showNextEvidence);
-    connect(m_apply, &QPushButton::clicked, this, [this] { m_context.session->startExperiment(m_advice); });
+    connect(m_apply, &QPushButton::clicked, this, [this] { m_uses.experiments->start(m_advice); });
     connect(m_stopAndApply, &QPushButton::clicked, this, [this] { emit stopRunAndMeasure(m_advice); });
     return bar;
 }
 
 void FindingCard::connectMeasurement()
 {
-    Session* session = m_context.session;
-    connect(m_measurement, &MeasurementBox::stopClicked, session, &Session::cancelExperiment);
-    connect(m_measurement, &MeasurementBox::keepClicked, this, [this] { m_context.session->keepChange(m_advice); });
+    connect(m_measurement, &MeasurementBox::stopClicked, m_uses.experiments, &ExperimentService::cancel);
+    connect(m_measurement, &MeasurementBox::keepClicked, this, [this] { m_uses.journal->keep(m_advice); });
     connect(m_measurement, &MeasurementBox::undoClicked, this, [this] {
         const KeptChange* kept = keptChange();
-        m_context.session->undoChange(kept ? kept->ruleId : ruleId());
+        m_uses.journal->undo(kept ? kept->ruleId : ruleId());
     });
-    connect(m_measurement, &MeasurementBox::runAgainClicked, session, &Session::start);
-    connect(session, &Session::experimentProgressed, this,
+    connect(m_measurement, &MeasurementBox::runAgainClicked, m_uses.training, &TrainingService::start);
+    connect(m_uses.experiments, &ExperimentService::progressed, this,
             [this](const QString& id, const advisor::ExperimentProgress&) {
                 if (id == ruleId())
                     refreshMeasurement();
@@ -208,7 +213,7 @@ void FindingCard::refresh()
     setBold(m_saving, predicted);
     refreshMeasurement();
     refreshApply();
-    m_measurement->setBusy(m_context.session->whyBusy());
+    m_measurement->setBusy(m_uses.jobs->whyBusy());
 }
 
 void FindingCard::changeEvent(QEvent* event)
@@ -220,10 +225,10 @@ void FindingCard::changeEvent(QEvent* event)
 
 void FindingCard::refreshMeasurement()
 {
-    const ExperimentController& experiments = m_context.session->experiments();
+    const ExperimentService& experiments = *m_uses.experiments;
     const KeptChange* kept = keptChange();
-    const advisor::ExperimentResult* result = experiments.result(ruleId());
-    const ExperimentController::Measured* measured = experiments.measured(ruleId());
+    const advisor::ExperimentResult* result = m_uses.journal->result(ruleId());
+    const JournalStore::Measured* measured = m_uses.journal->measured(ruleId());
     m_measurement->setProgram(isOfProgram());
     if (experiments.rule() == ruleId()) {
         if (experiments.isStopping())
@@ -247,18 +252,17 @@ void FindingCard::refreshMeasurement()
 /// The change of the last measurement on this card, if it was kept and is still in the configuration.
 const KeptChange* FindingCard::keptChange() const
 {
-    const Journal& journal = m_context.session->journal();
-    const advisor::ExperimentResult* result = m_context.session->experiments().result(ruleId());
+    const Journal& journal = m_uses.journal->shown();
+    const advisor::ExperimentResult* result = m_uses.journal->result(ruleId());
     return result && !result->plan.changes.empty() ? journal.keptOf(ruleId(), result->plan.changes.front())
                                                    : journal.newestOf(ruleId());
 }
 
 void FindingCard::refreshApply()
 {
-    const Session& session = *m_context.session;
     const advisor::Advice& a = m_advice.advice;
-    const bool training = session.runState() != RunState::Idle;
-    const bool isSet = !isOfProgram() && a.toggle && session.configuration().text(a.toggle->key) == a.toggle->to;
+    const bool training = m_uses.training->state() != RunState::Idle;
+    const bool isSet = !isOfProgram() && a.toggle && m_uses.configuration->get().text(a.toggle->key) == a.toggle->to;
     QString note;
     if (!a.toggle && !isPatchable())
         note = QString::fromStdString(a.whyNoToggle.text);
@@ -268,16 +272,16 @@ void FindingCard::refreshApply()
         note = tr("%1 is already in the configuration. Run the training again to see its "
                   "effect.")
                    .arg(toggleText(*a.toggle));
-    else if (const QString busy = session.whyBusy(); !busy.isEmpty())
+    else if (const QString busy = m_uses.jobs->whyBusy(); !busy.isEmpty())
         note = tr("%1. %2 Running both would skew the results.").arg(toggleText(*a.toggle), busy);
     else
         note = tr("%1. %2").arg(toggleText(*a.toggle), expectedText()) +
                (isOfProgram() ? ' ' + tr("Your files are not changed.") : QString()) + otherResultNote();
     const bool measuring = m_measurement->isVisibleTo(this);
     m_apply->setVisible(a.toggle.has_value());
-    m_apply->setEnabled(a.toggle && !isSet && !session.isBusy());
+    m_apply->setEnabled(a.toggle && !isSet && !m_uses.jobs->isBusy());
     m_apply->setToolTip(note);
-    m_stopAndApply->setVisible(a.toggle && !isSet && training && session.runState() != RunState::Stopping &&
+    m_stopAndApply->setVisible(a.toggle && !isSet && training && m_uses.training->state() != RunState::Stopping &&
                                !measuring);
     m_note->setText(note);
     m_note->setVisible(!note.isEmpty() && !measuring);
@@ -287,24 +291,23 @@ void FindingCard::refreshApply()
 /// trace was recorded with the same ones.
 QString FindingCard::otherResultNote() const
 {
-    const Session& session = *m_context.session;
-    if (!session.isMachineOnScreen(thisMachine()))
+    if (!m_uses.document->isMachine(thisMachine()))
         return ' ' +
                tr("The measurement runs on this machine, but the trace was recorded on another one. The result is "
                   "listed under Measured elsewhere.");
     if (isOfProgram())
         return {};
-    const config::TrainingConfig* onScreen = session.trainingOnScreen();
-    if (!onScreen || session.journal().isResultOf(*onScreen, session.configuration(), {}))
+    const config::TrainingConfig* onScreen = m_uses.journal->training();
+    if (!onScreen || m_uses.journal->shown().isResultOf(*onScreen, m_uses.configuration->get(), {}))
         return {};
     return ' ' + tr("The measurement uses the current settings (%1), which differ from this trace's. The result is "
                     "listed under Measured elsewhere.")
-                     .arg(originOf(session.configuration()).name);
+                     .arg(originOf(m_uses.configuration->get()).name);
 }
 
 QString FindingCard::expectedText() const
 {
-    const auto expected = m_context.session->expectedDuration(m_advice);
+    const auto expected = m_uses.experiments->expectedDuration(m_advice);
     return expected ? tr("Measuring takes %1.").arg(aboutText(*expected))
                     : tr("Measuring takes a minute or more. The trace is too short for a better estimate.");
 }
@@ -321,10 +324,10 @@ void FindingCard::showNextEvidence()
     const advisor::Evidence& place = restarts ? evidence.front() : *(shown + 1);
     m_shown = place.range;
     if (place.slice)
-        m_context.selection->selectSlice(*place.slice);
+        m_uses.document->selection()->selectSlice(*place.slice);
     else
-        m_context.selection->selectRange(place.range);
-    m_context.selection->show(withSurroundings(place.range), place.track);
+        m_uses.document->selection()->selectRange(place.range);
+    m_uses.document->selection()->show(withSurroundings(place.range), place.track);
 }
 
 void FindingCard::makeTip()
@@ -334,7 +337,7 @@ void FindingCard::makeTip()
     QStringList caveats;
     for (const profiler::Message& caveat : m_advice.advice.caveats)
         caveats << QString::fromStdString(caveat.text);
-    const auto advised = m_context.session->advice();
+    const auto advised = m_uses.document->advice();
     m_tip = new TipBox(ruleId(), caveats, m_advice.advice.toggle, advised ? advised->program : advisor::ProgramValues(),
                        this);
     if (isPatchable())
@@ -346,15 +349,14 @@ void FindingCard::makeTip()
 /// The measured subject is a recorded program, not a configuration.
 bool FindingCard::isOfProgram() const
 {
-    return !m_context.session->programOnScreen().id.isEmpty();
+    return !m_uses.document->program().id.isEmpty();
 }
 
 /// The change can be shown as a diff of a recorded program whose recording has ended.
 bool FindingCard::isPatchable() const
 {
-    const Session& session = *m_context.session;
-    return m_advice.advice.proposed && !session.isRunOpen() && !session.trace()->captureStats().live &&
-           advisor::change::describesProgram(*session.trace());
+    return m_advice.advice.proposed && !m_uses.training->isOpen() && !m_uses.document->trace()->captureStats().live &&
+           advisor::change::describesProgram(*m_uses.document->trace());
 }
 
 void FindingCard::makePatch()
@@ -363,11 +365,10 @@ void FindingCard::makePatch()
     delete std::exchange(m_patch, nullptr);
     if (!isPatchable())
         return;
-    Session* session = m_context.session;
     const advisor::Toggle& proposed = *m_advice.advice.proposed;
-    m_patch = new PatchBox(session->trace(), {{proposed.key, proposed.to}}, this);
-    connect(m_patch, &PatchBox::filesChanged, session, &Session::programFilesChanged);
-    connect(session, &Session::programFilesChanged, m_patch, &PatchBox::reload);
+    m_patch = new PatchBox(m_uses.document->trace(), {{proposed.key, proposed.to}}, this);
+    connect(m_patch, &PatchBox::filesChanged, m_uses.document, &TraceDocument::programFilesChanged);
+    connect(m_uses.document, &TraceDocument::programFilesChanged, m_patch, &PatchBox::reload);
     m_patch->setVisible(unfolded);
     auto* column = static_cast<QVBoxLayout*>(layout());
     column->insertWidget(column->indexOf(m_buttons) + 1, m_patch);
@@ -388,7 +389,7 @@ void FindingCard::togglePatch()
 void FindingCard::showSnippet()
 {
     const auto& source = m_advice.advice.source;
-    const auto advised = m_context.session->advice();
+    const auto advised = m_uses.document->advice();
     if (source.empty() || !advised)
         return m_snippet->showLines(nullptr, 0, 0);
     m_snippet->showLines(findFile(advised->files, QString::fromStdString(source.front().file)), source.front().line,
@@ -402,7 +403,7 @@ void FindingCard::openSource(const QString& index)
         return;
     const advisor::SourcePlace& place = m_advice.advice.source[at];
     if (const QString problem = openInEditor(QString::fromStdString(place.file), place.line); !problem.isEmpty())
-        emit m_context.session->noticed(problem, {}, true);
+        emit m_uses.notices->noticed(problem, {}, true);
 }
 
 void FindingCard::toggleTip()

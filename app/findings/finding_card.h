@@ -1,7 +1,7 @@
 #pragma once
 
-#include "app/document/session.h"
-#include "app/views/view.h"
+#include "advisor/rule.h"
+#include "profiler/model/clock.h"
 
 #include <QFrame>
 
@@ -12,16 +12,35 @@ class QVBoxLayout;
 
 namespace app {
 
+class ConfigurationModel;
+class ExperimentService;
+class JobGuard;
+class JournalStore;
 class MeasurementBox;
+class Notices;
 class PatchBox;
 class SourceSnippet;
 class TipBox;
+class TraceDocument;
+class TrainingService;
+struct KeptChange;
+
+/// What a card uses: the trace of its finding, and the services that measure and keep its change.
+struct FindingServices {
+    Notices* notices;
+    TraceDocument* document;
+    const ConfigurationModel* configuration;
+    const JobGuard* jobs;
+    JournalStore* journal;
+    ExperimentService* experiments;
+    TrainingService* training;
+};
 
 /// One finding: the problem, the estimated saving, its evidence, the change and its measurement.
 class FindingCard : public QFrame {
     Q_OBJECT
 public:
-    FindingCard(const ViewContext& context, advisor::RuleAdvice advice, QWidget* parent);
+    FindingCard(const FindingServices& services, advisor::RuleAdvice advice, QWidget* parent);
 
     [[nodiscard]] const advisor::RuleAdvice& advice() const { return m_advice; }
     /// A newer verdict of the same rule.
@@ -58,7 +77,7 @@ private:
     [[nodiscard]] QString otherResultNote() const;
     [[nodiscard]] QString ruleId() const { return QString::fromStdString(m_advice.id); }
 
-    ViewContext m_context;
+    FindingServices m_uses;
     advisor::RuleAdvice m_advice;
     int m_rank = 0;
     profiler::TimeRange m_shown; ///< index of the evidence shown last

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/services/record_controller.h"
+#include "app/services/recording_service.h"
 #include "profiler/model/trace.h"
 
 #include <QObject>

@@ -1,9 +1,12 @@
 #include "app/record/record_dialog.h"
 
 #include "advisor/runner/shell_words.h"
+#include "app/document/trace_document.h"
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
 #include "app/record/record_settings.h"
+#include "app/services/job_guard.h"
+#include "app/services/trust_store.h"
 
 #include <QCheckBox>
 #include <QComboBox>
@@ -31,28 +34,20 @@ namespace {
 
 constexpr int kCheckAfterMs = 400; ///< a typing pause, so that an unfinished word is not reported as an error
 
-/// The name of the script, or of the program if there is no script.
-QString titleOf(const std::vector<std::string>& command)
-{
-    const auto script = std::find_if(command.begin(), command.end(), [](const std::string& word) {
-        return word.ends_with(".py") || word.ends_with(".sh");
-    });
-    return QFileInfo(QString::fromStdString(script == command.end() ? command.front() : *script)).fileName();
-}
-
 } // namespace
 
-RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent), m_session(session)
+RecordDialog::RecordDialog(RecordingService* recording, TrustStore* trust, const JobGuard* jobs,
+                           TraceDocument* document, QWidget* parent)
+    : QDialog(parent), m_recording(recording), m_trust(trust), m_jobs(jobs), m_document(document)
 {
     setObjectName("recordDialog");
     setWindowTitle(tr("Record program"));
     makeForm();
     connect(m_start, &QPushButton::clicked, this, &RecordDialog::start);
     connect(m_stop, &QPushButton::clicked, this, &RecordDialog::stop);
-    connect(&m_controller, &RecordController::output, this, &RecordDialog::take);
-    connect(&m_controller, &RecordController::ended, this, &RecordDialog::finish);
-    connect(&m_controller, &RecordController::started, this, [this] {
-        m_session->followRecording(m_controller.trace(), m_controller.processId(), m_title);
+    connect(m_recording, &RecordingService::output, this, &RecordDialog::take);
+    connect(m_recording, &RecordingService::ended, this, &RecordDialog::finish);
+    connect(m_recording, &RecordingService::started, this, [this] {
         update();
         emit recordingChanged();
     });
@@ -61,8 +56,8 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     connect(&m_checkSoon, &QTimer::timeout, this, [this] { static_cast<void>(checkedRequest(false)); });
     m_tick.setInterval(500);
     connect(&m_tick, &QTimer::timeout, this, &RecordDialog::update);
-    connect(session, &Session::busyChanged, this, &RecordDialog::update);
-    connect(session, &Session::traceOpened, this, &RecordDialog::takeOptionsOfTrace);
+    connect(jobs, &JobGuard::changed, this, &RecordDialog::update);
+    connect(document, &TraceDocument::traceOpened, this, &RecordDialog::takeOptionsOfTrace);
     connect(&m_help, &HelpRunner::ended, this, [this](const std::vector<CommandOption>& options) {
         if (!options.empty())
             rememberOptions(m_helpOf, options);
@@ -73,16 +68,10 @@ RecordDialog::RecordDialog(Session* session, QWidget* parent) : QDialog(parent),
     update();
 }
 
-RecordDialog::~RecordDialog()
-{
-    m_session->disconnect(this);
-    m_session->setRecording(false);
-}
-
 void RecordDialog::stop()
 {
     m_stopping = true;
-    m_controller.stop();
+    m_recording->stop();
     update();
 }
 
@@ -98,7 +87,7 @@ void RecordDialog::showEvent(QShowEvent* event)
     if (event->spontaneous())
         return;
     update();
-    if (!m_controller.isRunning())
+    if (!m_recording->isRunning())
         m_command->setFocus();
 }
 
@@ -191,17 +180,17 @@ void RecordDialog::start()
         focusFirstProblem();
         return;
     }
-    m_session->passProgram(checked->command, checked->folder.toStdString(),
-                           [dialog = QPointer(this), line, request = *checked] {
-                               if (dialog)
-                                   dialog->record(line, request);
-                           });
+    m_trust->passProgram(checked->command, checked->folder.toStdString(),
+                         [dialog = QPointer(this), line, request = *checked] {
+                             if (dialog)
+                                 dialog->record(line, request);
+                         });
 }
 
 /// Called after the user allowed the program.
 void RecordDialog::record(const QString& line, const RecordRequest& request)
 {
-    if (m_controller.isRunning() || m_session->isBusy())
+    if (m_jobs->isBusy())
         return;
     rememberCommand(line);
     rememberEnvironment(advisor::runner::commandLine(request.command), request.folder.toStdString(),
@@ -210,15 +199,13 @@ void RecordDialog::record(const QString& line, const RecordRequest& request)
                         m_after->value(), m_seconds->value(), m_python->isChecked(), m_operators->isChecked(),
                         m_windows->isChecked(), m_every->value(), m_window->value()});
     fillHistory(line);
-    m_title = titleOf(request.command);
     m_output->clear();
     m_text = {};
     m_stopping = false;
-    if (const auto started = m_controller.start(request); !started) {
+    if (const auto started = m_recording->start(request); !started) {
         say(QString::fromStdString(started.error().what.text), QString::fromStdString(started.error().hint), true);
         return;
     }
-    m_session->setRecording(m_controller.isRunning());
     m_since.start();
     m_tick.start();
     update();
@@ -261,14 +248,14 @@ void RecordDialog::askForOptions()
     const auto request = checkedRequest(true);
     if (!request || m_help.isRunning())
         return;
-    m_session->passProgram(request->command, request->folder.toStdString(),
-                           [dialog = QPointer(this), request = *request] {
-                               if (!dialog)
-                                   return;
-                               dialog->m_helpOf = dialog->script();
-                               dialog->say(tr("Asking the program for its options…"), {}, false);
-                               dialog->m_help.run(request);
-                           });
+    m_trust->passProgram(request->command, request->folder.toStdString(),
+                         [dialog = QPointer(this), request = *request] {
+                             if (!dialog)
+                                 return;
+                             dialog->m_helpOf = dialog->script();
+                             dialog->say(tr("Asking the program for its options…"), {}, false);
+                             dialog->m_help.run(request);
+                         });
 }
 
 /// Appends the option to the command and selects its value.
@@ -285,12 +272,12 @@ void RecordDialog::insertOption(const CommandOption& option)
 /// A recording contains the options that its program declared.
 void RecordDialog::takeOptionsOfTrace()
 {
-    const auto& metadata = m_session->trace()->metadata();
+    const auto& metadata = m_document->trace()->metadata();
     const auto command = metadata.find("record.command"), folder = metadata.find("record.directory");
     if (command == metadata.end() || folder == metadata.end())
         return;
     const auto words = advisor::runner::shellWords(command->second);
-    const auto options = optionsOfTrace(*m_session->trace());
+    const auto options = optionsOfTrace(*m_document->trace());
     if (!words || options.empty())
         return;
     const std::filesystem::path program = codeOf(*words, folder->second).path;
@@ -314,14 +301,13 @@ void RecordDialog::take(const QString& output)
 void RecordDialog::finish(const RecordEnd& end)
 {
     m_tick.stop();
-    m_session->setRecording(false);
     say(end.message, end.detail, end.failed);
     update();
     m_start->setFocus();
     emit recordingChanged();
     if (end.trace.empty() || m_leaving)
         return;
-    m_session->openTrace(end.trace);
+    m_document->openTrace(end.trace);
     if (!end.failed)
         hide();
 }
@@ -354,8 +340,8 @@ void RecordDialog::changeEvent(QEvent* event)
 
 void RecordDialog::update()
 {
-    const bool running = m_controller.isRunning();
-    const QString busy = running ? QString() : m_session->whyBusy();
+    const bool running = m_recording->isRunning();
+    const QString busy = running ? QString() : m_jobs->whyBusy();
     m_form->setEnabled(!running);
     m_start->setEnabled(!running && busy.isEmpty());
     m_start->setVisible(!running);

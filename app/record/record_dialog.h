@@ -1,10 +1,9 @@
 #pragma once
 
 #include "advisor/runner/launch_check.h"
-#include "app/document/session.h"
 #include "app/record/command_options.h"
 #include "app/record/output_text.h"
-#include "app/services/record_controller.h"
+#include "app/services/recording_service.h"
 
 #include <QDialog>
 #include <QElapsedTimer>
@@ -25,15 +24,19 @@ class QToolButton;
 
 namespace app {
 
+class JobGuard;
+class TraceDocument;
+class TrustStore;
+
 /// Records a program: asks for its command line, shows its output while it runs, and opens the trace when it exits. Not
 /// modal; closing the dialog does not stop the recording.
 class RecordDialog : public QDialog {
     Q_OBJECT
 public:
-    RecordDialog(Session* session, QWidget* parent);
-    ~RecordDialog() override;
+    RecordDialog(RecordingService* recording, TrustStore* trust, const JobGuard* jobs, TraceDocument* document,
+                 QWidget* parent);
 
-    [[nodiscard]] bool isRecording() const { return m_controller.isRunning(); }
+    [[nodiscard]] bool isRecording() const { return m_recording->isRunning(); }
     /// Called when the window closes: asks the command to end, more forcefully each time. The trace is kept but not
     /// opened.
     void stopForGood();
@@ -74,8 +77,10 @@ private:
     void focusFirstProblem();
     [[nodiscard]] std::vector<std::string> environment() const;
 
-    Session* m_session;
-    RecordController m_controller;
+    RecordingService* m_recording;
+    TrustStore* m_trust;
+    const JobGuard* m_jobs;
+    TraceDocument* m_document;
     HelpRunner m_help;
     std::filesystem::path m_helpOf; ///< the script whose options are listed
     QElapsedTimer m_since;
@@ -94,7 +99,6 @@ private:
     QLabel *m_levelText = nullptr, *m_state = nullptr, *m_detail = nullptr;
     QPlainTextEdit* m_output = nullptr;
     OutputText m_text;
-    QString m_title; ///< of the recorded program
     QPushButton *m_start = nullptr, *m_stop = nullptr;
 };
 

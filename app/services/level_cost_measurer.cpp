@@ -1,7 +1,13 @@
 #include "app/services/level_cost_measurer.h"
 
 #include "advisor/experiment/trainer_process.h"
+#include "app/configuration/configuration_model.h"
+#include "app/document/trace_document.h"
+#include "app/services/job_guard.h"
+#include "app/services/level_costs.h"
+#include "app/services/notices.h"
 #include "app/services/other_load.h"
+#include "app/services/trust_store.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/formats/container/tailing_reader.h"
 
@@ -24,7 +30,7 @@ constexpr int kEvery = 10, kWindow = 5;
 constexpr std::chrono::seconds kLongest{60};
 constexpr std::chrono::seconds kUntilFirstStep{300}; ///< time to scan the data and build the model before training
 constexpr std::chrono::seconds kUntilEnd{10};        ///< time limit after a stop request, the same as for a run
-                                                     ///< (Session::stop)
+                                                     ///< (TrainingService::stop)
 constexpr std::chrono::milliseconds kPoll{50};
 
 /// The measuring run: the same training with different recording settings and length.
@@ -84,8 +90,8 @@ Result<void> follow(advisor::TrainerProcess& trainer, const std::stop_token& sto
     }
 }
 
-Result<RecordingCost> measure(const config::TrainingConfig& configuration, const std::stop_token& stop,
-                              const std::function<void(double)>& report)
+Result<RecordingCost> measureCost(const config::TrainingConfig& configuration, const std::stop_token& stop,
+                                  const std::function<void(double)>& report)
 {
     const auto program = advisor::findTrainer();
     if (!program)
@@ -114,7 +120,20 @@ Result<RecordingCost> measure(const config::TrainingConfig& configuration, const
 
 } // namespace
 
-LevelCostMeasurer::LevelCostMeasurer(QObject* parent) : QObject(parent), m_thread(this) {}
+LevelCostMeasurer::LevelCostMeasurer(Notices* notices, ConfigurationModel* configuration, TrustStore* trust,
+                                     JobGuard* jobs, const TraceDocument* document)
+    : m_notices(notices), m_configuration(configuration), m_trust(trust), m_jobs(jobs)
+{
+    connect(document, &TraceDocument::analysedChanged, this, [this, document] {
+        const auto& run = document->configuration();
+        if (!document->isOwnRun() || !document->analysed() || !run)
+            return;
+        if (const auto cost = profiler::analysis::recordingCost(document->analysed()->facts.steps)) {
+            keepLevelCost(*run, *cost);
+            emit changed();
+        }
+    });
+}
 
 LevelCostMeasurer::~LevelCostMeasurer()
 {
@@ -127,11 +146,24 @@ const std::vector<std::string>& LevelCostMeasurer::levels()
     return s_levels;
 }
 
+void LevelCostMeasurer::measure()
+{
+    // A training at the same time would share the CPU with it.
+    if (!m_jobs->mayStart() || !m_configuration->commitEdits())
+        return;
+    m_trust->passTraining([this] {
+        if (m_jobs->mayStart())
+            start(m_configuration->get());
+    });
+}
+
 void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int steps)
 {
     if (m_measuring)
         return;
     m_measuring = true;
+    m_jobs->begin(Job::RecordingCost, [this] { cancel(); });
+    emit progressed({}, 0);
     m_thread.start(
         [this, configuration, steps](const std::stop_token& stop, const Background::Post& post) {
             QString message;
@@ -144,8 +176,12 @@ void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int s
                 };
                 report(0);
                 const OtherLoad load;
-                if (const auto cost = measure(run, stop, report))
-                    post([this, run, found = *cost, others = load.share()] { emit measured(run, found, others); });
+                if (const auto cost = measureCost(run, stop, report))
+                    post([this, run, found = *cost, others = load.share()] {
+                        keepLevelCost(run, found, others);
+                        emit changed();
+                        emit measured(run, found, others);
+                    });
                 else if (cost.error().code != Error::Code::Cancelled)
                     message = QString::fromStdString(cost.error().message());
             }
@@ -157,6 +193,10 @@ void LevelCostMeasurer::start(const config::TrainingConfig& configuration, int s
 void LevelCostMeasurer::end(const QString& message)
 {
     m_measuring = false;
+    emit progressed({}, 1);
+    m_jobs->end(Job::RecordingCost);
+    if (!message.isEmpty())
+        emit m_notices->noticed(tr("The recording overhead was not measured."), message, true);
     emit ended(message);
 }
 

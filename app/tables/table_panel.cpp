@@ -1,7 +1,8 @@
 #include "app/tables/table_panel.h"
 
-#include "app/document/session.h"
+#include "app/document/trace_document.h"
 #include "app/look/number_format.h"
+#include "app/services/notices.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_view.h"
@@ -264,22 +265,22 @@ void TablePanel::showSlice(profiler::SliceId id)
     m_following = false;
 }
 
-TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* selection, QWidget* parent)
+TablePanel* makeTablePanel(TableSubject subject, const TraceDocument* document, Notices* notices, QWidget* parent)
 {
-    auto* panel = new TablePanel(std::move(subject), selection, parent);
+    auto* panel = new TablePanel(std::move(subject), document->selection(), parent);
     const auto showSteps = [=] {
-        const auto analysed = session->analysed();
+        const auto analysed = document->analysed();
         panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
     };
-    QObject::connect(session, &Session::traceReplaced, panel, [=] { panel->replaceTrace(session->trace()); });
-    QObject::connect(session, &Session::traceChanged, panel, [=] { panel->updateTrace(session->trace()); });
-    QObject::connect(session, &Session::analysedChanged, panel, showSteps);
-    QObject::connect(panel, &TablePanel::noticed, session,
-                     [session](const QString& what, const QString& detail, bool isError) {
-                         emit session->noticeOutdated();
-                         emit session->noticed(what, detail, isError);
+    QObject::connect(document, &TraceDocument::traceReplaced, panel, [=] { panel->replaceTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::traceChanged, panel, [=] { panel->updateTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::analysedChanged, panel, showSteps);
+    QObject::connect(panel, &TablePanel::noticed, notices,
+                     [notices](const QString& what, const QString& detail, bool isError) {
+                         emit notices->outdated();
+                         emit notices->noticed(what, detail, isError);
                      });
-    panel->replaceTrace(session->trace());
+    panel->replaceTrace(document->trace());
     showSteps();
     return panel;
 }

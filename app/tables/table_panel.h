@@ -19,8 +19,10 @@ class QStackedLayout;
 
 namespace app {
 
+class Notices;
 class TableBar;
 class TableView;
+class TraceDocument;
 
 /// A table of one subject for the trace on screen, linked to the shared selection: a row selects its slice and shows it
 /// on the timeline, and a slice selected in another view selects its row. It is updated only while visible, not behind
@@ -108,8 +110,7 @@ private:
     Background m_query{this}, m_walk{this}, m_saving{this};
 };
 
-/// Connects a panel to the session that provides its trace.
-class Session;
-TablePanel* makeTablePanel(TableSubject subject, Session* session, Selection* selection, QWidget* parent);
+/// Connects a panel to the document that provides its trace.
+TablePanel* makeTablePanel(TableSubject subject, const TraceDocument* document, Notices* notices, QWidget* parent);
 
 } // namespace app

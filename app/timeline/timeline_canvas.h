@@ -13,7 +13,7 @@ class QMenu;
 namespace app {
 
 /// The timeline: tracks of a trace over time, with the controls described in ui.md. Work on the GUI thread is bounded
-/// by pixels, not by the number of slices. Independent of the session: a view connects them.
+/// by pixels, not by the number of slices. Independent of documents: a view connects them.
 class TimelineCanvas : public QAbstractScrollArea {
     Q_OBJECT
 public:

@@ -7,14 +7,7 @@ class QWidget;
 
 namespace app {
 
-class Session;
-class Selection;
-
-/// The services available to a view; never another view.
-struct ViewContext {
-    Session* session = nullptr;
-    Selection* selection = nullptr;
-};
+struct Workbench;
 
 enum class ViewArea {
     Left,
@@ -24,12 +17,13 @@ enum class ViewArea {
     Start, ///< shown instead of the central views while there is no trace
 };
 
-/// A dock or page. Each folder app/views/<stem>/ contains <stem>.cpp, which defines `View <stem>()`.
+/// A dock or page. Each folder app/views/<stem>/ contains <stem>.cpp, which defines `View <stem>()`. Its create()
+/// passes the widget the documents and services that it uses; a widget knows neither the workbench nor another view.
 struct View {
     QString title;
     ViewArea area = ViewArea::Center;
     int order = 0; ///< within its area
-    QWidget* (*create)(const ViewContext& context, QWidget* parent) = nullptr;
+    QWidget* (*create)(Workbench& bench, QWidget* parent) = nullptr;
 };
 
 } // namespace app

@@ -47,8 +47,7 @@ QStringList droppedFiles(const QMimeData& data)
 
 } // namespace
 
-MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appearance)
-    : m_context{session, selection}, m_appearance(appearance)
+MainWindow::MainWindow(Workbench* bench, Appearance* appearance) : m_bench(bench), m_appearance(appearance)
 {
     setObjectName("mainWindow");
     setWindowTitle("Stepscope");
@@ -58,17 +57,12 @@ MainWindow::MainWindow(Session* session, Selection* selection, Appearance* appea
     makeMenus();
     makeToolBar();
     makeCentre();
-    m_status = new StatusLine(session, this);
+    m_status = new StatusLine(&bench->training, &bench->jobs, &bench->document, &bench->levelCosts, this);
     setStatusBar(m_status);
-    connectSession();
+    connectWorkbench();
     restoreLayout();
     updateActions();
     updateForTrace();
-}
-
-MainWindow::~MainWindow()
-{
-    delete m_record; // it reports its end to the session, which then calls back into this window
 }
 
 void MainWindow::makeCentre()
@@ -84,7 +78,7 @@ void MainWindow::makeCentre()
     m_centre->setChildrenCollapsible(false);
     for (const auto& [stem, view] : views::all())
         if (view.area == ViewArea::Start)
-            m_start = view.create(m_context, m_stack);
+            m_start = view.create(*m_bench, m_stack);
     m_stack->addWidget(m_start);
     m_stack->addWidget(m_centre);
     // Until the visible page is known, no page requests space; otherwise docks that are about to be hidden would widen
@@ -117,68 +111,61 @@ void MainWindow::complete()
     m_complete = true;
     updateForTrace();
     m_appearance->followDesktop();
-    m_context.session->reloadRuns();
-    m_context.session->refreshDescription();
+    m_bench->runs.reload();
+    m_bench->configuration.refreshDescription();
     emit completed();
 }
 
-void MainWindow::connectSession()
+void MainWindow::connectWorkbench()
 {
-    Session* session = m_context.session;
-    connect(session, &Session::noticed, m_notice, &NoticeStrip::show);
-    connect(session, &Session::noticeOutdated, m_notice, &NoticeStrip::dismiss);
+    connect(&m_bench->notices, &Notices::noticed, m_notice, &NoticeStrip::show);
+    connect(&m_bench->notices, &Notices::outdated, m_notice, &NoticeStrip::dismiss);
     if (auto* application = qobject_cast<Application*>(qApp))
         connect(application, &Application::outOfMemory, this, [this] {
             m_notice->show(tr("Out of memory."),
                            tr("The last action may be incomplete. Close other programs, or open a smaller trace."),
                            true);
         });
-    connect(session, &Session::loading, m_loading, &LoadingBar::show);
-    connect(session, &Session::loading, this, [this](const QString&, double share) {
+    connect(&m_bench->document, &TraceDocument::loading, m_loading, &LoadingBar::show);
+    connect(&m_bench->document, &TraceDocument::loading, this, [this](const QString&, double share) {
         if (share == 0)
             m_notice->dismiss(); // the message was about the previous action
         if (share == 0 || share == 1)
             updateForTrace();
     });
-    connect(m_loading, &LoadingBar::cancelled, session, &Session::cancelLoading);
-    connect(session, &Session::traceReplaced, this, [this] {
-        m_context.selection->clear();
+    connect(m_loading, &LoadingBar::cancelled, &m_bench->document, &TraceDocument::cancelLoading);
+    connect(&m_bench->document, &TraceDocument::traceReplaced, this, [this] {
         QToolTip::hideText(); // the message is about the previous trace
         showStartPage(false);
         updateForTrace();
     });
-    connect(session, &Session::traceChanged, this, &MainWindow::keepSelection);
-    connect(m_context.selection, &Selection::changed, this, [this] {
-        const auto id = m_context.selection->slice();
-        const auto trace = m_context.session->trace();
-        m_selected = id && holds(*trace, *id) ? std::optional(trace->slice(*id)) : std::nullopt;
-        m_selectedName = m_selected ? trace->name(*m_selected) : std::string_view();
-    });
-    connect(session, &Session::traceChanged, this, &MainWindow::updateActions);
-    connect(session, &Session::traceOpened, this, &MainWindow::updateForTrace);
-    connect(session, &Session::runStateChanged, this, [this](RunState state) {
+    connect(&m_bench->document, &TraceDocument::traceChanged, this, &MainWindow::updateActions);
+    connect(&m_bench->document, &TraceDocument::traceOpened, this, &MainWindow::updateForTrace);
+    connect(&m_bench->training, &TrainingService::stateChanged, this, [this](RunState state) {
         if (state == RunState::Starting)
             m_notice->dismiss();
+        updateActions();
         updateForTrace();
     });
     // Deferred, so that other receivers of this signal can save their state first.
-    connect(session, &Session::runFinished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
-    connect(session, &Session::codeAsked, this, [this](const CodeFile& file) {
+    connect(&m_bench->training, &TrainingService::finished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
+    connect(&m_bench->trust, &TrustStore::codeAsked, this, [this](const CodeFile& file) {
         // A form that stays usable may ask the same question again while it is on screen.
         for (auto* open : findChildren<TrustQuestion*>())
             if (open->file().path == file.path && open->file().sha256 == file.sha256 &&
                 open->file().command == file.command)
                 return open->raise();
         auto* question = new TrustQuestion(file, this);
-        connect(question, &TrustQuestion::answered, m_context.session,
-                [this, file](CodeGate::Answer answer) { m_context.session->answerCode(file, answer); });
+        TrustStore* trust = &m_bench->trust;
+        connect(question, &TrustQuestion::answered, trust,
+                [trust, file](TrustStore::Answer answer) { trust->answerCode(file, answer); });
         question->open();
     });
-    connect(session, &Session::copyAsked, this, &MainWindow::askForCopy);
-    connect(session, &Session::busyChanged, this, &MainWindow::updateActions);
-    for (const auto signal : {&Session::busyChanged, &Session::runsChanged})
-        connect(session, signal, this, &MainWindow::updateForTrace);
-    connect(session, &Session::tuningEnded, this, &MainWindow::tellTuned);
+    connect(&m_bench->trust, &TrustStore::copyAsked, this, &MainWindow::askForCopy);
+    connect(&m_bench->jobs, &JobGuard::changed, this, &MainWindow::updateActions);
+    connect(&m_bench->jobs, &JobGuard::changed, this, &MainWindow::updateForTrace);
+    connect(&m_bench->runs, &RunStore::changed, this, &MainWindow::updateForTrace);
+    connect(&m_bench->tuning, &TuningService::ended, this, &MainWindow::tellTuned);
 }
 
 /// Measured programs must not change the user's files.
@@ -201,8 +188,8 @@ void MainWindow::askForCopy(const QString& folder, const QString& why)
     }
     QPushButton* copy = box->addButton(tr("Run in a copy"), QMessageBox::AcceptRole);
     box->setDefaultButton(box->addButton(QMessageBox::Cancel));
-    connect(box, &QDialog::finished, m_context.session,
-            [session = m_context.session, box, copy] { session->answerCopy(box->clickedButton() == copy); });
+    TrustStore* trust = &m_bench->trust;
+    connect(box, &QDialog::finished, trust, [trust, box, copy] { trust->answerCopy(box->clickedButton() == copy); });
     box->open();
 }
 
@@ -213,7 +200,7 @@ void MainWindow::tellTuned()
     const auto* dock = findChild<QDockWidget*>("dock:tune");
     if (!dock || (dock->isVisible() && !dock->visibleRegion().isEmpty()))
         return;
-    const TuneController& tuning = m_context.session->tuning();
+    const TuningService& tuning = m_bench->tuning;
     if (const auto* result = tuning.outcome())
         m_notice->show(tr("Tuning is done. %1").arg(QString::fromStdString(advisor::tuneSummary(*result))),
                        tr("Tuned: %1.").arg(tuning.origin().name) + '\n' + QString::fromStdString(result->why.text) +
@@ -224,67 +211,35 @@ void MainWindow::tellTuned()
                        tuning.trouble(), true);
 }
 
-void MainWindow::keepSelection()
-{
-    // Slice ids differ between the snapshots of a file that is being read.
-    const auto trace = m_context.session->trace();
-    if (!m_selected || trace->captureStats().live)
-        return;
-    const auto same = [&](const profiler::Slice& slice) {
-        return slice.begin == m_selected->begin && slice.kind == m_selected->kind &&
-               slice.duration == m_selected->duration && trace->name(slice) == m_selectedName;
-    };
-    // Of nested slices with the same times, choose the one with the nearest depth.
-    const auto deeper = [&](const profiler::Slice& slice) { return std::abs(slice.depth - m_selected->depth); };
-    if (holds(*trace, m_selected->id))
-        if (const profiler::Slice slice = trace->slice(m_selected->id); same(slice) && deeper(slice) == 0)
-            return;
-    const profiler::TrackId track = m_selected->id.track;
-    std::optional<profiler::Slice> found;
-    if (track.value < trace->tracks().size())
-        trace->forEach(track, {m_selected->begin, m_selected->begin + std::chrono::nanoseconds(1)},
-                       [&](const profiler::Slice& slice) {
-                           if (same(slice) && (!found || deeper(slice) < deeper(*found)))
-                               found = slice;
-                           return true;
-                       });
-    if (found)
-        m_context.selection->selectSlice(found->id);
-    else
-        m_context.selection->clear();
-}
-
 void MainWindow::updateForTrace()
 {
-    const Session& session = *m_context.session;
-    const QString title = session.traceTitle();
+    const QString title = m_bench->document.title();
     setWindowTitle(title.isEmpty() ? QString("Stepscope") : title + " – Stepscope");
-    m_runLabel->setText(!title.isEmpty()         ? title
-                        : session.isLoading()    ? tr("opening a trace…")
-                        : session.isBusy()       ? session.whyBusy()
-                        : session.runs().empty() ? tr("no run yet")
-                                                 : tr("no trace open"));
-    m_runLabel->setToolTip(QString::fromStdString(session.tracePath().string()));
+    m_runLabel->setText(!title.isEmpty()                ? title
+                        : m_bench->document.isLoading() ? tr("opening a trace…")
+                        : m_bench->jobs.isBusy()        ? m_bench->jobs.whyBusy()
+                        : m_bench->runs.all().empty()   ? tr("no run yet")
+                                                        : tr("no trace open"));
+    m_runLabel->setToolTip(QString::fromStdString(m_bench->document.path().string()));
 }
 
 bool MainWindow::mayClose()
 {
-    const Session& session = *m_context.session;
-    const bool training = session.runState() != RunState::Idle;
-    const bool recording = session.isRecording();
+    const bool training = m_bench->training.state() != RunState::Idle;
+    const bool recording = m_bench->jobs.isRunning(Job::Recording);
     const auto tables = findChildren<TablePanel*>();
     const bool saving = std::any_of(tables.begin(), tables.end(), [](const auto* table) { return table->isSaving(); });
-    const bool exporting = session.isExporting();
-    if (m_closing || m_unasked || (!session.isBusy() && !exporting && !saving))
+    const bool exporting = m_bench->document.isExporting();
+    if (m_closing || m_unasked || (!m_bench->jobs.isBusy() && !exporting && !saving))
         return true;
     QMessageBox question(QMessageBox::Question, tr("Close Stepscope?"),
                          tr("%1 Stop it and close?")
-                             .arg(session.isBusy() ? session.whyBusy()
-                                  : exporting      ? tr("A trace is being exported.")
-                                                   : tr("A table is being saved.")),
+                             .arg(m_bench->jobs.isBusy() ? m_bench->jobs.whyBusy()
+                                  : exporting            ? tr("A trace is being exported.")
+                                                         : tr("A table is being saved.")),
                          QMessageBox::NoButton, this);
     QStringList lost;
-    if (session.isBusy())
+    if (m_bench->jobs.isBusy())
         lost << (training || recording ? tr("Events recorded so far are kept.") : tr("Measurements so far are lost."));
     if (exporting)
         lost << tr("The file that is being exported will not be written.");
@@ -295,8 +250,8 @@ bool MainWindow::mayClose()
     question.setDefaultButton(question.addButton(QMessageBox::Cancel));
     // The activity may end while the question is open. Then there is nothing to stop, and the window stays open to show
     // the result.
-    connect(&session, &Session::busyChanged, &question, [&] {
-        if (!session.isBusy() && !exporting && !saving)
+    connect(&m_bench->jobs, &JobGuard::changed, &question, [&] {
+        if (!m_bench->jobs.isBusy() && !exporting && !saving)
             question.reject();
     });
     question.exec();
@@ -330,10 +285,10 @@ void MainWindow::closeEvent(QCloseEvent* event)
     if (m_complete)
         saveLayout();
     const bool recording = m_record && m_record->isRecording();
-    if (m_context.session->isRunOpen() || recording) {
+    if (m_bench->training.isOpen() || recording) {
         // The trainer or the command finishes its trace first; then the window closes.
         m_closing = true;
-        m_context.session->stop();
+        m_bench->training.stop();
         if (recording) {
             m_record->stopForGood();
             m_notice->show(tr("Stopping the recording. The window closes when the trace is saved."), {}, false);
@@ -341,8 +296,8 @@ void MainWindow::closeEvent(QCloseEvent* event)
         event->ignore();
         return;
     }
-    m_context.session->cancelExperiment();
-    m_context.session->stopTuning();
+    m_bench->experiments.cancel();
+    m_bench->tuning.stop();
     event->accept();
 }
 
@@ -365,7 +320,7 @@ void MainWindow::dropEvent(QDropEvent* event)
 
 void MainWindow::openFile(const QString& file)
 {
-    m_context.session->openFile(file.toStdString());
+    m_bench->document.openFile(file.toStdString());
 }
 
 } // namespace app

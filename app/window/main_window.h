@@ -1,12 +1,10 @@
 #pragma once
 
-#include "app/document/selection.h"
-#include "app/document/session.h"
 #include "app/look/appearance.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QMainWindow>
-#include <string>
 #include <vector>
 
 class QLabel;
@@ -22,14 +20,13 @@ class NoticeStrip;
 class RecordDialog;
 class StatusLine;
 
-/// The main window: a workbench of views around one session. It first paints its toolbar and start page and creates
+/// The main window: the views of one workbench. It first paints its toolbar and start page and creates
 /// the docks afterwards.
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    /// All three must outlive the window.
-    MainWindow(Session* session, Selection* selection, Appearance* appearance);
-    ~MainWindow() override;
+    /// Both must outlive the window.
+    MainWindow(Workbench* bench, Appearance* appearance);
 
     /// True when the docks and the central views exist.
     [[nodiscard]] bool isComplete() const { return m_complete; }
@@ -53,9 +50,8 @@ private:
     // main_window.cpp
     void makeCentre();
     void complete();
-    void connectSession();
+    void connectWorkbench();
     void showStartPage(bool start);
-    void keepSelection();
     void updateForTrace();
     bool mayClose();
     void goOnClosing();
@@ -97,7 +93,7 @@ private:
             *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport;
     };
 
-    ViewContext m_context;
+    Workbench* m_bench;
     Appearance* m_appearance;
     Actions m_actions{};
     bool m_painted = false, m_complete = false, m_closing = false;
@@ -115,8 +111,6 @@ private:
     std::vector<std::pair<View, Dock*>> m_docks;
     std::vector<QDockWidget*> m_hiddenForStart;
     QByteArray m_defaultLayout;
-    std::optional<profiler::Slice> m_selected; ///< the selected slice at the time of selection
-    std::string m_selectedName;                ///< its name, because name ids differ between traces
 };
 
 } // namespace app

@@ -31,7 +31,6 @@ namespace app {
 
 void MainWindow::makeActions()
 {
-    Session* session = m_context.session;
     const auto make = [this](const QString& name, const QString& iconStem, const QString& text, const QKeySequence& key,
                              auto slot) {
         auto* action = new QAction(iconStem.isEmpty() ? QIcon() : icon(iconStem), text, this);
@@ -43,11 +42,11 @@ void MainWindow::makeActions()
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
-    m_actions.start = make("start", "start", tr("&Start"), Qt::Key_F5, [session] { session->start(); });
-    m_actions.pause = make("pause", "pause", tr("&Pause"), Qt::Key_F6, [session] {
-        session->runState() == RunState::Paused ? session->resume() : session->pause();
+    m_actions.start = make("start", "start", tr("&Start"), Qt::Key_F5, [this] { m_bench->training.start(); });
+    m_actions.pause = make("pause", "pause", tr("&Pause"), Qt::Key_F6, [this] {
+        m_bench->training.state() == RunState::Paused ? m_bench->training.resume() : m_bench->training.pause();
     });
-    m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [session] { session->stopWhatRuns(); });
+    m_actions.stop = make("stop", "stop", tr("S&top"), Qt::SHIFT | Qt::Key_F5, [this] { m_bench->jobs.stop(); });
     m_actions.openTrace =
         make("openTrace", "open", tr("&Open trace…"), QKeySequence::Open, [this] { openTraceDialog(); });
     m_actions.record =
@@ -72,11 +71,11 @@ void MainWindow::makeActions()
                 search->selectAll();
             }
     });
-    m_actions.undo = session->undoStack()->createUndoAction(this, tr("&Undo"));
+    m_actions.undo = m_bench->configuration.undoStack()->createUndoAction(this, tr("&Undo"));
     m_actions.undo->setObjectName("undo");
     m_actions.undo->setShortcuts(QKeySequence::Undo);
     m_actions.undo->setIcon(icon("undo"));
-    m_actions.redo = session->undoStack()->createRedoAction(this, tr("&Redo"));
+    m_actions.redo = m_bench->configuration.undoStack()->createRedoAction(this, tr("&Redo"));
     m_actions.redo->setObjectName("redo");
     m_actions.redo->setShortcuts(QKeySequence::Redo);
     m_actions.redo->setIcon(icon("redo"));
@@ -175,7 +174,7 @@ void MainWindow::makeGoToMenu()
     QMenu* menu = m_viewMenu->addMenu(tr("&Go to"));
     const auto add = [&](const QString& title, QWidget* widget, QDockWidget* dock) {
         QAction* action = menu->addAction(title, this, [this, widget, dock] {
-            if (m_stack->currentIndex() == 0 && !m_context.session->traceTitle().isEmpty())
+            if (m_stack->currentIndex() == 0 && !m_bench->document.title().isEmpty())
                 showStartPage(false);
             if (dock)
                 DockController::reveal(dock);
@@ -205,30 +204,30 @@ void MainWindow::addViewActions(QWidget* view, const QString& title)
 
 void MainWindow::updateActions()
 {
-    const RunState state = m_context.session->runState();
-    const QString busy = m_context.session->whyBusy();
+    const RunState state = m_bench->training.state();
+    const QString busy = m_bench->jobs.whyBusy();
     m_actions.start->setEnabled(busy.isEmpty());
     m_actions.start->setToolTip(busy.isEmpty() ? tr("Start the training (F5)")
                                                : tr("%1 Running both would skew the results.").arg(busy));
     m_actions.pause->setEnabled(state == RunState::Running || state == RunState::Paused);
     m_actions.pause->setText(state == RunState::Paused ? tr("&Resume") : tr("&Pause"));
     m_actions.pause->setIcon(icon(state == RunState::Paused ? "start" : "pause"));
-    m_actions.stop->setEnabled(m_context.session->canStop());
+    m_actions.stop->setEnabled(m_bench->jobs.canStop());
     m_actions.openTrace->setEnabled(state == RunState::Idle);
-    m_actions.exportTrace->setEnabled(state == RunState::Idle && holdsAnything(*m_context.session->trace()));
+    m_actions.exportTrace->setEnabled(state == RunState::Idle && holdsAnything(*m_bench->document.trace()));
 }
 
 void MainWindow::openTraceDialog()
 {
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
-        m_context.session->openTrace(file.toStdString());
+        m_bench->document.openTrace(file.toStdString());
 }
 
 void MainWindow::recordProgram()
 {
     if (!m_record) {
-        m_record = new RecordDialog(m_context.session, this);
+        m_record = new RecordDialog(&m_bench->recording, &m_bench->trust, &m_bench->jobs, &m_bench->document, this);
         // Deferred: the dialog first detaches from the recording.
         connect(m_record, &RecordDialog::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
     }
@@ -244,13 +243,13 @@ void MainWindow::exportTraceDialog()
     for (const TraceFileKind& kind : writableTraceKinds())
         kinds << FileKind{kind.filter, kind.extension};
     if (const QString file = askWhereToSave(this, tr("Export trace"), {}, kinds); !file.isEmpty())
-        m_context.session->exportTrace(file.toStdString());
+        m_bench->document.exportTrace(file.toStdString());
 }
 
 void MainWindow::saveReportDialog()
 {
     if (const QString file = askForReportFile(this, tr("Save report"), "report.html"); !file.isEmpty())
-        m_context.session->saveReport(file.toStdString());
+        m_bench->reports.saveReport(file.toStdString());
 }
 
 void MainWindow::showTune()
@@ -284,7 +283,7 @@ void MainWindow::openConfigurationDialog()
     const QString file =
         QFileDialog::getOpenFileName(this, tr("Open a configuration"), {}, tr("Configurations (*.json)"));
     if (!file.isEmpty())
-        m_context.session->loadConfiguration(file.toStdString());
+        m_bench->configuration.load(file.toStdString());
 }
 
 void MainWindow::saveConfigurationDialog()
@@ -293,17 +292,17 @@ void MainWindow::saveConfigurationDialog()
         askWhereToSave(this, tr("Save the configuration"), "training.json", {{tr("Configurations (*.json)"), ".json"}});
     if (file.isEmpty())
         return;
-    if (const auto saved = m_context.session->configuration().save(file.toStdString()); !saved)
+    if (const auto saved = m_bench->configuration.get().save(file.toStdString()); !saved)
         m_notice->show(tr("Could not save the configuration."), QString::fromStdString(saved.error().message()), true);
 }
 
 void MainWindow::showAbout()
 {
-    const auto& description = m_context.session->description();
+    const auto& description = m_bench->configuration.description();
     QString text = tr("<h3>Stepscope %1</h3><p>Shows where the time of a training step goes, says what to change, "
                       "and measures whether the change pays.</p>")
                        .arg(QApplication::applicationVersion());
-    if (m_context.session->descriptionKnown())
+    if (m_bench->configuration.descriptionKnown())
         text += tr("<p>Trainer: LibTorch %1, %2. %3</p>")
                     .arg(QString::fromStdString(description.torchVersion).toHtmlEscaped())
                     .arg(formatCounted(description.cores, tr("core"), tr("cores")))

@@ -48,7 +48,7 @@ void MainWindow::makeViews()
         if (view.area == ViewArea::Start)
             continue;
         const bool central = view.area == ViewArea::Center;
-        QWidget* widget = view.create(m_context, central ? static_cast<QWidget*>(m_centre) : this);
+        QWidget* widget = view.create(*m_bench, central ? static_cast<QWidget*>(m_centre) : this);
         if (widget->objectName().isEmpty())
             widget->setObjectName(asQString(stem));
         if (central)
@@ -67,7 +67,7 @@ void MainWindow::makeViews()
     const QSettings settings;
     restoreState(settings.value(kLayoutKey).toByteArray(), kLayoutVersion);
     m_centre->restoreState(settings.value(kCentreKey).toByteArray());
-    showStartPage(m_context.session->traceTitle().isEmpty());
+    showStartPage(m_bench->document.title().isEmpty());
 }
 
 void MainWindow::addDock(const View& view, QWidget* widget)

@@ -4,7 +4,7 @@
 
 namespace app {
 
-class Session;
+class TraceDocument;
 
 /// The recording overhead of the trace on screen, measured by the run itself; at its start, from an earlier measurement
 /// on this machine.
@@ -14,6 +14,6 @@ struct OverheadText {
     QString how;  ///< source of the figure, its uncertainty, and alternative levels
 };
 /// Iterates over all steps: do not call per frame.
-OverheadText overheadText(const Session& session);
+OverheadText overheadText(const TraceDocument& document);
 
 } // namespace app

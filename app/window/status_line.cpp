@@ -1,8 +1,12 @@
 #include "app/window/status_line.h"
 
 #include "app/document/finding_text.h"
+#include "app/document/trace_document.h"
 #include "app/look/elided_label.h"
 #include "app/look/number_format.h"
+#include "app/services/job_guard.h"
+#include "app/services/level_cost_measurer.h"
+#include "app/services/training_service.h"
 #include "app/window/overhead_text.h"
 
 #include <QLabel>
@@ -12,15 +16,11 @@ namespace app {
 
 namespace {
 
-QString stateText(const Session& session)
+QString stateText(RunState state, std::optional<Job> job)
 {
-    switch (session.runState()) {
+    switch (state) {
     case RunState::Idle:
-        return session.tuningRunning()         ? StatusLine::tr("tuning")
-               : session.measuringLevelCosts() ? StatusLine::tr("measuring the recording overhead")
-               : session.experimentRunning()   ? StatusLine::tr("measuring a change")
-               : session.isRecording()         ? StatusLine::tr("recording a program")
-                                               : StatusLine::tr("ready");
+        break;
     case RunState::Starting:
         return StatusLine::tr("starting");
     case RunState::Running:
@@ -30,23 +30,22 @@ QString stateText(const Session& session)
     case RunState::Stopping:
         return StatusLine::tr("stopping after this step");
     }
-    return {};
+    if (job == Job::Tuning)
+        return StatusLine::tr("tuning");
+    if (job == Job::RecordingCost)
+        return StatusLine::tr("measuring the recording overhead");
+    if (job == Job::Experiment)
+        return StatusLine::tr("measuring a change");
+    return job == Job::Recording ? StatusLine::tr("recording a program") : StatusLine::tr("ready");
 }
 
-/// The steps of the last run do not belong to the current activity.
-bool runsSomethingElse(const Session& session)
+void addTraceFigures(QStringList& parts, const TraceDocument& document)
 {
-    return session.runState() == RunState::Idle && (session.tuningRunning() || session.measuringLevelCosts() ||
-                                                    session.experimentRunning() || session.isRecording());
-}
-
-void addTraceFigures(QStringList& parts, const Session& session)
-{
-    const profiler::Trace& trace = *session.trace();
+    const profiler::Trace& trace = *document.trace();
     const profiler::CaptureStats& stats = trace.captureStats();
     if (trace.sliceCount() == 0)
         return;
-    if (session.isPartial())
+    if (document.isPartial())
         parts << StatusLine::tr("part of the file");
     parts << formatCounted(static_cast<std::int64_t>(trace.sliceCount()), StatusLine::tr("event"),
                            StatusLine::tr("events"));
@@ -58,32 +57,10 @@ void addTraceFigures(QStringList& parts, const Session& session)
 
 } // namespace
 
-QString statusText(const Session& session, const QString& preparing, const QString& overhead)
-{
-    QStringList parts{stateText(session)};
-    const auto& steps = session.stepHistory();
-    if (session.runState() == RunState::Starting && !preparing.isEmpty())
-        parts << preparing;
-    if (!steps.empty() && !runsSomethingElse(session)) {
-        const auto& last = steps.back();
-        const auto total = session.hello() ? session.hello()->totalSteps : 0;
-        parts << (total > 0 ? StatusLine::tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))
-                            : StatusLine::tr("step %1").arg(formatCount(last.step + 1)));
-        parts << formatRate(last.samplesPerSecond, StatusLine::tr("samples"));
-        if (const auto loss = session.lastLoss())
-            parts << StatusLine::tr("loss %1").arg(formatSignificant(*loss));
-        parts << formatCounted(static_cast<std::int64_t>(last.dropped), StatusLine::tr("event dropped"),
-                               StatusLine::tr("events dropped"));
-    } else {
-        addTraceFigures(parts, session);
-    }
-    if (!overhead.isEmpty())
-        parts << overhead;
-    return parts.join("  ·  ");
-}
-
-StatusLine::StatusLine(Session* session, QWidget* parent)
-    : QStatusBar(parent), m_session(session), m_words(new ElidedLabel(this)), m_bar(new QProgressBar(this))
+StatusLine::StatusLine(const TrainingService* training, const JobGuard* jobs, const TraceDocument* document,
+                       const LevelCostMeasurer* levelCosts, QWidget* parent)
+    : QStatusBar(parent), m_training(training), m_jobs(jobs), m_document(document), m_words(new ElidedLabel(this)),
+      m_bar(new QProgressBar(this))
 {
     m_words->setObjectName("status");
     m_words->setContentsMargins(6, 0, 6, 0);
@@ -95,13 +72,13 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
     m_redraw.setSingleShot(true);
     m_redraw.setInterval(100);
     connect(&m_redraw, &QTimer::timeout, this, &StatusLine::showState);
-    connect(session, &Session::progressed, this, &StatusLine::take);
-    connect(session, &Session::runStateChanged, this, &StatusLine::showOverhead);
-    connect(session, &Session::analysedChanged, this, &StatusLine::showOverhead);
-    connect(session, &Session::busyChanged, this, &StatusLine::showState);
-    connect(session, &Session::traceReplaced, this, &StatusLine::showOverhead);
-    connect(session, &Session::levelCostsChanged, this, &StatusLine::showOverhead);
-    connect(session, &Session::traceChanged, this, [this] {
+    connect(m_training, &TrainingService::progressed, this, &StatusLine::take);
+    connect(m_training, &TrainingService::stateChanged, this, &StatusLine::showOverhead);
+    connect(m_document, &TraceDocument::analysedChanged, this, &StatusLine::showOverhead);
+    connect(m_jobs, &JobGuard::changed, this, &StatusLine::showState);
+    connect(m_document, &TraceDocument::traceReplaced, this, &StatusLine::showOverhead);
+    connect(levelCosts, &LevelCostMeasurer::changed, this, &StatusLine::showOverhead);
+    connect(m_document, &TraceDocument::traceChanged, this, [this] {
         if (!m_redraw.isActive())
             m_redraw.start();
     });
@@ -111,6 +88,33 @@ StatusLine::StatusLine(Session* session, QWidget* parent)
 QString StatusLine::text() const
 {
     return m_words->text();
+}
+
+/// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · Recording at level full adds 3.1 %
+/// …".
+QString StatusLine::stateAndFigures() const
+{
+    const RunState state = m_training->state();
+    QStringList parts{stateText(state, m_jobs->running())};
+    const auto& steps = m_training->stepHistory();
+    if (state == RunState::Starting && !m_preparing.isEmpty())
+        parts << m_preparing;
+    // The steps of the last run do not belong to another activity.
+    if (!steps.empty() && (state != RunState::Idle || !m_jobs->isBusy())) {
+        const auto& last = steps.back();
+        const auto total = m_training->hello() ? m_training->hello()->totalSteps : 0;
+        parts << (total > 0 ? tr("step %1 of %2").arg(formatCount(last.step + 1), formatCount(total))
+                            : tr("step %1").arg(formatCount(last.step + 1)));
+        parts << formatRate(last.samplesPerSecond, tr("samples"));
+        if (const auto loss = m_training->lastLoss())
+            parts << tr("loss %1").arg(formatSignificant(*loss));
+        parts << formatCounted(static_cast<std::int64_t>(last.dropped), tr("event dropped"), tr("events dropped"));
+    } else {
+        addTraceFigures(parts, *m_document);
+    }
+    if (!m_overhead.isEmpty())
+        parts << m_overhead;
+    return parts.join("  ·  ");
 }
 
 void StatusLine::take(const config::protocol::Progress& progress)
@@ -126,7 +130,7 @@ void StatusLine::take(const config::protocol::Progress& progress)
 
 void StatusLine::showOverhead()
 {
-    const OverheadText overhead = overheadText(*m_session);
+    const OverheadText overhead = overheadText(*m_document);
     m_overhead = overhead.text;
     m_words->setToolTip(overhead.how);
     showState();
@@ -134,16 +138,17 @@ void StatusLine::showOverhead()
 
 void StatusLine::showState()
 {
-    const RunState state = m_session->runState();
+    const RunState state = m_training->state();
     if (state == RunState::Idle || state == RunState::Running)
         m_preparing.clear();
-    m_words->setText(statusText(*m_session, m_preparing, m_overhead));
+    m_words->setText(stateAndFigures());
     // Before the first step there is no progress to show.
     const bool training = (state == RunState::Running || state == RunState::Paused || state == RunState::Stopping) &&
-                          m_session->hello() && m_session->hello()->totalSteps > 0 && !m_session->stepHistory().empty();
+                          m_training->hello() && m_training->hello()->totalSteps > 0 &&
+                          !m_training->stepHistory().empty();
     if (training) {
-        m_bar->setMaximum(static_cast<int>(m_session->hello()->totalSteps));
-        m_bar->setValue(static_cast<int>(m_session->stepHistory().back().step + 1));
+        m_bar->setMaximum(static_cast<int>(m_training->hello()->totalSteps));
+        m_bar->setValue(static_cast<int>(m_training->stepHistory().back().step + 1));
     }
     m_bar->setVisible(training || (state == RunState::Starting && !m_preparing.isEmpty()));
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/document/session.h"
+#include "trainer/config/protocol.h"
 
 #include <QStatusBar>
 #include <QTimer>
@@ -10,29 +10,33 @@ class QProgressBar;
 
 namespace app {
 
+class JobGuard;
+class LevelCostMeasurer;
+class TraceDocument;
+class TrainingService;
+
 /// The status line of the window: activity, progress, throughput, loss, and lost events.
 class StatusLine : public QStatusBar {
     Q_OBJECT
 public:
-    StatusLine(Session* session, QWidget* parent);
+    StatusLine(const TrainingService* training, const JobGuard* jobs, const TraceDocument* document,
+               const LevelCostMeasurer* levelCosts, QWidget* parent);
 
     [[nodiscard]] QString text() const;
 
 private:
     void take(const config::protocol::Progress& progress);
     void showState();
+    [[nodiscard]] QString stateAndFigures() const;
     void showOverhead();
 
-    Session* m_session;
+    const TrainingService* m_training;
+    const JobGuard* m_jobs;
+    const TraceDocument* m_document;
     QLabel* m_words;
     QProgressBar* m_bar;
     QString m_preparing, m_overhead;
     QTimer m_redraw;
 };
-
-/// "training · step 340 of 1,000 · 812 samples/s · loss 0.41 · 0 events dropped · Recording at level full adds 3.1 %
-/// …".
-/// @param overhead  recording overhead; empty: unknown
-QString statusText(const Session& session, const QString& preparing, const QString& overhead = {});
 
 } // namespace app

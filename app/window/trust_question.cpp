@@ -150,25 +150,25 @@ QWidget* TrustQuestion::makeButtons()
     auto* bar = new QWidget(this);
     auto* layout = new QHBoxLayout(bar);
     layout->setContentsMargins(0, 4, 0, 0);
-    const auto add = [&](const char* name, const QString& text, const QString& what, CodeGate::Answer answer) {
+    const auto add = [&](const char* name, const QString& text, const QString& what, TrustStore::Answer answer) {
         auto* button = new QPushButton(text, bar);
         button->setObjectName(name);
         button->setToolTip(what);
         button->setAutoDefault(false);
         connect(button, &QPushButton::clicked, this, [this, answer] {
             m_answer = answer;
-            done(answer == CodeGate::Answer::No ? Rejected : Accepted);
+            done(answer == TrustStore::Answer::No ? Rejected : Accepted);
         });
         layout->addWidget(button);
         return button;
     };
-    add("runOnce", tr("Run it once"), tr("Ask again at the next start"), CodeGate::Answer::Once);
+    add("runOnce", tr("Run it once"), tr("Ask again at the next start"), TrustStore::Answer::Once);
     layout->addStretch(1);
-    auto* cancel = add("cancel", tr("Cancel"), tr("Do not start it"), CodeGate::Answer::No);
+    auto* cancel = add("cancel", tr("Cancel"), tr("Do not start it"), TrustStore::Answer::No);
     add("trust", tr("Trust and run"),
         m_file.isProgram() ? tr("Ask again only when the command or the file changes")
                            : tr("Ask again only when the file changes"),
-        CodeGate::Answer::Trust);
+        TrustStore::Answer::Trust);
     cancel->setDefault(true);
     cancel->setFocus();
     return bar;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/services/code_gate.h"
+#include "app/services/trust_store.h"
 
 #include <QDialog>
 
@@ -17,14 +17,14 @@ public:
 
 signals:
     /// Emitted once, before the dialog is deleted.
-    void answered(app::CodeGate::Answer answer);
+    void answered(app::TrustStore::Answer answer);
 
 private:
     class QWidget* makeFacts(const CodeFile& file);
     class QWidget* makeButtons();
 
     CodeFile m_file;
-    CodeGate::Answer m_answer = CodeGate::Answer::No;
+    TrustStore::Answer m_answer = TrustStore::Answer::No;
 };
 
 } // namespace app

@@ -1,6 +1,6 @@
 #include "app/document/analyser.h"
-#include "app/document/session.h"
 #include "app/views/advisor/advisor_panel.h"
+#include "app/window/workbench.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/app/app_support.h"
 

@@ -48,4 +48,10 @@ void SaveAs::look()
     QMetaObject::invokeMethod(dialog, "accept");
 }
 
+app::FindingServices cardServices(app::Workbench& bench)
+{
+    return {&bench.notices, &bench.document,    &bench.configuration, &bench.jobs,
+            &bench.journal, &bench.experiments, &bench.training};
+}
+
 } // namespace app_test

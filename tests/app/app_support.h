@@ -1,6 +1,7 @@
 #pragma once
 
-#include "app/document/session.h"
+#include "app/findings/finding_card.h"
+#include "app/window/workbench.h"
 
 #include <QString>
 #include <QTemporaryDir>
@@ -38,6 +39,9 @@ private:
     bool m_asked = false;
     QTimer m_look;
 };
+
+/// What a finding's card uses of a workbench.
+app::FindingServices cardServices(app::Workbench& bench);
 
 /// The widget of this class and object name under `parent`; fails the test if there is none.
 template <class T>

@@ -8,7 +8,7 @@ namespace app_test {
 
 /// A complete app window, already painted.
 struct App {
-    explicit App(QSize size = {1440, 900}) : window(&session, &selection, &appearance)
+    explicit App(QSize size = {1440, 900}) : window(&bench, &appearance)
     {
         window.resize(size);
         window.show();
@@ -16,8 +16,7 @@ struct App {
             qFatal("the window was not complete in time");
     }
     app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
+    app::Workbench bench;
     app::MainWindow window;
 };
 

@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 using app::RunState;
-using app::Session;
 using app_test::App;
 using app_test::shortTraining;
 using app_test::useScript;
@@ -124,21 +123,21 @@ void ClosingTest::anExportIsAskedAboutAndLeavesNoPart()
     const std::string trace = largeTrace(from).toStdString();
     {
         App app;
-        QSignalSpy opened(&app.session, &Session::traceOpened);
-        app.session.openTrace(trace);
+        QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+        app.bench.document.openTrace(trace);
         QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
-        app.session.exportTrace(to.filePath("copy.json.gz").toStdString());
-        QVERIFY(app.session.isExporting());
+        app.bench.document.exportTrace(to.filePath("copy.json.gz").toStdString());
+        QVERIFY(app.bench.document.isExporting());
         {
             const Answer cancel(QMessageBox::RejectRole);
             QVERIFY(!app.window.close());
             QVERIFY2(cancel.asked().contains("being exported will not be written"), qPrintable(cancel.asked()));
         }
         QVERIFY(app.window.isVisible());
-        QTRY_VERIFY_WITH_TIMEOUT(!app.session.isExporting(), kPatienceMs);
+        QTRY_VERIFY_WITH_TIMEOUT(!app.bench.document.isExporting(), kPatienceMs);
         QCOMPARE(filesIn(to), QStringList("copy.json.gz"));
 
-        app.session.exportTrace(to.filePath("other.json.gz").toStdString());
+        app.bench.document.exportTrace(to.filePath("other.json.gz").toStdString());
         const Answer stop(QMessageBox::AcceptRole);
         QVERIFY(app.window.close());
         QVERIFY(!stop.asked().isEmpty() && !app.window.isVisible());
@@ -152,18 +151,18 @@ void ClosingTest::aMeasurementNeedsConfirmationAndItsTrainersEnd()
         useScript(tune ? "stuck" : "train");
         {
             App app;
-            app.session.setConfiguration(shortTraining(100'000), "long");
+            app.bench.configuration.set(shortTraining(100'000), "long");
             if (tune)
-                app.session.startTuning(std::chrono::minutes(10));
+                app.bench.tuning.start(std::chrono::minutes(10));
             else
-                app.session.startExperiment(moreWorkers());
+                app.bench.experiments.start(moreWorkers());
             QTRY_VERIFY_WITH_TIMEOUT(!childProcesses().isEmpty(), kPatienceMs);
             {
                 const Answer cancel(QMessageBox::RejectRole);
                 QVERIFY(!app.window.close());
                 QVERIFY2(cancel.asked().contains("lost"), qPrintable(cancel.asked()));
             }
-            QVERIFY(app.session.isBusy() && app.window.isVisible());
+            QVERIFY(app.bench.jobs.isBusy() && app.window.isVisible());
             const Answer stop(QMessageBox::AcceptRole);
             QVERIFY(app.window.close());
             QVERIFY(!stop.asked().isEmpty() && !app.window.isVisible());
@@ -177,8 +176,8 @@ void ClosingTest::loadingIsStoppedWithoutAQuestion()
     const QTemporaryDir from;
     const std::string trace = largeTrace(from).toStdString();
     App app;
-    QSignalSpy told(&app.session, &Session::loading);
-    app.session.openTrace(trace);
+    QSignalSpy told(&app.bench.document, &app::TraceDocument::loading);
+    app.bench.document.openTrace(trace);
     QTRY_VERIFY_WITH_TIMEOUT(told.count() > 3, kPatienceMs);
     QVERIFY(app.window.close()); // the file exists as before, so there is no question
     QVERIFY(!app.window.isVisible());
@@ -190,13 +189,13 @@ void ClosingTest::aSignalClosesAsAUserDoes()
         App app;
         const app::EndSignals outside;
         connect(&outside, &app::EndSignals::asked, &app.window, &app::MainWindow::closeUnasked);
-        app.session.setConfiguration(shortTraining(100'000), "long");
-        app.session.start();
-        QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
+        app.bench.configuration.set(shortTraining(100'000), "long");
+        app.bench.training.start();
+        QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Running, kPatienceMs);
         ::kill(::getpid(), SIGTERM);
         QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);
-        QCOMPARE(app.session.runs().front().outcome.state, QString("stopped"));
-        QVERIFY(QFile::exists(QString::fromStdString(app.session.runs().front().trace().string())));
+        QCOMPARE(app.bench.runs.all().front().outcome.state, QString("stopped"));
+        QVERIFY(QFile::exists(QString::fromStdString(app.bench.runs.all().front().trace().string())));
     }
     QCOMPARE(childProcesses(), QStringList());
 }
@@ -206,9 +205,9 @@ void ClosingTest::anOpenQuestionDoesNotBlockASignal()
     App app;
     const app::EndSignals outside;
     connect(&outside, &app::EndSignals::asked, &app.window, &app::MainWindow::closeUnasked);
-    app.session.setConfiguration(shortTraining(100'000), "long");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
+    app.bench.configuration.set(shortTraining(100'000), "long");
+    app.bench.training.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Running, kPatienceMs);
     QTimer::singleShot(200, qApp, [] { ::kill(::getpid(), SIGINT); });
     app.window.close(); // asks, but there is no answer
     QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);

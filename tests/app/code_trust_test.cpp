@@ -11,9 +11,8 @@
 #include <QTest>
 
 using app::CodeFile;
-using app::CodeGate;
 using app::RunState;
-using app::Session;
+using app::TrustStore;
 using app_test::find;
 using app_test::shortTraining;
 using app_test::useScript;
@@ -44,18 +43,18 @@ config::TrainingConfig trainingOf(const QString& model, const char* workload = "
 }
 
 /// Starts, and waits for the question or the run.
-std::optional<CodeFile> start(Session& session)
+std::optional<CodeFile> start(app::Workbench& bench)
 {
-    QSignalSpy asked(&session, &Session::codeAsked);
-    session.start();
-    if (!QTest::qWaitFor([&] { return !asked.isEmpty() || session.runState() != RunState::Idle; }, 10000))
+    QSignalSpy asked(&bench.trust, &app::TrustStore::codeAsked);
+    bench.training.start();
+    if (!QTest::qWaitFor([&] { return !asked.isEmpty() || bench.training.state() != RunState::Idle; }, 10000))
         return std::nullopt;
     return asked.isEmpty() ? std::nullopt : std::optional(asked.front().front().value<CodeFile>());
 }
 
-void finish(Session& session)
+void finish(app::Workbench& bench)
 {
-    if (!QTest::qWaitFor([&] { return session.runState() == RunState::Idle; }, 20000))
+    if (!QTest::qWaitFor([&] { return bench.training.state() == RunState::Idle; }, 20000))
         qFatal("the training never ended");
 }
 
@@ -90,61 +89,61 @@ private:
 
 void CodeTrustTest::builtInCodeNeedsNoPermission()
 {
-    Session session;
-    session.setConfiguration(shortTraining(), "short");
-    QVERIFY(!start(session));
-    QCOMPARE(session.runState(), RunState::Starting);
-    finish(session);
+    app::Workbench bench;
+    bench.configuration.set(shortTraining(), "short");
+    QVERIFY(!start(bench));
+    QCOMPARE(bench.training.state(), RunState::Starting);
+    finish(bench);
 }
 
 void CodeTrustTest::aModelFileIsAskedAboutBeforeAnythingStarts()
 {
-    Session session;
-    session.setConfiguration(trainingOf(write(m_folder.filePath("a.pt"), "one")), "own");
-    const auto asked = start(session);
+    app::Workbench bench;
+    bench.configuration.set(trainingOf(write(m_folder.filePath("a.pt"), "one")), "own");
+    const auto asked = start(bench);
     QVERIFY(asked);
     QCOMPARE(QString::fromStdString(asked->path.string()), m_folder.filePath("a.pt"));
     QCOMPARE(asked->sha256, sha256("one"));
     QCOMPARE(asked->bytes, 3);
     QVERIFY(!asked->changedSince);
-    QCOMPARE(session.runState(), RunState::Idle);
-    QVERIFY(session.runs().empty());
-    session.answerCode(*asked, CodeGate::Answer::No);
+    QCOMPARE(bench.training.state(), RunState::Idle);
+    QVERIFY(bench.runs.all().empty());
+    bench.trust.answerCode(*asked, TrustStore::Answer::No);
     QTest::qWait(50);
-    QCOMPARE(session.runState(), RunState::Idle);
-    QVERIFY(session.runs().empty());
+    QCOMPARE(bench.training.state(), RunState::Idle);
+    QVERIFY(bench.runs.all().empty());
 }
 
 void CodeTrustTest::runOnceAllowsOneRun()
 {
-    Session session;
-    session.setConfiguration(trainingOf(write(m_folder.filePath("a.so"), "one"), "plugin"), "own");
+    app::Workbench bench;
+    bench.configuration.set(trainingOf(write(m_folder.filePath("a.so"), "one"), "plugin"), "own");
     for (int i = 0; i < 2; ++i) {
-        const auto asked = start(session);
+        const auto asked = start(bench);
         QVERIFY(asked);
         QCOMPARE(asked->workload, QString("plugin"));
-        session.answerCode(*asked, CodeGate::Answer::Once);
-        QCOMPARE(session.runState(), RunState::Starting);
-        finish(session);
+        bench.trust.answerCode(*asked, TrustStore::Answer::Once);
+        QCOMPARE(bench.training.state(), RunState::Starting);
+        finish(bench);
     }
-    QCOMPARE(session.runs().front().configuration.text("model.trusted_sha256"), sha256("one").toStdString());
+    QCOMPARE(bench.runs.all().front().configuration.text("model.trusted_sha256"), sha256("one").toStdString());
 }
 
 void CodeTrustTest::trustIsRememberedUntilTheFileChanges()
 {
     const QString path = write(m_folder.filePath("b.pt"), "one");
     {
-        Session session;
-        session.setConfiguration(trainingOf(path), "own");
-        const auto asked = start(session);
+        app::Workbench bench;
+        bench.configuration.set(trainingOf(path), "own");
+        const auto asked = start(bench);
         QVERIFY(asked);
-        session.answerCode(*asked, CodeGate::Answer::Trust);
-        finish(session);
+        bench.trust.answerCode(*asked, TrustStore::Answer::Trust);
+        finish(bench);
     }
-    Session later;
-    later.setConfiguration(trainingOf(path), "own");
+    app::Workbench later;
+    later.configuration.set(trainingOf(path), "own");
     QVERIFY(!start(later));
-    QCOMPARE(later.runState(), RunState::Starting);
+    QCOMPARE(later.training.state(), RunState::Starting);
     finish(later);
     write(path, "two");
     const auto asked = start(later);
@@ -155,44 +154,45 @@ void CodeTrustTest::trustIsRememberedUntilTheFileChanges()
 
 void CodeTrustTest::trustIsForOnePath()
 {
-    Session session;
-    session.setConfiguration(trainingOf(write(m_folder.filePath("c.pt"), "one")), "own");
-    const auto first = start(session);
+    app::Workbench bench;
+    bench.configuration.set(trainingOf(write(m_folder.filePath("c.pt"), "one")), "own");
+    const auto first = start(bench);
     QVERIFY(first);
-    session.answerCode(*first, CodeGate::Answer::Trust);
-    finish(session);
-    session.setConfiguration(trainingOf(write(m_folder.filePath("d.pt"), "one")), "another");
-    QVERIFY(start(session));
-    session.answerCode(*first, CodeGate::Answer::Trust); // answers a question that is no longer pending
-    QCOMPARE(session.runState(), RunState::Idle);
+    bench.trust.answerCode(*first, TrustStore::Answer::Trust);
+    finish(bench);
+    bench.configuration.set(trainingOf(write(m_folder.filePath("d.pt"), "one")), "another");
+    QVERIFY(start(bench));
+    bench.trust.answerCode(*first, TrustStore::Answer::Trust); // answers a question that is no longer pending
+    QCOMPARE(bench.training.state(), RunState::Idle);
 }
 
 void CodeTrustTest::claimsInAConfigurationDoNotCount()
 {
-    Session session;
+    app::Workbench bench;
     auto configuration = trainingOf(write(m_folder.filePath("e.pt"), "one"));
     QVERIFY(configuration.set("model.trusted_sha256", sha256("one").toStdString()));
-    session.setConfiguration(configuration, "from somewhere");
-    QVERIFY(start(session));
-    QCOMPARE(session.runState(), RunState::Idle);
+    bench.configuration.set(configuration, "from somewhere");
+    QVERIFY(start(bench));
+    QCOMPARE(bench.training.state(), RunState::Idle);
 }
 
 void CodeTrustTest::anExperimentAsksToo()
 {
-    Session session;
-    session.setConfiguration(trainingOf(write(m_folder.filePath("f.pt"), "one")), "own");
+    app::Workbench bench;
+    bench.configuration.set(trainingOf(write(m_folder.filePath("f.pt"), "one")), "own");
     advisor::RuleAdvice advice;
     advice.id = "loader.workers";
     advice.advice.toggle = {"loader.workers", "0", "2"};
-    QSignalSpy asked(&session, &Session::codeAsked), started(&session, &Session::experimentStarted);
-    session.startExperiment(advice);
+    QSignalSpy asked(&bench.trust, &app::TrustStore::codeAsked),
+        started(&bench.experiments, &app::ExperimentService::started);
+    bench.experiments.start(advice);
     QTRY_COMPARE(asked.count(), 1);
-    QVERIFY(!session.experimentRunning());
-    session.answerCode(asked.front().front().value<CodeFile>(), CodeGate::Answer::Once);
+    QVERIFY(!bench.experiments.isRunning());
+    bench.trust.answerCode(asked.front().front().value<CodeFile>(), TrustStore::Answer::Once);
     QCOMPARE(started.count(), 1);
-    QVERIFY(session.experimentRunning());
-    session.cancelExperiment();
-    QTRY_VERIFY_WITH_TIMEOUT(!session.experimentRunning(), 20000);
+    QVERIFY(bench.experiments.isRunning());
+    bench.experiments.cancel();
+    QTRY_VERIFY_WITH_TIMEOUT(!bench.experiments.isRunning(), 20000);
 }
 
 void CodeTrustTest::aCompiledModelIsAskedAboutToo()
@@ -202,35 +202,35 @@ void CodeTrustTest::aCompiledModelIsAskedAboutToo()
     // Claims in the configuration do not count.
     QVERIFY(configuration.set("eval.package", path.toStdString()));
     QVERIFY(configuration.set("eval.package_sha256", sha256("compiled").toStdString()));
-    Session session;
-    session.setConfiguration(configuration, "own");
-    const auto asked = start(session);
+    app::Workbench bench;
+    bench.configuration.set(configuration, "own");
+    const auto asked = start(bench);
     QVERIFY(asked);
     QCOMPARE(QString::fromStdString(asked->path.string()), path);
-    QCOMPARE(session.runState(), RunState::Idle);
-    session.answerCode(*asked, CodeGate::Answer::Once);
-    QCOMPARE(session.runState(), RunState::Starting);
-    finish(session);
-    QCOMPARE(session.runs().front().configuration.text("eval.package_sha256"), sha256("compiled").toStdString());
+    QCOMPARE(bench.training.state(), RunState::Idle);
+    bench.trust.answerCode(*asked, TrustStore::Answer::Once);
+    QCOMPARE(bench.training.state(), RunState::Starting);
+    finish(bench);
+    QCOMPARE(bench.runs.all().front().configuration.text("eval.package_sha256"), sha256("compiled").toStdString());
 }
 
 void CodeTrustTest::anUnreadableFileIsReported()
 {
-    Session session;
-    session.setConfiguration(trainingOf(m_folder.filePath("gone.pt")), "own");
-    QSignalSpy noticed(&session, &Session::noticed);
-    session.start();
+    app::Workbench bench;
+    bench.configuration.set(trainingOf(m_folder.filePath("gone.pt")), "own");
+    QSignalSpy noticed(&bench.notices, &app::Notices::noticed);
+    bench.training.start();
     QTRY_COMPARE(noticed.count(), 1);
     QVERIFY(noticed.front()[1].toString().contains("gone.pt"));
     QVERIFY(noticed.front()[2].toBool());
-    QCOMPARE(session.runState(), RunState::Idle);
+    QCOMPARE(bench.training.state(), RunState::Idle);
 }
 
 void CodeTrustTest::theDialogShowsWhatAndWhere()
 {
     app_test::App app;
-    app.session.setConfiguration(trainingOf(write(m_folder.filePath("shown.pt"), "one")), "own");
-    app.session.start();
+    app.bench.configuration.set(trainingOf(write(m_folder.filePath("shown.pt"), "one")), "own");
+    app.bench.training.start();
     QTRY_VERIFY(app.window.findChild<app::TrustQuestion*>());
     auto* question = app.window.findChild<app::TrustQuestion*>();
     QTRY_VERIFY(question->isVisible());
@@ -239,29 +239,29 @@ void CodeTrustTest::theDialogShowsWhatAndWhere()
     QVERIFY(find<QLabel>(question, "what")->text().contains("TorchScript"));
     QVERIFY(find<QPushButton>(question, "cancel")->isDefault());
     find<QPushButton>(question, "trust")->click();
-    QCOMPARE(app.session.runState(), RunState::Starting);
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
+    QCOMPARE(app.bench.training.state(), RunState::Starting);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, 20000);
     QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
-    QSignalSpy states(&app.session, &Session::runStateChanged);
-    app.session.start();
+    QSignalSpy states(&app.bench.training, &app::TrainingService::stateChanged);
+    app.bench.training.start();
     QTRY_VERIFY(!states.isEmpty()); // it may already be past Starting
     QVERIFY(!app.window.findChild<app::TrustQuestion*>());
-    finish(app.session);
+    finish(app.bench);
 }
 
 void CodeTrustTest::closingTheDialogStartsNothing()
 {
     app_test::App app;
-    app.session.setConfiguration(trainingOf(write(m_folder.filePath("closed.pt"), "one")), "own");
-    app.session.start();
+    app.bench.configuration.set(trainingOf(write(m_folder.filePath("closed.pt"), "one")), "own");
+    app.bench.training.start();
     QTRY_VERIFY(app.window.findChild<app::TrustQuestion*>());
     auto* question = app.window.findChild<app::TrustQuestion*>();
     QTRY_VERIFY(question->isVisible());
     QTest::keyClick(question, Qt::Key_Escape);
     QTRY_VERIFY(!app.window.findChild<app::TrustQuestion*>());
-    QCOMPARE(app.session.runState(), RunState::Idle);
-    QVERIFY(app.session.runs().empty() || app.session.runs().front().configuration.text("model.path") !=
-                                              m_folder.filePath("closed.pt").toStdString());
+    QCOMPARE(app.bench.training.state(), RunState::Idle);
+    QVERIFY(app.bench.runs.all().empty() || app.bench.runs.all().front().configuration.text("model.path") !=
+                                                m_folder.filePath("closed.pt").toStdString());
 }
 
 QTEST_MAIN(CodeTrustTest)

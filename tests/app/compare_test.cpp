@@ -13,7 +13,6 @@
 #include <QTest>
 #include <fmt/format.h>
 
-using app::Session;
 using app_test::find;
 
 namespace {
@@ -43,13 +42,13 @@ std::filesystem::path save(const QTemporaryDir& folder, const char* name, const 
 }
 
 struct Compared {
-    explicit Compared(const std::filesystem::path& shown) : panel(&session, nullptr)
+    explicit Compared(const std::filesystem::path& shown) : panel(&bench.document, &bench.runs, nullptr)
     {
         panel.resize(900, 300);
         panel.show();
-        QSignalSpy opened(&session, &Session::traceOpened);
-        session.openTrace(shown);
-        if (!QTest::qWaitFor([&] { return !opened.isEmpty() && session.analysed(); }, 10000))
+        QSignalSpy opened(&bench.document, &app::TraceDocument::traceOpened);
+        bench.document.openTrace(shown);
+        if (!QTest::qWaitFor([&] { return !opened.isEmpty() && bench.document.analysed(); }, 10000))
             qFatal("the trace was not opened");
     }
     void with(const std::filesystem::path& other)
@@ -67,7 +66,7 @@ struct Compared {
         return find<app::EvidenceTable>(&panel, "compareTable")->evidence();
     }
 
-    Session session;
+    app::Workbench bench;
     app::ComparePanel panel;
 };
 
@@ -145,7 +144,7 @@ void CompareTest::theStepsMatchTheRestOfTheApp()
     compared.with(save(folder, "slow.sspack", unmarked(2000)));
     QVERIFY2(!compared.verdict()->text().contains("faster") && !compared.verdict()->text().contains("as fast"),
              qPrintable(compared.verdict()->text()));
-    compared.session.setStepRange("lap");
+    compared.bench.document.setStepRange("lap");
     QTRY_VERIFY2_WITH_TIMEOUT(compared.verdict()->text().contains(" × as fast as"),
                               qPrintable(compared.verdict()->text() + ": " + compared.why()), 20000);
 }
@@ -180,8 +179,9 @@ void CompareTest::aLoadingTraceIsNotCompared()
     compared.with(other);
     // When a trace appears on screen, it is not known yet that it is complete.
     QString said;
-    connect(&compared.session, &Session::traceReplaced, &compared.panel, [&] { said = compared.empty()->text(); });
-    compared.session.openTrace(other);
+    connect(&compared.bench.document, &app::TraceDocument::traceReplaced, &compared.panel,
+            [&] { said = compared.empty()->text(); });
+    compared.bench.document.openTrace(other);
     QTRY_VERIFY(!said.isEmpty());
     QVERIFY2(said.contains("still loading"), qPrintable(said));
     QTRY_VERIFY(compared.verdict()->isVisible() && compared.verdict()->text().startsWith("No difference shown"));
@@ -189,16 +189,16 @@ void CompareTest::aLoadingTraceIsNotCompared()
 
 void CompareTest::keptRunsCanBeChosen()
 {
-    Session session;
+    app::Workbench bench;
     for (const char* workers : {"0", "2"}) {
         auto configuration = app_test::shortTraining(40);
         QVERIFY(configuration.set("loader.workers", workers));
-        session.setConfiguration(configuration, "training");
-        session.start();
-        QTRY_COMPARE_WITH_TIMEOUT(session.runState(), app::RunState::Idle, 20000);
+        bench.configuration.set(configuration, "training");
+        bench.training.start();
+        QTRY_COMPARE_WITH_TIMEOUT(bench.training.state(), app::RunState::Idle, 20000);
     }
-    QTRY_VERIFY(session.analysed() && session.analysed()->trace == session.trace());
-    app::ComparePanel panel(&session, nullptr);
+    QTRY_VERIFY(bench.document.analysed() && bench.document.analysed()->trace == bench.document.trace());
+    app::ComparePanel panel(&bench.document, &bench.runs, nullptr);
     panel.resize(900, 300);
     panel.show();
     auto* choice = find<QComboBox>(&panel, "compareWith");
@@ -213,13 +213,13 @@ void CompareTest::keptRunsCanBeChosen()
 void CompareTest::samplesCanBeCompared()
 {
     const auto samples = app::allSamples();
-    Session session;
-    app::ComparePanel panel(&session, nullptr);
+    app::Workbench bench;
+    app::ComparePanel panel(&bench.document, &bench.runs, nullptr);
     panel.resize(900, 300);
     panel.show();
     auto* choice = find<QComboBox>(&panel, "compareWith");
     QCOMPARE(choice->findText(samples[0].title), -1);
-    session.openTrace(*app::sampleFile(samples[1]));
+    bench.document.openTrace(*app::sampleFile(samples[1]));
     QTRY_VERIFY_WITH_TIMEOUT(choice->findText(samples[0].title) >= 0, 20'000);
     QCOMPARE(choice->findText(samples[1].title), -1);
     emit choice->activated(choice->findText(samples[0].title));
@@ -235,7 +235,7 @@ void CompareTest::theListOfRunsRequestsIt()
     QDockWidget dock;
     dock.setWidget(&compared.panel);
     // Its trace no longer exists.
-    compared.session.compareWith(run);
+    compared.bench.runs.compare(run);
     QVERIFY(dock.isVisible());
     QTRY_VERIFY2(compared.empty()->text().contains("trace.sstrace"), qPrintable(compared.empty()->text()));
     dock.setWidget(nullptr);

@@ -17,7 +17,6 @@
 
 using app::ConfigurationForm;
 using app::KnobRow;
-using app::Session;
 using app_test::find;
 
 namespace {
@@ -58,15 +57,16 @@ private:
     KnobRow* row(std::string_view key) const { return find<KnobRow>(m_form.get(), rowName(key)); }
     QLineEdit* field(std::string_view key) const { return row(key)->findChild<QLineEdit*>(); }
 
-    std::unique_ptr<Session> m_session;
+    std::unique_ptr<app::Workbench> m_bench;
     std::unique_ptr<ConfigurationForm> m_form;
 };
 
 void ConfigurationFormTest::init()
 {
     m_form.reset();
-    m_session = std::make_unique<Session>();
-    m_form = std::make_unique<ConfigurationForm>(m_session.get(), nullptr);
+    m_bench = std::make_unique<app::Workbench>();
+    m_form =
+        std::make_unique<ConfigurationForm>(&m_bench->configuration, &m_bench->levelCosts, &m_bench->jobs, nullptr);
     m_form->resize(360, 900);
     m_form->show();
     QVERIFY(QTest::qWaitForWindowExposed(m_form.get()));
@@ -90,7 +90,7 @@ void ConfigurationFormTest::typingAValueSetsTheKnob()
     edit->selectAll();
     QTest::keyClicks(edit, "64");
     QTest::keyClick(edit, Qt::Key_Return);
-    QCOMPARE(m_session->configuration().text("batch.size"), "64");
+    QCOMPARE(m_bench->configuration.get().text("batch.size"), "64");
     QVERIFY(find<QWidget>(row("batch.size"), "reset")->isVisible());
 }
 
@@ -103,13 +103,13 @@ void ConfigurationFormTest::aRefusedValueIsExplainedUnderItsField()
     const auto* error = find<QLabel>(row("loader.workers"), "error");
     QVERIFY(error->isVisible());
     QVERIFY2(error->text().contains("256"), qPrintable(error->text()));
-    QCOMPARE(m_session->configuration().text("loader.workers"), "0");
+    QCOMPARE(m_bench->configuration.get().text("loader.workers"), "0");
     QCOMPARE(edit->text(), "9999");
     edit->selectAll();
     QTest::keyClicks(edit, "2");
     QTest::keyClick(edit, Qt::Key_Return);
     QVERIFY(!error->isVisible());
-    QCOMPARE(m_session->configuration().text("loader.workers"), "2");
+    QCOMPARE(m_bench->configuration.get().text("loader.workers"), "2");
 }
 
 void ConfigurationFormTest::leavingARefusedFieldAloneKeepsTheMessage()
@@ -120,7 +120,7 @@ void ConfigurationFormTest::leavingARefusedFieldAloneKeepsTheMessage()
     QTest::keyClicks(edit, "fast");
     QTest::keyClick(edit, Qt::Key_Tab);
     QVERIFY(find<QLabel>(row("optimizer.learning_rate"), "error")->isVisible());
-    QCOMPARE(m_session->configuration().text("optimizer.learning_rate"), "0.05");
+    QCOMPARE(m_bench->configuration.get().text("optimizer.learning_rate"), "0.05");
 }
 
 void ConfigurationFormTest::aChoiceAndAFlagAreSetByMouseAndKeyboard()
@@ -128,26 +128,26 @@ void ConfigurationFormTest::aChoiceAndAFlagAreSetByMouseAndKeyboard()
     auto* box = row("memory_format")->findChild<QComboBox*>();
     box->setFocus();
     QTest::keyClick(box, Qt::Key_Down);
-    QCOMPARE(m_session->configuration().text("memory_format"), "channels_last");
+    QCOMPARE(m_bench->configuration.get().text("memory_format"), "channels_last");
     auto* check = row("debug.anomaly")->findChild<QCheckBox*>();
     QTest::mouseClick(check, Qt::LeftButton, {}, QPoint(8, check->height() / 2));
-    QCOMPARE(m_session->configuration().text("debug.anomaly"), "true");
+    QCOMPARE(m_bench->configuration.get().text("debug.anomaly"), "true");
 }
 
 void ConfigurationFormTest::resetRestoresTheDefault()
 {
-    QVERIFY(!m_session->setKnob("batch.size", "64"));
+    QVERIFY(!m_bench->configuration.setKnob("batch.size", "64"));
     auto* reset = find<QToolButton>(row("batch.size"), "reset");
     QVERIFY(reset->isVisible());
     QTest::mouseClick(reset, Qt::LeftButton);
-    QCOMPARE(m_session->configuration().text("batch.size"), "32");
+    QCOMPARE(m_bench->configuration.get().text("batch.size"), "32");
     QVERIFY(!reset->isVisible());
 }
 
 void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
 {
     const QTemporaryDir folder;
-    QVERIFY(!m_session->setKnob("dataset.kind", "image_folder"));
+    QVERIFY(!m_bench->configuration.setKnob("dataset.kind", "image_folder"));
     auto* path = field("dataset.path");
     auto* error = find<QLabel>(row("dataset.path"), "error");
     QVERIFY(!error->isVisible());
@@ -162,12 +162,12 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
     enter(folder.path());
     QTRY_VERIFY2(error->text().contains("is empty"), qPrintable(error->text()));
     // Also checked at the start, which starts nothing if the chosen folder has changed since.
-    QVERIFY(!m_session->setKnob("dataset.path", folder.path()));
+    QVERIFY(!m_bench->configuration.setKnob("dataset.path", folder.path()));
     QVERIFY(QFile(folder.filePath("readme.txt")).open(QIODevice::WriteOnly));
-    QSignalSpy noticed(m_session.get(), &Session::noticed);
-    m_session->start();
+    QSignalSpy noticed(&m_bench->notices, &app::Notices::noticed);
+    m_bench->training.start();
     QTRY_VERIFY(!noticed.isEmpty());
-    QCOMPARE(m_session->runState(), app::RunState::Idle);
+    QCOMPARE(m_bench->training.state(), app::RunState::Idle);
     QVERIFY2(noticed.last()[0].toString().contains("dataset"), qPrintable(noticed.last()[0].toString()));
     QVERIFY2(error->text().contains("no subfolder with JPEG or PNG files"), qPrintable(error->text()));
     QVERIFY(QDir(folder.path()).mkdir("cat") &&
@@ -178,9 +178,9 @@ void ConfigurationFormTest::aDataSetThatCannotBeUsedIsExplainedBeforeTheStart()
 
 void ConfigurationFormTest::undoShowsTheOldValue()
 {
-    QVERIFY(!m_session->setKnob("batch.size", "64"));
+    QVERIFY(!m_bench->configuration.setKnob("batch.size", "64"));
     QCOMPARE(field("batch.size")->text(), "64");
-    m_session->undoStack()->undo();
+    m_bench->configuration.undoStack()->undo();
     QCOMPARE(field("batch.size")->text(), "32");
 }
 
@@ -201,15 +201,15 @@ void ConfigurationFormTest::theSearchFindsByKeyLabelAndDescription()
 void ConfigurationFormTest::anAdvancedKnobIsShownWhenChanged()
 {
     QVERIFY(!row("run.seed")->isVisible());
-    QVERIFY(!m_session->setKnob("run.seed", "7"));
+    QVERIFY(!m_bench->configuration.setKnob("run.seed", "7"));
     QVERIFY(row("run.seed")->isVisible());
 }
 
 void ConfigurationFormTest::aKnobThatNeedsAGpuIsDisabledWithAReason()
 {
-    QSignalSpy described(m_session.get(), &Session::descriptionChanged);
+    QSignalSpy described(&m_bench->configuration, &app::ConfigurationModel::descriptionChanged);
     QVERIFY(find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
-    m_session->refreshDescription();
+    m_bench->configuration.refreshDescription();
     QVERIFY(described.wait(10000));
     QVERIFY(!find<QWidget>(row("loader.pin_memory"), "editor")->isEnabled());
     QVERIFY(row("loader.pin_memory")->toolTip().contains("no NVIDIA driver"));
@@ -231,7 +231,7 @@ void ConfigurationFormTest::aKnobWithoutEffectIsHiddenWithAReason()
     QCOMPARE(find<QLabel>(row("schedule.final_share"), "whyGrey")->text(),
              QString("No effect unless Schedule is cosine, linear or one_cycle"));
     m_form->findChild<QCheckBox*>("allKnobs")->setChecked(false);
-    QVERIFY(!m_session->setKnob("loader.workers", "2"));
+    QVERIFY(!m_bench->configuration.setKnob("loader.workers", "2"));
     QVERIFY(prefetch->isVisible());
     QVERIFY(!why->isVisible());
 }
@@ -265,28 +265,28 @@ void ConfigurationFormTest::changedKnobsAreCountedAndReset()
 {
     auto* changed = find<QToolButton>(m_form.get(), "onlyChanged");
     QVERIFY(!changed->isVisible());
-    QVERIFY(!m_session->setKnob("batch.size", "64"));
-    QVERIFY(!m_session->setKnob("run.seed", "7"));
+    QVERIFY(!m_bench->configuration.setKnob("batch.size", "64"));
+    QVERIFY(!m_bench->configuration.setKnob("run.seed", "7"));
     QVERIFY(changed->isVisible());
     QCOMPARE(changed->text(), QString("2 changed"));
     changed->click();
     QVERIFY(row("batch.size")->isVisible() && row("run.seed")->isVisible());
     QVERIFY(!row("loader.workers")->isVisible());
     find<QToolButton>(m_form.get(), "resetAll")->click();
-    QCOMPARE(m_session->configuration(), config::TrainingConfig());
+    QCOMPARE(m_bench->configuration.get(), config::TrainingConfig());
     QVERIFY(!changed->isVisible());
     QVERIFY(row("loader.workers")->isVisible());
-    m_session->undoStack()->undo();
-    QCOMPARE(m_session->configuration().text("batch.size"), "64");
+    m_bench->configuration.undoStack()->undo();
+    QCOMPARE(m_bench->configuration.get().text("batch.size"), "64");
 }
 
 void ConfigurationFormTest::choicesGetTheirTitlesFromTheTrainer()
 {
-    QSignalSpy described(m_session.get(), &Session::descriptionChanged);
-    m_session->refreshDescription();
+    QSignalSpy described(&m_bench->configuration, &app::ConfigurationModel::descriptionChanged);
+    m_bench->configuration.refreshDescription();
     QVERIFY(described.count() > 0 || described.wait(10000));
     QCOMPARE(row("workload")->findChild<QComboBox*>()->currentText(), "Small convnet");
-    QCOMPARE(m_session->configuration().text("workload"), "convnet");
+    QCOMPARE(m_bench->configuration.get().text("workload"), "convnet");
 }
 
 void ConfigurationFormTest::numbersStepByTheirLeadingDigit()
@@ -305,9 +305,9 @@ void ConfigurationFormTest::theMeaningOfZeroIsShownNextToTheField()
         QVERIFY2(knob.zero.empty() || knob.min == 0, knob.key.data());
     const auto* unit = row("model.depth")->findChild<QLabel*>("unit");
     QCOMPARE(unit->text(), QString("by size"));
-    QVERIFY(!m_session->setKnob("model.depth", "3"));
+    QVERIFY(!m_bench->configuration.setKnob("model.depth", "3"));
     QCOMPARE(unit->text(), QString("layers"));
-    m_session->undoStack()->undo();
+    m_bench->configuration.undoStack()->undo();
     QCOMPARE(unit->text(), QString("by size"));
     QCOMPARE(row("gradient.clip_norm")->findChild<QLabel*>("unit")->text(), QString("never"));
     QCOMPARE(row("loader.workers")->findChild<QLabel*>("unit")->text(), QString("threads"));

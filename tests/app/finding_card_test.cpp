@@ -1,7 +1,6 @@
-#include "app/document/selection.h"
-#include "app/document/session.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/tip_box.h"
+#include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 
 #include <QPlainTextEdit>
@@ -45,9 +44,8 @@ private slots:
 
 void FindingCardTest::theCodeFollowsTheAdvice()
 {
-    app::Session session;
-    app::Selection selection;
-    app::FindingCard card({&session, &selection}, workers("2"), nullptr);
+    app::Workbench bench;
+    app::FindingCard card(app_test::cardServices(bench), workers("2"), nullptr);
     auto* why = find<QToolButton>(&card, "why");
     why->click();
     QVERIFY2(code(card).contains("num_workers=2"), qPrintable(code(card)));

@@ -44,16 +44,16 @@ void FirstMinutesTest::theTimelineShowsTheActivityBeforeTheFirstStep()
     App app;
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
     QCOMPARE(canvas->emptyText().title, QString("Nothing recorded yet"));
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
     QCOMPARE(canvas->emptyText().title, QString("The training is starting"));
     config::protocol::Preparing preparing;
     preparing.what = "writing images";
     preparing.done = 1980;
     preparing.total = 3000;
-    emit app.session.progressed(preparing);
+    emit app.bench.training.progressed(preparing);
     QCOMPARE(canvas->emptyText().below, QString("writing images (1,980 of 3,000)"));
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
     QVERIFY(!canvas->emptyText().title.contains("is starting"));
 }
 
@@ -66,13 +66,13 @@ void FirstMinutesTest::theStatusNamesTheMeasurement()
     advisor::RuleAdvice advice;
     advice.id = "loader.workers";
     advice.advice.toggle = advisor::Toggle{"loader.workers", "0", "1"};
-    app.session.startExperiment(advice);
+    app.bench.experiments.start(advice);
     QVERIFY2(status->text().startsWith("measuring a change"), qPrintable(status->text()));
-    app.session.cancelExperiment();
+    app.bench.experiments.cancel();
     QTRY_VERIFY2_WITH_TIMEOUT(status->text().startsWith("ready"), qPrintable(status->text()), kPatienceMs);
-    app.session.setRecording(true);
+    app.bench.jobs.begin(app::Job::Recording);
     QVERIFY2(status->text().startsWith("recording a program"), qPrintable(status->text()));
-    app.session.setRecording(false);
+    app.bench.jobs.end(app::Job::Recording);
     QVERIFY2(status->text().startsWith("ready"), qPrintable(status->text()));
 }
 
@@ -97,9 +97,9 @@ void FirstMinutesTest::theCloseQuestionDisappearsWithItsSubject()
 {
     useScript("train");
     App app;
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
-    QVERIFY(app.session.isBusy());
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
+    QVERIFY(app.bench.jobs.isBusy());
     bool waited = false;
     QTimer::singleShot(kPatienceMs, &app.window, [&] {
         waited = true;
@@ -109,7 +109,7 @@ void FirstMinutesTest::theCloseQuestionDisappearsWithItsSubject()
     app.window.close(); // asks and waits for the answer
     QVERIFY(!waited);
     QVERIFY(app.window.isVisible());
-    QCOMPARE(app.session.runState(), RunState::Idle);
+    QCOMPARE(app.bench.training.state(), RunState::Idle);
 }
 
 QTEST_MAIN(FirstMinutesTest)

@@ -1,6 +1,5 @@
-#include "app/document/selection.h"
-#include "app/document/session_file.h"
 #include "app/findings/finding_card.h"
+#include "app/services/state_file.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>
@@ -10,7 +9,6 @@
 #include <QTest>
 
 using app::KeptChange;
-using app::Session;
 using app_test::find;
 using app_test::shortTraining;
 
@@ -41,16 +39,16 @@ advisor::RuleAdvice adviceOf(const char* key, const char* from, const char* to)
 /// A saved session with changes that were kept one after another.
 void write(const std::vector<KeptChange>& changes)
 {
-    app::KeptSession kept;
+    app::SavedState kept;
     QVERIFY(kept.configuration.set("loader.workers", changes.back().toggle.to));
     kept.journal.changes = changes;
-    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    QVERIFY(app::saveState(kept, app::stateFile()));
 }
 
-QStringList names(const Session& session)
+QStringList names(const app::Workbench& bench)
 {
     QStringList all;
-    for (const KeptChange& change : session.journal().changes)
+    for (const KeptChange& change : bench.journal.shown().changes)
         all << change.ruleId;
     return all;
 }
@@ -63,7 +61,7 @@ public:
     static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
 
 private slots:
-    void init() { QFile::remove(QString::fromStdString(app::sessionFile().string())); }
+    void init() { QFile::remove(QString::fromStdString(app::stateFile().string())); }
     void containsTheActiveChanges();
     void isOfTheModelThatWasMeasured();
     void aCardShowsKeptOnlyForKeptChanges();
@@ -74,48 +72,47 @@ private slots:
 void JournalTest::containsTheActiveChanges()
 {
     write({workers("loader.workers", "0", "2"), workers("loader.workers #2", "2", "4")});
-    Session session;
-    session.restore();
-    QCOMPARE(names(session), QStringList({"loader.workers", "loader.workers #2"}));
-    QCOMPARE(session.journal().factorAfter(2), 4.0);
-    QSignalSpy changed(&session, &Session::journalChanged);
-    QVERIFY(!session.setKnob("loader.workers", "2"));
-    QCOMPARE(names(session), QStringList({"loader.workers"}));
-    QVERIFY(!session.setKnob("loader.workers", "3"));
-    QCOMPARE(names(session), QStringList());
-    QVERIFY(!session.setKnob("loader.workers", "4"));
-    QCOMPARE(names(session).size(), 2);
+    app::Workbench bench;
+    bench.state.restore();
+    QCOMPARE(names(bench), QStringList({"loader.workers", "loader.workers #2"}));
+    QCOMPARE(bench.journal.shown().factorAfter(2), 4.0);
+    QSignalSpy changed(&bench.journal, &app::JournalStore::changed);
+    QVERIFY(!bench.configuration.setKnob("loader.workers", "2"));
+    QCOMPARE(names(bench), QStringList({"loader.workers"}));
+    QVERIFY(!bench.configuration.setKnob("loader.workers", "3"));
+    QCOMPARE(names(bench), QStringList());
+    QVERIFY(!bench.configuration.setKnob("loader.workers", "4"));
+    QCOMPARE(names(bench).size(), 2);
     QCOMPARE(changed.count(), 3);
     // Undoing the first change removes the basis of the second.
-    session.undoChange("loader.workers");
-    QCOMPARE(session.configuration().text("loader.workers"), "0");
-    QCOMPARE(names(session), QStringList());
-    session.undoStack()->undo();
-    QCOMPARE(names(session).size(), 2);
+    bench.journal.undo("loader.workers");
+    QCOMPARE(bench.configuration.get().text("loader.workers"), "0");
+    QCOMPARE(names(bench), QStringList());
+    bench.configuration.undoStack()->undo();
+    QCOMPARE(names(bench).size(), 2);
 }
 
 void JournalTest::isOfTheModelThatWasMeasured()
 {
     write({workers("loader.workers", "0", "2")});
-    Session session;
-    session.restore();
-    const std::string model = session.configuration().text("workload");
-    QVERIFY(!session.setKnob("workload", model == "resnet18" ? "convnet" : "resnet18"));
-    QVERIFY(session.journal().changes.empty());
-    QVERIFY(!session.setKnob("workload", QString::fromStdString(model)));
-    QCOMPARE(names(session), QStringList({"loader.workers"}));
+    app::Workbench bench;
+    bench.state.restore();
+    const std::string model = bench.configuration.get().text("workload");
+    QVERIFY(!bench.configuration.setKnob("workload", model == "resnet18" ? "convnet" : "resnet18"));
+    QVERIFY(bench.journal.shown().changes.empty());
+    QVERIFY(!bench.configuration.setKnob("workload", QString::fromStdString(model)));
+    QCOMPARE(names(bench), QStringList({"loader.workers"}));
 }
 
 void JournalTest::aCardShowsKeptOnlyForKeptChanges()
 {
     write({workers("loader.workers", "0", "2")});
-    Session session;
-    session.restore();
-    app::Selection selection;
-    app::FindingCard card({&session, &selection}, adviceOf("loader.workers", "0", "2"), nullptr);
+    app::Workbench bench;
+    bench.state.restore();
+    app::FindingCard card(app_test::cardServices(bench), adviceOf("loader.workers", "0", "2"), nullptr);
     card.refresh();
     QVERIFY(find<QLabel>(&card, "verdict")->text().startsWith("Kept."));
-    QVERIFY(!session.setKnob("loader.workers", "0"));
+    QVERIFY(!bench.configuration.setKnob("loader.workers", "0"));
     card.refresh();
     QVERIFY(!find<QLabel>(&card, "verdict")->isVisibleTo(&card));
     QVERIFY(find<QPushButton>(&card, "apply")->isEnabled());
@@ -124,51 +121,50 @@ void JournalTest::aCardShowsKeptOnlyForKeptChanges()
 void JournalTest::aNewMeasurementCanBeKept()
 {
     app_test::useScript("quick");
-    Session session;
-    session.setConfiguration(shortTraining(60), "short");
-    app::Selection selection;
+    app::Workbench bench;
+    bench.configuration.set(shortTraining(60), "short");
     const auto measure = [&](const char* from, const char* to) {
-        QSignalSpy finished(&session, &Session::experimentFinished);
-        session.startExperiment(adviceOf("gradient.accumulation", from, to));
+        QSignalSpy finished(&bench.experiments, &app::ExperimentService::finished);
+        bench.experiments.start(adviceOf("gradient.accumulation", from, to));
         QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 90'000);
     };
     measure("1", "2");
-    session.keepChange(adviceOf("gradient.accumulation", "1", "2"));
-    QCOMPARE(names(session), QStringList({"gradient.accumulation"}));
+    bench.journal.keep(adviceOf("gradient.accumulation", "1", "2"));
+    QCOMPARE(names(bench), QStringList({"gradient.accumulation"}));
     const advisor::RuleAdvice next = adviceOf("gradient.accumulation", "2", "4");
     measure("2", "4");
-    app::FindingCard card({&session, &selection}, next, nullptr);
+    app::FindingCard card(app_test::cardServices(bench), next, nullptr);
     card.refresh();
     QVERIFY(find<QPushButton>(&card, "keep")->isVisibleTo(&card));
     find<QPushButton>(&card, "keep")->click();
-    QCOMPARE(session.configuration().text("gradient.accumulation"), "4");
-    QCOMPARE(names(session), QStringList({"gradient.accumulation", "gradient.accumulation #2"}));
-    session.keepChange(next); // it is
-    QCOMPARE(names(session).size(), 2);
+    QCOMPARE(bench.configuration.get().text("gradient.accumulation"), "4");
+    QCOMPARE(names(bench), QStringList({"gradient.accumulation", "gradient.accumulation #2"}));
+    bench.journal.keep(next); // it is
+    QCOMPARE(names(bench).size(), 2);
     card.refresh();
     QVERIFY(!find<QPushButton>(&card, "keep")->isVisibleTo(&card));
     find<QPushButton>(&card, "undo")->click();
-    QCOMPARE(session.configuration().text("gradient.accumulation"), "2");
-    QCOMPARE(names(session), QStringList({"gradient.accumulation"}));
+    QCOMPARE(bench.configuration.get().text("gradient.accumulation"), "2");
+    QCOMPARE(names(bench), QStringList({"gradient.accumulation"}));
 }
 
 void JournalTest::undoRestoresTheMeasuredBaselineOfManualSettings()
 {
     app_test::useScript("quick");
-    Session session;
-    session.setConfiguration(shortTraining(60), "short");
+    app::Workbench bench;
+    bench.configuration.set(shortTraining(60), "short");
     const advisor::RuleAdvice advice = adviceOf("optimizer.kind", "sgd", "adamw");
-    QSignalSpy finished(&session, &Session::experimentFinished);
-    session.startExperiment(advice);
+    QSignalSpy finished(&bench.experiments, &app::ExperimentService::finished);
+    bench.experiments.start(advice);
     QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 90'000);
-    QVERIFY(!session.setKnob("optimizer.kind", "adamw"));
-    session.keepChange(advice);
-    QCOMPARE(names(session), QStringList({"optimizer.kind"}));
-    session.undoChange("optimizer.kind");
-    QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
-    QCOMPARE(names(session), QStringList());
-    session.undoStack()->undo();
-    QCOMPARE(session.configuration().text("optimizer.kind"), "adamw");
+    QVERIFY(!bench.configuration.setKnob("optimizer.kind", "adamw"));
+    bench.journal.keep(advice);
+    QCOMPARE(names(bench), QStringList({"optimizer.kind"}));
+    bench.journal.undo("optimizer.kind");
+    QCOMPARE(bench.configuration.get().text("optimizer.kind"), "sgd");
+    QCOMPARE(names(bench), QStringList());
+    bench.configuration.undoStack()->undo();
+    QCOMPARE(bench.configuration.get().text("optimizer.kind"), "adamw");
 }
 
 QTEST_MAIN(JournalTest)

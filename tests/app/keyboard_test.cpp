@@ -55,8 +55,8 @@ struct Workbench : App {
         const auto file = app::sampleFile(app::allSamples().front());
         if (!file)
             qFatal("%s", file.error().message().c_str());
-        session.openTrace(*file);
-        if (!QTest::qWaitFor([this] { return session.analysed() && session.advice(); }, 20'000))
+        bench.document.openTrace(*file);
+        if (!QTest::qWaitFor([this] { return bench.document.analysed() && bench.document.advice(); }, 20'000))
             qFatal("the sample was not analysed in time");
         window.activateWindow();
     }

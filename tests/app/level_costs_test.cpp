@@ -1,9 +1,9 @@
 #include "app/services/level_costs.h"
 
 #include "app/document/recording_cost_text.h"
-#include "app/services/level_cost_measurer.h"
 #include "app/services/other_load.h"
 #include "app/views/run/level_cost_text.h"
+#include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 
 #include <QElapsedTimer>
@@ -142,7 +142,8 @@ void LevelCostsTest::theFormShowsTheSourceOfEachCost()
 
 void LevelCostsTest::bothLevelsAreMeasured()
 {
-    LevelCostMeasurer measurer;
+    app::Workbench bench;
+    LevelCostMeasurer& measurer = bench.levelCosts;
     std::vector<std::string> levels;
     connect(&measurer, &LevelCostMeasurer::measured, this,
             [&](const config::TrainingConfig& run, const profiler::analysis::RecordingCost& cost,
@@ -163,7 +164,8 @@ void LevelCostsTest::bothLevelsAreMeasured()
 
 void LevelCostsTest::measuringCanBeCancelled()
 {
-    LevelCostMeasurer measurer;
+    app::Workbench bench;
+    LevelCostMeasurer& measurer = bench.levelCosts;
     QSignalSpy ended(&measurer, &LevelCostMeasurer::ended), measured(&measurer, &LevelCostMeasurer::measured),
         progressed(&measurer, &LevelCostMeasurer::progressed);
     measurer.start(configured("standard"), 1'000'000);
@@ -177,7 +179,8 @@ void LevelCostsTest::measuringCanBeCancelled()
 void LevelCostsTest::aTrainerThatDiesIsReported()
 {
     qputenv("STEPSCOPE_SCRIPT", "crash");
-    LevelCostMeasurer measurer;
+    app::Workbench bench;
+    LevelCostMeasurer& measurer = bench.levelCosts;
     QSignalSpy ended(&measurer, &LevelCostMeasurer::ended), measured(&measurer, &LevelCostMeasurer::measured);
     measurer.start(configured("standard"), 100);
     QVERIFY(ended.wait(kWait));

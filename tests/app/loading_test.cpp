@@ -1,7 +1,7 @@
-#include "app/document/session.h"
 #include "app/document/trace_loader.h"
 #include "app/tables/range_sums.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/window/workbench.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
@@ -15,8 +15,6 @@
 #include <algorithm>
 
 // A long file while it loads: its preview, and the metadata of an exported copy.
-
-using app::Session;
 
 namespace {
 
@@ -49,15 +47,15 @@ QString longFile(const QTemporaryDir& folder)
 
 /// Opens a long file and calls `meanwhile` when its preview appears.
 template <class Meanwhile>
-void openLong(Session& session, const QString& file, Meanwhile meanwhile)
+void openLong(app::Workbench& bench, const QString& file, Meanwhile meanwhile)
 {
     bool done = false;
     // The last signal for a new trace.
-    const auto connection = QObject::connect(&session, &Session::analysedChanged, [&] {
+    const auto connection = QObject::connect(&bench.document, &app::TraceDocument::analysedChanged, [&] {
         if (!std::exchange(done, true))
             meanwhile();
     });
-    session.openTrace(file.toStdString());
+    bench.document.openTrace(file.toStdString());
     QTRY_VERIFY_WITH_TIMEOUT(done, kLong);
     QObject::disconnect(connection);
 }
@@ -93,13 +91,13 @@ private slots:
 void LoadingTest::aPreviewIsSummarizedButNotExported()
 {
     const QTemporaryDir folder;
-    Session session;
-    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
+    app::Workbench bench;
+    QSignalSpy told(&bench.notices, &app::Notices::noticed), opened(&bench.document, &app::TraceDocument::traceOpened);
     std::shared_ptr<const profiler::Trace> part;
     const QString copy = folder.filePath("copy.sspack");
-    openLong(session, longFile(folder), [&] {
-        part = session.trace();
-        session.exportTrace(copy.toStdString());
+    openLong(bench, longFile(folder), [&] {
+        part = bench.document.trace();
+        bench.document.exportTrace(copy.toStdString());
     });
     QCOMPARE(textsOf(told), QStringList{"long.json is still loading. Export it when loading is done."});
     QVERIFY(!told.at(0).at(2).toBool());
@@ -113,10 +111,10 @@ void LoadingTest::aPreviewIsSummarizedButNotExported()
         QCOMPARE(static_cast<std::int64_t>(sum.self.count()), sum.count * each);
     }
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
-    QCOMPARE(session.trace()->sliceCount(), std::size_t(3 * kSteps));
-    QVERIFY(part->sliceCount() < session.trace()->sliceCount());
+    QCOMPARE(bench.document.trace()->sliceCount(), std::size_t(3 * kSteps));
+    QVERIFY(part->sliceCount() < bench.document.trace()->sliceCount());
     QVERIFY(!QFile::exists(copy));
-    session.exportTrace(copy.toStdString());
+    bench.document.exportTrace(copy.toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
     QCOMPARE(textsOf(told).back(), QString("The trace was exported to copy.sspack."));
 }
@@ -128,41 +126,41 @@ void LoadingTest::aPartiallyLoadedTraceStaysUsableWhenAnotherFileFails()
     QVERIFY(picture.open(QIODevice::WriteOnly));
     picture.write("\xff\xd8\xff\xe0 a picture");
     picture.close();
-    Session session;
-    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
+    app::Workbench bench;
+    QSignalSpy told(&bench.notices, &app::Notices::noticed), opened(&bench.document, &app::TraceDocument::traceOpened);
     std::size_t part = 0;
-    openLong(session, longFile(folder), [&] {
-        part = session.trace()->sliceCount();
-        session.openTrace(picture.fileName().toStdString());
+    openLong(bench, longFile(folder), [&] {
+        part = bench.document.trace()->sliceCount();
+        bench.document.openTrace(picture.fileName().toStdString());
     });
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kLong);
     QVERIFY2(textsOf(told).front().startsWith("holiday.jpg cannot be opened: "), qPrintable(textsOf(told).front()));
     QVERIFY2(told.at(0).at(1).toString().contains("Only part of long.json is shown."),
              qPrintable(told.at(0).at(1).toString()));
     QCOMPARE(opened.count(), 0);
-    QCOMPARE(session.trace()->sliceCount(), part);
-    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong); // analysed like any other trace
-    session.exportTrace(folder.filePath("part.sspack").toStdString());
+    QCOMPARE(bench.document.trace()->sliceCount(), part);
+    QTRY_VERIFY_WITH_TIMEOUT(bench.document.analysed(), kLong); // analysed like any other trace
+    bench.document.exportTrace(folder.filePath("part.sspack").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 2, kLong);
     QCOMPARE(textsOf(told).back(), QString("The loaded part of the trace was exported to part.sspack."));
-    session.openTrace(folder.filePath("part.sspack").toStdString());
+    bench.document.openTrace(folder.filePath("part.sspack").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
-    QCOMPARE(session.trace()->sliceCount(), part);
+    QCOMPARE(bench.document.trace()->sliceCount(), part);
 }
 
 void LoadingTest::aPartiallyLoadedTraceStaysUsableAfterCancel()
 {
     const QTemporaryDir folder;
-    Session session;
-    QSignalSpy told(&session, &Session::noticed), opened(&session, &Session::traceOpened);
-    openLong(session, longFile(folder), [&] { session.cancelLoading(); });
+    app::Workbench bench;
+    QSignalSpy told(&bench.notices, &app::Notices::noticed), opened(&bench.document, &app::TraceDocument::traceOpened);
+    openLong(bench, longFile(folder), [&] { bench.document.cancelLoading(); });
     QCOMPARE(textsOf(told), QStringList{"Opening long.json was cancelled. Only part of it is shown."});
-    QVERIFY(session.trace()->sliceCount() > 0);
-    QTRY_VERIFY_WITH_TIMEOUT(session.analysed(), kLong);
-    QCOMPARE(session.analysed()->trace->sliceCount(), session.trace()->sliceCount());
-    session.openTrace(folder.filePath("long.json").toStdString()); // and later all of it
+    QVERIFY(bench.document.trace()->sliceCount() > 0);
+    QTRY_VERIFY_WITH_TIMEOUT(bench.document.analysed(), kLong);
+    QCOMPARE(bench.document.analysed()->trace->sliceCount(), bench.document.trace()->sliceCount());
+    bench.document.openTrace(folder.filePath("long.json").toStdString()); // and later all of it
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kLong);
-    QCOMPARE(session.trace()->sliceCount(), std::size_t(3 * kSteps));
+    QCOMPARE(bench.document.trace()->sliceCount(), std::size_t(3 * kSteps));
 }
 
 namespace {
@@ -171,16 +169,16 @@ namespace {
 struct Opened {
     explicit Opened(const QString& file)
     {
-        QSignalSpy opened(&app.session, &Session::traceOpened);
-        app.session.openTrace(file.toStdString());
+        QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+        app.bench.document.openTrace(file.toStdString());
         if (!QTest::qWaitFor([&] { return opened.count() == 1; }, kLong))
             qFatal("%s was not opened", qPrintable(file));
         canvas = app.window.findChild<app::TimelineCanvas*>();
     }
     void exportTo(const QString& file)
     {
-        QSignalSpy told(&app.session, &Session::noticed);
-        app.session.exportTrace(file.toStdString());
+        QSignalSpy told(&app.bench.notices, &app::Notices::noticed);
+        app.bench.document.exportTrace(file.toStdString());
         if (!QTest::qWaitFor([&] { return told.count() == 1; }, kLong) || told.at(0).at(2).toBool())
             qFatal("%s was not written", qPrintable(file));
     }
@@ -231,7 +229,7 @@ void LoadingTest::bookmarksFromACopyCanBeRemoved()
         opened.exportTo(bare);
     }
     QVERIFY2(Opened(copy).bookmarks().empty(), "they must not return");
-    QVERIFY(!Opened(bare).app.session.trace()->metadata().contains("timeline.bookmarks"));
+    QVERIFY(!Opened(bare).app.bench.document.trace()->metadata().contains("timeline.bookmarks"));
 }
 
 QTEST_MAIN(LoadingTest)

@@ -63,11 +63,11 @@ void clickInMessageBox(QMessageBox::ButtonRole role, bool* seen)
 /// Runs a training and waits for the analysis of the complete trace, because earlier verdicts may change.
 void trainAndAdvise(App& app)
 {
-    app.session.start();
+    app.bench.training.start();
     const auto settled = [&] {
-        return !app.session.isRunOpen() && app.session.analysed() &&
-               app.session.analysed()->trace == app.session.trace() && app.session.advice() &&
-               !app.session.advice()->live;
+        return !app.bench.training.isOpen() && app.bench.document.analysed() &&
+               app.bench.document.analysed()->trace == app.bench.document.trace() && app.bench.document.advice() &&
+               !app.bench.document.advice()->live;
     };
     if (!QTest::qWaitFor(settled, 60'000))
         qFatal("the training was not analysed in time");
@@ -111,9 +111,8 @@ void MainWindowTest::init()
 void MainWindowTest::theShellPaintsBeforeTheDocksAreMade()
 {
     app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
-    app::MainWindow window(&session, &selection, &appearance);
+    app::Workbench bench;
+    app::MainWindow window(&bench, &appearance);
     const QSize room = window.screen()->availableGeometry().size();
     QCOMPARE(window.size().boundedTo(room), window.size());
     QSignalSpy painted(&window, &app::MainWindow::firstPainted);
@@ -141,12 +140,12 @@ void MainWindowTest::theStartPageStartsTheExampleTraining()
 {
     App app;
     QTest::mouseClick(find<QPushButton>(&app.window, "tryIt"), Qt::LeftButton);
-    QCOMPARE(app.session.runState(), RunState::Starting);
+    QCOMPARE(app.bench.training.state(), RunState::Starting);
     QVERIFY(!find<QPushButton>(&app.window, "tryIt")->isVisible());
     QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
-    app.session.stop();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Running, kPatienceMs);
+    app.bench.training.stop();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
@@ -160,7 +159,7 @@ void MainWindowTest::everyMenuActionHasAKeyOrIsRare()
 void MainWindowTest::theQuestionForACopyNamesTheFolderAndTheReason()
 {
     App app;
-    emit app.session.copyAsked("/home/me/<b>prog %2", "Operation not permitted");
+    emit app.bench.trust.copyAsked("/home/me/<b>prog %2", "Operation not permitted");
     const auto* box = find<QMessageBox>(&app.window, "copyQuestion");
     QVERIFY(box->isVisible());
     QVERIFY(box->informativeText().contains("/home/me/<b>prog %2"));
@@ -174,33 +173,33 @@ void MainWindowTest::theQuestionForACopyNamesTheFolderAndTheReason()
 void MainWindowTest::actionsFollowTheRun()
 {
     App app;
-    app.session.setConfiguration(shortTraining(100000), "long");
+    app.bench.configuration.set(shortTraining(100000), "long");
     QVERIFY(action(app.window, "start")->isEnabled());
     QVERIFY(!action(app.window, "stop")->isEnabled());
     QTest::keyClick(&app.window, Qt::Key_F5);
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Running, kPatienceMs);
     QVERIFY(!action(app.window, "start")->isEnabled());
     QVERIFY(action(app.window, "stop")->isEnabled());
     QTest::keyClick(&app.window, Qt::Key_F6);
-    QCOMPARE(app.session.runState(), RunState::Paused);
+    QCOMPARE(app.bench.training.state(), RunState::Paused);
     QTest::keyClick(&app.window, Qt::Key_F6);
-    QCOMPARE(app.session.runState(), RunState::Running);
+    QCOMPARE(app.bench.training.state(), RunState::Running);
     QTest::keyClick(&app.window, Qt::Key_F5, Qt::ShiftModifier);
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
     QVERIFY(action(app.window, "start")->isEnabled());
 }
 
 void MainWindowTest::theStatusLineShowsTheProgress()
 {
     App app;
-    app.session.setConfiguration(shortTraining(100000), "long");
-    app.session.start();
+    app.bench.configuration.set(shortTraining(100000), "long");
+    app.bench.training.start();
     auto* status = app.window.findChild<app::StatusLine*>();
     QTRY_VERIFY2(status->text().contains(
                      QRegularExpression("training.*step [0-9]+ of 100,000.*samples/s.*loss.*0 events dropped")),
                  qPrintable(status->text()));
-    app.session.stop();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    app.bench.training.stop();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
     QVERIFY(status->text().startsWith("ready"));
 }
 
@@ -208,11 +207,11 @@ void MainWindowTest::aCrashIsShownInTheStrip()
 {
     useScript("crash");
     App app;
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible(), kPatienceMs);
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
     QVERIFY2(strip->detail().contains("the tensors have no shape"), qPrintable(strip->detail()));
     auto* details = strip->findChild<QWidget*>("noticeMore");
     QTest::mouseClick(details, Qt::LeftButton);
@@ -223,11 +222,11 @@ void MainWindowTest::aCrashIsShownInTheStrip()
 void MainWindowTest::droppingATraceOpensIt()
 {
     App app;
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
-    const QString file = QString::fromStdString(app.session.runs().front().trace().string());
-    QSignalSpy replaced(&app.session, &app::Session::traceReplaced);
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
+    const QString file = QString::fromStdString(app.bench.runs.all().front().trace().string());
+    QSignalSpy replaced(&app.bench.document, &app::TraceDocument::traceReplaced);
     QMimeData data;
     data.setUrls({QUrl::fromLocalFile(file)});
     QDragEnterEvent enter(QPoint(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -236,13 +235,13 @@ void MainWindowTest::droppingATraceOpensIt()
     QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(&app.window, &drop);
     QTRY_COMPARE_WITH_TIMEOUT(replaced.count(), 1, kPatienceMs);
-    QVERIFY(app.session.trace()->sliceCount() > 0);
+    QVERIFY(app.bench.document.trace()->sliceCount() > 0);
 }
 
 void MainWindowTest::findingsBecomeCards()
 {
     App app;
-    app.session.setConfiguration(shortTraining(60), "short");
+    app.bench.configuration.set(shortTraining(60), "short");
     trainAndAdvise(app);
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
@@ -261,32 +260,33 @@ void MainWindowTest::findingsBecomeCards()
     QTRY_VERIFY_WITH_TIMEOUT(card->findChild<QTabWidget*>() && card->findChild<QTabWidget*>()->isVisible(),
                              kPatienceMs);
     // A training at the same time would skew a measurement: the card offers to stop it.
-    app.session.setConfiguration(shortTraining(100000), "long");
-    app.session.start();
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.runState() == RunState::Running, kPatienceMs);
+    app.bench.configuration.set(shortTraining(100000), "long");
+    app.bench.training.start();
+    QTRY_VERIFY_WITH_TIMEOUT(app.bench.training.state() == RunState::Running, kPatienceMs);
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<QPushButton*>("stopAndApply"), kPatienceMs);
-    app.session.stop();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    app.bench.training.stop();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::showSelectsTheEvidence()
 {
     App app;
-    app.session.setConfiguration(shortTraining(60), "short");
+    app.bench.configuration.set(shortTraining(60), "short");
     trainAndAdvise(app);
     QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<app::FindingCard*>("card:loader.workers"), kPatienceMs);
     // The evidence of the rule is updated with the complete trace.
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed() && app.session.analysed()->trace == app.session.trace(), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        app.bench.document.analysed() && app.bench.document.analysed()->trace == app.bench.document.trace(), 20000);
     auto* card = find<app::FindingCard>(&app.window, "card:loader.workers");
-    QSignalSpy shown(&app.selection, &app::Selection::showRequested);
+    QSignalSpy shown(app.bench.document.selection(), &app::Selection::showRequested);
     QTest::mouseClick(find<QPushButton>(card, "show"), Qt::LeftButton);
     QCOMPARE(shown.count(), 1);
-    QVERIFY(app.selection.slice().has_value());
-    const auto trace = app.session.trace();
-    const auto first = *app.selection.slice();
+    QVERIFY(app.bench.document.selection()->slice().has_value());
+    const auto trace = app.bench.document.trace();
+    const auto first = *app.bench.document.selection()->slice();
     QCOMPARE(trace->name(trace->slice(first)), profiler::phase::kDataWait);
     QTest::mouseClick(find<QPushButton>(card, "show"), Qt::LeftButton);
-    QVERIFY(*app.selection.slice() != first);
+    QVERIFY(*app.bench.document.selection()->slice() != first);
 }
 
 void MainWindowTest::bothThemesAreApplied()
@@ -319,46 +319,46 @@ void MainWindowTest::layoutAndThemeAreRestored()
     QVERIFY(!find<QDockWidget>(&app.window, "dock:runsList")->isVisible());
     // The widgets hidden by the start page are restored.
     QVERIFY(!find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
     QVERIFY(find<QDockWidget>(&app.window, "dock:advisor")->isVisible());
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, kPatienceMs);
 }
 
 void MainWindowTest::closingDuringARunAsksOnce()
 {
     App app;
-    app.session.setConfiguration(shortTraining(100000), "long");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Running, kPatienceMs);
+    app.bench.configuration.set(shortTraining(100000), "long");
+    app.bench.training.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Running, kPatienceMs);
     bool asked = false;
     clickInMessageBox(QMessageBox::RejectRole, &asked);
     QVERIFY(!app.window.close());
     QVERIFY(asked);
-    QCOMPARE(app.session.runState(), RunState::Running);
+    QCOMPARE(app.bench.training.state(), RunState::Running);
     clickInMessageBox(QMessageBox::AcceptRole, &asked);
     app.window.close();
     QVERIFY(asked);
     QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), kPatienceMs);
-    QCOMPARE(app.session.runState(), RunState::Idle);
-    QCOMPARE(app.session.runs().front().outcome.state, QString("stopped"));
+    QCOMPARE(app.bench.training.state(), RunState::Idle);
+    QCOMPARE(app.bench.runs.all().front().outcome.state, QString("stopped"));
 }
 
 void MainWindowTest::bookmarksOfARunAreKeptWhenTheWindowCloses()
 {
     App app;
-    app.session.setConfiguration(shortTraining(100000), "long");
-    app.session.start();
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.trace()->sliceCount() > 100, 20000);
+    app.bench.configuration.set(shortTraining(100000), "long");
+    app.bench.training.start();
+    QTRY_VERIFY_WITH_TIMEOUT(app.bench.document.trace()->sliceCount() > 100, 20000);
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
     QVERIFY(canvas);
-    canvas->setBookmark(app.session.trace()->range().begin, "here");
+    canvas->setBookmark(app.bench.document.trace()->range().begin, "here");
     bool asked = false;
     clickInMessageBox(QMessageBox::AcceptRole, &asked);
     app.window.close();
     QVERIFY(asked);
     QTRY_VERIFY_WITH_TIMEOUT(!app.window.isVisible(), 20000);
-    const auto kept = app::BookmarkStore::standard().load(app.session.runs().front().trace());
+    const auto kept = app::BookmarkStore::standard().load(app.bench.runs.all().front().trace());
     QVERIFY(kept && kept->size() == 1);
     QCOMPARE(kept->front().note, QString("here"));
 }
@@ -391,11 +391,11 @@ void MainWindowTest::anAnswerReplacesAnOldError()
 {
     App app;
     const QTemporaryDir folder;
-    emit app.session.noticed("Something failed.", {}, true);
+    emit app.bench.notices.noticed("Something failed.", {}, true);
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    emit app.session.noticed("By the way.", {}, false);
+    emit app.bench.notices.noticed("By the way.", {}, false);
     QCOMPARE(strip->text(), QString("Something failed."));
-    app.session.saveReport(folder.filePath("report.html").toStdString());
+    app.bench.reports.saveReport(folder.filePath("report.html").toStdString());
     QTRY_VERIFY_WITH_TIMEOUT(strip->isVisible() && strip->text().contains("Report saved"), 20000);
 }
 
@@ -406,12 +406,12 @@ void MainWindowTest::theStopActionStopsTheMeasurement()
     advisor::RuleAdvice advice;
     advice.id = "loader.workers";
     advice.advice.toggle = advisor::Toggle{"loader.workers", "0", "2"};
-    app.session.startExperiment(advice);
+    app.bench.experiments.start(advice);
     QVERIFY(action(app.window, "stop")->isEnabled());
     action(app.window, "stop")->trigger();
     QVERIFY(!action(app.window, "stop")->isEnabled());
     QTRY_VERIFY_WITH_TIMEOUT(action(app.window, "start")->isEnabled(), 20000);
-    QVERIFY(!app.session.isBusy());
+    QVERIFY(!app.bench.jobs.isBusy());
 }
 
 QTEST_MAIN(MainWindowTest)

@@ -1,5 +1,5 @@
-#include "app/document/session_file.h"
 #include "app/services/origin.h"
+#include "app/services/state_file.h"
 #include "app/views/advisor/advisor_panel.h"
 #include "app/views/advisor/journal_list.h"
 #include "app/views/tune/tune_panel.h"
@@ -20,7 +20,6 @@
 // A result belongs to what it was measured with. On any other trace it is listed with its origin, and never appears as
 // that trace's verdict, journal or score.
 
-using app::Session;
 using app_test::App;
 using app_test::find;
 using app_test::shortTraining;
@@ -66,19 +65,19 @@ std::filesystem::path traceOf(const QTemporaryDir& folder, const char* name,
     return path;
 }
 
-void open(Session& session, const std::filesystem::path& file)
+void open(app::Workbench& bench, const std::filesystem::path& file)
 {
-    QSignalSpy opened(&session, &Session::traceOpened);
-    session.openTrace(file);
-    if (!QTest::qWaitFor([&] { return opened.count() == 1 && session.advice(); }, kPatienceMs))
+    QSignalSpy opened(&bench.document, &app::TraceDocument::traceOpened);
+    bench.document.openTrace(file);
+    if (!QTest::qWaitFor([&] { return opened.count() == 1 && bench.document.advice(); }, kPatienceMs))
         qFatal("%s was not opened", file.c_str());
 }
 
-void measure(Session& session, const advisor::RuleAdvice& advice)
+void measure(app::Workbench& bench, const advisor::RuleAdvice& advice)
 {
     app_test::useScript("quick");
-    QSignalSpy finished(&session, &Session::experimentFinished);
-    session.startExperiment(advice);
+    QSignalSpy finished(&bench.experiments, &app::ExperimentService::finished);
+    bench.experiments.start(advice);
     if (!QTest::qWaitFor([&] { return finished.count() == 1; }, kPatienceMs))
         qFatal("nothing was measured");
 }
@@ -112,10 +111,10 @@ QString elsewhereText(const app::AdvisorPanel& panel)
     return text;
 }
 
-QString reportOf(Session& session, const QString& file)
+QString reportOf(app::Workbench& bench, const QString& file)
 {
-    QSignalSpy told(&session, &Session::noticed);
-    session.saveReport(file.toStdString());
+    QSignalSpy told(&bench.notices, &app::Notices::noticed);
+    bench.reports.saveReport(file.toStdString());
     if (!QTest::qWaitFor([&] { return told.count() == 1; }, kPatienceMs))
         qFatal("the report was not written");
     QFile read(file);
@@ -132,7 +131,7 @@ public:
 private slots:
     void init()
     {
-        QFile::remove(QString::fromStdString(app::sessionFile().string()));
+        QFile::remove(QString::fromStdString(app::stateFile().string()));
         QSettings().clear();
         app_test::useScript("train");
     }
@@ -231,151 +230,150 @@ void MeasuredElsewhereTest::aResultIsShownWithItsTrainingOnly()
     const auto firstFile = traceOf(folder, "first.sspack", &first),
                secondFile = traceOf(folder, "second.sspack", &second);
     App app;
-    Session& session = app.session;
+    app::Workbench& bench = app.bench;
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
-    open(session, firstFile);
-    measure(session, optimizerAdvice());
-    QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.otherResults().empty());
+    open(bench, firstFile);
+    measure(bench, optimizerAdvice());
+    QVERIFY(bench.journal.result("optimizer.kind"));
+    QVERIFY(bench.journal.otherResults().empty());
     QVERIFY(elsewhereText(*panel).isEmpty());
 
-    open(session, secondFile);
-    QVERIFY(!session.experiments().result("optimizer.kind"));
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    open(bench, secondFile);
+    QVERIFY(!bench.journal.result("optimizer.kind"));
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
     const QString listed = elsewhereText(*panel);
     QVERIFY2(listed.startsWith("Measured elsewhere (1)") &&
                  listed.contains("Measured with " + app::originOf(first).name),
              qPrintable(listed));
     QVERIFY2(listed.contains("loss"), qPrintable(listed)); // its verdict
-    session.keepChange(optimizerAdvice());                 // it cannot be kept here
-    QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
-    QVERIFY(session.journal().changes.empty());
+    bench.journal.keep(optimizerAdvice());                 // it cannot be kept here
+    QCOMPARE(bench.configuration.get().text("optimizer.kind"), "sgd");
+    QVERIFY(bench.journal.shown().changes.empty());
     for (const auto* label : panel->findChildren<QLabel*>("verdict"))
         QVERIFY(!label->isVisible());
 
     // With its own trace on screen it is a verdict again and can be kept.
-    open(session, firstFile);
-    QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.otherResults().empty());
-    session.keepChange(optimizerAdvice());
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    open(session, secondFile);
-    QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.otherResults().size(), std::size_t{1}); // the kept one, once
-    QVERIFY(session.otherResults()[0].kept);
+    open(bench, firstFile);
+    QVERIFY(bench.journal.result("optimizer.kind"));
+    QVERIFY(bench.journal.otherResults().empty());
+    bench.journal.keep(optimizerAdvice());
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    open(bench, secondFile);
+    QVERIFY(bench.journal.shown().changes.empty());
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1}); // the kept one, once
+    QVERIFY(bench.journal.otherResults()[0].kept);
     QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
 }
 
 void MeasuredElsewhereTest::anUnrelatedTraceHasNoResults()
 {
     const QTemporaryDir folder;
-    Session session;
-    session.setConfiguration(training("32"), "mine");
-    measure(session, optimizerAdvice());
-    QVERIFY(session.experiments().result("optimizer.kind"));
-    open(session, traceOf(folder, "foreign.json", nullptr));
-    QVERIFY(!session.trainingOnScreen());
-    QVERIFY(!session.experiments().result("optimizer.kind"));
-    QVERIFY(session.journal().changes.empty() && session.journal().predictions.empty());
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    app::Workbench bench;
+    bench.configuration.set(training("32"), "mine");
+    measure(bench, optimizerAdvice());
+    QVERIFY(bench.journal.result("optimizer.kind"));
+    open(bench, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(!bench.journal.training());
+    QVERIFY(!bench.journal.result("optimizer.kind"));
+    QVERIFY(bench.journal.shown().changes.empty() && bench.journal.shown().predictions.empty());
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
 }
 
 void MeasuredElsewhereTest::aKeptChangeIsMeasuredElsewhereAfterARestart()
 {
     const QTemporaryDir folder;
-    app::KeptSession kept;
+    app::SavedState kept;
     kept.configuration = training("32");
     QVERIFY(kept.configuration.set("loader.workers", "2"));
     kept.journal.changes = {keptFor(training("32"))};
     kept.journal.predictions = {*app::measuredPrediction(kept.journal.changes[0].result)};
-    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    QVERIFY(app::saveState(kept, app::stateFile()));
     App app;
-    Session& session = app.session;
-    session.restore();
+    app::Workbench& bench = app.bench;
+    bench.state.restore();
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.otherResults().empty());
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    QCOMPARE(bench.journal.shown().score().made, 1);
+    QVERIFY(bench.journal.otherResults().empty());
 
     // Another configuration has neither its journal nor its score.
     auto other = training("64");
     QVERIFY(other.set("loader.workers", "2"));
-    open(session, traceOf(folder, "other.sspack", &other));
-    QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.journal().score().made, 0);
+    open(bench, traceOf(folder, "other.sspack", &other));
+    QVERIFY(bench.journal.shown().changes.empty());
+    QCOMPARE(bench.journal.shown().score().made, 0);
     QVERIFY(!find<QWidget>(&app.window, "journal")->isVisible());
     QVERIFY2(elsewhereText(*panel).contains("Kept there. Pays: 1.43 ×"), qPrintable(elsewhereText(*panel)));
-    open(session, traceOf(folder, "foreign.json", nullptr));
-    QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    open(bench, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(bench.journal.shown().changes.empty());
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
     // A run of the configuration with the change, and one without it.
-    open(session, traceOf(folder, "own.sspack", &kept.configuration));
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.otherResults().empty());
+    open(bench, traceOf(folder, "own.sspack", &kept.configuration));
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    QCOMPARE(bench.journal.shown().score().made, 1);
+    QVERIFY(bench.journal.otherResults().empty());
     QVERIFY(find<QWidget>(&app.window, "journal")->isVisible());
 }
 
 void MeasuredElsewhereTest::aKeptChangeOfAnotherMachineIsMeasuredElsewhere()
 {
     const QTemporaryDir folder;
-    app::KeptSession kept;
+    app::SavedState kept;
     kept.configuration = training("32");
     QVERIFY(kept.configuration.set("loader.workers", "2"));
     kept.journal.changes = {keptFor(training("32"))};
     kept.journal.changes[0].result.machine = {"EPYC", "H100"};
     kept.journal.predictions = {*app::measuredPrediction(kept.journal.changes[0].result)};
-    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    QVERIFY(app::saveState(kept, app::stateFile()));
     App app;
-    Session& session = app.session;
-    session.restore();
+    app::Workbench& bench = app.bench;
+    bench.state.restore();
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
-    QVERIFY(session.journal().changes.empty()); // no trace is on screen, and this is a different machine
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
-    QCOMPARE(session.otherResults()[0].result.machine.processor, "EPYC");
+    QVERIFY(bench.journal.shown().changes.empty()); // no trace is on screen, and this is a different machine
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
+    QCOMPARE(bench.journal.otherResults()[0].result.machine.processor, "EPYC");
 
     const auto open = [&](const char* name, const std::string& machine) {
-        ::open(session, traceOf(folder, name, &kept.configuration, machine));
+        ::open(bench, traceOf(folder, name, &kept.configuration, machine));
     };
     for (const auto& [name, machine] : {std::pair{"processor.sspack", "meta host.cpu Xeon\nmeta device H100\n"},
                                         {"device.sspack", "meta host.cpu EPYC\nmeta device V100\n"}}) {
         open(name, machine);
-        QVERIFY(session.journal().changes.empty());
-        QCOMPARE(session.journal().score().made, 0);
+        QVERIFY(bench.journal.shown().changes.empty());
+        QCOMPARE(bench.journal.shown().score().made, 0);
         QVERIFY2(elsewhereText(*panel).contains("on another machine: EPYC, H100"), qPrintable(elsewhereText(*panel)));
-        session.undoChange("loader.workers"); // this trace cannot undo it
-        QCOMPARE(session.otherResults().size(), std::size_t{1});
+        bench.journal.undo("loader.workers"); // this trace cannot undo it
+        QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
     }
     open("own.sspack", "meta host.cpu EPYC\nmeta device H100\n");
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QCOMPARE(session.journal().score().made, 1);
-    QVERIFY(session.otherResults().empty());
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    QCOMPARE(bench.journal.shown().score().made, 1);
+    QVERIFY(bench.journal.otherResults().empty());
     // A trace without a machine name keeps the result: only its configuration is compared.
     open("unnamed.sspack", {});
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
 }
 
 void MeasuredElsewhereTest::aLocalMeasurementIsNotAResultOfAnotherMachine()
 {
     const QTemporaryDir folder;
     const auto configuration = training("32");
-    Session session;
-    open(session, traceOf(folder, "other.sspack", &configuration, "meta host.cpu Another Processor\n"));
-    QVERIFY(!session.isMachineOnScreen(app::thisMachine()));
-    measure(session, optimizerAdvice());
-    QVERIFY(!session.experiments().result("optimizer.kind"));
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
-    QCOMPARE(session.otherResults()[0].result.machine.processor, app::thisMachine().processor);
-    QVERIFY(!session.otherResults()[0].result.machine.device.empty());
-    QSignalSpy told(&session, &Session::noticed);
-    session.keepChange(optimizerAdvice());
+    app::Workbench bench;
+    open(bench, traceOf(folder, "other.sspack", &configuration, "meta host.cpu Another Processor\n"));
+    QVERIFY(!bench.document.isMachine(app::thisMachine()));
+    measure(bench, optimizerAdvice());
+    QVERIFY(!bench.journal.result("optimizer.kind"));
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
+    QCOMPARE(bench.journal.otherResults()[0].result.machine.processor, app::thisMachine().processor);
+    QVERIFY(!bench.journal.otherResults()[0].result.machine.device.empty());
+    QSignalSpy told(&bench.notices, &app::Notices::noticed);
+    bench.journal.keep(optimizerAdvice());
     QCOMPARE(told.count(), 1);
-    QCOMPARE(session.configuration().text("optimizer.kind"), "sgd");
+    QCOMPARE(bench.configuration.get().text("optimizer.kind"), "sgd");
 
-    open(session,
-         traceOf(folder, "own.sspack", &configuration, "meta host.cpu " + app::thisMachine().processor + "\n"));
-    QVERIFY(session.experiments().result("optimizer.kind"));
-    QVERIFY(session.otherResults().empty());
+    open(bench, traceOf(folder, "own.sspack", &configuration, "meta host.cpu " + app::thisMachine().processor + "\n"));
+    QVERIFY(bench.journal.result("optimizer.kind"));
+    QVERIFY(bench.journal.otherResults().empty());
 }
 
 void MeasuredElsewhereTest::resultsOfAnEditedScriptAreMeasuredElsewhere()
@@ -388,20 +386,20 @@ void MeasuredElsewhereTest::resultsOfAnEditedScriptAreMeasuredElsewhere()
     const auto file = traceOf(folder, "first.sspack", nullptr, program("1"));
     const auto trace = profiler::formats::openTrace(file);
     QVERIFY(trace);
-    app::KeptSession kept;
+    app::SavedState kept;
     kept.journal.changes = {keptFor({})};
     kept.journal.changes[0].program = app::originOf(**trace, file);
-    QVERIFY(app::saveSession(kept, app::sessionFile()));
+    QVERIFY(app::saveState(kept, app::stateFile()));
     App app;
-    Session& session = app.session;
-    session.restore();
+    app::Workbench& bench = app.bench;
+    bench.state.restore();
     const auto* panel = app.window.findChild<app::AdvisorPanel*>();
-    open(session, file);
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QVERIFY(session.otherResults().empty());
-    open(session, traceOf(folder, "edited.sspack", nullptr, program("2")));
-    QVERIFY(session.journal().changes.empty());
-    QCOMPARE(session.otherResults().size(), std::size_t{1});
+    open(bench, file);
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    QVERIFY(bench.journal.otherResults().empty());
+    open(bench, traceOf(folder, "edited.sspack", nullptr, program("2")));
+    QVERIFY(bench.journal.shown().changes.empty());
+    QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
     QVERIFY2(elsewhereText(*panel).contains("Its files have changed since"), qPrintable(elsewhereText(*panel)));
 }
 
@@ -409,36 +407,37 @@ void MeasuredElsewhereTest::aReportContainsNoResultOfAnotherTraining()
 {
     const QTemporaryDir folder;
     const auto first = training("32"), second = training("48");
-    Session session;
-    open(session, traceOf(folder, "first.sspack", &first));
-    measure(session, optimizerAdvice());
-    QVERIFY(reportOf(session, folder.filePath("first.html")).contains("adamw"));
-    open(session, traceOf(folder, "second.sspack", &second));
-    const QString report = reportOf(session, folder.filePath("second.html"));
+    app::Workbench bench;
+    open(bench, traceOf(folder, "first.sspack", &first));
+    measure(bench, optimizerAdvice());
+    QVERIFY(reportOf(bench, folder.filePath("first.html")).contains("adamw"));
+    open(bench, traceOf(folder, "second.sspack", &second));
+    const QString report = reportOf(bench, folder.filePath("second.html"));
     QVERIFY(!report.isEmpty() && !report.contains("adamw"));
-    open(session, traceOf(folder, "foreign.json", nullptr));
-    QVERIFY(!reportOf(session, folder.filePath("foreign.html")).contains("adamw"));
+    open(bench, traceOf(folder, "foreign.json", nullptr));
+    QVERIFY(!reportOf(bench, folder.filePath("foreign.html")).contains("adamw"));
 }
 
 void MeasuredElsewhereTest::tuningNamesItsSubject()
 {
     const QTemporaryDir folder;
     const auto other = training("48");
-    Session session;
+    app::Workbench bench;
     app_test::useScript("quick");
-    session.setConfiguration(training("32"), "mine");
-    app::TunePanel panel(&session, nullptr);
+    bench.configuration.set(training("32"), "mine");
+    app::TunePanel panel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs,
+                         &bench.reports, nullptr);
     panel.show();
-    QSignalSpy ended(&session, &Session::tuningEnded);
-    session.startTuning(std::chrono::minutes(1));
+    QSignalSpy ended(&bench.tuning, &app::TuningService::ended);
+    bench.tuning.start(std::chrono::minutes(1));
     QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
-    QVERIFY2(session.tuning().result(), qPrintable(session.tuning().trouble()));
+    QVERIFY2(bench.tuning.result(), qPrintable(bench.tuning.trouble()));
     const auto* origin = find<QLabel>(&panel, "tuneOrigin");
     QVERIFY2(origin->isVisible() && origin->text() == "Tuning of " + app::originOf(training("32")).name,
              qPrintable(origin->text()));
-    QVERIFY(session.isTuningOfScreen());
-    open(session, traceOf(folder, "other.sspack", &other));
-    QVERIFY(!session.isTuningOfScreen());
+    QVERIFY(bench.tuning.isOfDocument());
+    open(bench, traceOf(folder, "other.sspack", &other));
+    QVERIFY(!bench.tuning.isOfDocument());
     QVERIFY2(origin->text().startsWith("Measured elsewhere: tuning of "), qPrintable(origin->text()));
 }
 
@@ -447,17 +446,17 @@ void MeasuredElsewhereTest::aMeasurementOfAnEarlierTraceIsNotOnTheCard()
     const QTemporaryDir folder;
     const auto first = training("32"), second = training("48");
     const auto secondFile = traceOf(folder, "second.sspack", &second);
-    Session session;
-    open(session, traceOf(folder, "first.sspack", &first));
-    session.startExperiment(optimizerAdvice());
-    QCOMPARE(session.experiments().rule(), QString("optimizer.kind"));
-    QSignalSpy failed(&session, &Session::experimentFailed);
+    app::Workbench bench;
+    open(bench, traceOf(folder, "first.sspack", &first));
+    bench.experiments.start(optimizerAdvice());
+    QCOMPARE(bench.experiments.rule(), QString("optimizer.kind"));
+    QSignalSpy failed(&bench.experiments, &app::ExperimentService::failed);
     QString duringStop = "not seen";
-    connect(&session, &Session::traceReplaced, this, [&] { duringStop = session.experiments().rule(); });
-    open(session, secondFile);
+    connect(&bench.document, &app::TraceDocument::traceReplaced, this, [&] { duringStop = bench.experiments.rule(); });
+    open(bench, secondFile);
     QCOMPARE(duringStop, QString());
     QTRY_COMPARE_WITH_TIMEOUT(failed.count(), 1, kPatienceMs);
-    QVERIFY(session.otherResults().empty()); // a stopped measurement has no result
+    QVERIFY(bench.journal.otherResults().empty()); // a stopped measurement has no result
 }
 
 QTEST_MAIN(MeasuredElsewhereTest)

@@ -52,12 +52,12 @@ QString writeFile(const QTemporaryDir& folder, const QString& name, const QByteA
 /// A trace of the app, moved to a folder that is not a run.
 QString foreignTrace(App& app, const QTemporaryDir& folder)
 {
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
-    if (!QTest::qWaitFor([&] { return app.session.runState() == RunState::Idle; }, 20000))
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
+    if (!QTest::qWaitFor([&] { return app.bench.training.state() == RunState::Idle; }, 20000))
         qFatal("the training never ended");
     const QString copy = folder.filePath("elsewhere.sstrace");
-    if (!QFile::copy(QString::fromStdString(app.session.runs().front().trace().string()), copy))
+    if (!QFile::copy(QString::fromStdString(app.bench.runs.all().front().trace().string()), copy))
         qFatal("the trace cannot be copied");
     return copy;
 }
@@ -105,10 +105,10 @@ void OpeningTest::theFirstOfSeveralDroppedFilesOpens()
     const QTemporaryDir folder;
     const QString trace = foreignTrace(app, folder);
     const QString other = writeFile(folder, "other.sstrace", "no trace");
-    QSignalSpy replaced(&app.session, &app::Session::traceReplaced);
+    QSignalSpy replaced(&app.bench.document, &app::TraceDocument::traceReplaced);
     drop(app.window, {trace, other});
     QTRY_COMPARE(replaced.count(), 1);
-    QCOMPARE(QString::fromStdString(app.session.tracePath().string()), trace);
+    QCOMPARE(QString::fromStdString(app.bench.document.path().string()), trace);
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     QTRY_VERIFY(strip->isVisible());
     QVERIFY2(strip->text().contains("elsewhere.sstrace"), qPrintable(strip->text()));
@@ -135,8 +135,8 @@ void OpeningTest::openedTracesAreRemembered()
     const QTemporaryDir folder;
     const QString trace = foreignTrace(app, folder);
     QVERIFY(app::recentTraces().isEmpty()); // runs are listed separately
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(trace.toStdString());
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(trace.toStdString());
     QTRY_COMPARE(opened.count(), 1);
     QCOMPARE(app::recentTraces(), QStringList{trace});
     auto* menu = find<QMenu>(&app.window, "recentTraces");
@@ -166,10 +166,10 @@ void OpeningTest::theStartPageListsTracesAndSamples()
     const auto samples = places("sampleTraces");
     QCOMPARE(samples.size(), 2);
     for (QToolButton* sample : samples) {
-        QSignalSpy opened(&app.session, &app::Session::traceOpened);
+        QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
         sample->click();
         QVERIFY(opened.wait(20'000));
-        QVERIFY(app.session.trace()->sliceCount() > 1000);
+        QVERIFY(app.bench.document.trace()->sliceCount() > 1000);
     }
     QCOMPARE(app::recentTraces().size(), 2); // they are on the page already
     // Esc returns to the trace on screen.
@@ -183,14 +183,14 @@ void OpeningTest::theStartPageListsTracesAndSamples()
 void OpeningTest::tryItWaitsWhileSomethingRuns()
 {
     App app;
-    const auto configuration = app.session.configuration();
+    const auto configuration = app.bench.configuration.get();
     auto* tryIt = find<QPushButton>(&app.window, "tryIt");
-    app.session.setRecording(true);
+    app.bench.jobs.begin(app::Job::Recording);
     QVERIFY(!tryIt->isEnabled());
     QVERIFY2(tryIt->toolTip().contains("A recording is in progress"), qPrintable(tryIt->toolTip()));
     tryIt->click();
-    QCOMPARE(app.session.configuration(), configuration);
-    app.session.setRecording(false);
+    QCOMPARE(app.bench.configuration.get(), configuration);
+    app.bench.jobs.end(app::Job::Recording);
     QVERIFY(tryIt->isEnabled());
 }
 
@@ -202,7 +202,7 @@ void OpeningTest::aDroppedConfigurationIsLoaded()
     const QString file = folder.filePath("training.json");
     QVERIFY(configuration.save(file.toStdString()));
     drop(app.window, {file});
-    QTRY_COMPARE(app.session.configuration().text("run.steps"), "77");
+    QTRY_COMPARE(app.bench.configuration.get().text("run.steps"), "77");
 }
 
 void OpeningTest::everySubjectHasATable()
@@ -216,21 +216,21 @@ void OpeningTest::everySubjectHasATable()
 void OpeningTest::aTableRowMovesTheTimeline()
 {
     App app;
-    app.session.setConfiguration(shortTraining(60), "short");
-    app.session.start();
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), RunState::Idle, 20000);
+    app.bench.configuration.set(shortTraining(60), "short");
+    app.bench.training.start();
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), RunState::Idle, 20000);
     auto* dock = find<QDockWidget>(&app.window, "dock:step_table");
     dock->raise();
     auto* panel = dock->findChild<app::TablePanel*>();
     QTRY_VERIFY(panel->isVisible());
     QTRY_COMPARE(panel->view()->table()->rowCount(), 60);
-    QSignalSpy shown(&app.selection, &app::Selection::showRequested);
+    QSignalSpy shown(app.bench.document.selection(), &app::Selection::showRequested);
     panel->view()->setCurrentIndex(panel->view()->table()->index(7, 0));
     QCOMPARE(shown.count(), 1);
-    QCOMPARE(app.session.trace()->slice(*app.selection.slice()).args.value, 7);
+    QCOMPARE(app.bench.document.trace()->slice(*app.bench.document.selection()->slice()).args.value, 7);
     // A slice selected in another view marks its step.
-    const auto phases = app.session.trace()->ofKind(profiler::ActivityKind::Phase);
-    app.selection.selectSlice(phases.back().id);
+    const auto phases = app.bench.document.trace()->ofKind(profiler::ActivityKind::Phase);
+    app.bench.document.selection()->selectSlice(phases.back().id);
     QCOMPARE(panel->view()->currentRow(), std::optional<std::size_t>(59));
 }
 
@@ -238,8 +238,8 @@ void OpeningTest::everyViewIsReachedByItsShortcut()
 {
     App app;
     const QTemporaryDir folder;
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(foreignTrace(app, folder).toStdString());
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(foreignTrace(app, folder).toStdString());
     QTRY_COMPARE(opened.count(), 1);
     for (const char* name : {"kernels", "ops", "summary", "selection"}) {
         find<QAction>(&app.window, QString("goTo:%1").arg(name))->trigger();
@@ -254,8 +254,8 @@ void OpeningTest::theWindowFitsALaptop()
     App app({1280, 720});
     QCOMPARE(app.window.size(), QSize(1280, 720));
     const QTemporaryDir folder;
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(foreignTrace(app, folder).toStdString());
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(foreignTrace(app, folder).toStdString());
     QTRY_COMPARE(opened.count(), 1);
     for (auto* dock : app.window.findChildren<QDockWidget*>()) {
         dock->raise();

@@ -110,16 +110,16 @@ void OutOfMemoryTest::aReaderThatRunsOutOfMemoryIsReported()
     const auto file = longTrace(folder);
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    QSignalSpy noticed(&app.session, &app::Session::noticed);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    QSignalSpy noticed(&app.bench.notices, &app::Notices::noticed);
     failingFrom = 4096;
-    app.session.openTrace(file);
+    app.bench.document.openTrace(file);
     QTRY_VERIFY_WITH_TIMEOUT(wasTold(noticed, "long.sspack cannot be opened: "), kPatienceMs);
     failingFrom = 0;
     QVERIFY(strip->isVisible());
-    QVERIFY(!app.session.isLoading());
+    QVERIFY(!app.bench.document.isLoading());
     QCOMPARE(opened.count(), 0);
-    app.session.openTrace(file); // the app continues
+    app.bench.document.openTrace(file); // the app continues
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
 }
 
@@ -129,24 +129,24 @@ void OutOfMemoryTest::anAnalysisThatRunsOutOfMemoryIsReported()
     const auto file = longTrace(folder);
     app_test::App app;
     auto* strip = app.window.findChild<app::NoticeStrip*>();
-    QSignalSpy noticed(&app.session, &app::Session::noticed);
+    QSignalSpy noticed(&app.bench.notices, &app::Notices::noticed);
     // The complete trace is loaded; its analysis has not started.
-    const auto connection = connect(&app.session, &app::Session::traceChanged, this, [&] {
-        if (!app.session.isPartial())
+    const auto connection = connect(&app.bench.document, &app::TraceDocument::traceChanged, this, [&] {
+        if (!app.bench.document.isPartial())
             failingFrom = 4096;
     });
-    app.session.openTrace(file);
+    app.bench.document.openTrace(file);
     QTRY_VERIFY_WITH_TIMEOUT(wasTold(noticed, "The trace was not analysed: "), kPatienceMs);
     failingFrom = 0;
     disconnect(connection);
     QVERIFY(strip->isVisible());
-    QVERIFY(!app.session.analysed());
-    QVERIFY(app.session.trace()->sliceCount() > 0); // the timeline stays
+    QVERIFY(!app.bench.document.analysed());
+    QVERIFY(app.bench.document.trace()->sliceCount() > 0); // the timeline stays
     const auto* empty = app_test::find<QLabel>(&app.window, "advisorEmpty");
     QVERIFY2(empty->text().contains("was not analysed"), qPrintable(empty->text()));
-    app.session.openTrace(file);
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.analysed(), kPatienceMs);
-    QVERIFY(app.session.whyNotAnalysed().isEmpty());
+    app.bench.document.openTrace(file);
+    QTRY_VERIFY_WITH_TIMEOUT(app.bench.document.analysed(), kPatienceMs);
+    QVERIFY(app.bench.document.whyNotAnalysed().isEmpty());
     QVERIFY(!empty->text().contains("was not analysed"));
 }
 
@@ -168,8 +168,8 @@ void OutOfMemoryTest::anEventThatRunsOutOfMemoryIsReported()
     const QTemporaryDir folder;
     const std::filesystem::path file = folder.filePath("after.sspack").toStdString();
     QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText("main\nop a 0 10\n"), file, {}));
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(file);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(file);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QVERIFY(!strip->isVisible());
 }

@@ -42,7 +42,7 @@ app::RecordDialog* openDialog(App& app, const QString& line)
 {
     find<QPushButton>(&app.window, "recordCard")->click();
     QObject::connect(
-        &app.session, &app::Session::codeAsked, &app.window,
+        &app.bench.trust, &app::TrustStore::codeAsked, &app.window,
         [&app] { find<QPushButton>(find<app::TrustQuestion>(&app.window, "trustQuestion"), "trust")->click(); },
         Qt::QueuedConnection);
     auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
@@ -128,15 +128,15 @@ void RecordTest::aProgramIsRecordedAndItsTraceOpened()
 {
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " ranges");
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     pressRecord(dialog);
     QVERIFY(dialog->isRecording());
     QVERIFY(!find<QComboBox>(dialog, "command")->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QCOMPARE(output(dialog), QString("level 0\nlevel 1\nlevel 1\nlevel 0\n"));
     QVERIFY(!dialog->isVisible());
-    QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
-    QVERIFY(app.session.trace()->metadata().at("record.command").ends_with("nvtx_program ranges"));
+    QCOMPARE(app.bench.document.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
+    QVERIFY(app.bench.document.trace()->metadata().at("record.command").ends_with("nvtx_program ranges"));
     QCOMPARE(app::recentTraces().size(), 1);
 }
 
@@ -158,7 +158,8 @@ void RecordTest::aProgramIsAskedAboutOnceForItsCommandAndContent()
     auto* dialog = find<app::RecordDialog>(&app.window, "recordDialog");
     find<QComboBox>(dialog, "command")->setCurrentText("sh train.sh");
     find<QLineEdit>(dialog, "folder")->setText(folder.path());
-    QSignalSpy asked(&app.session, &app::Session::codeAsked), changed(dialog, &app::RecordDialog::recordingChanged);
+    QSignalSpy asked(&app.bench.trust, &app::TrustStore::codeAsked),
+        changed(dialog, &app::RecordDialog::recordingChanged);
     auto* record = find<QPushButton>(dialog, "record");
     const auto answer = [&](const char* button) {
         auto* question = find<app::TrustQuestion>(&app.window, "trustQuestion");
@@ -203,14 +204,14 @@ void RecordTest::returnStartsAndTheCommandIsRemembered()
     QSignalSpy* opened = nullptr;
     {
         App app;
-        opened = new QSignalSpy(&app.session, &app::Session::traceOpened);
+        opened = new QSignalSpy(&app.bench.document, &app::TraceDocument::traceOpened);
         auto* dialog = openDialog(app, {});
         QTest::keyClicks(find<QComboBox>(dialog, "command")->lineEdit(), QString(NVTX_PROGRAM) + " ranges");
         find<QLineEdit>(dialog, "folder")->setText(folder.path());
         find<QComboBox>(dialog, "level")->setCurrentIndex(2);
         QTest::keyClick(find<QComboBox>(dialog, "command")->lineEdit(), Qt::Key_Return);
         QTRY_COMPARE_WITH_TIMEOUT(opened->count(), 1, kPatienceMs);
-        QCOMPARE(QString::fromStdString(app.session.trace()->metadata().at("capture.level")), QString("full"));
+        QCOMPARE(QString::fromStdString(app.bench.document.trace()->metadata().at("capture.level")), QString("full"));
         delete opened;
     }
     App app;
@@ -297,8 +298,9 @@ void RecordTest::theEnvironmentReachesTheCommandAndIsRemembered()
 
 void RecordTest::twoWindowsThatRecordInTheSameSecondKeepTheirTraces()
 {
-    app::RecordController first, second;
-    QSignalSpy firstEnded(&first, &app::RecordController::ended), secondEnded(&second, &app::RecordController::ended);
+    app::Workbench firstBench, secondBench;
+    app::RecordingService &first = firstBench.recording, &second = secondBench.recording;
+    QSignalSpy firstEnded(&first, &app::RecordingService::ended), secondEnded(&second, &app::RecordingService::ended);
     const auto request = [](const char* what) {
         return app::RecordRequest{.command = {NVTX_PROGRAM, what}, .folder = QDir::tempPath(), .environment = {}};
     };
@@ -318,9 +320,8 @@ void RecordTest::twoWindowsThatRecordInTheSameSecondKeepTheirTraces()
         return QDir(QString::fromStdString(a.trace.parent_path().string())).entryList(QDir::Files);
     };
     const auto before = files();
-    app::RecordController nothing;
-    QSignalSpy ended(&nothing, &app::RecordController::ended);
-    QVERIFY(nothing.start({.command = {"true"}, .folder = QDir::tempPath(), .environment = {}}));
+    QSignalSpy ended(&first, &app::RecordingService::ended);
+    QVERIFY(first.start({.command = {"true"}, .folder = QDir::tempPath(), .environment = {}}));
     QTRY_VERIFY_WITH_TIMEOUT(!ended.isEmpty(), kPatienceMs);
     QCOMPARE(files(), before);
 }
@@ -329,10 +330,10 @@ void RecordTest::theTraceNotesWhoEndedTheRecording()
 {
     App app;
     auto* dialog = openDialog(app, QString("sh -c '%1 ranges; kill -TERM $$'").arg(NVTX_PROGRAM));
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     pressRecord(dialog);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
-    const auto notes = app.session.trace()->captureStats().notes;
+    const auto notes = app.bench.document.trace()->captureStats().notes;
     QVERIFY(std::any_of(notes.begin(), notes.end(),
                         [](const auto& note) { return note.id == "record.ended.program_killed"; }));
 }
@@ -341,38 +342,38 @@ void RecordTest::aFailureIsReportedAndTheTraceStays()
 {
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " crash");
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     pressRecord(dialog);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QVERIFY2(textOf(dialog, "state").contains("was killed by signal 11"), qPrintable(textOf(dialog, "state")));
     QVERIFY(dialog->isVisible());
-    QVERIFY(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size() > 0);
+    QVERIFY(app.bench.document.trace()->ofKind(profiler::ActivityKind::Nvtx).size() > 0);
 }
 
 void RecordTest::stopEndsTheCommandAndKeepsItsTrace()
 {
     App app;
     auto* dialog = openDialog(app, QString("sh -c '%1 ranges; echo ready; exec sleep 600'").arg(NVTX_PROGRAM));
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     pressRecord(dialog);
     QTRY_VERIFY_WITH_TIMEOUT(output(dialog).contains("ready"), kPatienceMs);
     find<QPushButton>(dialog, "stopRecording")->click();
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QVERIFY(!dialog->isRecording());
-    QCOMPARE(app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
+    QCOMPARE(app.bench.document.trace()->ofKind(profiler::ActivityKind::Nvtx).size(), 4U);
 }
 
 void RecordTest::aPartOfARunIsRecorded()
 {
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " slowly 10");
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     find<QCheckBox>(dialog, "part")->setChecked(true);
     find<QDoubleSpinBox>(dialog, "after")->setValue(0.3);
     find<QDoubleSpinBox>(dialog, "seconds")->setValue(0.3);
     pressRecord(dialog);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
-    const auto ranges = app.session.trace()->ofKind(profiler::ActivityKind::Nvtx).size();
+    const auto ranges = app.bench.document.trace()->ofKind(profiler::ActivityKind::Nvtx).size();
     QVERIFY(ranges > 0 && ranges < 10);
 }
 
@@ -410,13 +411,13 @@ void RecordTest::onlyOneAtATime()
     App app;
     auto* dialog = openDialog(app, QString(NVTX_PROGRAM) + " ranges");
     app_test::useScript("train");
-    app.session.setConfiguration(app_test::shortTraining(), "short");
-    app.session.start();
+    app.bench.configuration.set(app_test::shortTraining(), "short");
+    app.bench.training.start();
     QVERIFY(!find<QPushButton>(dialog, "record")->isEnabled());
-    QTRY_COMPARE_WITH_TIMEOUT(app.session.runState(), app::RunState::Idle, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(app.bench.training.state(), app::RunState::Idle, kPatienceMs);
     QVERIFY(find<QPushButton>(dialog, "record")->isEnabled());
     // And vice versa.
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
     pressRecord(dialog);
     QVERIFY(!find<QAction>(&app.window, "start")->isEnabled());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
@@ -500,10 +501,10 @@ void RecordTest::recordsAndIsKilled()
     const QString told = qEnvironmentVariable(kKilledVariable);
     if (told.isEmpty())
         return;
-    app::RecordController recording;
-    QVERIFY(recording.start({.command = {"sh", "-c", "echo $$ > " + told.toStdString() + "; exec sleep 600"},
-                             .folder = QDir::tempPath(),
-                             .environment = {}}));
+    app::Workbench bench;
+    QVERIFY(bench.recording.start({.command = {"sh", "-c", "echo $$ > " + told.toStdString() + "; exec sleep 600"},
+                                   .folder = QDir::tempPath(),
+                                   .environment = {}}));
     QTRY_VERIFY_WITH_TIMEOUT(QFileInfo(told).size() > 0, kPatienceMs);
     ::kill(::getpid(), SIGKILL);
 }

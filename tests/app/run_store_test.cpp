@@ -1,6 +1,6 @@
 #include "app/document/analyser.h"
-#include "app/document/session.h"
 #include "app/services/run_store.h"
+#include "app/window/workbench.h"
 #include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/support/trace_text.h"
@@ -17,7 +17,6 @@
 
 // File work must never block the GUI thread, and stops when it is superseded.
 
-using app::Session;
 using app_test::shortTraining;
 
 namespace {
@@ -89,62 +88,63 @@ void RunStoreTest::aLongListOfRunsIsReadInTheBackground()
 {
     makeRuns(app::runsRoot(), kRuns);
     const qint64 reading = msOf([] { QCOMPARE(app::readRuns(app::runsRoot()).size(), std::size_t{kRuns}); });
-    Session session;
+    app::Workbench bench;
     Heartbeat heart;
-    const qint64 calling = msOf([&] { session.reloadRuns(); });
-    QVERIFY(session.runs().empty());
+    const qint64 calling = msOf([&] { bench.runs.reload(); });
+    QVERIFY(bench.runs.all().empty());
     QVERIFY2(calling < std::max<qint64>(10, reading / 5), qPrintable(QString("%1 of %2 ms").arg(calling).arg(reading)));
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{kRuns}, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{kRuns}, kPatienceMs);
     qInfo("reading takes %lld ms; the GUI thread was busy for at most %lld ms", static_cast<long long>(reading),
           static_cast<long long>(heart.longest()));
-    QVERIFY(std::is_sorted(session.runs().begin(), session.runs().end(),
+    QVERIFY(std::is_sorted(bench.runs.all().begin(), bench.runs.all().end(),
                            [](const auto& a, const auto& b) { return a.name > b.name; }));
 }
 
 void RunStoreTest::aLargeRunIsRemovedInTheBackground()
 {
     makeRuns(app::runsRoot(), 2);
-    Session session;
-    session.reloadRuns();
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{2}, kPatienceMs);
-    const app::RunRecord run = session.runs().front();
+    app::Workbench bench;
+    bench.runs.reload();
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{2}, kPatienceMs);
+    const app::RunRecord run = bench.runs.all().front();
     for (int i = 0; i < 5000; ++i) {
         QFile file(QString::fromStdString((run.folder / ("part" + std::to_string(i))).string()));
         QVERIFY(file.open(QIODevice::WriteOnly));
     }
-    QSignalSpy changed(&session, &Session::runsChanged);
-    const qint64 calling = msOf([&] { session.deleteRun(run); });
+    QSignalSpy changed(&bench.runs, &app::RunStore::changed);
+    const qint64 calling = msOf([&] { bench.runs.remove(run); });
     QVERIFY(changed.isEmpty()); // it is asynchronous
     QVERIFY2(calling < 50, qPrintable(QString::number(calling)));
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{1}, kPatienceMs);
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{1}, kPatienceMs);
     QVERIFY(!std::filesystem::exists(run.folder));
 }
 
 void RunStoreTest::severalRunsAreRemovedOneAfterAnother()
 {
     makeRuns(app::runsRoot(), 10);
-    Session session;
-    session.reloadRuns();
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{10}, kPatienceMs);
-    for (const app::RunRecord& run : std::vector<app::RunRecord>(session.runs().begin(), session.runs().begin() + 9))
-        session.deleteRun(run);
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{1}, kPatienceMs);
+    app::Workbench bench;
+    bench.runs.reload();
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{10}, kPatienceMs);
+    for (const app::RunRecord& run :
+         std::vector<app::RunRecord>(bench.runs.all().begin(), bench.runs.all().begin() + 9))
+        bench.runs.remove(run);
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{1}, kPatienceMs);
     QCOMPARE(app::readRuns(app::runsRoot()).size(), std::size_t{1});
 }
 
 void RunStoreTest::aRunThatStartsWhileTheListIsReadStays()
 {
     makeRuns(app::runsRoot(), 50);
-    Session session;
-    session.setConfiguration(shortTraining(100'000), "long");
-    session.reloadRuns();
-    session.start(); // before the list has been read
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{51}, kPatienceMs);
-    QVERIFY(session.runs().front().isRunning());
-    QCOMPARE(session.runs().front().configuration, session.configuration());
-    session.stop();
-    QTRY_VERIFY_WITH_TIMEOUT(!session.isRunOpen(), kPatienceMs);
-    QCOMPARE(session.runs().front().outcome.state, QString("stopped"));
+    app::Workbench bench;
+    bench.configuration.set(shortTraining(100'000), "long");
+    bench.runs.reload();
+    bench.training.start(); // before the list has been read
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{51}, kPatienceMs);
+    QVERIFY(bench.runs.all().front().isRunning());
+    QCOMPARE(bench.runs.all().front().configuration, bench.configuration.get());
+    bench.training.stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!bench.training.isOpen(), kPatienceMs);
+    QCOMPARE(bench.runs.all().front().outcome.state, QString("stopped"));
 }
 
 void RunStoreTest::aFifoInARunFolderIsSkipped()
@@ -159,9 +159,9 @@ void RunStoreTest::aFifoInARunFolderIsSkipped()
                  "mkfifo",
                  {QString::fromStdString((app::readRuns(app::runsRoot()).front().folder / "result.json").string())}),
              0);
-    Session session;
-    session.reloadRuns();
-    QTRY_COMPARE_WITH_TIMEOUT(session.runs().size(), std::size_t{2}, kPatienceMs);
+    app::Workbench bench;
+    bench.runs.reload();
+    QTRY_COMPARE_WITH_TIMEOUT(bench.runs.all().size(), std::size_t{2}, kPatienceMs);
 }
 
 void RunStoreTest::aFifoThatIsOpenedAsATraceIsRefused()
@@ -170,9 +170,9 @@ void RunStoreTest::aFifoThatIsOpenedAsATraceIsRefused()
     for (const char* name : {"pipe.json", "pipe.sstrace"}) {
         const QString path = folder.filePath(name);
         QCOMPARE(QProcess::execute("mkfifo", {path}), 0);
-        Session session;
-        QSignalSpy told(&session, &Session::noticed);
-        const qint64 calling = msOf([&] { session.openFile(path.toStdString()); });
+        app::Workbench bench;
+        QSignalSpy told(&bench.notices, &app::Notices::noticed);
+        const qint64 calling = msOf([&] { bench.document.openFile(path.toStdString()); });
         QVERIFY2(calling < 1000, qPrintable(QString::number(calling)));
         QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatienceMs);
         QVERIFY2(told[0][0].toString().contains(name), qPrintable(told[0][0].toString()));
@@ -189,16 +189,16 @@ void RunStoreTest::aDroppedFileIsReadInTheBackground()
     QFile bad(folder.filePath("bad.json"));
     QVERIFY(bad.open(QIODevice::WriteOnly) && bad.write("{\"batch\": {\"size\": 4,,}}") > 0);
     bad.close();
-    Session session;
-    QSignalSpy told(&session, &Session::noticed);
-    session.openFile(good);
-    QCOMPARE(session.configuration().text("batch.size"), "32"); // not read yet
-    QTRY_COMPARE_WITH_TIMEOUT(session.configuration().text("batch.size"), "48", kPatienceMs);
-    session.openFile(bad.fileName().toStdString());
+    app::Workbench bench;
+    QSignalSpy told(&bench.notices, &app::Notices::noticed);
+    bench.document.openFile(good);
+    QCOMPARE(bench.configuration.get().text("batch.size"), "32"); // not read yet
+    QTRY_COMPARE_WITH_TIMEOUT(bench.configuration.get().text("batch.size"), "48", kPatienceMs);
+    bench.document.openFile(bad.fileName().toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatienceMs);
     QVERIFY2(told[0][1].toString().contains("bad.json"), qPrintable(told[0][1].toString()));
-    QCOMPARE(session.configuration().text("batch.size"), "48");
-    QVERIFY(!session.isLoading());
+    QCOMPARE(bench.configuration.get().text("batch.size"), "48");
+    QVERIFY(!bench.document.isLoading());
 }
 
 void RunStoreTest::ofTwentyTracesOpenedAtMostTwoAreAnalysedAtOnce()

@@ -49,19 +49,19 @@ void SaveActionsTest::theTraceIsExported()
     const QTemporaryDir folder;
     App app;
     auto* exportTrace = find<QAction>(&app.window, "exportTrace");
-    app.session.setConfiguration(shortTraining(), "short");
-    app.session.start();
-    QTRY_VERIFY_WITH_TIMEOUT(app.session.trace()->sliceCount() > 0 && !app.session.isRunOpen(), 20000);
+    app.bench.configuration.set(shortTraining(), "short");
+    app.bench.training.start();
+    QTRY_VERIFY_WITH_TIMEOUT(app.bench.document.trace()->sliceCount() > 0 && !app.bench.training.isOpen(), 20000);
     QTRY_VERIFY_WITH_TIMEOUT(exportTrace->isEnabled(), 20000);
-    const auto slices = app.session.trace()->sliceCount();
+    const auto slices = app.bench.document.trace()->sliceCount();
     const SaveAs dialog(folder.filePath("mine.json"));
     exportTrace->trigger();
     QVERIFY(dialog.asked());
     QVERIFY(strip(app, "was exported"));
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(folder.filePath("mine.json").toStdString());
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(folder.filePath("mine.json").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
-    QCOMPARE(app.session.trace()->sliceCount(), slices);
+    QCOMPARE(app.bench.document.trace()->sliceCount(), slices);
 }
 
 void SaveActionsTest::aTraceOfCountersOnlyIsExported()
@@ -74,18 +74,18 @@ void SaveActionsTest::aTraceOfCountersOnlyIsExported()
         {"ph": "C", "name": "power", "pid": 1, "ts": 1000, "args": {"W": 70}}]})");
     file.close();
     App app;
-    QSignalSpy opened(&app.session, &app::Session::traceOpened);
-    app.session.openTrace(file.fileName().toStdString());
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(file.fileName().toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, 20000);
-    QCOMPARE(app.session.trace()->sliceCount(), std::size_t(0));
+    QCOMPARE(app.bench.document.trace()->sliceCount(), std::size_t(0));
     auto* exportTrace = find<QAction>(&app.window, "exportTrace");
     QTRY_VERIFY_WITH_TIMEOUT(exportTrace->isEnabled(), 20000);
     const SaveAs dialog(folder.filePath("again.json"));
     exportTrace->trigger();
     QVERIFY(strip(app, "was exported"));
-    app.session.openTrace(folder.filePath("again.json").toStdString());
+    app.bench.document.openTrace(folder.filePath("again.json").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, 20000);
-    const auto again = app.session.trace();
+    const auto again = app.bench.document.trace();
     const auto power = std::find_if(again->tracks().begin(), again->tracks().end(), [](const profiler::Track& track) {
         return track.kind == profiler::TrackKind::Counter;
     });
@@ -102,7 +102,7 @@ void SaveActionsTest::withoutATraceThereIsNothingToExport()
     const QTemporaryDir folder;
     App app;
     QVERIFY(!find<QAction>(&app.window, "exportTrace")->isEnabled());
-    app.session.exportTrace(folder.filePath("none.json").toStdString());
+    app.bench.document.exportTrace(folder.filePath("none.json").toStdString());
     QVERIFY(strip(app, "Nothing to export"));
     QVERIFY(!QFile::exists(folder.filePath("none.json")));
 }

@@ -1,7 +1,6 @@
 #include "app/views/source/source_panel.h"
 
 #include "app/document/analyser.h"
-#include "app/document/selection.h"
 #include "app/findings/finding_card.h"
 #include "app/findings/source_snippet.h"
 #include "app/views/selection/selection_panel.h"
@@ -144,12 +143,13 @@ private:
     }
 
     struct Shown {
-        Shown(const std::filesystem::path& path, bool inFront = true) : panel({&session, &selection}, nullptr)
+        Shown(const std::filesystem::path& path, bool inFront = true) : panel(app_test::cardServices(bench), nullptr)
         {
             panel.resize(1200, 500);
             panel.setVisible(inFront);
-            session.openTrace(path);
-            if (!QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs))
+            bench.document.openTrace(path);
+            if (!QTest::qWaitFor([&] { return bench.document.advice() && !bench.document.advice()->live; },
+                                 kPatienceMs))
                 qFatal("the trace was not analysed in time");
             table = find<QTableView>(&panel, "sourceTable");
             model = qobject_cast<SourceModel*>(table->model());
@@ -158,8 +158,7 @@ private:
         {
             return model->index(model->rowOf(line), column).data().toString();
         }
-        app::Session session;
-        app::Selection selection;
+        app::Workbench bench;
         app::SourcePanel panel;
         QTableView* table = nullptr;
         SourceModel* model = nullptr;
@@ -222,12 +221,12 @@ void SourcePanelTest::aLineSelectsItsOccurrences()
 {
     Shown shown(recorded());
     shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(7), SourceModel::Code));
-    QVERIFY(shown.selection.range());
-    const profiler::TimeRange first = *shown.selection.range();
+    QVERIFY(shown.bench.document.selection()->range());
+    const profiler::TimeRange first = *shown.bench.document.selection()->range();
     QCOMPARE(first.duration(), profiler::Nanoseconds(600'000));
     find<QToolButton>(&shown.panel, "sourceNext")->click();
-    QVERIFY(shown.selection.range() &&
-            shown.selection.range()->begin - first.begin == profiler::Nanoseconds(1'000'000));
+    QVERIFY(shown.bench.document.selection()->range() &&
+            shown.bench.document.selection()->range()->begin - first.begin == profiler::Nanoseconds(1'000'000));
     shown.table->setCurrentIndex(shown.model->index(shown.model->rowOf(1), SourceModel::Code));
     QVERIFY(!find<QToolButton>(&shown.panel, "sourceNext")->isVisible()); // never sampled
 }
@@ -235,11 +234,11 @@ void SourcePanelTest::aLineSelectsItsOccurrences()
 void SourcePanelTest::aSliceSelectsItsLine()
 {
     Shown shown(recorded());
-    const auto slices = shown.session.trace()->ofKind(profiler::ActivityKind::CpuOp);
+    const auto slices = shown.bench.document.trace()->ofKind(profiler::ActivityKind::CpuOp);
     QVERIFY(!slices.empty());
-    shown.selection.selectSlice(slices.front().id);
+    shown.bench.document.selection()->selectSlice(slices.front().id);
     QCOMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 8);
-    QVERIFY(shown.selection.slice()); // the line follows and does not change the selection
+    QVERIFY(shown.bench.document.selection()->slice()); // the line follows and does not change the selection
 }
 
 void SourcePanelTest::theHottestLineIsVisibleAtFirst()
@@ -267,12 +266,12 @@ void SourcePanelTest::theHottestLineIsVisibleAtFirst()
 void SourcePanelTest::theSelectionPanelLinksToTheLine()
 {
     Shown shown(recorded(300));
-    app::SelectionPanel selected(&shown.selection);
+    app::SelectionPanel selected(shown.bench.document.selection());
     selected.resize(900, 300);
-    selected.setTrace(shown.session.trace());
+    selected.setTrace(shown.bench.document.trace());
     selected.show();
-    const auto slices = shown.session.trace()->ofKind(profiler::ActivityKind::CpuOp);
-    shown.selection.selectSlice(slices.front().id);
+    const auto slices = shown.bench.document.trace()->ofKind(profiler::ActivityKind::CpuOp);
+    shown.bench.document.selection()->selectSlice(slices.front().id);
     const auto linkOf = [&]() -> QPushButton* {
         for (auto* button : selected.findChildren<QPushButton*>("link"))
             if (button->accessibleName() == "Source line train.py:308")
@@ -280,13 +279,13 @@ void SourcePanelTest::theSelectionPanelLinksToTheLine()
         return nullptr;
     };
     QVERIFY(!linkOf()); // the program's lines are not known yet
-    selected.setAdvice(shown.session.advice());
+    selected.setAdvice(shown.bench.document.advice());
     QVERIFY(linkOf());
     QCOMPARE(linkOf()->toolTip(), m_file);
     shown.panel.goTo(m_file, 301);
     linkOf()->click();
     QTRY_COMPARE(shown.model->lineOf(shown.table->currentIndex().row()), 308);
-    QVERIFY(shown.selection.slice() == slices.front().id); // it stays selected
+    QVERIFY(shown.bench.document.selection()->slice() == slices.front().id); // it stays selected
 }
 
 void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()
@@ -299,7 +298,8 @@ void SourcePanelTest::aFindingsLineShowsItsCardAndTheCardShowsTheLine()
     QVERIFY(snippet->isVisible());
     QCOMPARE(snippet->firstLine(), 4);
     QCOMPARE(snippet->lines().value(2).trimmed(), QString("loader = DataLoader(data, batch_size=32)  # slow"));
-    QVERIFY(!shown.selection.range()); // the line was selected from outside, so the timeline does not move
+    QVERIFY(!shown.bench.document.selection()
+                 ->range()); // the line was selected from outside, so the timeline does not move
 }
 
 void SourcePanelTest::aChangedFileIsReportedAndHasNoText()

@@ -1,4 +1,3 @@
-#include "app/document/selection.h"
 #include "app/tables/table_bar.h"
 #include "app/tables/table_panel.h"
 #include "app/timeline/timeline_canvas.h"
@@ -34,7 +33,6 @@
 
 // A window that showed another trace before looks the same as a new window: no state of the earlier trace is left.
 
-using app::Session;
 using app_test::App;
 using app_test::find;
 
@@ -106,12 +104,12 @@ std::filesystem::path save(const QTemporaryDir& folder, const char* name, const 
 
 void open(App& app, const std::filesystem::path& file)
 {
-    QSignalSpy opened(&app.session, &Session::traceOpened);
-    app.session.openTrace(file);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(file);
     const bool done = QTest::qWaitFor(
         [&] {
-            return opened.count() == 1 && app.session.analysed() && app.session.advice() &&
-                   app.session.analysed()->trace == app.session.trace();
+            return opened.count() == 1 && app.bench.document.analysed() && app.bench.document.advice() &&
+                   app.bench.document.analysed()->trace == app.bench.document.trace();
         },
         kPatienceMs);
     if (!done)
@@ -217,7 +215,7 @@ QString differences(const QStringList& was, const QStringList& is)
 /// Leaves as much state behind as a user can.
 void use(App& app, const std::filesystem::path& reference)
 {
-    const auto trace = app.session.trace();
+    const auto trace = app.bench.document.trace();
     // A selected slice, a range, marks, a bookmark and a search match.
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
     auto* timeline = app.window.findChild<app::TimelineView*>();
@@ -247,13 +245,13 @@ void use(App& app, const std::filesystem::path& reference)
     compare->compareWith(reference, "reference");
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(compare, "compareVerdict")->isVisible(), kPatienceMs);
     // A failed measurement, and a file that could not be opened.
-    emit app.session.experimentFailed("loader.workers", "the first trainer could not be started");
-    emit app.session.noticed("Something about the trace before", {}, true);
-    app.selection.selectRange({whole.begin, whole.begin + whole.duration() / 4});
-    if (const auto steps = app.session.analysed()->facts.steps; !steps.empty())
-        app.selection.selectSlice(steps.front().slice);
+    emit app.bench.experiments.failed("loader.workers", "the first trainer could not be started");
+    emit app.bench.notices.noticed("Something about the trace before", {}, true);
+    app.bench.document.selection()->selectRange({whole.begin, whole.begin + whole.duration() / 4});
+    if (const auto steps = app.bench.document.analysed()->facts.steps; !steps.empty())
+        app.bench.document.selection()->selectSlice(steps.front().slice);
     else
-        app.selection.selectSlice(trace->ofKind(profiler::ActivityKind::CpuOp).front().id);
+        app.bench.document.selection()->selectSlice(trace->ofKind(profiler::ActivityKind::CpuOp).front().id);
     QToolTip::showText({10, 10}, "about a slice of the trace before", canvas);
 }
 
@@ -350,7 +348,7 @@ void StaleStateTest::nothingOfARunIsLeft()
     QStringList fresh, used;
     {
         App app;
-        app.session.setConfiguration(app_test::shortTraining(60), "short");
+        app.bench.configuration.set(app_test::shortTraining(60), "short");
         open(app, second);
         QTest::qWait(200);
         app.window.setFocus();
@@ -359,10 +357,10 @@ void StaleStateTest::nothingOfARunIsLeft()
     QSettings().clear();
     {
         App app;
-        app.session.setConfiguration(app_test::shortTraining(60), "short");
-        app.session.start();
-        QTRY_VERIFY_WITH_TIMEOUT(!app.session.isRunOpen() && app.session.analysed() &&
-                                     app.session.analysed()->trace == app.session.trace(),
+        app.bench.configuration.set(app_test::shortTraining(60), "short");
+        app.bench.training.start();
+        QTRY_VERIFY_WITH_TIMEOUT(!app.bench.training.isOpen() && app.bench.document.analysed() &&
+                                     app.bench.document.analysed()->trace == app.bench.document.trace(),
                                  kPatienceMs);
         open(app, second);
         QTest::qWait(200);
@@ -377,10 +375,10 @@ void StaleStateTest::aReportIsOfTheTraceOnScreen()
     const QTemporaryDir folder;
     const auto first = save(folder, "first.sspack", deviceTraining()),
                second = save(folder, "second.sspack", hostTraining());
-    const auto reportOf = [&](Session& session, const char* name) {
-        QSignalSpy told(&session, &Session::noticed);
+    const auto reportOf = [&](app::Workbench& bench, const char* name) {
+        QSignalSpy told(&bench.notices, &app::Notices::noticed);
         const QString file = folder.filePath(name);
-        session.saveReport(file.toStdString());
+        bench.reports.saveReport(file.toStdString());
         if (!QTest::qWaitFor([&] { return told.count() == 1; }, kPatienceMs))
             qFatal("the report was not written");
         QFile read(file);
@@ -390,7 +388,7 @@ void StaleStateTest::aReportIsOfTheTraceOnScreen()
     open(used, first);
     open(used, second);
     open(fresh, second);
-    const QString report = reportOf(used.session, "used.html");
+    const QString report = reportOf(used.bench, "used.html");
     QVERIFY(!report.isEmpty() && !report.contains("first_"));
     QVERIFY(report.contains("second"));
 }
@@ -401,15 +399,16 @@ void StaleStateTest::stepCountersStartWithTheFirstStep()
     const auto* status = find<QStatusBar>(&app.window, {});
     const auto* bar = status->findChild<QProgressBar*>();
     const auto train = [&](int steps) {
-        app.session.setConfiguration(app_test::shortTraining(steps), "training");
-        app.session.start();
+        app.bench.configuration.set(app_test::shortTraining(steps), "training");
+        app.bench.training.start();
         // Before the first step, no step count is shown.
-        const auto connection = connect(&app.session, &Session::runStateChanged, &app.window, [&](app::RunState state) {
-            if (state == app::RunState::Running && app.session.stepHistory().empty())
-                QVERIFY2(!bar->isVisible(), qPrintable(QString::number(bar->value())));
-        });
-        QVERIFY(!bar->isVisible() || app.session.runState() == app::RunState::Starting);
-        QTRY_VERIFY_WITH_TIMEOUT(!app.session.isRunOpen(), kPatienceMs);
+        const auto connection =
+            connect(&app.bench.training, &app::TrainingService::stateChanged, &app.window, [&](app::RunState state) {
+                if (state == app::RunState::Running && app.bench.training.stepHistory().empty())
+                    QVERIFY2(!bar->isVisible(), qPrintable(QString::number(bar->value())));
+            });
+        QVERIFY(!bar->isVisible() || app.bench.training.state() == app::RunState::Starting);
+        QTRY_VERIFY_WITH_TIMEOUT(!app.bench.training.isOpen(), kPatienceMs);
         disconnect(connection);
         QVERIFY(!bar->isVisible());
     };
@@ -426,11 +425,12 @@ void StaleStateTest::unfinishedWorkIsNeverAHundredPercent()
     for (int i = 0; i < 60'000; ++i)
         text += "op aten::mm " + std::to_string(10 * i) + " 5\n";
     const auto file = save(folder, "long.json", text);
-    Session session;
+    app::Workbench bench;
     std::vector<double> shares;
-    connect(&session, &Session::loading, this, [&](const QString&, double share) { shares.push_back(share); });
-    QSignalSpy opened(&session, &Session::traceOpened);
-    session.openTrace(file);
+    connect(&bench.document, &app::TraceDocument::loading, this,
+            [&](const QString&, double share) { shares.push_back(share); });
+    QSignalSpy opened(&bench.document, &app::TraceDocument::traceOpened);
+    bench.document.openTrace(file);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QVERIFY(shares.size() >= 2);
     QCOMPARE(shares.back(), 1.0);
@@ -448,14 +448,14 @@ void StaleStateTest::theToolbarShowsTheActivity()
         return nullptr;
     }();
     QVERIFY(label);
-    app.session.setRecording(true);
+    app.bench.jobs.begin(app::Job::Recording);
     QVERIFY2(label->text().contains("recording"), qPrintable(label->text()));
-    app.session.setRecording(false);
+    app.bench.jobs.end(app::Job::Recording);
     QVERIFY(!label->text().contains("recording"));
     const QTemporaryDir folder;
     const auto file = save(folder, "first.sspack", hostTraining());
-    QSignalSpy opened(&app.session, &Session::traceOpened);
-    app.session.openTrace(file);
+    QSignalSpy opened(&app.bench.document, &app::TraceDocument::traceOpened);
+    app.bench.document.openTrace(file);
     QCOMPARE(label->text(), QString("opening a trace…"));
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QCOMPARE(label->text(), QString("first.sspack"));

@@ -20,7 +20,6 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-using app::Session;
 using app_test::find;
 using app_test::shortTraining;
 using app_test::useScript;
@@ -32,26 +31,28 @@ constexpr int kPatienceMs = 60'000;
 
 std::unique_ptr<app_test::OwnFolders> folders;
 
-/// A session whose training waits for data, and its Tune view.
+/// A workbench whose training waits for data, and its Tune view.
 struct Tuned {
-    explicit Tuned(const char* script) : panel(&session, nullptr)
+    explicit Tuned(const char* script)
+        : panel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs, &bench.reports,
+                nullptr)
     {
         useScript(script);
-        session.setConfiguration(shortTraining(), "short");
+        bench.configuration.set(shortTraining(), "short");
         panel.show();
     }
     void toTheEnd()
     {
-        QSignalSpy ended(&session, &Session::tuningEnded);
+        QSignalSpy ended(&bench.tuning, &app::TuningService::ended);
         find<QPushButton>(&panel, "startTuning")->click();
-        QVERIFY(session.tuningRunning());
+        QVERIFY(bench.tuning.isRunning());
         QVERIFY(ended.wait(kPatienceMs));
-        QVERIFY(!session.tuningRunning());
+        QVERIFY(!bench.tuning.isRunning());
     }
     [[nodiscard]] QString text(const char* label) const { return find<QLabel>(&panel, label)->text(); }
     [[nodiscard]] bool isShown(const char* button) const { return find<QWidget>(&panel, button)->isVisibleTo(&panel); }
 
-    Session session;
+    app::Workbench bench;
     app::TunePanel panel;
 };
 
@@ -94,7 +95,7 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
 {
     Tuned tuned("quick");
     tuned.toTheEnd();
-    const auto& result = tuned.session.tuning().result();
+    const auto& result = tuned.bench.tuning.result();
     QVERIFY(result);
     QCOMPARE(result->start[config::key::workers], 0);
     QVERIFY(result->best[config::key::workers] > 0);
@@ -104,38 +105,38 @@ void TuneTest::keepsWhatPaysAndAppliesItAsOneStep()
     QVERIFY(tuned.text("tuneSummary").contains("the samples per second"));
 
     // Nothing changes before Apply; then everything is one undo step.
-    QCOMPARE(tuned.session.configuration().text("loader.workers"), "0");
+    QCOMPARE(tuned.bench.configuration.get().text("loader.workers"), "0");
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
-    QCOMPARE(tuned.session.configuration(), result->best);
-    QVERIFY(!tuned.session.journal().changes.empty());
-    QCOMPARE(tuned.session.journal().changes[0].ruleId, "loader.workers");
+    QCOMPARE(tuned.bench.configuration.get(), result->best);
+    QVERIFY(!tuned.bench.journal.shown().changes.empty());
+    QCOMPARE(tuned.bench.journal.shown().changes[0].ruleId, "loader.workers");
     QCOMPARE(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled(), false);
-    tuned.session.undoStack()->undo();
-    QCOMPARE(tuned.session.configuration(), result->start);
-    QVERIFY(tuned.session.journal().changes.empty());
+    tuned.bench.configuration.undoStack()->undo();
+    QCOMPARE(tuned.bench.configuration.get(), result->start);
+    QVERIFY(tuned.bench.journal.shown().changes.empty());
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
     // When applied again after a manual change, it is in the journal only once.
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
-    const std::size_t kept = tuned.session.journal().changes.size();
-    const double factor = tuned.session.journal().factorAfter(kept);
-    QVERIFY(!tuned.session.setKnob("loader.workers", "0"));
+    const std::size_t kept = tuned.bench.journal.shown().changes.size();
+    const double factor = tuned.bench.journal.shown().factorAfter(kept);
+    QVERIFY(!tuned.bench.configuration.setKnob("loader.workers", "0"));
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
-    QCOMPARE(tuned.session.journal().changes.size(), kept);
-    QCOMPARE(tuned.session.journal().factorAfter(kept), factor);
+    QCOMPARE(tuned.bench.journal.shown().changes.size(), kept);
+    QCOMPARE(tuned.bench.journal.shown().factorAfter(kept), factor);
     // The cause may be anything.
-    QVERIFY(!tuned.session.setKnob("loader.workers", "0"));
-    tuned.session.setRecording(true);
+    QVERIFY(!tuned.bench.configuration.setKnob("loader.workers", "0"));
+    tuned.bench.jobs.begin(app::Job::Recording);
     QVERIFY(!find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
-    tuned.session.setRecording(false);
+    tuned.bench.jobs.end(app::Job::Recording);
     QVERIFY(find<QPushButton>(&tuned.panel, "applyTuning")->isEnabled());
     // A result for one model is not applied to another.
-    QVERIFY(!tuned.session.setKnob("workload", "mlp"));
-    const config::TrainingConfig other = tuned.session.configuration();
-    QSignalSpy noticed(&tuned.session, &Session::noticed);
+    QVERIFY(!tuned.bench.configuration.setKnob("workload", "mlp"));
+    const config::TrainingConfig other = tuned.bench.configuration.get();
+    QSignalSpy noticed(&tuned.bench.notices, &app::Notices::noticed);
     find<QPushButton>(&tuned.panel, "applyTuning")->click();
     QCOMPARE(noticed.count(), 1);
     QVERIFY(noticed[0][0].toString().contains("another model"));
-    QCOMPARE(tuned.session.configuration(), other);
+    QCOMPARE(tuned.bench.configuration.get(), other);
 }
 
 void TuneTest::aLowDockScrolls()
@@ -166,7 +167,7 @@ void TuneTest::theResultIsSavedAndCopied()
 {
     Tuned tuned("quick");
     tuned.toTheEnd();
-    const auto& result = tuned.session.tuning().result();
+    const auto& result = tuned.bench.tuning.result();
     QVERIFY(result);
     find<QAction>(&tuned.panel, "copyPython")->trigger();
     QVERIFY(QApplication::clipboard()->text().contains("num_workers"));
@@ -174,13 +175,13 @@ void TuneTest::theResultIsSavedAndCopied()
     QVERIFY(QApplication::clipboard()->text().contains("DataLoaderOptions"));
 
     const QTemporaryDir folder;
-    tuned.session.saveTuned(folder.filePath("tuned.json").toStdString());
+    tuned.bench.tuning.saveConfiguration(folder.filePath("tuned.json").toStdString());
     const auto loaded = config::TrainingConfig::load(folder.filePath("tuned.json").toStdString());
     QVERIFY(loaded && *loaded == result->best);
 
-    QSignalSpy noticed(&tuned.session, &Session::noticed);
+    QSignalSpy noticed(&tuned.bench.notices, &app::Notices::noticed);
     for (const char* name : {"report.html", "report.pdf"}) {
-        tuned.session.saveReport(folder.filePath(name).toStdString());
+        tuned.bench.reports.saveReport(folder.filePath(name).toStdString());
         QVERIFY(noticed.wait(20'000));
         QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     }
@@ -191,20 +192,20 @@ void TuneTest::theResultIsSavedAndCopied()
     QVERIFY(trace.open(QIODevice::WriteOnly));
     trace.write(R"([{"name":"a","ph":"X","ts":1,"dur":5,"pid":1,"tid":1}])");
     trace.close();
-    QSignalSpy opened(&tuned.session, &Session::traceOpened);
-    tuned.session.openTrace(trace.fileName().toStdString());
+    QSignalSpy opened(&tuned.bench.document, &app::TraceDocument::traceOpened);
+    tuned.bench.document.openTrace(trace.fileName().toStdString());
     QVERIFY(opened.wait(20'000));
-    tuned.session.saveReport(folder.filePath("other.html").toStdString());
+    tuned.bench.reports.saveReport(folder.filePath("other.html").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     QVERIFY(!contentOf(folder.filePath("other.html")).contains("Result of tuning"));
     // A tuning report contains only the tuning, not that trace.
-    tuned.session.saveTuneReport(folder.filePath("tuning.html").toStdString());
+    tuned.bench.reports.saveTuneReport(folder.filePath("tuning.html").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), false);
     QVERIFY(contentOf(folder.filePath("tuning.html")).contains("Result of tuning"));
     QVERIFY(!contentOf(folder.filePath("tuning.html")).contains("other.json"));
-    tuned.session.saveReport(folder.filePath("no/such/report.pdf").toStdString());
+    tuned.bench.reports.saveReport(folder.filePath("no/such/report.pdf").toStdString());
     QVERIFY(noticed.wait(20'000));
     QCOMPARE(noticed.takeFirst().at(2).toBool(), true);
 }
@@ -212,10 +213,10 @@ void TuneTest::theResultIsSavedAndCopied()
 void TuneTest::stopKeepsTheBestResult()
 {
     Tuned tuned("stuck"); // two workers pay; the trial of one never ends
-    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
+    QSignalSpy ended(&tuned.bench.tuning, &app::TuningService::ended);
     find<QPushButton>(&tuned.panel, "startTuning")->click();
     const auto isStuck = [&] {
-        const auto& progress = tuned.session.tuning().progress();
+        const auto& progress = tuned.bench.tuning.progress();
         return progress && !progress->trials.empty() && progress->trying && progress->trying->to == "1";
     };
     QTRY_VERIFY_WITH_TIMEOUT(isStuck(), kPatienceMs);
@@ -223,7 +224,7 @@ void TuneTest::stopKeepsTheBestResult()
     QVERIFY(find<QPushButton>(&tuned.panel, "stopTuning")->isEnabled());
     find<QPushButton>(&tuned.panel, "stopTuning")->click();
     QVERIFY(!ended.isEmpty() || ended.wait(kPatienceMs));
-    const auto& result = tuned.session.tuning().result();
+    const auto& result = tuned.bench.tuning.result();
     QVERIFY(result && result->stopped);
     QCOMPARE(result->best[config::key::workers], 2);
     QVERIFY(tuned.isShown("applyTuning"));
@@ -233,7 +234,7 @@ void TuneTest::aTrainingThatCannotRunIsReported()
 {
     Tuned tuned("refuse");
     tuned.toTheEnd();
-    QVERIFY(!tuned.session.tuning().result());
+    QVERIFY(!tuned.bench.tuning.result());
     QVERIFY(tuned.text("tuneEmpty").contains("cannot be tuned"));
     QVERIFY(tuned.text("tuneEmpty").contains("no such folder"));
     QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
@@ -252,21 +253,23 @@ void TuneTest::aRecordedProgramIsTunedOnceItIsAllowed()
     const std::filesystem::path file = folder.filePath("program.sspack").toStdString();
     QVERIFY(profiler::formats::saveTrace(*test_support::traceFromText(text), file, {}));
     Tuned tuned("quick");
-    QSignalSpy opened(&tuned.session, &Session::traceOpened), asked(&tuned.session, &Session::codeAsked);
-    tuned.session.openTrace(file);
+    QSignalSpy opened(&tuned.bench.document, &app::TraceDocument::traceOpened),
+        asked(&tuned.bench.trust, &app::TrustStore::codeAsked);
+    tuned.bench.document.openTrace(file);
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
-    QVERIFY(!tuned.session.programOnScreen().id.isEmpty());
+    QVERIFY(!tuned.bench.document.program().id.isEmpty());
     QVERIFY2(tuned.text("tuneEmpty").contains("recorded program"), qPrintable(tuned.text("tuneEmpty")));
 
     find<QPushButton>(&tuned.panel, "startTuning")->click();
     QTRY_COMPARE_WITH_TIMEOUT(asked.count(), 1, kPatienceMs);
-    QVERIFY(!tuned.session.tuningRunning());
-    connect(&tuned.session, &Session::copyAsked, &tuned.session, [&] { tuned.session.answerCopy(true); });
-    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
-    tuned.session.answerCode(asked[0][0].value<app::CodeFile>(), app::CodeGate::Answer::Once);
+    QVERIFY(!tuned.bench.tuning.isRunning());
+    connect(&tuned.bench.trust, &app::TrustStore::copyAsked, &tuned.bench.trust,
+            [&] { tuned.bench.trust.answerCopy(true); });
+    QSignalSpy ended(&tuned.bench.tuning, &app::TuningService::ended);
+    tuned.bench.trust.answerCode(asked[0][0].value<app::CodeFile>(), app::TrustStore::Answer::Once);
     QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
-    QVERIFY(tuned.session.tuning().isOfProgram());
-    QVERIFY(!tuned.session.tuning().outcome());
+    QVERIFY(tuned.bench.tuning.isOfProgram());
+    QVERIFY(!tuned.bench.tuning.outcome());
     QVERIFY2(tuned.text("tuneEmpty").contains("The program cannot be tuned."), qPrintable(tuned.text("tuneEmpty")));
     QVERIFY(!QFile::exists(folder.filePath("ran")));
 }
@@ -275,22 +278,22 @@ void TuneTest::nothingElseRunsAtTheSameTime()
 {
     Tuned tuned("stuck");
     find<QPushButton>(&tuned.panel, "startTuning")->click();
-    QVERIFY(tuned.session.tuningRunning());
-    tuned.session.start();
-    QCOMPARE(tuned.session.runState(), app::RunState::Idle);
-    QSignalSpy ended(&tuned.session, &Session::tuningEnded);
-    tuned.session.stopTuning();
+    QVERIFY(tuned.bench.tuning.isRunning());
+    tuned.bench.training.start();
+    QCOMPARE(tuned.bench.training.state(), app::RunState::Idle);
+    QSignalSpy ended(&tuned.bench.tuning, &app::TuningService::ended);
+    tuned.bench.tuning.stop();
     QVERIFY(ended.wait(kPatienceMs));
 
     useScript("train");
-    tuned.session.setConfiguration(shortTraining(100'000), "endless");
-    tuned.session.start();
-    QVERIFY(tuned.session.isBusy());
+    tuned.bench.configuration.set(shortTraining(100'000), "endless");
+    tuned.bench.training.start();
+    QVERIFY(tuned.bench.jobs.isBusy());
     QVERIFY(!find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
-    tuned.session.startTuning(minutes(1));
-    QVERIFY(!tuned.session.tuningRunning());
-    tuned.session.stop();
-    QTRY_VERIFY_WITH_TIMEOUT(!tuned.session.isBusy(), kPatienceMs);
+    tuned.bench.tuning.start(minutes(1));
+    QVERIFY(!tuned.bench.tuning.isRunning());
+    tuned.bench.training.stop();
+    QTRY_VERIFY_WITH_TIMEOUT(!tuned.bench.jobs.isBusy(), kPatienceMs);
     QVERIFY(find<QPushButton>(&tuned.panel, "startTuning")->isEnabled());
 }
 
@@ -308,12 +311,12 @@ void TuneTest::anUnseenEndIsReported()
 {
     useScript("quick");
     app_test::App app;
-    app.session.setConfiguration(shortTraining(), "short");
+    app.bench.configuration.set(shortTraining(), "short");
     auto* dock = find<QDockWidget>(&app.window, "dock:tune");
     auto* strip = app.window.findChild<app::NoticeStrip*>();
     const QString title = dock->windowTitle();
     const auto tuneBehind = [&](bool behind) {
-        QSignalSpy ended(&app.session, &Session::tuningEnded);
+        QSignalSpy ended(&app.bench.tuning, &app::TuningService::ended);
         find<QAction>(&app.window, "tuneTraining")->trigger();
         find<QPushButton>(dock, "startTuning")->click();
         if (behind)

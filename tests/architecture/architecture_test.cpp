@@ -87,6 +87,9 @@ TEST(Architecture, AnArrowAgainstTheDirectionIsFound)
                 ElementsAre(HasSubstr("must not depend on")));
     EXPECT_THAT(check("app/views/run/run.cpp", "#include \"app/views/advisor/card.h\"\n"),
                 ElementsAre(HasSubstr("another view")));
+    EXPECT_THAT(check("app/views/run/run.cpp", "#include \"app/window/workbench.h\"\n"), IsEmpty());
+    EXPECT_THAT(check("app/views/run/knob_row.cpp", "#include \"app/window/workbench.h\"\n"),
+                ElementsAre(HasSubstr("only the registration")));
 }
 
 TEST(Architecture, ALayerAboveTheRulesIsNotIncludedBelowThem)

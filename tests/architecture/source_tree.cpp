@@ -251,7 +251,8 @@ void checkModule(const SourceFile& file, std::vector<std::string>& found)
                             " must not depend on");
 }
 
-/// A view is given {trace, selection, session}, never another view.
+/// A view is given the documents and services that it uses, never another view. Only its registration, which picks
+/// them, knows the workbench that has all of them.
 void checkViews(const SourceFile& file, std::vector<std::string>& found)
 {
     constexpr std::string_view kViews = "app/views/";
@@ -261,6 +262,12 @@ void checkViews(const SourceFile& file, std::vector<std::string>& found)
     for (const std::string& include : file.includes)
         if (include.starts_with(kViews) && include != "app/views/view.h" && !include.starts_with(own))
             found.push_back(file.path + " includes " + include + ": a view does not know another view");
+    const std::string_view name = own.substr(std::min(own.size(), kViews.size()));
+    const std::string registration = std::string(own) + std::string(name.substr(0, name.find('/'))) + ".cpp";
+    for (const std::string& include : file.includes)
+        if (include == "app/window/workbench.h" && file.path != registration)
+            found.push_back(file.path + " includes " + include +
+                            ": only the registration of a view knows the workbench");
 }
 
 bool isNameCharacter(char c)

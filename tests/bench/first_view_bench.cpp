@@ -1,5 +1,5 @@
 // How long from opening a file of our own format until its timeline is painted: the whole app in one process, its
-// window, its session and all its views, offscreen or on the display that there is. Files that are in the page cache.
+// window, its workbench and all its views, offscreen or on the display that there is. Files that are in the page cache.
 //
 //   first_view_bench [--sizes 1000000,10000000] [--runs 5] [--png FILE]
 //
@@ -71,9 +71,8 @@ private:
 
 struct App {
     app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
-    app::MainWindow window{&session, &selection, &appearance};
+    app::Workbench bench;
+    app::MainWindow window{&bench, &appearance};
     App()
     {
         window.resize(1920, 1080);
@@ -93,15 +92,16 @@ Times measure(const std::filesystem::path& file, const QString& picture)
     auto* canvas = app.window.findChild<app::TimelineCanvas*>();
     FirstPaint paint(canvas);
     bool done = false;
-    QObject::connect(&app.session, &app::Session::traceOpened, [&done] { done = true; });
-    QObject::connect(&app.session, &app::Session::noticed, [](const QString& text, const QString&, bool isError) {
+    QObject::connect(&app.bench.document, &app::TraceDocument::traceOpened, [&done] { done = true; });
+    QObject::connect(&app.bench.notices, &app::Notices::noticed, [](const QString& text, const QString&, bool isError) {
         if (isError)
             std::fprintf(stderr, "%s\n", qPrintable(text));
     });
     double told = -1; // all views have taken what there is
-    QObject::connect(&app.session, &app::Session::traceReplaced, [&] { told = told < 0 ? paint.nowMs() : told; });
+    QObject::connect(&app.bench.document, &app::TraceDocument::traceReplaced,
+                     [&] { told = told < 0 ? paint.nowMs() : told; });
     paint.begin();
-    app.session.openTrace(file);
+    app.bench.document.openTrace(file);
     while (paint.atMs() < 0)
         paint.turn();
     if (!picture.isEmpty()) {

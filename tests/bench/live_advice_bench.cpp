@@ -2,10 +2,9 @@
 // at all of it costs: live_advice_bench [SLICES, default 100,000 1,000,000 5,000,000] [--per-step SLICES, default 400]
 #include "advisor/live_advice.h"
 #include "app/document/analyser.h"
-#include "app/document/selection.h"
-#include "app/document/session.h"
 #include "app/document/trace_summary.h"
 #include "app/views/advisor/advisor_panel.h"
+#include "app/window/workbench.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/steps/last_steps.h"
 #include "profiler/model/trace_builder.h"
@@ -195,9 +194,10 @@ int main(int argc, char** argv)
     qputenv("QT_QPA_PLATFORM", "offscreen");
     QStandardPaths::setTestModeEnabled(true);
     const QApplication application(argc, argv);
-    app::Session session;
-    app::Selection selection;
-    app::AdvisorPanel panel({&session, &selection}, nullptr);
+    app::Workbench bench;
+    app::AdvisorPanel panel({&bench.notices, &bench.document, &bench.configuration, &bench.jobs, &bench.journal,
+                             &bench.experiments, &bench.training},
+                            nullptr);
     panel.resize(360, 900);
     static_cast<QWidget&>(panel).show();
     int perStep = 400;

@@ -115,9 +115,8 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QVERIFY(script.open(QIODevice::WriteOnly) && script.write(kScript) == kScript.size());
     script.close();
     app::Appearance appearance;
-    app::Session session;
-    app::Selection selection;
-    app::MainWindow window(&session, &selection, &appearance);
+    app::Workbench bench;
+    app::MainWindow window(&bench, &appearance);
     window.resize(1920, 1080);
     window.show();
     QVERIFY(QTest::qWaitFor([&] { return window.isComplete(); }, kPatienceMs));
@@ -127,18 +126,19 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     auto* dialog = find<app::RecordDialog>(&window, "recordDialog");
     find<QComboBox>(dialog, "command")->setCurrentText(QString(PYTHON_WITH_TORCH) + " train.py");
     find<QLineEdit>(dialog, "folder")->setText(m_folder.path());
-    QSignalSpy asked(&session, &app::Session::codeAsked), opened(&session, &app::Session::traceOpened);
+    QSignalSpy asked(&bench.trust, &app::TrustStore::codeAsked),
+        opened(&bench.document, &app::TraceDocument::traceOpened);
     bool sawItGrow = false;
-    connect(&session, &app::Session::traceChanged, this, [&] {
-        sawItGrow = sawItGrow || (session.trace()->captureStats().live &&
-                                  !session.trace()->ofKind(profiler::ActivityKind::Step).empty());
+    connect(&bench.document, &app::TraceDocument::traceChanged, this, [&] {
+        sawItGrow = sawItGrow || (bench.document.trace()->captureStats().live &&
+                                  !bench.document.trace()->ofKind(profiler::ActivityKind::Step).empty());
     });
     find<QPushButton>(dialog, "record")->click();
     QTRY_COMPARE_WITH_TIMEOUT(asked.count(), 1, kPatienceMs);
     find<QPushButton>(find<app::TrustQuestion>(&window, "trustQuestion"), "trust")->click();
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 1, kPatienceMs);
     QVERIFY(sawItGrow);
-    QVERIFY(QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs));
+    QVERIFY(QTest::qWaitFor([&] { return bench.document.advice() && !bench.document.advice()->live; }, kPatienceMs));
 
     // The finding, with its line.
     app::FindingCard* finding = card(window);
@@ -147,7 +147,8 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QVERIFY(snippet->lines().join('\n').contains("loader = DataLoader(Slow(), batch_size=8)"));
 
     // Measure: the program is allowed, and its files are not changed.
-    QSignalSpy finished(&session, &app::Session::experimentFinished), failed(&session, &app::Session::experimentFailed);
+    QSignalSpy finished(&bench.experiments, &app::ExperimentService::finished),
+        failed(&bench.experiments, &app::ExperimentService::failed);
     find<QPushButton>(finding, "apply")->click();
     QVERIFY(QTest::qWaitFor([&] { return !finished.isEmpty() || !failed.isEmpty(); }, kPatienceMs));
     QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed[0][1].toString()));
@@ -158,8 +159,8 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
 
     // Keep.
     find<QPushButton>(finding, "keep")->click();
-    QCOMPARE(session.journal().changes.size(), std::size_t{1});
-    QCOMPARE(session.journal().changes.front().program, session.programOnScreen());
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1});
+    QCOMPARE(bench.journal.shown().changes.front().program, bench.document.program());
     QCOMPARE(content(), kScript);
 
     // Show the diff, and apply it.
@@ -171,10 +172,10 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     QVERIFY(content().contains("loader = DataLoader(Slow(), batch_size=8, num_workers="));
 
     // Undo after the trace was opened again.
-    session.openTrace(session.tracePath());
+    bench.document.openTrace(bench.document.path());
     QTRY_COMPARE_WITH_TIMEOUT(opened.count(), 2, kPatienceMs);
-    QVERIFY(QTest::qWaitFor([&] { return session.advice() && !session.advice()->live; }, kPatienceMs));
-    QCOMPARE(session.journal().changes.size(), std::size_t{1}); // it is the same program
+    QVERIFY(QTest::qWaitFor([&] { return bench.document.advice() && !bench.document.advice()->live; }, kPatienceMs));
+    QCOMPARE(bench.journal.shown().changes.size(), std::size_t{1}); // it is the same program
     box = showDiff(card(window));
     auto* revert = find<QPushButton>(box, "revertPatch");
     QVERIFY(revert->isVisibleTo(box));
@@ -184,31 +185,31 @@ void ProgramStoryTest::fromTheRecordingToTheChangedFileAndBack()
     // Tune until the workers pay: the program is allowed, Stop keeps the best result, and the result is one diff of the
     // file.
     const auto isWorkers = [](const advisor::Toggle& change) { return change.key == "loader.workers"; };
-    connect(&session, &app::Session::tuningProgressed, this, [&](const advisor::TuneProgress& progress) {
+    connect(&bench.tuning, &app::TuningService::progressed, this, [&](const advisor::TuneProgress& progress) {
         for (const advisor::TuneTrial& trial : progress.trials)
             if (isWorkers(trial.change) && trial.outcome == advisor::TuneTrial::Outcome::Kept)
-                session.stopTuning();
+                bench.tuning.stop();
     });
-    QSignalSpy ended(&session, &app::Session::tuningEnded);
-    session.startTuning(std::chrono::minutes(3));
-    QTRY_VERIFY_WITH_TIMEOUT(session.tuningRunning(), kPatienceMs);
+    QSignalSpy ended(&bench.tuning, &app::TuningService::ended);
+    bench.tuning.start(std::chrono::minutes(3));
+    QTRY_VERIFY_WITH_TIMEOUT(bench.tuning.isRunning(), kPatienceMs);
     QCOMPARE(asked.count(), 1);
     QTRY_COMPARE_WITH_TIMEOUT(ended.count(), 1, kPatienceMs);
-    const auto tuned = session.tuning().programResult();
-    QVERIFY2(tuned, qPrintable(session.tuning().trouble()));
+    const auto tuned = bench.tuning.programResult();
+    QVERIFY2(tuned, qPrintable(bench.tuning.trouble()));
     QCOMPARE(content(), kScript);
-    QVERIFY(session.isTuningOfScreen());
+    QVERIFY(bench.tuning.isOfDocument());
     QVERIFY(tuned->result.stopped);
     QVERIFY(std::any_of(tuned->result.kept.begin(), tuned->result.kept.end(), isWorkers));
     QVERIFY(tuned->result.ratio.low > 1);
     auto* panel = find<app::TunePanel>(&window, {});
     QVERIFY(find<QLabel>(panel, "tuneSummary")->text().contains(QString::fromStdString(tuned->result.why.text)));
     QVERIFY(!find<QPushButton>(panel, "applyTuning")->isVisibleTo(panel));
-    session.saveTunedPatch(m_folder.filePath("changes.patch").toStdString());
+    bench.tuning.savePatch(m_folder.filePath("changes.patch").toStdString());
     QFile saved(m_folder.filePath("changes.patch"));
     QVERIFY(saved.open(QIODevice::ReadOnly) && saved.readAll().contains("+++ b/train.py"));
-    QSignalSpy told(&session, &app::Session::noticed);
-    session.saveTuneReport(m_folder.filePath("report.html").toStdString());
+    QSignalSpy told(&bench.notices, &app::Notices::noticed);
+    bench.reports.saveTuneReport(m_folder.filePath("report.html").toStdString());
     QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatienceMs);
     QFile report(m_folder.filePath("report.html"));
     QVERIFY(report.open(QIODevice::ReadOnly) && report.readAll().contains("num_workers="));

@@ -66,28 +66,26 @@ private:
         auto* found = card ? card->findChild<QWidget*>(name) : nullptr;
         return found && found->isVisible() ? found : nullptr;
     }
-    std::string workers() const { return m_session->configuration().text("loader.workers"); }
+    std::string workers() const { return m_bench->configuration.get().text("loader.workers"); }
 
     std::unique_ptr<app::Appearance> m_appearance;
-    std::unique_ptr<app::Session> m_session;
-    std::unique_ptr<app::Selection> m_selection;
+    std::unique_ptr<app::Workbench> m_bench;
     std::unique_ptr<app::MainWindow> m_window;
 };
 
 void RingTest::initTestCase()
 {
     m_appearance = std::make_unique<app::Appearance>();
-    m_session = std::make_unique<app::Session>();
-    m_selection = std::make_unique<app::Selection>();
-    m_window = std::make_unique<app::MainWindow>(m_session.get(), m_selection.get(), m_appearance.get());
+    m_bench = std::make_unique<app::Workbench>();
+    m_window = std::make_unique<app::MainWindow>(m_bench.get(), m_appearance.get());
     m_window->show();
     QTRY_VERIFY(m_window->isComplete());
     QFile file(folders->filePath("naive.json"));
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write(kConfiguration);
     file.close();
-    m_session->loadConfiguration(file.fileName().toStdString());
-    QCOMPARE(m_session->configuration().text("model.width"), "8");
+    m_bench->configuration.load(file.fileName().toStdString());
+    QCOMPARE(m_bench->configuration.get().text("model.width"), "8");
 }
 
 void RingTest::typingTheStepsIntoTheForm()
@@ -99,7 +97,7 @@ void RingTest::typingTheStepsIntoTheForm()
     field->selectAll();
     QTest::keyClicks(field, "200");
     QTest::keyClick(field, Qt::Key_Return);
-    QCOMPARE(m_session->configuration().text("run.steps"), "200");
+    QCOMPARE(m_bench->configuration.get().text("run.steps"), "200");
 }
 
 void RingTest::startTrainsAndTheFindingAppears()
@@ -107,14 +105,14 @@ void RingTest::startTrainsAndTheFindingAppears()
     auto* bar = m_window->findChild<QToolBar*>("toolBar");
     auto* start = bar->widgetForAction(m_window->findChild<QAction*>("start"));
     click(start);
-    QCOMPARE(m_session->runState(), app::RunState::Starting);
-    QTRY_VERIFY_WITH_TIMEOUT(m_session->stepHistory().size() > 5, kTrainingMs);
+    QCOMPARE(m_bench->training.state(), app::RunState::Starting);
+    QTRY_VERIFY_WITH_TIMEOUT(m_bench->training.stepHistory().size() > 5, kTrainingMs);
     QTRY_VERIFY_WITH_TIMEOUT(inCard("show"), kTrainingMs); // while it runs
-    QTRY_COMPARE_WITH_TIMEOUT(m_session->runState(), app::RunState::Idle, kTrainingMs);
-    QCOMPARE(m_session->runs().front().outcome.state, QString("finished"));
-    QCOMPARE(m_session->runs().front().outcome.steps, 200);
-    QTRY_VERIFY_WITH_TIMEOUT(m_session->analysed()->trace == m_session->trace(), 20'000);
-    QVERIFY(m_session->analysed()->facts.input.waitShare > 0.2);
+    QTRY_COMPARE_WITH_TIMEOUT(m_bench->training.state(), app::RunState::Idle, kTrainingMs);
+    QCOMPARE(m_bench->runs.all().front().outcome.state, QString("finished"));
+    QCOMPARE(m_bench->runs.all().front().outcome.steps, 200);
+    QTRY_VERIFY_WITH_TIMEOUT(m_bench->document.analysed()->trace == m_bench->document.trace(), 20'000);
+    QVERIFY(m_bench->document.analysed()->facts.input.waitShare > 0.2);
 }
 
 void RingTest::showNavigatesToTheEvidence()
@@ -124,9 +122,9 @@ void RingTest::showNavigatesToTheEvidence()
     const auto before = timeline->scene().axis.visible();
     QTRY_VERIFY(inCard("show"));
     click(inCard("show"));
-    QVERIFY(m_selection->slice().has_value());
-    const auto wait = m_session->trace()->slice(*m_selection->slice());
-    QCOMPARE(m_session->trace()->name(wait), profiler::phase::kDataWait);
+    QVERIFY(m_bench->document.selection()->slice().has_value());
+    const auto wait = m_bench->document.trace()->slice(*m_bench->document.selection()->slice());
+    QCOMPARE(m_bench->document.trace()->name(wait), profiler::phase::kDataWait);
     QTRY_VERIFY(!(timeline->scene().axis.visible() == before));
     const auto visible = timeline->scene().axis.visible();
     QVERIFY(visible.begin <= wait.begin && wait.end() <= visible.end);
@@ -137,29 +135,29 @@ void RingTest::applyMeasuresAndGivesAVerdict()
 {
     QTRY_VERIFY(inCard("apply") && inCard("apply")->isEnabled());
     click(inCard("apply"));
-    QVERIFY(m_session->experimentRunning());
+    QVERIFY(m_bench->experiments.isRunning());
     QTRY_VERIFY(inCard("stopMeasuring"));
-    QSignalSpy failed(m_session.get(), &app::Session::experimentFailed);
-    QTRY_VERIFY_WITH_TIMEOUT(!m_session->experimentRunning(), kMeasuringMs);
+    QSignalSpy failed(&m_bench->experiments, &app::ExperimentService::failed);
+    QTRY_VERIFY_WITH_TIMEOUT(!m_bench->experiments.isRunning(), kMeasuringMs);
     QVERIFY2(failed.isEmpty(), failed.isEmpty() ? "" : qPrintable(failed.at(0).at(1).toString()));
     QTRY_VERIFY(inCard("verdict"));
     const QString verdict = static_cast<QLabel*>(inCard("verdict"))->text();
     QVERIFY2(verdict.contains("95 % interval"), qPrintable(verdict));
-    qInfo("%s (%.0f s)", qPrintable(verdict), m_session->experiments().result("loader.workers")->secondsSpent);
+    qInfo("%s (%.0f s)", qPrintable(verdict), m_bench->journal.result("loader.workers")->secondsSpent);
     QCOMPARE(workers(), "0"); // nothing changes before it is kept
 }
 
 void RingTest::keepAppliesItAndUndoRevertsIt()
 {
-    const auto toggle = m_session->experiments().result("loader.workers")->plan.changes.front();
+    const auto toggle = m_bench->journal.result("loader.workers")->plan.changes.front();
     QVERIFY(inCard("keep"));
     click(inCard("keep"));
     QCOMPARE(workers(), toggle.to);
-    QCOMPARE(m_session->journal().changes.size(), std::size_t{1});
+    QCOMPARE(m_bench->journal.shown().changes.size(), std::size_t{1});
     QTRY_VERIFY(inCard("undo"));
     click(inCard("undo"));
     QCOMPARE(workers(), "0");
-    QVERIFY(m_session->journal().changes.empty());
+    QVERIFY(m_bench->journal.shown().changes.empty());
     QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier); // redo
     QCOMPARE(workers(), toggle.to);
     QTest::keyClick(m_window.get(), Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
@@ -169,8 +167,7 @@ void RingTest::keepAppliesItAndUndoRevertsIt()
 void RingTest::cleanupTestCase()
 {
     m_window.reset();
-    m_selection.reset();
-    m_session.reset();
+    m_bench.reset();
     m_appearance.reset();
 }
 

@@ -18,14 +18,14 @@ public:
 
     void takeAll()
     {
-        m_session.refreshDescription();
+        m_bench.configuration.refreshDescription();
         QTest::qWait(2000);
         take("form");
         for (const auto& [key, value] : {std::pair{"loader.workers", "4"},
                                          {"schedule.kind", "one_cycle"},
                                          {"optimizer.learning_rate", "0.1"},
                                          {"workload", "gpt"}})
-            if (m_session.setKnob(key, value))
+            if (m_bench.configuration.setKnob(key, value))
                 qFatal("%s is not a valid value of %s", value, key);
         take("form_changed");
         auto* only = m_window.findChild<QToolButton*>("onlyChanged");

@@ -29,25 +29,25 @@ public:
         QElapsedTimer timer;
         timer.start();
         bool opened = false;
-        QObject::connect(&m_session, &app::Session::traceOpened, &m_window, [&] {
+        QObject::connect(&m_bench.document, &app::TraceDocument::traceOpened, &m_window, [&] {
             opened = true;
             std::printf("opened after %lld ms\n", static_cast<long long>(timer.elapsed()));
         });
         const auto watch = [&, shown = 0]() mutable {
-            if (opened || m_session.trace()->sliceCount() == 0)
+            if (opened || m_bench.document.trace()->sliceCount() == 0)
                 return;
-            std::printf("%zu slices on screen after %lld ms\n", m_session.trace()->sliceCount(),
+            std::printf("%zu slices on screen after %lld ms\n", m_bench.document.trace()->sliceCount(),
                         static_cast<long long>(timer.elapsed()));
             if (shown++ == 1) // the second preview: the window layout is final
                 QTimer::singleShot(0, &m_window, [this] { take("loading"); });
         };
-        const auto watching = QObject::connect(&m_session, &app::Session::traceChanged, &m_window, watch);
-        m_session.openTrace(trace.toStdString());
+        const auto watching = QObject::connect(&m_bench.document, &app::TraceDocument::traceChanged, &m_window, watch);
+        m_bench.document.openTrace(trace.toStdString());
         await("the trace", [&] { return opened; });
         QObject::disconnect(watching);
         awaitAnalysis();
-        std::printf("%zu slices in %.1f MB of the model\n", m_session.trace()->sliceCount(),
-                    static_cast<double>(m_session.trace()->memoryBytes()) / 1e6);
+        std::printf("%zu slices in %.1f MB of the model\n", m_bench.document.trace()->sliceCount(),
+                    static_cast<double>(m_bench.document.trace()->memoryBytes()) / 1e6);
         printMemory("opened and analysed");
     }
 
@@ -119,7 +119,7 @@ private:
         auto* choice = m_window.findChild<QLabel*>("stepChoice");
         if (!choice || choice->isHidden())
             return;
-        if (const auto analysed = m_session.analysed(); analysed && analysed->facts.steps.empty())
+        if (const auto analysed = m_bench.document.analysed(); analysed && analysed->facts.steps.empty())
             return;
         take("found_steps");
         raise("step_table");
@@ -129,7 +129,7 @@ private:
     /// The longest slice of these kinds whose name contains a text: selected and shown with its details.
     void takeSlice(const char* picture, std::initializer_list<profiler::ActivityKind> kinds, std::string_view name)
     {
-        const auto trace = m_session.trace();
+        const auto trace = m_bench.document.trace();
         std::optional<profiler::Slice> longest;
         for (const profiler::ActivityKind kind : kinds)
             for (const profiler::Slice& slice : trace->ofKind(kind))
@@ -140,9 +140,9 @@ private:
             std::printf("no %s in this trace\n", picture);
             return;
         }
-        m_selection.selectSlice(longest->id);
+        m_bench.document.selection()->selectSlice(longest->id);
         const auto around = longest->duration * 2;
-        m_selection.show({longest->begin - around, longest->end() + around}, longest->id.track);
+        m_bench.document.selection()->show({longest->begin - around, longest->end() + around}, longest->id.track);
         raise("selection");
         take(picture);
     }

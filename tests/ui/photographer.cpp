@@ -26,8 +26,7 @@ QSize sizeOf(const QString& text)
     return size;
 }
 
-Photographer::Photographer(QString folder, QSize size)
-    : m_folder(std::move(folder)), m_window(&m_session, &m_selection, &m_appearance)
+Photographer::Photographer(QString folder, QSize size) : m_folder(std::move(folder)), m_window(&m_bench, &m_appearance)
 {
     m_window.resize(size);
     m_window.show();
@@ -43,7 +42,9 @@ void Photographer::await(const char* what, const std::function<bool()>& conditio
 
 void Photographer::awaitAnalysis()
 {
-    await("the analysis", [this] { return m_session.analysed() && m_session.analysed()->trace == m_session.trace(); });
+    await("the analysis", [this] {
+        return m_bench.document.analysed() && m_bench.document.analysed()->trace == m_bench.document.trace();
+    });
 }
 
 void Photographer::raise(const QString& view)

@@ -35,8 +35,7 @@ protected:
 
     QString m_folder;
     app::Appearance m_appearance;
-    app::Session m_session;
-    app::Selection m_selection;
+    app::Workbench m_bench;
     app::MainWindow m_window;
 };
 

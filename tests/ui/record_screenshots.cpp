@@ -42,10 +42,10 @@ public:
         question->findChild<QPushButton*>("trust")->click();
         await("some output", [this] { return m_dialog->findChild<QPlainTextEdit*>("output")->blockCount() > 1; });
         take("record_running", m_dialog);
-        await("the part so far", [this] { return m_session.advice() && m_session.advice()->live; });
+        await("the part so far", [this] { return m_bench.document.advice() && m_bench.document.advice()->live; });
         take("record_live");
         await("the end of the program", [this] { return !m_dialog->isRecording(); });
-        await("the findings", [this] { return m_session.advice() && !m_session.advice()->live; });
+        await("the findings", [this] { return m_bench.document.advice() && !m_bench.document.advice()->live; });
         take("record_opened");
         takeSource();
         takeCard();
@@ -90,12 +90,12 @@ private:
         take("card_diff", card);
         card->findChild<QPushButton*>("apply")->click();
         await("the first pairs", [this] {
-            const auto& progress = m_session.experiments().progress();
+            const auto& progress = m_bench.experiments.progress();
             return progress && progress->pairs.size() > 1;
         });
         take("card_measuring", card);
         await(
-            "the verdict", [this] { return !m_session.experimentRunning(); }, std::chrono::minutes(10));
+            "the verdict", [this] { return !m_bench.experiments.isRunning(); }, std::chrono::minutes(10));
         take("card_verdict", card);
         card->findChild<QPushButton*>("keep")->click();
         QTest::qWait(500);

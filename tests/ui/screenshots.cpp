@@ -13,16 +13,16 @@ class RunPhotographer : private ui::Photographer {
 public:
     explicit RunPhotographer(QString folder) : Photographer(std::move(folder), {1440, 900})
     {
-        await("the trainer's description", [this] { return m_session.descriptionKnown(); });
+        await("the trainer's description", [this] { return m_bench.configuration.descriptionKnown(); });
     }
 
     void takeAll()
     {
         take("start");
         startTraining();
-        await("some steps", [this] { return m_session.stepHistory().size() > 60 && card(); });
+        await("some steps", [this] { return m_bench.training.stepHistory().size() > 60 && card(); });
         take("run");
-        await("the end of the training", [this] { return m_session.runState() == app::RunState::Idle; });
+        await("the end of the training", [this] { return m_bench.training.state() == app::RunState::Idle; });
         awaitAnalysis();
         click("show");
         raise("selection");
@@ -31,10 +31,10 @@ public:
         take("summary");
         click("apply");
         await("a first interval",
-              [this] { return m_session.experiments().progress() && m_session.experiments().progress()->ratio; });
+              [this] { return m_bench.experiments.progress() && m_bench.experiments.progress()->ratio; });
         take("measuring");
-        await("the verdict", [this] { return !m_session.experimentRunning(); });
-        const auto* result = m_session.experiments().result("loader.workers");
+        await("the verdict", [this] { return !m_bench.experiments.isRunning(); });
+        const auto* result = m_bench.journal.result("loader.workers");
         if (!result || result->verdict != advisor::Verdict::Pays)
             std::puts("The change did not pay: is the machine busy with something else?");
         else
@@ -49,8 +49,8 @@ private:
         for (const char* assignment : {"run.steps=240", "capture.ops_every=40"})
             if (!configuration.setAssignment(assignment))
                 qFatal("%s is not an assignment", assignment);
-        m_session.setConfiguration(configuration, "pictures");
-        m_session.start();
+        m_bench.configuration.set(configuration, "pictures");
+        m_bench.training.start();
     }
 
     [[nodiscard]] QWidget* card() const { return m_window.findChild<QWidget*>("card:loader.workers"); }

@@ -14,31 +14,31 @@ class TunePhotographer : private ui::Photographer {
 public:
     explicit TunePhotographer(QString folder) : Photographer(std::move(folder), {1440, 900})
     {
-        await("the trainer's description", [this] { return m_session.descriptionKnown(); });
+        await("the trainer's description", [this] { return m_bench.configuration.descriptionKnown(); });
     }
 
     void takeAll(std::chrono::seconds budget)
     {
-        m_session.setConfiguration(app::firstRun().configuration, "pictures");
+        m_bench.configuration.set(app::firstRun().configuration, "pictures");
         m_window.findChild<QAction*>("tuneTraining")->trigger();
         take("tune_empty");
-        m_session.startTuning(budget);
+        m_bench.tuning.start(budget);
         await("a first interval", [this] {
-            const auto& progress = m_session.tuning().progress();
+            const auto& progress = m_bench.tuning.progress();
             return progress && progress->ratio;
         });
         take("tune_running");
         await(
-            "the end", [this] { return !m_session.tuningRunning(); }, budget + std::chrono::seconds(60));
-        if (m_session.tuning().result() && m_session.tuning().result()->start == m_session.tuning().result()->best)
+            "the end", [this] { return !m_bench.tuning.isRunning(); }, budget + std::chrono::seconds(60));
+        if (m_bench.tuning.result() && m_bench.tuning.result()->start == m_bench.tuning.result()->best)
             std::puts("Nothing paid: is the machine busy with something else?");
         take("tune_end");
-        m_session.applyTuning();
+        m_bench.tuning.apply();
         take("tune_applied");
         for (const char* name : {"/tuning.html", "/tuning.pdf"}) {
             bool written = false;
-            const auto told = QObject::connect(&m_session, &app::Session::noticed, [&] { written = true; });
-            m_session.saveTuneReport((m_folder + name).toStdString());
+            const auto told = QObject::connect(&m_bench.notices, &app::Notices::noticed, [&] { written = true; });
+            m_bench.reports.saveTuneReport((m_folder + name).toStdString());
             await(name, [&] { return written; });
             QObject::disconnect(told);
         }

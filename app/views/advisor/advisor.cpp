@@ -1,5 +1,6 @@
 #include "app/views/advisor/advisor_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,11 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new AdvisorPanel(context, parent);
+    return new AdvisorPanel({&bench.notices, &bench.document, &bench.configuration, &bench.jobs, &bench.journal,
+                             &bench.experiments, &bench.training},
+                            parent);
 }
 
 } // namespace

@@ -1,11 +1,15 @@
 #include "app/views/advisor/advisor_panel.h"
 
-#include "app/document/analyser.h"
+#include "app/configuration/configuration_model.h"
 #include "app/document/finding_text.h"
-#include "app/findings/finding_card.h"
+#include "app/document/trace_document.h"
 #include "app/look/number_format.h"
 #include "app/look/theme.h"
+#include "app/services/experiment_service.h"
+#include "app/services/job_guard.h"
+#include "app/services/journal_store.h"
 #include "app/services/origin.h"
+#include "app/services/training_service.h"
 #include "app/views/advisor/collapsible_list.h"
 #include "app/views/advisor/journal_list.h"
 
@@ -46,7 +50,7 @@ QString basisText(const Advised& advice)
         .arg(stepsText(advice.lastSteps), formatCount(advice.newest), stepsText(advice.steps));
 }
 
-AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrollArea(parent), m_context(context)
+AdvisorPanel::AdvisorPanel(const FindingServices& services, QWidget* parent) : QScrollArea(parent), m_uses(services)
 {
     setFrameShape(QFrame::NoFrame);
     setWidgetResizable(true);
@@ -71,7 +75,7 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     m_notFound = new CollapsibleList("notFound", body);
     m_cannotTell = new CollapsibleList("cannotTell", body);
     m_otherResults = new CollapsibleList("measuredElsewhere", body);
-    m_journal = new JournalList(context.session, body);
+    m_kept = new JournalList(m_uses.journal, body);
     m_cardLayout = new QVBoxLayout;
     m_cardLayout->setSpacing(8);
     auto* layout = new QVBoxLayout(body);
@@ -81,36 +85,35 @@ AdvisorPanel::AdvisorPanel(const ViewContext& context, QWidget* parent) : QScrol
     layout->addWidget(m_basis);
     layout->addWidget(m_empty);
     layout->addLayout(m_cardLayout);
-    layout->addWidget(m_journal);
+    layout->addWidget(m_kept);
     layout->addWidget(m_otherResults);
     layout->addWidget(m_cannotTell);
     layout->addWidget(m_notFound);
     layout->addStretch(1);
     setWidget(body);
-    connectSession();
+    connectServices();
     showAdvice();
     showOtherResults();
 }
 
-void AdvisorPanel::connectSession()
+void AdvisorPanel::connectServices()
 {
-    Session* session = m_context.session;
-    connect(session, &Session::adviceChanged, this, &AdvisorPanel::showAdvice);
-    connect(session, &Session::traceReplaced, this, &AdvisorPanel::leaveTrace);
-    connect(session, &Session::configurationChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::configurationChanged, this, &AdvisorPanel::showOtherResults);
-    connect(session, &Session::journalChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::journalChanged, this, &AdvisorPanel::showOtherResults);
-    connect(session, &Session::busyChanged, this, &AdvisorPanel::refreshCards);
-    connect(session, &Session::experimentStarted, m_trouble, &QLabel::hide);
-    connect(session, &Session::experimentFailed, this, [this](const QString&, const QString& message) {
+    connect(m_uses.document, &TraceDocument::adviceChanged, this, &AdvisorPanel::showAdvice);
+    connect(m_uses.document, &TraceDocument::traceReplaced, this, &AdvisorPanel::leaveTrace);
+    connect(m_uses.configuration, &ConfigurationModel::changed, this, &AdvisorPanel::refreshCards);
+    connect(m_uses.configuration, &ConfigurationModel::changed, this, &AdvisorPanel::showOtherResults);
+    connect(m_uses.journal, &JournalStore::changed, this, &AdvisorPanel::refreshCards);
+    connect(m_uses.journal, &JournalStore::changed, this, &AdvisorPanel::showOtherResults);
+    connect(m_uses.jobs, &JobGuard::changed, this, &AdvisorPanel::refreshCards);
+    connect(m_uses.experiments, &ExperimentService::started, m_trouble, &QLabel::hide);
+    connect(m_uses.experiments, &ExperimentService::failed, this, [this](const QString&, const QString& message) {
         colourTrouble();
         m_trouble->setText(tr("The change was not measured. %1").arg(message));
         m_trouble->setVisible(!message.isEmpty()); // empty: the user stopped it
     });
-    connect(session, &Session::runStateChanged, this, [this](RunState state) {
+    connect(m_uses.training, &TrainingService::stateChanged, this, [this](RunState state) {
         if (state == RunState::Idle && m_afterRun) {
-            m_context.session->startExperiment(*m_afterRun);
+            m_uses.experiments->start(*m_afterRun);
             m_afterRun.reset();
         }
         showEmptyState();
@@ -131,7 +134,7 @@ void AdvisorPanel::changeEvent(QEvent* event)
 
 void AdvisorPanel::showAdvice()
 {
-    show(m_context.session->advice().get());
+    show(m_uses.document->advice().get());
 }
 
 void AdvisorPanel::show(const Advised* advice)
@@ -153,7 +156,7 @@ void AdvisorPanel::placeCard(const advisor::RuleAdvice& advice, int rank)
 {
     FindingCard*& card = m_cards[advice.id];
     if (!card) {
-        card = new FindingCard(m_context, advice, widget());
+        card = new FindingCard(m_uses, advice, widget());
         connect(card, &FindingCard::stopRunAndMeasure, this, &AdvisorPanel::stopRunAndMeasure);
     }
     if (m_cardLayout->indexOf(card) != rank - 1) {
@@ -180,17 +183,16 @@ void AdvisorPanel::dropOtherCards(const std::vector<advisor::RuleAdvice>& firing
 
 void AdvisorPanel::showEmptyState()
 {
-    const Session& session = *m_context.session;
-    const auto analysed = session.analysed();
+    const auto analysed = m_uses.document->analysed();
     if (!m_cards.empty()) {
         m_empty->hide();
         return;
     }
-    if (session.runState() == RunState::Starting)
+    if (m_uses.training->state() == RunState::Starting)
         m_empty->setText(tr("The training is starting. Findings appear here while it runs."));
-    else if (!session.whyNotAnalysed().isEmpty())
-        m_empty->setText(tr("The trace was not analysed: %1").arg(session.whyNotAnalysed()));
-    else if (!analysed && session.trace()->sliceCount() > 0)
+    else if (!m_uses.document->whyNotAnalysed().isEmpty())
+        m_empty->setText(tr("The trace was not analysed: %1").arg(m_uses.document->whyNotAnalysed()));
+    else if (!analysed && m_uses.document->trace()->sliceCount() > 0)
         m_empty->setText(tr("Analysing the trace. Findings will appear here."));
     else if (!analysed)
         m_empty->setText(
@@ -216,20 +218,20 @@ void AdvisorPanel::leaveTrace()
 
 void AdvisorPanel::showOtherResults()
 {
-    const Session& session = *m_context.session;
-    const Origin here = session.traceTitle().isEmpty() ? originOf(session.configuration())
-                                                       : originOf(*session.trace(), session.tracePath());
+    const Origin here = m_uses.document->title().isEmpty()
+                            ? originOf(m_uses.configuration->get())
+                            : originOf(*m_uses.document->trace(), m_uses.document->path());
     std::vector<CollapsibleList::Entry> entries;
-    for (const Session::OtherResult& one : session.otherResults()) {
+    for (const JournalStore::OtherResult& one : m_uses.journal->otherResults()) {
         QStringList changes;
         for (const advisor::Toggle& change : one.result.plan.changes)
             changes << toggleText(change);
         const QString verdict = one.kept ? tr("Kept there. %1").arg(verdictText(one.result)) : verdictText(one.result);
         QString origin = tr("Measured with %1.").arg(one.origin.name);
-        if (!session.isMachineOnScreen(one.result.machine))
+        if (!m_uses.document->isMachine(one.result.machine))
             origin =
                 tr("Measured with %1, on another machine: %2.").arg(one.origin.name, machineText(one.result.machine));
-        else if (one.origin.name == session.programOnScreen().name)
+        else if (one.origin.name == m_uses.document->program().name)
             origin += ' ' + tr("Its files have changed since then, or it ran in another folder.");
         entries.push_back({changes.join(", "), origin + '\n' + verdict});
     }
@@ -248,7 +250,7 @@ void AdvisorPanel::refreshCards()
 void AdvisorPanel::stopRunAndMeasure(const advisor::RuleAdvice& advice)
 {
     m_afterRun = advice;
-    m_context.session->stop();
+    m_uses.training->stop();
 }
 
 } // namespace app

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/document/session.h"
-#include "app/views/view.h"
+#include "app/findings/finding_card.h"
 
 #include <QScrollArea>
 #include <map>
@@ -12,9 +11,9 @@ class QVBoxLayout;
 
 namespace app {
 
-class FindingCard;
 class CollapsibleList;
 class JournalList;
+struct Advised;
 
 /// The steps that the advice on a live trace is based on; empty if the trace is complete.
 QString basisText(const Advised& advice);
@@ -23,7 +22,7 @@ QString basisText(const Advised& advice);
 class AdvisorPanel : public QScrollArea {
     Q_OBJECT
 public:
-    AdvisorPanel(const ViewContext& context, QWidget* parent);
+    AdvisorPanel(const FindingServices& services, QWidget* parent);
 
     /// Null: not analysed yet.
     void show(const Advised* advice);
@@ -41,9 +40,9 @@ private:
     void showOtherResults();
     void leaveTrace();
     void stopRunAndMeasure(const advisor::RuleAdvice& advice);
-    void connectSession();
+    void connectServices();
 
-    ViewContext m_context;
+    FindingServices m_uses;
     QLabel* m_trouble = nullptr;
     QLabel* m_empty = nullptr;
     QLabel* m_basis = nullptr; ///< steps that the live advice is based on
@@ -51,7 +50,7 @@ private:
     std::map<std::string, FindingCard*> m_cards; ///< by rule
     CollapsibleList *m_notFound = nullptr, *m_cannotTell = nullptr;
     CollapsibleList* m_otherResults = nullptr; ///< results of other trainings
-    JournalList* m_journal = nullptr;
+    JournalList* m_kept = nullptr;
     std::optional<advisor::RuleAdvice> m_afterRun; ///< rule to measure when the training has stopped
 };
 

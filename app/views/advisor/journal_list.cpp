@@ -57,7 +57,7 @@ QLabel* makeLabel(const QString& text, QPalette::ColorRole role, QWidget* parent
 
 } // namespace
 
-JournalList::JournalList(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+JournalList::JournalList(JournalStore* journal, QWidget* parent) : QWidget(parent), m_journal(journal)
 {
     setObjectName("journal");
     auto* layout = new QVBoxLayout(this);
@@ -69,13 +69,13 @@ JournalList::JournalList(Session* session, QWidget* parent) : QWidget(parent), m
     layout->addWidget(title);
     m_rows = new QWidget(this);
     layout->addWidget(m_rows);
-    connect(session, &Session::journalChanged, this, &JournalList::showChanges);
+    connect(m_journal, &JournalStore::changed, this, &JournalList::showChanges);
     showChanges();
 }
 
 void JournalList::showChanges()
 {
-    const Journal& journal = m_session->journal();
+    const Journal& journal = m_journal->shown();
     setVisible(!journal.changes.empty() || !journal.predictions.empty());
     // Deferred: the change may come from a button of a card that is handling a click.
     QWidget* old = m_rows;
@@ -115,8 +115,7 @@ void JournalList::addChange(const KeptChange& change, double factor, double most
     undo->setFocusPolicy(Qt::StrongFocus);
     undo->setToolTip(tr("Remove the change from the configuration"));
     undo->setAccessibleName(tr("Undo %1").arg(toggleText(change.toggle)));
-    connect(undo, &QToolButton::clicked, m_session,
-            [session = m_session, id = change.ruleId] { session->undoChange(id); });
+    connect(undo, &QToolButton::clicked, m_journal, [journal = m_journal, id = change.ruleId] { journal->undo(id); });
     line->addWidget(undo, 0, Qt::AlignTop);
     m_layout->addLayout(line);
     m_layout->addWidget(makeLabel(predictedAndMeasured(change.result), QPalette::PlaceholderText, m_rows));

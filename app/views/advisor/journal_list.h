@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/document/session.h"
+#include "app/services/journal_store.h"
 
 #include <QWidget>
 
@@ -12,13 +12,13 @@ namespace app {
 class JournalList : public QWidget {
     Q_OBJECT
 public:
-    JournalList(Session* session, QWidget* parent);
+    JournalList(JournalStore* journal, QWidget* parent);
 
 private:
     void showChanges();
     void addChange(const KeptChange& change, double factor, double most);
 
-    Session* m_session;
+    JournalStore* m_journal;
     QWidget* m_rows = nullptr;
     QVBoxLayout* m_layout = nullptr;
 };

@@ -1,5 +1,6 @@
 #include "app/views/compare/compare_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,9 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new ComparePanel(context.session, parent);
+    return new ComparePanel(&bench.document, &bench.runs, parent);
 }
 
 } // namespace

@@ -2,11 +2,13 @@
 
 #include "app/document/analyser.h"
 #include "app/document/samples.h"
+#include "app/document/trace_document.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
 #include "app/look/text_label.h"
 #include "app/look/theme.h"
+#include "app/services/run_store.h"
 #include "app/tables/evidence_table.h"
 #include "app/views/compare/distribution_chart.h"
 #include "profiler/formats/format.h"
@@ -53,15 +55,15 @@ EvidenceRow rowOf(const Comparison::Moved& moved)
 }
 
 /// Previews of a file that is being read are not analysed, so they are not compared.
-bool isWhole(const Session& session)
+bool isWhole(const TraceDocument& document)
 {
-    return session.analysed() && session.analysed()->trace == session.trace();
+    return document.analysed() && document.analysed()->trace == document.trace();
 }
 
 } // namespace
 
-ComparePanel::ComparePanel(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_work(this), m_pages(new QStackedWidget(this))
+ComparePanel::ComparePanel(const TraceDocument* document, const RunStore* runs, QWidget* parent)
+    : QWidget(parent), m_document(document), m_runs(runs), m_work(this), m_pages(new QStackedWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -71,7 +73,7 @@ ComparePanel::ComparePanel(Session* session, QWidget* parent)
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
-    connectSession();
+    connectServices();
     listRuns();
     showState();
 }
@@ -145,24 +147,24 @@ QWidget* ComparePanel::makePage()
     return page;
 }
 
-void ComparePanel::connectSession()
+void ComparePanel::connectServices()
 {
     connect(&m_front, &VisibilityWatcher::cameToFront, this, [this] {
         if (m_dirty)
             start();
     });
-    connect(m_session, &Session::comparisonWanted, this, [this](const RunRecord& run) {
+    connect(m_runs, &RunStore::comparisonWanted, this, [this](const RunRecord& run) {
         compareWith(run.trace(), nameOf(run));
         comeToFront();
     });
-    connect(m_session, &Session::runsChanged, this, &ComparePanel::listRuns);
-    connect(m_session, &Session::traceReplaced, this, [this] {
+    connect(m_runs, &RunStore::changed, this, &ComparePanel::listRuns);
+    connect(m_document, &TraceDocument::traceReplaced, this, [this] {
         m_work.cancel();
         m_busy = false;
         listRuns();
         request();
     });
-    connect(m_session, &Session::analysedChanged, this, &ComparePanel::request); // a trace that is complete
+    connect(m_document, &TraceDocument::analysedChanged, this, &ComparePanel::request); // a trace that is complete
 }
 
 void ComparePanel::comeToFront()
@@ -176,14 +178,14 @@ void ComparePanel::comeToFront()
 void ComparePanel::listRuns()
 {
     m_choice->clear();
-    for (const RunRecord& run : m_session->runs()) {
-        if (run.trace() == m_session->tracePath() || run.isRunning())
+    for (const RunRecord& run : m_runs->all()) {
+        if (run.trace() == m_document->path() || run.isRunning())
             continue;
         m_choice->addItem(nameOf(run), asQString(run.trace().string()));
     }
-    if (isSampleFile(m_session->tracePath()))
+    if (isSampleFile(m_document->path()))
         for (const Sample& sample : allSamples())
-            if (const auto file = sampleFile(sample); file && *file != m_session->tracePath())
+            if (const auto file = sampleFile(sample); file && *file != m_document->path())
                 m_choice->addItem(sample.title, asQString(file->string()));
     m_choice->addItem(icon("open"), tr("File…"));
     const bool isRun = m_choice->findData(asQString(m_file.string())) >= 0;
@@ -230,8 +232,8 @@ void ComparePanel::request()
 
 void ComparePanel::start()
 {
-    const auto trace = m_session->trace();
-    if (m_file.empty() || trace->sliceCount() == 0 || trace->captureStats().live || !isWhole(*m_session)) {
+    const auto trace = m_document->trace();
+    if (m_file.empty() || trace->sliceCount() == 0 || trace->captureStats().live || !isWhole(*m_document)) {
         showState();
         return;
     }
@@ -239,8 +241,8 @@ void ComparePanel::start()
     m_busy = true;
     m_progress->setValue(0);
     m_work.start(
-        [this, analysed = m_session->analysed(), file = m_file, other = m_other](const std::stop_token& stop,
-                                                                                 const Background::Post& post) {
+        [this, analysed = m_document->analysed(), file = m_file, other = m_other](const std::stop_token& stop,
+                                                                                  const Background::Post& post) {
             std::shared_ptr<const profiler::Trace> a = other;
             if (!a) {
                 profiler::formats::ReadOptions options;
@@ -286,7 +288,7 @@ void ComparePanel::showState()
     m_progress->setVisible(m_busy);
     m_cancel->setVisible(m_busy);
     m_pages->setCurrentIndex(0);
-    const auto trace = m_session->trace();
+    const auto trace = m_document->trace();
     m_empty->setText(
         trace->sliceCount() == 0     ? tr("Open a trace or a run first, then choose another one to compare it with.")
         : trace->captureStats().live ? tr("The training is still running. The comparison starts when its trace is "
@@ -303,7 +305,7 @@ void ComparePanel::take(const Comparison& compared)
     showState();
     m_pages->setCurrentIndex(1);
     showVerdict(compared);
-    m_chart->show({m_name, compared.aStepsUs}, {tr("this run: %1").arg(m_session->traceTitle()), compared.bStepsUs});
+    m_chart->show({m_name, compared.aStepsUs}, {tr("this run: %1").arg(m_document->title()), compared.bStepsUs});
     std::vector<EvidenceRow> rows;
     for (const Comparison::Moved& moved : compared.moved)
         rows.push_back(rowOf(moved));
@@ -360,7 +362,7 @@ void ComparePanel::changeEvent(QEvent* event)
 QString ComparePanel::settingsThatDiffer() const
 {
     const auto entry = m_other->metadata().find("config");
-    const auto& mine = m_session->traceConfiguration();
+    const auto& mine = m_document->configuration();
     if (entry == m_other->metadata().end() || !mine)
         return {};
     const auto other = config::TrainingConfig::fromJson(entry->second);

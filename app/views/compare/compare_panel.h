@@ -1,7 +1,6 @@
 #pragma once
 
 #include "app/document/comparison.h"
-#include "app/document/session.h"
 #include "app/look/visibility_watcher.h"
 #include "app/services/background.h"
 
@@ -15,6 +14,8 @@ class QToolButton;
 
 namespace app {
 
+class RunStore;
+class TraceDocument;
 class DistributionChart;
 class EvidenceTable;
 
@@ -23,7 +24,7 @@ class EvidenceTable;
 class ComparePanel : public QWidget {
     Q_OBJECT
 public:
-    ComparePanel(Session* session, QWidget* parent);
+    ComparePanel(const TraceDocument* document, const RunStore* runs, QWidget* parent);
 
     /// Compares with this trace file, now and when another trace is on screen.
     /// @param name  display name
@@ -35,7 +36,7 @@ protected:
 private:
     QWidget* makeHeader();
     QWidget* makePage();
-    void connectSession();
+    void connectServices();
     void listRuns();
     void comeToFront();
     void choose(int entry);
@@ -49,7 +50,8 @@ private:
     void fail(const profiler::Error& error);
     [[nodiscard]] QString settingsThatDiffer() const;
 
-    Session* m_session;
+    const TraceDocument* m_document;
+    const RunStore* m_runs;
     Background m_work;
     VisibilityWatcher m_front{this};
     std::filesystem::path m_file; ///< of the other trace; empty: none chosen

@@ -1,8 +1,8 @@
-#include "app/document/session.h"
 #include "app/look/number_format.h"
 #include "app/views/live/decimated_series.h"
 #include "app/views/live/sparkline.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 #include <QHBoxLayout>
@@ -16,9 +16,9 @@ namespace {
 /// Live throughput, step time and loss of the run.
 class LiveFigures : public QWidget {
 public:
-    LiveFigures(Session* session, QWidget* parent)
-        : QWidget(parent), m_session(session), m_rate(new Sparkline(Session::tr("Throughput"), this)),
-          m_stepTime(new Sparkline(Session::tr("Step time"), this)), m_loss(new Sparkline(Session::tr("Loss"), this))
+    LiveFigures(const TrainingService* training, const TraceDocument* document, QWidget* parent)
+        : QWidget(parent), m_training(training), m_rate(new Sparkline(tr("Throughput"), this)),
+          m_stepTime(new Sparkline(tr("Step time"), this)), m_loss(new Sparkline(tr("Loss"), this))
     {
         auto* layout = new QHBoxLayout(this);
         layout->setContentsMargins(0, 0, 0, 0);
@@ -31,11 +31,11 @@ public:
         m_redraw.setSingleShot(true);
         m_redraw.setInterval(150);
         connect(&m_redraw, &QTimer::timeout, this, &LiveFigures::refresh);
-        connect(session, &Session::progressed, this, [this] {
+        connect(training, &TrainingService::progressed, this, [this] {
             if (!m_redraw.isActive())
                 m_redraw.start();
         });
-        connect(session, &Session::traceReplaced, this, [this] {
+        connect(document, &TraceDocument::traceReplaced, this, [this] {
             forget();
             refresh();
         });
@@ -52,7 +52,7 @@ protected:
 private:
     void refresh()
     {
-        setVisible(!m_session->stepHistory().empty());
+        setVisible(!m_training->stepHistory().empty());
         if (isVisible() && !window()->isMinimized())
             readSteps();
     }
@@ -67,7 +67,7 @@ private:
     /// Adds and shows new steps.
     void readSteps()
     {
-        const auto& steps = m_session->stepHistory();
+        const auto& steps = m_training->stepHistory();
         if (m_read >= steps.size())
             return;
         for (; m_read < steps.size(); ++m_read) {
@@ -77,22 +77,22 @@ private:
             if (step.loss)
                 m_losses.add(*(m_lastLoss = step.loss));
         }
-        m_rate->show(formatRate(steps.back().samplesPerSecond, Session::tr("samples")), m_rates.means());
+        m_rate->show(formatRate(steps.back().samplesPerSecond, tr("samples")), m_rates.means());
         m_stepTime->show(formatUs(1e6 * steps.back().stepSeconds), m_times.means());
-        m_loss->show(m_lastLoss ? formatSignificant(*m_lastLoss) : Session::tr("not read yet"), m_losses.means());
+        m_loss->show(m_lastLoss ? formatSignificant(*m_lastLoss) : tr("not read yet"), m_losses.means());
     }
 
-    Session* m_session;
+    const TrainingService* m_training;
     Sparkline *m_rate, *m_stepTime, *m_loss;
     QTimer m_redraw;
     DecimatedSeries m_rates, m_times, m_losses;
     std::optional<double> m_lastLoss;
-    std::size_t m_read = 0; ///< position in the session's history, which restarts with another trace
+    std::size_t m_read = 0; ///< position in the history of the run, which restarts with another trace
 };
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new LiveFigures(context.session, parent);
+    return new LiveFigures(&bench.training, &bench.document, parent);
 }
 
 } // namespace

@@ -1,7 +1,7 @@
-#include "app/document/session.h"
 #include "app/services/editor.h"
 #include "app/views/program/program_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -9,16 +9,17 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
     auto* panel = new ProgramPanel(parent);
-    Session* session = context.session;
-    QObject::connect(session, &Session::traceChanged, panel, [=] { panel->setTrace(session->trace()); });
-    QObject::connect(panel, &ProgramPanel::lineActivated, session, [=](const QString& file, int line) {
+    Notices* notices = &bench.notices;
+    TraceDocument* document = &bench.document;
+    QObject::connect(document, &TraceDocument::traceChanged, panel, [=] { panel->setTrace(document->trace()); });
+    QObject::connect(panel, &ProgramPanel::lineActivated, notices, [=](const QString& file, int line) {
         if (const QString problem = openInEditor(file, line); !problem.isEmpty())
-            emit session->noticed(problem, {}, true);
+            emit notices->noticed(problem, {}, true);
     });
-    panel->setTrace(session->trace());
+    panel->setTrace(document->trace());
     return panel;
 }
 

@@ -1,9 +1,12 @@
 #include "app/views/run/configuration_form.h"
 
+#include "app/configuration/configuration_model.h"
 #include "app/configuration/presets.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
+#include "app/services/job_guard.h"
+#include "app/services/level_cost_measurer.h"
 #include "app/views/run/knob_row.h"
 #include "app/views/run/level_cost_text.h"
 
@@ -36,7 +39,9 @@ QToolButton* makeHeading(const QString& title, QWidget* parent)
 
 } // namespace
 
-ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+ConfigurationForm::ConfigurationForm(ConfigurationModel* configuration, LevelCostMeasurer* levelCosts,
+                                     const JobGuard* jobs, QWidget* parent)
+    : QWidget(parent), m_configuration(configuration), m_levelCosts(levelCosts), m_jobs(jobs)
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -45,21 +50,21 @@ ConfigurationForm::ConfigurationForm(Session* session, QWidget* parent) : QWidge
     layout->addWidget(makeChangedLine());
     layout->addWidget(makeGroups(), 1);
     setFocusProxy(m_search);
-    connect(session, &Session::configurationChanged, this, &ConfigurationForm::showValues);
-    connect(session, &Session::descriptionChanged, this, &ConfigurationForm::showDescription);
+    connect(m_configuration, &ConfigurationModel::changed, this, &ConfigurationForm::showValues);
+    connect(m_configuration, &ConfigurationModel::descriptionChanged, this, &ConfigurationForm::showDescription);
     for (KnobRow* row : findChildren<KnobRow*>())
         if (row->knob().key == config::key::captureLevel.name)
-            connect(row, &KnobRow::actionChosen, this, [session] {
-                if (session->measuringLevelCosts())
-                    session->cancelLevelCosts();
+            connect(row, &KnobRow::actionChosen, this, [this] {
+                if (m_levelCosts->isMeasuring())
+                    m_levelCosts->cancel();
                 else
-                    session->measureLevelCosts();
+                    m_levelCosts->measure();
             });
-    connect(session, &Session::levelCostsChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::configurationChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::busyChanged, this, &ConfigurationForm::showCost);
-    connect(session, &Session::commitPendingEdits, this, &ConfigurationForm::takeEdits);
-    connect(session, &Session::levelCostsProgressed, this, [this](const QString& level, double share) {
+    connect(m_levelCosts, &LevelCostMeasurer::changed, this, &ConfigurationForm::showCost);
+    connect(m_configuration, &ConfigurationModel::changed, this, &ConfigurationForm::showCost);
+    connect(m_jobs, &JobGuard::changed, this, &ConfigurationForm::showCost);
+    connect(m_configuration, &ConfigurationModel::commitPendingEdits, this, &ConfigurationForm::takeEdits);
+    connect(m_levelCosts, &LevelCostMeasurer::progressed, this, [this](const QString& level, double share) {
         m_costLevel = level;
         m_costShare = share;
         showCost();
@@ -99,14 +104,14 @@ void ConfigurationForm::addPresets(QToolButton* button)
     auto* menu = new QMenu(button);
     for (const Preset& preset : allPresets())
         menu->addAction(preset.title, this,
-                        [this, preset] { m_session->setConfiguration(preset.configuration, preset.title); });
+                        [this, preset] { m_configuration->set(preset.configuration, preset.title); });
     menu->addAction(tr("All defaults"), this, &ConfigurationForm::resetAll);
     button->setMenu(menu);
 }
 
 void ConfigurationForm::resetAll()
 {
-    m_session->setConfiguration(config::TrainingConfig(), tr("all defaults"));
+    m_configuration->set(config::TrainingConfig(), tr("all defaults"));
 }
 
 QWidget* ConfigurationForm::makeChangedLine()
@@ -151,7 +156,7 @@ QWidget* ConfigurationForm::makeGroups()
         const bool isNew = m_groups.empty() || m_groups.back().rows.front()->knob().group != knob.group;
         if (isNew)
             addGroup(asQString(knob.group), layout);
-        auto* row = new KnobRow(knob, m_session, m_groups.back().body);
+        auto* row = new KnobRow(knob, m_configuration, m_groups.back().body);
         m_groups.back().body->layout()->addWidget(row);
         m_groups.back().rows.push_back(row);
     }
@@ -199,7 +204,7 @@ void ConfigurationForm::takeEdits()
             if (const QString why = row->refusal(); !why.isEmpty())
                 refused << QString("%1: %2").arg(asQString(row->knob().label), why);
     if (!refused.isEmpty())
-        m_session->veto(refused.join('\n'));
+        m_configuration->veto(refused.join('\n'));
 }
 
 void ConfigurationForm::showValues()
@@ -222,15 +227,15 @@ void ConfigurationForm::showCost()
     for (Group& group : m_groups)
         for (KnobRow* row : group.rows)
             if (row->knob().key == config::key::captureLevel.name) {
-                row->setNote(levelCostText(m_session->configuration()));
+                row->setNote(levelCostText(m_configuration->get()));
                 showCostAction(*row);
             }
 }
 
 void ConfigurationForm::showCostAction(KnobRow& row)
 {
-    const bool measuring = m_session->measuringLevelCosts();
-    const QString busy = measuring ? QString() : m_session->whyBusy();
+    const bool measuring = m_levelCosts->isMeasuring();
+    const QString busy = measuring ? QString() : m_jobs->whyBusy();
     if (measuring)
         row.setAction(m_costShare > 0
                           ? tr("Measuring %1: %2 (cancel)").arg(m_costLevel, formatShare(std::min(m_costShare, 0.99)))
@@ -248,7 +253,7 @@ void ConfigurationForm::showCostAction(KnobRow& row)
 void ConfigurationForm::filter()
 {
     const QString words = m_search->text();
-    const auto changed = config::difference(config::TrainingConfig(), m_session->configuration()).size();
+    const auto changed = config::difference(config::TrainingConfig(), m_configuration->get()).size();
     m_changedLine->setVisible(changed > 0);
     m_onlyChanged->setText(changed == 1 ? tr("1 changed") : tr("%1 changed").arg(changed));
     const bool onlyChanged = changed > 0 && m_onlyChanged->isChecked();

@@ -1,7 +1,5 @@
 #pragma once
 
-#include "app/document/session.h"
-
 #include <QCheckBox>
 #include <QLineEdit>
 #include <QWidget>
@@ -12,6 +10,9 @@ class QVBoxLayout;
 
 namespace app {
 
+class ConfigurationModel;
+class JobGuard;
+class LevelCostMeasurer;
 class KnobRow;
 
 /// The form of the training configuration, with a field for every knob, generated from the knob table. Rarely needed
@@ -20,7 +21,8 @@ class KnobRow;
 class ConfigurationForm : public QWidget {
     Q_OBJECT
 public:
-    ConfigurationForm(Session* session, QWidget* parent);
+    ConfigurationForm(ConfigurationModel* configuration, LevelCostMeasurer* levelCosts, const JobGuard* jobs,
+                      QWidget* parent);
 
 private:
     struct Group {
@@ -42,7 +44,9 @@ private:
     void showCostAction(KnobRow& row);
     void filter();
 
-    Session* m_session;
+    ConfigurationModel* m_configuration;
+    LevelCostMeasurer* m_levelCosts;
+    const JobGuard* m_jobs;
     QLineEdit* m_search = nullptr;
     QCheckBox* m_advanced = nullptr;
     QWidget* m_changedLine = nullptr; ///< number of changed knobs; hidden if there are none

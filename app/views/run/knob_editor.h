@@ -7,7 +7,7 @@
 
 namespace app {
 
-/// The field of one knob, chosen by its type. It accepts any text; the session validates it and reports errors.
+/// The field of one knob, chosen by its type. It accepts any text; the configuration validates it and reports errors.
 class KnobEditor : public QWidget {
     Q_OBJECT
 public:

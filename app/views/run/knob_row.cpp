@@ -1,5 +1,6 @@
 #include "app/views/run/knob_row.h"
 
+#include "app/configuration/configuration_model.h"
 #include "app/look/icon.h"
 #include "app/look/qstring.h"
 #include "app/look/theme.h"
@@ -32,8 +33,8 @@ const std::vector<config::protocol::Choice>* choicesFor(std::string_view key,
 
 } // namespace
 
-KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
-    : QWidget(parent), m_knob(knob), m_session(session), m_label(new QLabel(asQString(knob.label), this)),
+KnobRow::KnobRow(const config::Knob& knob, ConfigurationModel* configuration, QWidget* parent)
+    : QWidget(parent), m_knob(knob), m_configuration(configuration), m_label(new QLabel(asQString(knob.label), this)),
       m_editor(makeKnobEditor(knob, this)), m_reset(new QToolButton(this)), m_action(new QToolButton(this)),
       m_unit(new QLabel(this)), m_why(new QLabel(this)), m_error(new QLabel(this)), m_note(new QLabel(this))
 {
@@ -89,7 +90,7 @@ KnobRow::KnobRow(const config::Knob& knob, Session* session, QWidget* parent)
     connect(m_editor, &KnobEditor::edited, this, &KnobRow::take);
     connect(m_reset, &QToolButton::clicked, this,
             [this] { take(QString::fromStdString(config::toText(m_knob.fallback))); });
-    connect(m_session, &Session::knobProblem, this, [this](const QString& key, const QString& why) {
+    connect(m_configuration, &ConfigurationModel::knobProblem, this, [this](const QString& key, const QString& why) {
         if (key == asQString(m_knob.key) && !m_isRefused)
             showProblem(why);
     });
@@ -122,7 +123,7 @@ QString KnobRow::toolTipText() const
             .arg(QString::fromStdString(config::toText(m_knob.fallback)).toHtmlEscaped(),
                  QString::fromStdString(config::allowedText(m_knob)).toHtmlEscaped(), asQString(m_knob.where)) +
         "</p><p><tt>" + asQString(m_knob.key) + "</tt></p>";
-    if (const QString why = whyNoEffect(m_knob.key, m_session->configuration()); !why.isEmpty())
+    if (const QString why = whyNoEffect(m_knob.key, m_configuration->get()); !why.isEmpty())
         text.prepend("<p><b>" + why.toHtmlEscaped() + ".</b></p>");
     if (const QString why = whyNotHere(m_knob, machine()); !why.isEmpty())
         text.prepend("<p><b>" + why.toHtmlEscaped() + ".</b> " +
@@ -132,22 +133,22 @@ QString KnobRow::toolTipText() const
 
 const config::protocol::Description* KnobRow::machine() const
 {
-    return m_session->descriptionKnown() ? &m_session->description() : nullptr;
+    return m_configuration->descriptionKnown() ? &m_configuration->description() : nullptr;
 }
 
 bool KnobRow::hasEffect() const
 {
-    return whyNoEffect(m_knob.key, m_session->configuration()).isEmpty();
+    return whyNoEffect(m_knob.key, m_configuration->get()).isEmpty();
 }
 
 bool KnobRow::isChanged() const
 {
-    return m_session->configuration().value(m_knob.key) != m_knob.fallback;
+    return m_configuration->get().value(m_knob.key) != m_knob.fallback;
 }
 
 void KnobRow::showValue()
 {
-    const std::string value = m_session->configuration().text(m_knob.key);
+    const std::string value = m_configuration->get().text(m_knob.key);
     m_editor->setText(QString::fromStdString(value));
     m_editor->setRefused(false);
     m_isRefused = false;
@@ -168,7 +169,7 @@ void KnobRow::showDefaultMark()
 
 void KnobRow::showDescription()
 {
-    if (const auto* choices = choicesFor(m_knob.key, m_session->description()))
+    if (const auto* choices = choicesFor(m_knob.key, m_configuration->description()))
         m_editor->setChoices(*choices);
     showWhyGrey();
 }
@@ -176,7 +177,7 @@ void KnobRow::showDescription()
 void KnobRow::showWhyGrey()
 {
     const QString notHere = whyNotHere(m_knob, machine());
-    const QString why = notHere.isEmpty() ? whyNoEffect(m_knob.key, m_session->configuration()) : notHere;
+    const QString why = notHere.isEmpty() ? whyNoEffect(m_knob.key, m_configuration->get()) : notHere;
     // A knob that depends on another choice may be set first.
     m_editor->setEnabled(notHere.isEmpty());
     m_label->setEnabled(why.isEmpty());
@@ -189,7 +190,7 @@ void KnobRow::showWhyGrey()
 
 void KnobRow::take(const QString& text)
 {
-    if (const auto refused = m_session->setKnob(m_knob.key, text)) {
+    if (const auto refused = m_configuration->setKnob(m_knob.key, text)) {
         m_editor->setText(text);
         showProblem(*refused);
         m_isRefused = true;
@@ -204,9 +205,9 @@ void KnobRow::take(const QString& text)
 void KnobRow::checkDataset()
 {
     m_datasetCheck.start(
-        [this, configuration = m_session->configuration()](const std::stop_token&, const Background::Post& post) {
+        [this, configuration = m_configuration->get()](const std::stop_token&, const Background::Post& post) {
             post([this, configuration, problem = config::datasetProblem(configuration)] {
-                const bool isCurrent = m_session->configuration() == configuration && !m_isRefused;
+                const bool isCurrent = m_configuration->get() == configuration && !m_isRefused;
                 if (problem && isCurrent)
                     showProblem(QString::fromStdString(problem->allowed));
             });

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "app/document/session.h"
 #include "app/services/background.h"
+#include "trainer/config/protocol.h"
+#include "trainer/config/training_config.h"
 
 #include <QLabel>
 #include <QToolButton>
@@ -9,6 +10,7 @@
 
 namespace app {
 
+class ConfigurationModel;
 class KnobEditor;
 
 /// One row of the form: label, field, unit and reset button, and below them why the knob is disabled or why its value
@@ -16,10 +18,10 @@ class KnobEditor;
 class KnobRow : public QWidget {
     Q_OBJECT
 public:
-    KnobRow(const config::Knob& knob, Session* session, QWidget* parent);
+    KnobRow(const config::Knob& knob, ConfigurationModel* configuration, QWidget* parent);
 
     [[nodiscard]] const config::Knob& knob() const { return m_knob; }
-    /// Shows the session's value and whether the knob has an effect; clears earlier errors.
+    /// Shows its value and whether the knob has an effect; clears earlier errors.
     void showValue();
     void showDescription();
     /// Commits pending input.
@@ -53,7 +55,7 @@ private:
 
     bool m_isRefused = false; ///< the configuration rejected the text in the field
     const config::Knob& m_knob;
-    Session* m_session;
+    ConfigurationModel* m_configuration;
     QLabel* m_label;
     KnobEditor* m_editor;
     QToolButton *m_reset, *m_action;

@@ -1,5 +1,6 @@
 #include "app/views/run/configuration_form.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,9 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new ConfigurationForm(context.session, parent);
+    return new ConfigurationForm(&bench.configuration, &bench.levelCosts, &bench.jobs, parent);
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 #include "app/views/runs/runs_list.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,9 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new RunsList(context.session, parent);
+    return new RunsList(&bench.runs, &bench.configuration, &bench.document, parent);
 }
 
 } // namespace

@@ -1,7 +1,10 @@
 #include "app/views/runs/runs_list.h"
 
+#include "app/configuration/configuration_model.h"
+#include "app/document/trace_document.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
+#include "app/services/run_store.h"
 #include "app/views/runs/runs_model.h"
 
 #include <QContextMenuEvent>
@@ -24,8 +27,9 @@ constexpr auto kBaselineKey = "runs/baseline";
 constexpr int kMeasuredRows = 50;
 } // namespace
 
-RunsList::RunsList(Session* session, QWidget* parent)
-    : QTreeView(parent), m_session(session), m_model(new RunsModel(this))
+RunsList::RunsList(RunStore* runs, ConfigurationModel* configuration, TraceDocument* document, QWidget* parent)
+    : QTreeView(parent), m_runs(runs), m_configuration(configuration), m_document(document),
+      m_model(new RunsModel(this))
 {
     setObjectName("runsList");
     setModel(m_model);
@@ -39,24 +43,23 @@ RunsList::RunsList(Session* session, QWidget* parent)
     header()->setResizeContentsPrecision(kMeasuredRows);
     header()->setSectionResizeMode(RunsModel::Changes, QHeaderView::Stretch);
     m_model->setBaseline(QSettings().value(kBaselineKey).toString());
-    connect(session, &Session::runsChanged, this, &RunsList::showRuns);
-    connect(this, &QTreeView::activated, this,
-            [this](const QModelIndex& index) { m_session->openRun(m_model->run(index.row())); });
+    connect(m_runs, &RunStore::changed, this, &RunsList::showRuns);
+    connect(this, &QTreeView::activated, this, [this](const QModelIndex& index) { open(m_model->run(index.row())); });
     showRuns();
 }
 
 void RunsList::showRuns()
 {
-    m_model->setRuns(m_session->runs());
+    m_model->setRuns(m_runs->all());
 }
 
 bool RunsList::event(QEvent* event)
 {
     // A run of another window may have ended in the meantime.
-    const auto& runs = m_session->runs();
-    if (event->type() == QEvent::WindowActivate && m_session->runState() == RunState::Idle &&
+    const auto& runs = m_runs->all();
+    if (event->type() == QEvent::WindowActivate &&
         std::any_of(runs.begin(), runs.end(), [](const RunRecord& run) { return run.isRunning(); }))
-        m_session->reloadRuns();
+        m_runs->reload();
     return QTreeView::event(event);
 }
 
@@ -75,11 +78,11 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
         return;
     const RunRecord run = m_model->run(index.row());
     QMenu menu(this);
-    menu.addAction(icon("open"), tr("Open"), this, [&] { m_session->openRun(run); });
+    menu.addAction(icon("open"), tr("Open"), this, [&] { open(run); });
     menu.addAction(tr("Use this configuration"), this,
-                   [&] { m_session->setConfiguration(run.configuration, tr("configuration of %1").arg(run.name)); });
-    auto* compare = menu.addAction(tr("Compare with the trace on screen"), this, [&] { m_session->compareWith(run); });
-    compare->setEnabled(m_session->trace()->sliceCount() > 0 && m_session->tracePath() != run.trace());
+                   [&] { m_configuration->set(run.configuration, tr("configuration of %1").arg(run.name)); });
+    auto* compare = menu.addAction(tr("Compare with the trace on screen"), this, [&] { m_runs->compare(run); });
+    compare->setEnabled(m_document->trace()->sliceCount() > 0 && m_document->path() != run.trace());
     menu.addAction(tr("Use as baseline"), this, [&] {
         QSettings().setValue(kBaselineKey, run.name);
         m_model->setBaseline(run.name);
@@ -92,13 +95,19 @@ void RunsList::contextMenuEvent(QContextMenuEvent* event)
     menu.exec(event->globalPos());
 }
 
+void RunsList::open(const RunRecord& run)
+{
+    if (!m_runs->current() || m_runs->current()->folder != run.folder) // its trace is already shown
+        m_document->openTrace(run.trace());
+}
+
 void RunsList::remove(const RunRecord& run)
 {
     const auto answer = QMessageBox::question(this, tr("Delete the run?"),
                                               tr("The run %1 and its trace will be deleted permanently.").arg(run.name),
                                               QMessageBox::Cancel | QMessageBox::Discard, QMessageBox::Cancel);
     if (answer == QMessageBox::Discard)
-        m_session->deleteRun(run);
+        m_runs->remove(run);
 }
 
 void RunsList::paintEvent(QPaintEvent* event)

@@ -1,18 +1,20 @@
 #pragma once
 
-#include "app/document/session.h"
-
 #include <QTreeView>
 
 namespace app {
 
+class ConfigurationModel;
+class RunStore;
+class TraceDocument;
 class RunsModel;
+struct RunRecord;
 
 /// The kept runs: double click or Enter opens a run, Del deletes it; other actions are in its context menu.
 class RunsList : public QTreeView {
     Q_OBJECT
 public:
-    RunsList(Session* session, QWidget* parent);
+    RunsList(RunStore* runs, ConfigurationModel* configuration, TraceDocument* document, QWidget* parent);
 
 protected:
     bool event(QEvent* event) override;
@@ -22,9 +24,12 @@ protected:
 
 private:
     void showRuns();
+    void open(const RunRecord& run);
     void remove(const RunRecord& run);
 
-    Session* m_session;
+    RunStore* m_runs;
+    ConfigurationModel* m_configuration;
+    TraceDocument* m_document;
     RunsModel* m_model;
 };
 

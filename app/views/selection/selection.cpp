@@ -1,6 +1,6 @@
-#include "app/document/session.h"
 #include "app/views/selection/selection_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -8,18 +8,18 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    auto* panel = new SelectionPanel(context.selection, parent);
-    Session* session = context.session;
-    QObject::connect(session, &Session::traceChanged, panel, [=] { panel->setTrace(session->trace()); });
-    QObject::connect(session, &Session::analysedChanged, panel, [=] {
-        const auto analysed = session->analysed();
+    auto* panel = new SelectionPanel(bench.document.selection(), parent);
+    TraceDocument* document = &bench.document;
+    QObject::connect(document, &TraceDocument::traceChanged, panel, [=] { panel->setTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::analysedChanged, panel, [=] {
+        const auto analysed = document->analysed();
         using Steps = std::vector<profiler::analysis::Step>;
         panel->setSteps(analysed ? std::shared_ptr<const Steps>(analysed, &analysed->facts.steps) : nullptr);
     });
-    QObject::connect(session, &Session::adviceChanged, panel, [=] { panel->setAdvice(session->advice()); });
-    panel->setTrace(session->trace());
+    QObject::connect(document, &TraceDocument::adviceChanged, panel, [=] { panel->setAdvice(document->advice()); });
+    panel->setTrace(document->trace());
     return panel;
 }
 

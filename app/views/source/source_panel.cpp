@@ -1,13 +1,16 @@
 #include "app/views/source/source_panel.h"
 
+#include "app/configuration/configuration_model.h"
 #include "app/document/analyser.h"
-#include "app/document/selection.h"
-#include "app/findings/finding_card.h"
+#include "app/document/trace_document.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/text_label.h"
 #include "app/look/theme.h"
 #include "app/services/editor.h"
+#include "app/services/job_guard.h"
+#include "app/services/journal_store.h"
+#include "app/services/notices.h"
 #include "app/views/source/source_model.h"
 
 #include <QComboBox>
@@ -113,8 +116,8 @@ profiler::TimeRange withSurroundings(profiler::TimeRange range)
 
 } // namespace
 
-SourcePanel::SourcePanel(const ViewContext& context, QWidget* parent)
-    : QWidget(parent), m_context(context), m_pages(new QStackedWidget(this)),
+SourcePanel::SourcePanel(const FindingServices& services, QWidget* parent)
+    : QWidget(parent), m_uses(services), m_pages(new QStackedWidget(this)),
       m_empty(makeEmptyLabel("sourceEmpty", this)), m_model(new SourceModel(this))
 {
     setObjectName("sourcePanel");
@@ -137,15 +140,13 @@ SourcePanel::SourcePanel(const ViewContext& context, QWidget* parent)
     all->setContentsMargins(0, 0, 0, 0);
     all->addWidget(m_pages);
     connect(m_files, &QComboBox::currentIndexChanged, this, &SourcePanel::showFile);
-    connect(m_context.selection, &Selection::changed, this, &SourcePanel::takeSelection);
-    connect(m_context.selection, &Selection::sourceRequested, this, &SourcePanel::goTo);
-    connect(m_context.session, &Session::adviceChanged, this, [this] { showAdvice(m_context.session->advice()); });
-    for (const auto signal : {&Session::configurationChanged, &Session::journalChanged, &Session::busyChanged})
-        connect(m_context.session, signal, this, [this] {
-            for (FindingCard* card : m_cards)
-                card->refresh();
-        });
-    showAdvice(m_context.session->advice());
+    connect(m_uses.document->selection(), &Selection::changed, this, &SourcePanel::takeSelection);
+    connect(m_uses.document->selection(), &Selection::sourceRequested, this, &SourcePanel::goTo);
+    connect(m_uses.document, &TraceDocument::adviceChanged, this, [this] { showAdvice(m_uses.document->advice()); });
+    connect(m_uses.configuration, &ConfigurationModel::changed, this, &SourcePanel::refreshCards);
+    connect(m_uses.journal, &JournalStore::changed, this, &SourcePanel::refreshCards);
+    connect(m_uses.jobs, &JobGuard::changed, this, &SourcePanel::refreshCards);
+    showAdvice(m_uses.document->advice());
 }
 
 QWidget* SourcePanel::makeHead()
@@ -169,7 +170,7 @@ QWidget* SourcePanel::makeHead()
     connect(m_edit, &QToolButton::clicked, this, [this] {
         const int line = std::max(1, m_model->lineOf(m_table->currentIndex().row()));
         if (const QString problem = openInEditor(currentFile(), line); !problem.isEmpty())
-            emit m_context.session->noticed(problem, {}, true);
+            emit m_uses.notices->noticed(problem, {}, true);
     });
     auto* row = new QHBoxLayout(head);
     row->setContentsMargins(0, 0, 0, 0);
@@ -388,14 +389,20 @@ void SourcePanel::showRange(std::size_t index)
                          .arg(index + 1)
                          .arg(m_ranges.size())
                          .arg(formatDuration(range.duration())));
-    m_context.selection->selectRange(range);
-    m_context.selection->show(withSurroundings(range));
+    m_uses.document->selection()->selectRange(range);
+    m_uses.document->selection()->show(withSurroundings(range));
+}
+
+void SourcePanel::refreshCards()
+{
+    for (FindingCard* card : m_cards)
+        card->refresh();
 }
 
 void SourcePanel::takeSelection()
 {
-    const auto id = m_context.selection->slice();
-    const auto trace = m_context.session->trace();
+    const auto id = m_uses.document->selection()->slice();
+    const auto trace = m_uses.document->trace();
     if (!id || !m_advised || !m_advised->times || id->track.value >= trace->tracks().size())
         return;
     const auto place = m_advised->times->placeOf(trace->slice(*id));
@@ -416,7 +423,7 @@ void SourcePanel::showCards(int row)
     }
     m_cards.clear();
     for (const std::size_t index : m_model->findingsOf(row)) {
-        auto* card = new FindingCard(m_context, m_advised->rules[index], m_cardArea->widget());
+        auto* card = new FindingCard(m_uses, m_advised->rules[index], m_cardArea->widget());
         card->setAdvice(m_advised->rules[index], static_cast<int>(index) + 1);
         m_cardLayout->insertWidget(static_cast<int>(m_cards.size()), card);
         m_cards.push_back(card);

@@ -1,7 +1,6 @@
 #pragma once
 
-#include "app/document/session.h"
-#include "app/views/view.h"
+#include "app/findings/finding_card.h"
 
 #include <QWidget>
 #include <memory>
@@ -28,7 +27,7 @@ struct Advised;
 class SourcePanel : public QWidget {
     Q_OBJECT
 public:
-    SourcePanel(const ViewContext& context, QWidget* parent);
+    SourcePanel(const FindingServices& services, QWidget* parent);
 
     /// Null: not analysed yet.
     void showAdvice(std::shared_ptr<const Advised> advised);
@@ -48,12 +47,13 @@ private:
     void center(int row);
     void centerWhenLaidOut();
     void takeRow();
+    void refreshCards();
     void takeSelection();
     void showRange(std::size_t index);
     void showCards(int row);
     [[nodiscard]] QString currentFile() const;
 
-    ViewContext m_context;
+    FindingServices m_uses;
     std::shared_ptr<const Advised> m_advised;
     QStackedWidget* m_pages;
     QLabel* m_empty;

@@ -1,5 +1,6 @@
 #include "app/views/start/start_page.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,10 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new StartPage(context.session, parent);
+    return new StartPage(&bench.notices, &bench.configuration, &bench.training, &bench.jobs, &bench.runs,
+                         &bench.document, parent);
 }
 
 } // namespace

@@ -1,9 +1,15 @@
 #include "app/views/start/start_page.h"
 
+#include "app/configuration/configuration_model.h"
 #include "app/configuration/presets.h"
 #include "app/document/samples.h"
+#include "app/document/trace_document.h"
 #include "app/document/trace_files.h"
 #include "app/look/number_format.h"
+#include "app/services/job_guard.h"
+#include "app/services/notices.h"
+#include "app/services/run_store.h"
+#include "app/services/training_service.h"
 #include "app/views/start/place_list.h"
 #include "app/views/start/start_card.h"
 
@@ -50,7 +56,10 @@ QString outcomeText(const RunOutcome& outcome)
 
 } // namespace
 
-StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_session(session)
+StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training,
+                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document, QWidget* parent)
+    : QWidget(parent), m_notices(notices), m_configuration(configuration), m_training(training), m_jobs(jobs),
+      m_runs(runs), m_document(document)
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -77,7 +86,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     connect(open->button(), &QPushButton::clicked, this, &StartPage::chooseTrace);
 
     m_tryIt = tryIt->button();
-    m_runs = new PlaceList("recentRuns", tr("Recent runs"), this);
+    m_recentRuns = new PlaceList("recentRuns", tr("Recent runs"), this);
     m_traces = new PlaceList("recentTraceList", tr("Recent traces"), this);
     m_samples = new PlaceList("sampleTraces", tr("Samples"), this);
     auto* doors = new QGridLayout;
@@ -88,7 +97,7 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     for (QWidget* door : std::initializer_list<QWidget*>{tryIt, open, record})
         doors->addWidget(door, 0, place++);
     place = 0;
-    for (QWidget* list : std::initializer_list<QWidget*>{m_samples, m_traces, m_runs})
+    for (QWidget* list : std::initializer_list<QWidget*>{m_samples, m_traces, m_recentRuns})
         doors->addWidget(list, 1, place++);
 
     auto* column = new QVBoxLayout;
@@ -104,9 +113,9 @@ StartPage::StartPage(Session* session, QWidget* parent) : QWidget(parent), m_ses
     layout->addStretch(1);
     layout->addLayout(column);
     layout->addStretch(1);
-    connect(session, &Session::runsChanged, this, &StartPage::showRuns);
-    connect(session, &Session::busyChanged, this, &StartPage::showBusy);
-    connect(session, &Session::traceOpened, this, &StartPage::showTraces);
+    connect(m_runs, &RunStore::changed, this, &StartPage::showRuns);
+    connect(m_jobs, &JobGuard::changed, this, &StartPage::showBusy);
+    connect(m_document, &TraceDocument::traceOpened, this, &StartPage::showTraces);
     showRuns();
     showTraces();
     showSamples();
@@ -121,7 +130,7 @@ void StartPage::showEvent(QShowEvent* event)
 
 void StartPage::keyPressEvent(QKeyEvent* event)
 {
-    if (event->key() == Qt::Key_Escape && !m_session->traceTitle().isEmpty())
+    if (event->key() == Qt::Key_Escape && !m_document->title().isEmpty())
         leave();
     else
         QWidget::keyPressEvent(event);
@@ -136,7 +145,7 @@ void StartPage::leave()
 
 void StartPage::showBusy()
 {
-    const QString busy = m_session->whyBusy();
+    const QString busy = m_jobs->whyBusy();
     m_tryIt->setEnabled(busy.isEmpty());
     m_tryIt->setToolTip(busy.isEmpty() ? QString() : tr("%1 Running both would skew the results.").arg(busy));
     m_tryIt->setText(busy.isEmpty() ? tr("Start training") : tr("Another task is running"));
@@ -144,18 +153,18 @@ void StartPage::showBusy()
 
 void StartPage::tryIt()
 {
-    if (m_session->isBusy()) // the current configuration runs, so keep it
+    if (m_jobs->isBusy()) // the current configuration runs, so keep it
         return;
     const Preset preset = firstRun();
-    m_session->setConfiguration(preset.configuration, preset.title);
-    m_session->start();
+    m_configuration->set(preset.configuration, preset.title);
+    m_training->start();
 }
 
 void StartPage::chooseTrace()
 {
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
-        m_session->openTrace(file.toStdString());
+        m_document->openTrace(file.toStdString());
 }
 
 void StartPage::recordProgram()
@@ -168,16 +177,16 @@ void StartPage::recordProgram()
 void StartPage::open(const std::filesystem::path& trace)
 {
     // The trace of a running training is already on screen; any other trace may have changed since it was read.
-    if (trace == m_session->tracePath() && m_session->isRunOpen())
+    if (trace == m_document->path() && m_training->isOpen())
         leave();
     else
-        m_session->openTrace(trace);
+        m_document->openTrace(trace);
 }
 
 void StartPage::showRuns()
 {
     std::vector<Place> places;
-    const auto& runs = m_session->runs();
+    const auto& runs = m_runs->all();
     for (std::size_t i = 0; i < std::min<std::size_t>(kMostRecent, runs.size()); ++i) {
         const RunRecord& run = runs[i];
         QStringList facts{QString::fromStdString(run.configuration.text("workload"))};
@@ -186,7 +195,7 @@ void StartPage::showRuns()
         places.push_back({when(run.started), facts.join("  ·  "), QString::fromStdString(run.folder.string()),
                           [this, trace = run.trace()] { open(trace); }});
     }
-    m_runs->setPlaces(std::move(places));
+    m_recentRuns->setPlaces(std::move(places));
 }
 
 void StartPage::showTraces()
@@ -218,7 +227,7 @@ void StartPage::showSamples()
                  if (file)
                      open(*file);
                  else
-                     emit m_session->noticed(
+                     emit m_notices->noticed(
                          tr("The sample cannot be opened: %1.").arg(QString::fromStdString(file.error().what.text)),
                          QString::fromStdString(file.error().message()), true);
              }});

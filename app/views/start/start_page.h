@@ -1,7 +1,5 @@
 #pragma once
 
-#include "app/document/session.h"
-
 #include <QWidget>
 #include <filesystem>
 
@@ -9,6 +7,12 @@ class QPushButton;
 
 namespace app {
 
+class ConfigurationModel;
+class JobGuard;
+class Notices;
+class RunStore;
+class TraceDocument;
+class TrainingService;
 class PlaceList;
 
 /// The page without a trace: try an example, open a trace, record a program; recent runs, recent traces, and samples.
@@ -16,7 +20,8 @@ class PlaceList;
 class StartPage : public QWidget {
     Q_OBJECT
 public:
-    StartPage(Session* session, QWidget* parent);
+    StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training, const JobGuard* jobs,
+              const RunStore* runs, TraceDocument* document, QWidget* parent);
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -33,9 +38,14 @@ private:
     void showSamples();
     void showBusy();
 
-    Session* m_session;
+    Notices* m_notices;
+    ConfigurationModel* m_configuration;
+    TrainingService* m_training;
+    const JobGuard* m_jobs;
+    const RunStore* m_runs;
+    TraceDocument* m_document;
     QPushButton* m_tryIt = nullptr;
-    PlaceList *m_runs = nullptr, *m_traces = nullptr, *m_samples = nullptr;
+    PlaceList *m_recentRuns = nullptr, *m_traces = nullptr, *m_samples = nullptr;
 };
 
 } // namespace app

@@ -1,13 +1,14 @@
 #include "app/tables/table_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return makeTablePanel(stepSubject(), context.session, context.selection, parent);
+    return makeTablePanel(stepSubject(), &bench.document, &bench.notices, parent);
 }
 
 } // namespace

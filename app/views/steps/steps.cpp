@@ -1,6 +1,6 @@
-#include "app/document/session.h"
 #include "app/views/steps/steps_view.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -8,21 +8,21 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    auto* view = new StepsView(context.selection, parent);
-    Session* session = context.session;
+    auto* view = new StepsView(bench.document.selection(), parent);
+    TraceDocument* document = &bench.document;
     const auto showAnalysed = [=] {
-        const auto analysed = session->analysed();
+        const auto analysed = document->analysed();
         view->showSteps(analysed ? analysed->facts.steps : std::vector<profiler::analysis::Step>());
         // A trace without steps leaves the space to the timeline; during the analysis, the steps are unknown.
-        const bool mayCome = session->isRunOpen() || session->traceTitle().isEmpty();
+        const bool mayCome = document->isFollowingRun() || document->title().isEmpty();
         if (analysed || mayCome)
             view->setVisible(mayCome || !analysed->facts.steps.empty());
     };
-    QObject::connect(session, &Session::traceChanged, view, [=] { view->setTrace(session->trace()); });
-    QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
-    view->setTrace(session->trace());
+    QObject::connect(document, &TraceDocument::traceChanged, view, [=] { view->setTrace(document->trace()); });
+    QObject::connect(document, &TraceDocument::analysedChanged, view, showAnalysed);
+    view->setTrace(document->trace());
     showAnalysed();
     return view;
 }

@@ -1,6 +1,6 @@
-#include "app/document/session.h"
 #include "app/views/summary/summary_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -8,23 +8,23 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    auto* panel = new SummaryPanel(context.selection, parent);
-    Session* session = context.session;
+    auto* panel = new SummaryPanel(bench.document.selection(), parent);
+    TraceDocument* document = &bench.document;
     const auto showAnalysed = [=] {
-        const auto analysed = session->analysed();
+        const auto analysed = document->analysed();
         if (analysed) // shares the analysis without copying it
             panel->show(analysed->trace, {analysed, &analysed->facts}, {analysed, &analysed->summary});
         else
             panel->show(nullptr, nullptr, nullptr);
-        panel->setAnalysing(!analysed && session->trace()->sliceCount() > 0, session->whyNotAnalysed());
+        panel->setAnalysing(!analysed && document->trace()->sliceCount() > 0, document->whyNotAnalysed());
     };
-    QObject::connect(session, &Session::traceChanged, panel,
-                     [=] { panel->setAnalysing(!session->analysed() && session->trace()->sliceCount() > 0); });
-    QObject::connect(session, &Session::analysedChanged, panel, showAnalysed);
-    QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, session, &Session::setStepsByRepetition);
-    QObject::connect(panel, &SummaryPanel::stepRangeWanted, session, &Session::setStepRange);
+    QObject::connect(document, &TraceDocument::traceChanged, panel,
+                     [=] { panel->setAnalysing(!document->analysed() && document->trace()->sliceCount() > 0); });
+    QObject::connect(document, &TraceDocument::analysedChanged, panel, showAnalysed);
+    QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, document, &TraceDocument::setStepsByRepetition);
+    QObject::connect(panel, &SummaryPanel::stepRangeWanted, document, &TraceDocument::setStepRange);
     showAnalysed();
     return panel;
 }

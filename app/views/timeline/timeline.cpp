@@ -1,8 +1,8 @@
 #include "app/document/finding_text.h"
-#include "app/document/session.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -10,38 +10,39 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    auto* view = new TimelineView(context.selection, BookmarkStore::standard(), parent);
-    Session* session = context.session;
-    QObject::connect(session, &Session::traceReplaced, view,
-                     [=] { view->replaceTrace(session->trace(), session->tracePath()); });
-    QObject::connect(session, &Session::traceChanged, view, [=] { view->updateTrace(session->trace()); });
-    QObject::connect(view, &TimelineView::bookmarksChanged, session, [=](const QByteArray& text) {
-        session->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
+    auto* view = new TimelineView(bench.document.selection(), BookmarkStore::standard(), parent);
+    TraceDocument* document = &bench.document;
+    QObject::connect(document, &TraceDocument::traceReplaced, view,
+                     [=] { view->replaceTrace(document->trace(), document->path()); });
+    QObject::connect(document, &TraceDocument::traceChanged, view, [=] { view->updateTrace(document->trace()); });
+    QObject::connect(view, &TimelineView::bookmarksChanged, document, [=](const QByteArray& text) {
+        document->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
     });
-    QObject::connect(view, &TimelineView::noticed, session, &Session::noticed);
+    QObject::connect(view, &TimelineView::noticed, &bench.notices, &Notices::noticed);
     const auto showAnalysed = [=] {
         // An analysis of an earlier snapshot is still valid for its part; one of another trace never arrives here.
-        const auto analysed = session->analysed();
+        const auto analysed = document->analysed();
         if (!analysed)
             return;
         // A finished run may have more steps than its last analysis while it ran.
-        if (!analysed->trace->captureStats().live || session->trace()->captureStats().live)
+        if (!analysed->trace->captureStats().live || document->trace()->captureStats().live)
             view->showSteps({analysed, &analysed->facts.steps});
         view->showGaps(analysed->summary.gaps);
     };
-    QObject::connect(session, &Session::analysedChanged, view, showAnalysed);
+    QObject::connect(document, &TraceDocument::analysedChanged, view, showAnalysed);
     const auto comes = [view](const QString& what) { view->canvas()->setComing(what); };
-    QObject::connect(session, &Session::runStateChanged, view, [=](RunState state) {
+    QObject::connect(&bench.training, &TrainingService::stateChanged, view, [=](RunState state) {
         comes(state == RunState::Starting ? TimelineView::tr("Its threads appear here when they start to work.")
                                           : QString());
     });
-    QObject::connect(session, &Session::progressed, view, [=](const config::protocol::Progress& progress) {
-        if (const auto* preparing = std::get_if<config::protocol::Preparing>(&progress))
-            comes(preparingText(*preparing));
-    });
-    view->replaceTrace(session->trace(), session->tracePath());
+    QObject::connect(&bench.training, &TrainingService::progressed, view,
+                     [=](const config::protocol::Progress& progress) {
+                         if (const auto* preparing = std::get_if<config::protocol::Preparing>(&progress))
+                             comes(preparingText(*preparing));
+                     });
+    view->replaceTrace(document->trace(), document->path());
     showAnalysed();
     return view;
 }

@@ -1,5 +1,6 @@
 #include "app/views/tune/tune_panel.h"
 #include "app/views/view.h"
+#include "app/window/workbench.h"
 
 #include <QCoreApplication>
 
@@ -7,9 +8,10 @@ namespace app::views {
 
 namespace {
 
-QWidget* create(const ViewContext& context, QWidget* parent)
+QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new TunePanel(context.session, parent);
+    return new TunePanel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs,
+                         &bench.reports, parent);
 }
 
 } // namespace

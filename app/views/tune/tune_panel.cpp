@@ -1,8 +1,14 @@
 #include "app/views/tune/tune_panel.h"
 
+#include "app/configuration/configuration_model.h"
 #include "app/document/finding_text.h"
+#include "app/document/trace_document.h"
 #include "app/look/icon.h"
 #include "app/look/text_label.h"
+#include "app/services/job_guard.h"
+#include "app/services/journal_store.h"
+#include "app/services/report_saver.h"
+#include "app/services/tuning_service.h"
 #include "app/tables/evidence_table.h"
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
@@ -48,8 +54,10 @@ QString clockText(double seconds)
 
 } // namespace
 
-TunePanel::TunePanel(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_watch(this), m_pages(new QStackedWidget(this))
+TunePanel::TunePanel(TuningService* tuning, ConfigurationModel* configuration, const TraceDocument* document,
+                     const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, QWidget* parent)
+    : QWidget(parent), m_tuning(tuning), m_configuration(configuration), m_document(document), m_journal(journal),
+      m_jobs(jobs), m_reports(reports), m_watch(this), m_pages(new QStackedWidget(this))
 {
     m_clock.setInterval(500);
     connect(&m_clock, &QTimer::timeout, this, &TunePanel::showClock);
@@ -61,7 +69,7 @@ TunePanel::TunePanel(Session* session, QWidget* parent)
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
-    connectSession();
+    connectServices();
     showState();
 }
 
@@ -97,7 +105,7 @@ QWidget* TunePanel::makeHeader()
     layout->addWidget(m_spent);
     setFocusProxy(m_start);
     connect(m_start, &QPushButton::clicked, this, &TunePanel::start);
-    connect(m_stop, &QPushButton::clicked, m_session, &Session::stopTuning);
+    connect(m_stop, &QPushButton::clicked, m_tuning, &TuningService::stop);
     connect(m_minutes, &QSpinBox::valueChanged, this, [](int minutes) { QSettings().setValue(kMinutesKey, minutes); });
     return header;
 }
@@ -113,7 +121,7 @@ QWidget* TunePanel::makePage()
     m_origin = makeTextLabel("tuneOrigin", page);
     m_detail = makeTextLabel("tuneDetail", page);
     m_detail->setForegroundRole(QPalette::PlaceholderText);
-    m_result = new TuneResultBar(m_session, page);
+    m_result = new TuneResultBar(m_tuning, m_configuration, m_document, m_jobs, m_reports, page);
     layout->addWidget(m_origin);
     layout->addWidget(m_result);
     layout->addWidget(m_table, 1);
@@ -131,28 +139,29 @@ QWidget* TunePanel::makePage()
     return scroll;
 }
 
-void TunePanel::connectSession()
+void TunePanel::connectServices()
 {
-    connect(m_session, &Session::tuningStarted, this, [this] {
+    connect(m_tuning, &TuningService::started, this, [this] {
         m_spentAtWord = 0;
         m_wordAt = QDateTime::currentMSecsSinceEpoch();
         m_clock.start();
         showState();
         comeToFront();
     });
-    connect(m_session, &Session::tuningProgressed, this, &TunePanel::showProgress);
-    connect(m_session, &Session::tuningEnded, this, [this] {
+    connect(m_tuning, &TuningService::progressed, this, &TunePanel::showProgress);
+    connect(m_tuning, &TuningService::ended, this, [this] {
         m_clock.stop();
         showState();
         markUnseen(!m_watch.isInFront());
     });
     connect(&m_watch, &VisibilityWatcher::cameToFront, this, [this] { markUnseen(false); });
-    for (const auto signal :
-         {&Session::configurationChanged, &Session::journalChanged, &Session::traceReplaced, &Session::traceOpened})
-        connect(m_session, signal, this, &TunePanel::showState);
-    connect(m_session, &Session::busyChanged, this, [this] {
+    connect(m_configuration, &ConfigurationModel::changed, this, &TunePanel::showState);
+    connect(m_journal, &JournalStore::changed, this, &TunePanel::showState);
+    for (const auto signal : {&TraceDocument::traceReplaced, &TraceDocument::traceOpened})
+        connect(m_document, signal, this, &TunePanel::showState);
+    connect(m_jobs, &JobGuard::changed, this, [this] {
         showHeader();
-        if (!m_session->tuningRunning() && m_session->tuning().outcome())
+        if (!m_tuning->isRunning() && m_tuning->outcome())
             m_result->showResult();
     });
 }
@@ -180,15 +189,15 @@ void TunePanel::markUnseen(bool unseen)
 
 void TunePanel::start()
 {
-    m_session->startTuning(std::chrono::minutes(m_minutes->value()));
+    m_tuning->start(std::chrono::minutes(m_minutes->value()));
 }
 
 void TunePanel::showState()
 {
     showHeader();
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     const QString name = tuning.origin().name;
-    m_origin->setText(m_session->isTuningOfScreen()
+    m_origin->setText(m_tuning->isOfDocument()
                           ? tr("Tuning of %1").arg(name)
                           : tr("Measured elsewhere: tuning of %1, not of the trace on screen").arg(name));
     if (tuning.isRunning()) {
@@ -203,7 +212,7 @@ void TunePanel::showState()
         m_result->showResult();
     } else {
         m_pages->setCurrentIndex(0);
-        const bool isProgram = !m_session->programOnScreen().id.isEmpty();
+        const bool isProgram = !m_document->program().id.isEmpty();
         m_empty->setText(
             !tuning.trouble().isEmpty() ? (tuning.isOfProgram() ? tr("The program cannot be tuned. %1")
                                                                 : tr("The training cannot be tuned. %1"))
@@ -222,10 +231,10 @@ void TunePanel::showState()
 
 void TunePanel::showHeader()
 {
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     const bool running = tuning.isRunning();
     m_start->setVisible(!running);
-    const QString busy = m_session->whyBusy();
+    const QString busy = m_jobs->whyBusy();
     m_start->setEnabled(busy.isEmpty());
     m_start->setText(tuning.result() ? tr("Tune again") : tr("Tune"));
     m_start->setToolTip(busy.isEmpty() ? tr("Measure the advisor's changes and keep those that pay") : busy);
@@ -248,7 +257,7 @@ void TunePanel::showHeader()
 
 void TunePanel::showClock()
 {
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     if (!tuning.isRunning())
         return;
     const double all = static_cast<double>(tuning.budget().count());
@@ -267,7 +276,7 @@ void TunePanel::showProgress(const advisor::TuneProgress& progress)
     QString doing = tr("Round %1 · ").arg(progress.round);
     if (progress.trying)
         doing += toggleText(*progress.trying) + " · ";
-    if (!m_session->tuning().isStopping())
+    if (!m_tuning->isStopping())
         m_doing->setText(doing + QString::fromStdString(progress.doing));
     m_doing->setToolTip(m_doing->text());
     showRows(progress.trials, progress.trying ? &progress : nullptr);
@@ -283,7 +292,7 @@ void TunePanel::showRows(const std::vector<advisor::TuneTrial>& trials, const ad
         rows.push_back(tuneRow(*now));
     const bool none = rows.empty();
     if (none)
-        m_empty->setText(m_session->tuning().isOfProgram()
+        m_empty->setText(m_tuning->isOfProgram()
                              ? tr("Preparing the first change. Changes appear here as they are tried.")
                              : tr("Recording a training run for the advisor. Changes appear here as they are tried."));
     m_pages->setCurrentIndex(none ? 0 : 1);
@@ -300,7 +309,7 @@ void TunePanel::showDetail(const advisor::TuneTrial* trial)
 
 const advisor::TuneTrial* TunePanel::trialAt(const QString& key) const
 {
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     const std::vector<advisor::TuneTrial>* trials = tuning.outcome()    ? &tuning.outcome()->trials
                                                     : tuning.progress() ? &tuning.progress()->trials
                                                                         : nullptr;

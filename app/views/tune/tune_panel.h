@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/document/session.h"
+#include "advisor/tuner/tuner.h"
 #include "app/look/visibility_watcher.h"
 
 #include <QTimer>
@@ -14,6 +14,12 @@ class QStackedWidget;
 
 namespace app {
 
+class ConfigurationModel;
+class JobGuard;
+class JournalStore;
+class ReportSaver;
+class TraceDocument;
+class TuningService;
 class EvidenceTable;
 class TuneResultBar;
 
@@ -22,12 +28,13 @@ class TuneResultBar;
 class TunePanel : public QWidget {
     Q_OBJECT
 public:
-    TunePanel(Session* session, QWidget* parent);
+    TunePanel(TuningService* tuning, ConfigurationModel* configuration, const TraceDocument* document,
+              const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, QWidget* parent);
 
 private:
     QWidget* makeHeader();
     QWidget* makePage();
-    void connectSession();
+    void connectServices();
     void comeToFront();
     void markUnseen(bool unseen);
     void start();
@@ -39,7 +46,12 @@ private:
     void showDetail(const advisor::TuneTrial* trial);
     [[nodiscard]] const advisor::TuneTrial* trialAt(const QString& key) const;
 
-    Session* m_session;
+    TuningService* m_tuning;
+    ConfigurationModel* m_configuration;
+    const TraceDocument* m_document;
+    const JournalStore* m_journal;
+    const JobGuard* m_jobs;
+    ReportSaver* m_reports;
     VisibilityWatcher m_watch;
     QString m_title; ///< title of the dock while it has the mark of an unseen result
     QTimer m_clock;  ///< updates the progress bar between two messages of the tuner

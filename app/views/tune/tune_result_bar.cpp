@@ -3,11 +3,16 @@
 #include "advisor/tip_text.h"
 #include "advisor/tuner/tune_text.h"
 #include "advisor/tuner/tuned_code.h"
+#include "app/configuration/configuration_model.h"
+#include "app/document/trace_document.h"
 #include "app/findings/patch_box.h"
 #include "app/look/icon.h"
 #include "app/look/save_dialog.h"
 #include "app/look/theme.h"
 #include "app/report/report_file.h"
+#include "app/services/job_guard.h"
+#include "app/services/report_saver.h"
+#include "app/services/tuning_service.h"
 #include "app/views/tune/tune_rows.h"
 
 #include <QApplication>
@@ -36,9 +41,10 @@ QPushButton* makeButton(const QString& name, const QString& iconStem, const QStr
 
 } // namespace
 
-TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
-    : QWidget(parent), m_session(session), m_summary(new QLabel(this)),
-      m_apply(makeButton("applyTuning", "check", tr("Apply"), this)),
+TuneResultBar::TuneResultBar(TuningService* tuning, const ConfigurationModel* configuration,
+                             const TraceDocument* document, const JobGuard* jobs, ReportSaver* reports, QWidget* parent)
+    : QWidget(parent), m_tuning(tuning), m_configuration(configuration), m_document(document), m_jobs(jobs),
+      m_reports(reports), m_summary(new QLabel(this)), m_apply(makeButton("applyTuning", "check", tr("Apply"), this)),
       m_saveConfiguration(makeButton("saveTuned", "save", tr("Configuration…"), this)),
       m_saveReport(makeButton("saveTuneReport", "save", tr("Report…"), this)),
       m_showDiff(new QPushButton(tr("Show the diff"), this)),
@@ -73,7 +79,7 @@ TuneResultBar::TuneResultBar(Session* session, QWidget* parent)
     m_savePatch->setToolTip(tr("Save the diff in the format that patch and git apply read"));
     connect(m_showDiff, &QPushButton::clicked, this, &TuneResultBar::showDiff);
     connect(m_savePatch, &QPushButton::clicked, this, &TuneResultBar::savePatch);
-    connect(m_apply, &QPushButton::clicked, m_session, &Session::applyTuning);
+    connect(m_apply, &QPushButton::clicked, m_tuning, &TuningService::apply);
     connect(m_saveConfiguration, &QPushButton::clicked, this, &TuneResultBar::saveConfiguration);
     connect(m_saveReport, &QPushButton::clicked, this, &TuneResultBar::saveReport);
 }
@@ -98,17 +104,17 @@ QToolButton* TuneResultBar::makeCopyButton()
 
 bool TuneResultBar::isApplied() const
 {
-    const advisor::TuneResult& result = *m_session->tuning().result();
+    const advisor::TuneResult& result = *m_tuning->result();
     const auto found = config::difference(result.start, result.best);
     return std::all_of(found.begin(), found.end(), [&](const config::Difference& setting) {
-        return m_session->configuration().text(setting.key) == setting.b;
+        return m_configuration->get().text(setting.key) == setting.b;
     });
 }
 
 /// True if changes were kept.
 bool TuneResultBar::isBetter() const
 {
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     if (tuning.programResult())
         return !tuning.programResult()->result.kept.empty();
     return tuning.result() && !(tuning.result()->start == tuning.result()->best);
@@ -116,7 +122,7 @@ bool TuneResultBar::isBetter() const
 
 void TuneResultBar::showResult()
 {
-    const TuneController& tuning = m_session->tuning();
+    const TuningService& tuning = *m_tuning;
     show();
     const advisor::TuneOutcome& outcome = *tuning.outcome();
     m_summary->setText(QString::fromStdString(advisor::tuneSummary(outcome) + ' ' + outcome.why.text));
@@ -130,10 +136,10 @@ void TuneResultBar::showResult()
     const advisor::TuneResult& result = *tuning.result();
     const bool better = isBetter();
     m_apply->setVisible(better);
-    m_apply->setEnabled(better && !isApplied() && !m_session->isBusy());
+    m_apply->setEnabled(better && !isApplied() && !m_jobs->isBusy());
     m_apply->setText(better && isApplied() ? tr("Applied") : tr("Apply"));
-    m_apply->setToolTip(m_session->isBusy() ? m_session->whyBusy()
-                                            : tr("Apply the tuned settings to the configuration. Undo reverts them."));
+    m_apply->setToolTip(m_jobs->isBusy() ? m_jobs->whyBusy()
+                                         : tr("Apply the tuned settings to the configuration. Undo reverts them."));
     m_saveConfiguration->setVisible(better);
     m_copy->setVisible(better);
     m_copy->setEnabled(!advisor::codeToPaste(result).empty());
@@ -142,7 +148,7 @@ void TuneResultBar::showResult()
 /// The diff of the kept changes of a program, and its buttons.
 void TuneResultBar::showProgramResult()
 {
-    const std::shared_ptr<const ProgramTuned> tuned = m_session->tuning().programResult();
+    const std::shared_ptr<const ProgramTuned> tuned = m_tuning->programResult();
     if (tuned != m_shown) {
         delete std::exchange(m_patch, nullptr);
         m_shown = tuned;
@@ -153,8 +159,8 @@ void TuneResultBar::showProgramResult()
                 changes.push_back({change.key, change.to});
             m_patch = new PatchBox(tuned->what.trace, std::move(changes), this);
             m_patch->hide();
-            connect(m_patch, &PatchBox::filesChanged, m_session, &Session::programFilesChanged);
-            connect(m_session, &Session::programFilesChanged, m_patch, &PatchBox::reload);
+            connect(m_patch, &PatchBox::filesChanged, m_document, &TraceDocument::programFilesChanged);
+            connect(m_document, &TraceDocument::programFilesChanged, m_patch, &PatchBox::reload);
             layout()->addWidget(m_patch);
         }
     }
@@ -188,7 +194,7 @@ void TuneResultBar::saveConfiguration()
     if (const QString file = askWhereToSave(this, tr("Save the tuned configuration"), "tuned.json",
                                             {{tr("Configuration (*.json)"), ".json"}});
         !file.isEmpty())
-        m_session->saveTuned(file.toStdString());
+        m_tuning->saveConfiguration(file.toStdString());
 }
 
 void TuneResultBar::savePatch()
@@ -196,19 +202,18 @@ void TuneResultBar::savePatch()
     if (const QString file =
             askWhereToSave(this, tr("Save patch"), "changes.patch", {{tr("Patch (*.patch)"), ".patch"}});
         !file.isEmpty())
-        m_session->saveTunedPatch(file.toStdString());
+        m_tuning->savePatch(file.toStdString());
 }
 
 void TuneResultBar::saveReport()
 {
     if (const QString file = askForReportFile(this, tr("Save report"), "tuning.html"); !file.isEmpty())
-        m_session->saveTuneReport(file.toStdString());
+        m_reports->saveTuneReport(file.toStdString());
 }
 
 void TuneResultBar::copyCode(std::string_view heading)
 {
-    QApplication::clipboard()->setText(
-        QString::fromStdString(advisor::codeText(*m_session->tuning().result(), heading)));
+    QApplication::clipboard()->setText(QString::fromStdString(advisor::codeText(*m_tuning->result(), heading)));
 }
 
 } // namespace app

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "app/document/session.h"
-
 #include <QWidget>
+#include <memory>
 
 class QLabel;
 class QPushButton;
@@ -10,6 +9,12 @@ class QToolButton;
 
 namespace app {
 
+class ConfigurationModel;
+class JobGuard;
+class ReportSaver;
+class TraceDocument;
+class TuningService;
+struct ProgramTuned;
 class PatchBox;
 
 /// The result of tuning a training or program in one sentence, and ways to use it: apply it to the configuration or the
@@ -17,9 +22,10 @@ class PatchBox;
 class TuneResultBar : public QWidget {
     Q_OBJECT
 public:
-    TuneResultBar(Session* session, QWidget* parent);
+    TuneResultBar(TuningService* tuning, const ConfigurationModel* configuration, const TraceDocument* document,
+                  const JobGuard* jobs, ReportSaver* reports, QWidget* parent);
 
-    /// Shows the session's last tuning.
+    /// Shows the last tuning.
     void showResult();
 
 protected:
@@ -37,7 +43,11 @@ private:
     [[nodiscard]] bool isBetter() const;
     void copyCode(std::string_view heading);
 
-    Session* m_session;
+    TuningService* m_tuning;
+    const ConfigurationModel* m_configuration;
+    const TraceDocument* m_document;
+    const JobGuard* m_jobs;
+    ReportSaver* m_reports;
     QLabel* m_summary;
     QPushButton *m_apply, *m_saveConfiguration, *m_saveReport, *m_showDiff, *m_savePatch;
     QToolButton* m_copy;

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "profiler/model/result.h"
+
+#include <QObject>
+#include <QString>
+
+namespace app {
+
+/// Messages for the user, shown in a strip above the timeline. GUI thread.
+class Notices : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+
+signals:
+    /// An error or a notice.
+    /// @param what    one sentence
+    /// @param detail  details, one per line; may be empty
+    void noticed(const QString& what, const QString& detail, bool isError);
+    /// The user started an action that may emit noticed(); earlier notices are obsolete.
+    void outdated();
+};
+
+/// The location and the hint of an error, one per line, as details of a one-sentence message.
+QString detailOf(const profiler::Error& error);
+
+} // namespace app

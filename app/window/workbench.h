@@ -1,0 +1,45 @@
+#pragma once
+
+#include "app/configuration/configuration_model.h"
+#include "app/document/trace_document.h"
+#include "app/services/experiment_service.h"
+#include "app/services/job_guard.h"
+#include "app/services/journal_store.h"
+#include "app/services/level_cost_measurer.h"
+#include "app/services/notices.h"
+#include "app/services/recording_service.h"
+#include "app/services/report_saver.h"
+#include "app/services/run_store.h"
+#include "app/services/state_store.h"
+#include "app/services/training_service.h"
+#include "app/services/trust_store.h"
+#include "app/services/tuning_service.h"
+
+namespace app {
+
+/// The services and the document of a window. They are created and destroyed in the order of their dependencies. Views
+/// and services receive those that they use, never the workbench.
+struct Workbench {
+    Workbench();
+    Workbench(const Workbench&) = delete;
+    Workbench& operator=(const Workbench&) = delete;
+
+    Notices notices;
+    ConfigurationModel configuration{&notices};
+    TrustStore trust{&notices, &configuration};
+    JobGuard jobs{&notices};
+    RunStore runs{&notices};
+    TraceDocument document{&notices, &runs};
+    TrainingService training{&notices, &configuration, &trust, &jobs, &runs, &document};
+    JournalStore journal{&notices, &configuration, &document};
+    ExperimentService experiments{&notices, &configuration, &trust, &jobs, &document, &journal, &training};
+    TuningService tuning{&notices, &configuration, &trust, &jobs, &document, &journal};
+    RecordingService recording{&jobs, &document};
+    LevelCostMeasurer levelCosts{&notices, &configuration, &trust, &jobs, &document};
+    ReportSaver reports{&notices, &document, &journal, &tuning};
+    /// Destroyed first: the others may wait for seconds, and a window that opens during that time continues from the
+    /// saved state.
+    StateStore state{&notices, &configuration, &journal};
+};
+
+} // namespace app
