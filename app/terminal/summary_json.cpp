@@ -3,11 +3,14 @@
 #include "app/terminal/json_text.h"
 #include "app/terminal/summary.h"
 
+#include "profiler/analysis/device/occupancy.h"
 #include "profiler/analysis/intervals.h"
 #include "profiler/model/recording_end.h"
 
 #include <charconv>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace advisor::cli {
 
@@ -215,6 +218,37 @@ Json lossJson(const Trace& trace)
             {"note_messages", messagesJson(notes)}};
 }
 
+/// The longest launch of a kernel; what the trace does not record is missing.
+Json longestJson(const Trace& trace, SliceId id)
+{
+    const Slice slice = trace.slice(id);
+    const LaunchConfig launch = trace.launch(slice.args.launch);
+    Json json = {{"duration_us", toUs(slice.duration)}};
+    if (launch.blocks() > 0)
+        json["grid"] = launch.grid;
+    if (launch.threads() > 0)
+        json["block"] = launch.block;
+    const auto add = [&](const char* key, std::optional<std::uint32_t> figure) {
+        if (figure)
+            json[key] = *figure;
+    };
+    add("registers_per_thread", launch.registers);
+    add("shared_memory_bytes", launch.sharedMemory);
+    add("dynamic_shared_memory_bytes", launch.dynamicSharedMemory);
+    add("local_memory_bytes_per_thread", launch.localMemory);
+    if (const auto occupancy = occupancyOf(trace, slice)) {
+        json["occupancy"] = occupancy->share();
+        using namespace occupancy_limit;
+        const std::pair<std::uint8_t, const char*> names[] = {
+            {kRegisters, "registers"}, {kSharedMemory, "shared_memory"}, {kBlocks, "blocks"}, {kWarps, "warps"}};
+        Json& limits = json["occupancy_limits"] = Json::array();
+        for (const auto& [limit, name] : names)
+            if ((occupancy->limits & limit) != 0)
+                limits.push_back(name);
+    }
+    return json;
+}
+
 } // namespace
 
 Json toJson(const Trace& trace, const Summary& summary)
@@ -224,7 +258,10 @@ Json toJson(const Trace& trace, const Summary& summary)
         idle.push_back({{"cause", cause.cause}, {"time_us", toUs(cause.time)}});
     Json kernels = Json::array();
     for (const KernelTotal& kernel : summary.topKernels)
-        kernels.push_back({{"name", kernel.name}, {"count", kernel.count}, {"time_us", toUs(kernel.time)}});
+        kernels.push_back({{"name", kernel.name},
+                           {"count", kernel.count},
+                           {"time_us", toUs(kernel.time)},
+                           {"longest", kernel.longest ? longestJson(trace, *kernel.longest) : Json(nullptr)}});
     const Json workers = summary.workers ? Json(*summary.workers) : Json(nullptr);
     Json json = {{"schema", 1},
                  {"source", sourceJson(trace)},

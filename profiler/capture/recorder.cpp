@@ -147,10 +147,13 @@ void Recorder::nameProcess(std::string_view name)
 
 void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts)
 {
-    const std::pair entry(wire::DeviceEntry{id.value, intern(name), intern(uuid), 0},
-                          wire::DeviceFacts{facts.memoryBytes, facts.computeMajor, facts.computeMinor});
+    wire::Payload entry;
+    wire::appendDevice(entry, {id.value, intern(name), intern(uuid), 0},
+                       {facts.memoryBytes, facts.computeMajor, facts.computeMinor},
+                       {facts.multiprocessors, facts.limits.threads, facts.limits.blocks, facts.limits.registers,
+                        facts.limits.sharedMemory});
     const std::lock_guard lock(m->pendingMutex);
-    m->devices.push_back(entry);
+    m->devices.push_back(std::move(entry));
     m->deviceNumbers.insert_or_assign(std::string(uuid), id);
 }
 

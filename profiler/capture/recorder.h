@@ -19,6 +19,8 @@ namespace profiler::capture {
 struct DeviceFacts {
     int computeMajor = 0, computeMinor = 0; ///< compute capability; 0, 0 if unknown
     std::int64_t memoryBytes = 0;           ///< 0 if unknown
+    int multiprocessors = 0;                ///< 0 if unknown
+    MultiprocessorLimits limits{};
 };
 
 struct RecorderOptions {

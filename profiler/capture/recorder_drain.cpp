@@ -134,8 +134,8 @@ void Recorder::State::collect()
     std::vector<Frame> entries;
     {
         const std::lock_guard lock(pendingMutex);
-        for (const auto& [device, facts] : devices)
-            wire::appendDevice(entries.emplace_back(Frame{wire::FrameType::Device, {}}).payload, device, facts);
+        for (wire::Payload& device : devices)
+            entries.push_back({wire::FrameType::Device, std::move(device)});
         devices.clear();
         for (const wire::ProcessEntry& process : processes)
             wire::appendProcess(entries.emplace_back(Frame{wire::FrameType::Process, {}}).payload, process);

@@ -109,7 +109,7 @@ struct Recorder::State {
     std::mutex pendingMutex;
     std::vector<Batch> batches;
     std::size_t pendingRecords = 0;
-    std::vector<std::pair<wire::DeviceEntry, wire::DeviceFacts>> devices;
+    std::vector<wire::Payload> devices; ///< payloads of Device frames
     std::vector<wire::ProcessEntry> processes;
     std::map<std::string, DeviceId, std::less<>> deviceNumbers; ///< by UUID
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;

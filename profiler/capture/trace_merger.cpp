@@ -256,8 +256,10 @@ Result<void> TraceMerger::takeDevice(std::span<const std::byte> payload)
     m_devices[wanted] = entry.device;
     wire::DeviceFacts facts{};
     takeRaw(payload, facts);
+    wire::DeviceLimits limits{};
+    takeRaw(payload, limits);
     wire::Payload deviceEntry;
-    wire::appendDevice(deviceEntry, entry, facts);
+    wire::appendDevice(deviceEntry, entry, facts, limits);
     if (auto written = m_trace.write(FrameType::Device, deviceEntry); !written)
         return written;
     // Tracks of its streams may have been written before it.
@@ -290,7 +292,7 @@ Result<void> TraceMerger::takeBatch(const wire::EventBatch& batch, std::vector<E
     }
     const std::span rest = std::span(records).subspan(skip);
     for (EventRecord& record : rest) {
-        if (record.type == EventType::Extra)
+        if (wire::isSecondSlot(record.type))
             continue;
         const bool namesTrack = record.type == EventType::Counter || record.type == EventType::Flow;
         record.name = namesTrack ? track(record.name).number : string(record.name);

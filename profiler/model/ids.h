@@ -16,6 +16,8 @@ struct Id {
 
 using TrackId = Id<struct TrackTag>;                            ///< index into Trace::tracks()
 using StringId = Id<struct StringTag>;                          ///< index into the trace's string pool; 0 is ""
+using LaunchId = Id<struct LaunchTag>;                          ///< one of the trace's launch configurations; 0 for
+                                                                ///< none
 using DeviceId = Id<struct DeviceTag>;                          ///< CUDA device ordinal
 using StreamId = Id<struct StreamTag>;                          ///< CUDA stream number as CUPTI reports it
 using CorrelationId = Id<struct CorrelationTag, std::uint64_t>; ///< joins a runtime call and its device work; 0 for

@@ -82,11 +82,38 @@ std::size_t ArgsPool::Hash::operator()(const SliceArgs& args) const noexcept
     hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
     hash = (hash ^ hash >> 32) * kMix;
     hash ^= std::uint64_t{args.device ? args.device->value + 1 : 0} << 32 | (args.stream ? args.stream->value + 1 : 0);
-    hash *= kMix;
+    hash = (hash ^ hash >> 32 ^ args.launch.value) * kMix;
     return static_cast<std::size_t>(hash ^ hash >> 32);
 }
 
-PoolRemap mergePools(const LocalPools& pools, StringPool& strings, ArgsPool& args)
+LaunchId LaunchPool::intern(const LaunchConfig& launch)
+{
+    if (launch == LaunchConfig{})
+        return {};
+    const auto [found, isNew] = m_ids.try_emplace(launch, LaunchId{static_cast<std::uint32_t>(m_launches.size() + 1)});
+    if (isNew)
+        m_launches.push_back(launch);
+    return found->second;
+}
+
+LaunchConfig LaunchPool::resolve(const LaunchLog::View& view, LaunchId id)
+{
+    return id.value > 0 && id.value <= view.size() ? view[id.value - 1] : LaunchConfig{};
+}
+
+std::size_t LaunchPool::Hash::operator()(const LaunchConfig& launch) const noexcept
+{
+    constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15; // 2^64 / golden ratio
+    std::uint64_t hash = 0;
+    const auto add = [&](std::uint64_t value) { hash = (hash ^ hash >> 32 ^ value) * kMix; };
+    for (std::size_t i = 0; i < launch.grid.size(); ++i)
+        add(std::uint64_t{launch.grid[i]} << 32 | launch.block[i]);
+    for (const auto& figure : {launch.registers, launch.sharedMemory, launch.dynamicSharedMemory, launch.localMemory})
+        add(figure ? std::uint64_t{*figure} + 1 : 0);
+    return static_cast<std::size_t>(hash ^ hash >> 32);
+}
+
+PoolRemap mergePools(const LocalPools& pools, StringPool& strings, LaunchPool& launches, ArgsPool& args)
 {
     PoolRemap remap;
     remap.names.reserve(pools.strings.size());
@@ -100,6 +127,9 @@ PoolRemap mergePools(const LocalPools& pools, StringPool& strings, ArgsPool& arg
         SliceArgs entry = pools.args[i];
         entry.shapes = renamed(entry.shapes);
         entry.types = renamed(entry.types);
+        const std::uint32_t launch = entry.launch.value;
+        entry.launch =
+            launch > 0 && launch <= pools.launches.size() ? launches.intern(pools.launches[launch - 1]) : LaunchId{};
         remap.args.push_back(args.intern(entry));
     }
     return remap;

@@ -20,6 +20,7 @@ struct PooledString {
 };
 using StringLog = SharedLog<PooledString, 512>;
 using ArgsLog = SharedLog<SliceArgs, 256>;
+using LaunchLog = SharedLog<LaunchConfig, 64>;
 using CounterLog = SharedLog<CounterSample, 256>;
 
 /// Interns strings. Ids are dense; 0 is "".
@@ -63,10 +64,30 @@ private:
     std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids;
 };
 
+/// Interns launch configurations. Ids are dense and start at 1; 0 is the empty configuration, so a trace without
+/// kernels stores none.
+class LaunchPool {
+public:
+    LaunchId intern(const LaunchConfig& launch);
+    [[nodiscard]] LaunchLog::View view() const { return m_launches.view(); }
+    [[nodiscard]] std::size_t size() const { return m_launches.size(); }
+    [[nodiscard]] const LaunchConfig& operator[](std::size_t index) const { return m_launches[index]; }
+    /// The configuration for an id; an empty one if there is none.
+    static LaunchConfig resolve(const LaunchLog::View& view, LaunchId id);
+
+private:
+    struct Hash {
+        std::size_t operator()(const LaunchConfig& launch) const noexcept;
+    };
+    LaunchLog m_launches; ///< that of id 1 comes first
+    std::unordered_map<LaunchConfig, LaunchId, Hash> m_ids;
+};
+
 /// Names and arguments that one importer thread interns without a lock, until TraceBuilder::merge.
 struct LocalPools {
     StringPool strings;
-    ArgsPool args; ///< `shapes` and `types` are ids of `strings`
+    LaunchPool launches;
+    ArgsPool args; ///< `shapes` and `types` are ids of `strings`, `launch` is one of `launches`
 };
 
 /// Maps ids of a LocalPools to ids of a builder.
@@ -81,6 +102,6 @@ struct PoolRemap {
             slice.args = slice.args < args.size() ? args[slice.args] : 0;
     }
 };
-PoolRemap mergePools(const LocalPools& pools, StringPool& strings, ArgsPool& args);
+PoolRemap mergePools(const LocalPools& pools, StringPool& strings, LaunchPool& launches, ArgsPool& args);
 
 } // namespace profiler

@@ -315,9 +315,20 @@ SliceArgs Trace::args(std::uint32_t number) const
     return ArgsPool::resolve(m->args, number);
 }
 
+LaunchConfig Trace::launch(LaunchId id) const
+{
+    return LaunchPool::resolve(m->launches, id);
+}
+
+std::uint32_t Trace::launchCount() const
+{
+    return static_cast<std::uint32_t>(m->launches.size());
+}
+
 std::size_t Trace::memoryBytes() const
 {
-    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->explicitFlows.bytes();
+    std::size_t bytes = sizeof(Data) + m->strings.bytes() + m->textBytes + m->args.bytes() + m->launches.bytes() +
+                        m->explicitFlows.bytes();
     for (const TrackSlices& slices : m->slices) {
         bytes += slices.samples.bytes() + slices.spilledSamples.capacity() * sizeof(SampleRef);
         bytes += slices.blocks.capacity() * sizeof(BlockRef);

@@ -5,6 +5,7 @@
 #include "profiler/model/capture_stats.h"
 #include "profiler/model/clock.h"
 #include "profiler/model/ids.h"
+#include "profiler/model/launch_config.h"
 #include "profiler/model/unread.h"
 
 #include <cstdint>
@@ -56,6 +57,7 @@ struct SliceArgs {
     std::optional<DeviceId> device{}; ///< set if the slice itself names a device (a runtime call, a range shown on a
                                       ///< device)
     std::optional<StreamId> stream{};
+    LaunchId launch{}; ///< Kernel: its launch configuration, see Trace::launch(); 0 if not recorded
     friend bool operator==(const SliceArgs&, const SliceArgs&) = default;
 };
 
@@ -114,6 +116,14 @@ enum class LodEdges : std::uint8_t {
     Coarse, ///< by groups of 16 slices if a bucket holds at least one group; for a moving view
 };
 
+/// What a multiprocessor (SM) of a device can hold at one time, as recorded; 0 if unknown.
+struct MultiprocessorLimits {
+    int threads = 0, blocks = 0;
+    int registers = 0;    ///< of 32 bits
+    int sharedMemory = 0; ///< bytes
+    friend bool operator==(const MultiprocessorLimits&, const MultiprocessorLimits&) = default;
+};
+
 /// A device as recorded in the trace.
 struct Device {
     DeviceId id;
@@ -121,6 +131,8 @@ struct Device {
     std::string uuid;                       ///< empty if unknown
     int computeMajor = 0, computeMinor = 0; ///< compute capability ("sm_90" is 9, 0); 0, 0 if unknown
     std::int64_t memoryBytes = 0;           ///< size of the device's memory; 0 if unknown
+    int multiprocessors = 0;                ///< their number; 0 if unknown
+    MultiprocessorLimits limits{};
 };
 
 struct TrackSlices; // track_slices.h: sealed, immutable columns of one track, shared by snapshots
@@ -195,6 +207,10 @@ public:
     [[nodiscard]] Slice sliceAt(TrackId track, const TrackBlock& block, std::uint32_t position) const;
     [[nodiscard]] std::uint32_t argsCount() const;
     [[nodiscard]] SliceArgs args(std::uint32_t number) const;
+    /// The launch configuration of kernels with this SliceArgs::launch; an empty one for 0.
+    [[nodiscard]] LaunchConfig launch(LaunchId id) const;
+    /// All launch ids are at most this.
+    [[nodiscard]] std::uint32_t launchCount() const;
     /// The reader of slice details; null if the trace's file has nothing beyond the columns.
     [[nodiscard]] const ArgSource* argSource() const;
 

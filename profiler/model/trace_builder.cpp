@@ -58,6 +58,7 @@ struct TraceBuilder::State {
     std::vector<Flow> knownFlows;
     std::shared_ptr<const ArgSource> argSource;
     StringPool strings;
+    LaunchPool launches;
     ArgsPool args;
     std::int64_t latest = kNever; ///< the latest time seen on any track
     std::shared_ptr<SliceSpill> spill;
@@ -136,6 +137,11 @@ void TraceBuilder::add(TrackId track, const Slice& slice)
     m->stores.at(track.value).add(m->take(slice), slice.depth == kUnknownDepth);
 }
 
+LaunchId TraceBuilder::internLaunch(const LaunchConfig& launch)
+{
+    return m->launches.intern(launch);
+}
+
 std::uint32_t TraceBuilder::internArgs(const SliceArgs& args)
 {
     return m->args.intern(args);
@@ -143,7 +149,7 @@ std::uint32_t TraceBuilder::internArgs(const SliceArgs& args)
 
 std::shared_ptr<const PoolRemap> TraceBuilder::merge(const LocalPools& pools)
 {
-    return std::make_shared<const PoolRemap>(mergePools(pools, m->strings, m->args));
+    return std::make_shared<const PoolRemap>(mergePools(pools, m->strings, m->launches, m->args));
 }
 
 void TraceBuilder::addMany(TrackId track, std::vector<RawSlice>&& slices, Depth depth,
@@ -372,6 +378,7 @@ std::shared_ptr<const Trace> TraceBuilder::snapshot()
     data.strings = m->strings.view();
     data.textBytes = m->strings.textBytes();
     data.args = m->args.view();
+    data.launches = m->launches.view();
     data.argSource = m->argSource;
     return trace;
 }

@@ -85,11 +85,13 @@ public:
     /// a counter, not both.
     void addSamples(TrackId counter, std::vector<CounterSample>&& samples, SampleMeaning meaning);
 
-    /// Returns the id of `args` for RawSlice::args; equal arguments get equal ids. `args.shapes` and `args.types` are
-    /// ids of this builder.
+    /// Returns the id of a launch configuration for SliceArgs::launch; equal ones get equal ids, an empty one gets 0.
+    LaunchId internLaunch(const LaunchConfig& launch);
+    /// Returns the id of `args` for RawSlice::args; equal arguments get equal ids. `args.shapes`, `args.types` and
+    /// `args.launch` are ids of this builder.
     std::uint32_t internArgs(const SliceArgs& args);
-    /// Takes over the names and arguments that a thread interned. The result maps ids of `pools` to ids of this
-    /// builder.
+    /// Takes over the names, launch configurations and arguments that a thread interned. The result maps ids of `pools`
+    /// to ids of this builder.
     [[nodiscard]] std::shared_ptr<const PoolRemap> merge(const LocalPools& pools);
     /// Adds many slices of a track, in any order; finish() sorts them. Several calls for one track accumulate.
     /// `ordinal` is ignored: ordinals become positions in the order of beginsBefore, with ties in order of arrival.

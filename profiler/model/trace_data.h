@@ -32,6 +32,7 @@ struct Trace::Data {
     StringLog::View strings;
     std::size_t textBytes = 0;
     ArgsLog::View args;
+    LaunchLog::View launches;
     ExplicitFlows explicitFlows;
     std::shared_ptr<const ArgSource> argSource;
     TimeRange range;

@@ -57,6 +57,7 @@ void TraceBuilder::copyFrame(const Trace& trace, Trace& part)
     data.strings = all.strings;
     data.textBytes = all.textBytes;
     data.args = all.args;
+    data.launches = all.launches;
     data.argSource = all.argSource;
 }
 

@@ -44,6 +44,10 @@ TEST_F(CuptiDecode, KernelsAreDecoded)
     kernel.gridZ = 1;
     kernel.blockX = 256;
     kernel.blockY = kernel.blockZ = 1;
+    kernel.registersPerThread = 40;
+    kernel.staticSharedMemory = 1024;
+    kernel.dynamicSharedMemory = 16384;
+    kernel.localMemoryPerThread = 8;
     const CuptiRecords records = decode();
     EXPECT_EQ(records.damaged, 0U);
     ASSERT_EQ(records.work.size(), 1U);
@@ -56,16 +60,21 @@ TEST_F(CuptiDecode, KernelsAreDecoded)
     EXPECT_EQ(work.event.link, 5);
     EXPECT_EQ(work.device, DeviceId{1});
     EXPECT_EQ(work.stream, StreamId{7});
-    EXPECT_EQ(work.extra.type, EventType::Extra);
-    EXPECT_THAT(work.extra.grid, testing::ElementsAre(8, 2, 1));
-    EXPECT_THAT(work.extra.block, testing::ElementsAre(256, 1, 1));
+    ASSERT_TRUE(work.launch);
+    EXPECT_EQ(work.launch->type, EventType::Launch);
+    EXPECT_THAT(work.launch->grid, testing::ElementsAre(8, 2, 1));
+    EXPECT_THAT(work.launch->block, testing::ElementsAre(256, 1, 1));
+    EXPECT_EQ(work.launch->registers, 40);
+    EXPECT_EQ(work.launch->staticSharedMemory, 1024U);
+    EXPECT_EQ(work.launch->dynamicSharedMemory, 16384U);
+    EXPECT_EQ(work.launch->localMemory, 8U);
 }
 
 TEST_F(CuptiDecode, KernelsWithoutAUsableNameAreKept)
 {
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2).name = nullptr;
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 2, 3).name = "triton_poi_fused_0";
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 3, 4).name = "triton_poi_fused_0";
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1, 2).name = nullptr;
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 2, 3).name = "triton_poi_fused_0";
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 3, 4).name = "triton_poi_fused_0";
     const CuptiRecords records = decode();
     ASSERT_EQ(records.work.size(), 3U);
     EXPECT_EQ(name(records.work[0].event), "unnamed kernel");
@@ -278,20 +287,14 @@ TEST_F(CuptiDecode, InVersion12DeviceNamesAreNotFreed)
     EXPECT_TRUE(older.decode(buffer.data(), buffer.size()).toFree.empty());
 }
 
-TEST_F(CuptiDecode, ExternalIdsAndDevicesAreDecoded)
+TEST_F(CuptiDecode, DevicesAreDecoded)
 {
-    auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-    external.externalId = 77;
-    external.correlationId = 5;
     auto& device = buffer.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE);
     device.id = 3;
     device.name = "Some GPU";
     for (int i = 0; i < 16; ++i)
         device.uuid.bytes[i] = static_cast<char>(i * 17);
     const CuptiRecords records = decode();
-    ASSERT_EQ(records.externals.size(), 1U);
-    EXPECT_EQ(records.externals[0].external, 77U);
-    EXPECT_EQ(records.externals[0].correlation, 5U);
     ASSERT_EQ(records.devices.size(), 1U);
     EXPECT_EQ(records.devices[0].id, DeviceId{3});
     EXPECT_EQ(records.devices[0].name, "Some GPU");
@@ -301,7 +304,7 @@ TEST_F(CuptiDecode, ExternalIdsAndDevicesAreDecoded)
 TEST_F(CuptiDecode, UnknownKindsAreCountedAndSkipped)
 {
     buffer.add<CUpti_ActivityMarkerData2>(CUPTI_ACTIVITY_KIND_MARKER_DATA);
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2);
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1, 2);
     buffer.add<CUpti_ActivityName>(CUPTI_ACTIVITY_KIND_NAME);
     const CuptiRecords records = decode();
     EXPECT_EQ(records.unknown, 2U);
@@ -311,14 +314,14 @@ TEST_F(CuptiDecode, UnknownKindsAreCountedAndSkipped)
 
 TEST_F(CuptiDecode, RecordsWithoutTimesCountAsDamaged)
 {
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 0, 0);
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 5, 4);
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, 0);
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 5, 4);
     buffer.timed<CUpti_ActivityMemcpy6>(CUPTI_ACTIVITY_KIND_MEMCPY, 1, ~std::uint64_t{0});
     buffer.timed<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 0, 1);
     buffer.timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 0, 0);
     buffer.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, 0, 0);
     buffer.timed<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 0, 0);
-    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 7, 7);
+    buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 7, 7);
     const CuptiRecords records = decode();
     EXPECT_EQ(records.damaged, 7U);
     EXPECT_EQ(records.work.size(), 1U);
@@ -328,7 +331,7 @@ TEST_F(CuptiDecode, RecordsWithoutTimesCountAsDamaged)
 TEST_F(CuptiDecode, ATruncatedBufferYieldsItsCompleteRecords)
 {
     for (int i = 1; i <= 3; ++i)
-        buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2).name = "k";
+        buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1, 2).name = "k";
     for (std::size_t cut = 1; cut < sizeof(CUpti_ActivityKernel10); cut += 7) {
         const CuptiRecords records = decoder.decode(buffer.data(), buffer.size() - cut);
         EXPECT_EQ(records.work.size(), 2U) << cut;

@@ -149,23 +149,6 @@ TEST_F(CuptiDeliveryTest, AStreamWaitHasAnArrowFromTheRecordingOfItsEvent)
     EXPECT_EQ(read->captureStats().unmatched, 0U);
 }
 
-TEST_F(CuptiDeliveryTest, CallsHaveTheirExternalCorrelationIds)
-{
-    CuptiBuffer buffer;
-    auto& external = buffer.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION);
-    external.externalId = 77;
-    external.correlationId = 5;
-    addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 10, 5);
-    addCall(buffer, CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, 30, 6);
-    deliver(buffer);
-    const auto read = trace();
-    const auto calls = named(*read, ActivityKind::CudaRuntime, "cudaLaunchKernel");
-    ASSERT_EQ(calls.size(), 2U);
-    EXPECT_EQ(calls[0].externalId, 77U);
-    EXPECT_EQ(calls[1].externalId, 0U);
-    EXPECT_EQ(calls[0].args.bytes, 0);
-}
-
 TEST_F(CuptiDeliveryTest, AGraphLaunchIsLinkedToItsWork)
 {
     CuptiBuffer buffer;
@@ -196,52 +179,17 @@ TEST_F(CuptiDeliveryTest, MemoryIsACounterPerDevice)
     EXPECT_THAT(samples(*trace(), "GPU 0 memory taken"), testing::ElementsAre(100, 150, 50, 0));
 }
 
-TEST_F(CuptiDeliveryTest, MarkersArePairedAndOthersAreCountedAsUnmatched)
-{
-    CuptiBuffer buffer;
-    const auto add = [&](CUpti_ActivityFlag flag, std::uint64_t time, std::uint32_t id) {
-        auto& marker = buffer.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
-        marker.flags = flag;
-        marker.timestamp = time;
-        marker.id = id;
-        marker.name = "range";
-        marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-        marker.objectId.pt.threadId = 31;
-    };
-    add(CUPTI_ACTIVITY_FLAG_MARKER_START, 10, 1);
-    add(CUPTI_ACTIVITY_FLAG_MARKER_END, 30, 1);
-    add(CUPTI_ACTIVITY_FLAG_MARKER_END, 40, 2);
-    add(CUPTI_ACTIVITY_FLAG_MARKER_START, 50, 3);
-    deliver(buffer);
-    const auto read = trace();
-    const auto ranges = named(*read, ActivityKind::Nvtx, "range");
-    ASSERT_EQ(ranges.size(), 1U);
-    EXPECT_EQ(ranges[0].duration, Nanoseconds{20});
-    EXPECT_EQ(read->captureStats().unmatched, 2U);
-}
-
 // CUPTI reports each query that found its work done as a wait; the calls are not recorded.
 TEST_F(CuptiDeliveryTest, QueriesAreNotALossAndDoNotDisplaceOtherWaits)
 {
-    CuptiBuffer first, queries, last;
-    auto& start = first.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
-    start.flags = CUPTI_ACTIVITY_FLAG_MARKER_START;
-    start.id = 1;
-    start.timestamp = 10;
-    start.name = "range";
-    deliver(first);
+    CuptiBuffer queries, last;
     for (std::uint32_t i = 0; i < 6000; ++i)
         queries.timed<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 20 + i, 21 + i, 100 + i)
             .type = CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE;
     deliver(queries);
-    auto& end = last.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
-    end.flags = CUPTI_ACTIVITY_FLAG_MARKER_END;
-    end.id = 1;
-    end.timestamp = 9000;
     addCall(last, CUPTI_RUNTIME_TRACE_CBID_cudaEventSynchronize_v3020, 6018, 6099); // the call of the last wait
     deliver(last);
     const auto read = trace();
-    EXPECT_EQ(named(*read, ActivityKind::Nvtx, "range").size(), 1U);
     EXPECT_EQ(std::ranges::distance(read->ofKind(ActivityKind::Sync)), 1);
     EXPECT_EQ(read->captureStats().unmatched, 0U);
 }
@@ -254,12 +202,48 @@ TEST_F(CuptiDeliveryTest, DevicePropertiesAreRecorded)
     device.computeCapabilityMajor = 9;
     device.globalMemorySize = std::uint64_t{80} << 30;
     device.isMigEnabled = 1;
+    device.numMultiprocessors = 132;
+    device.maxWarpsPerMultiprocessor = 64;
+    device.numThreadsPerWarp = 32;
+    device.maxBlocksPerMultiprocessor = 32;
+    device.maxRegistersPerMultiprocessor = 65536;
+    device.maxSharedMemoryPerMultiprocessor = 233472;
     deliver(buffer);
     const auto read = trace();
     ASSERT_EQ(read->devices().size(), 1U);
     EXPECT_EQ(read->devices()[0].computeMajor, 9);
     EXPECT_EQ(read->devices()[0].memoryBytes, std::int64_t{80} << 30);
+    EXPECT_EQ(read->devices()[0].multiprocessors, 132);
+    EXPECT_EQ(read->devices()[0].limits, (MultiprocessorLimits{2048, 32, 65536, 233472}));
     EXPECT_EQ(read->metadata().at("gpu.0.mig"), "true");
+}
+
+TEST_F(CuptiDeliveryTest, KernelsHaveTheirLaunchConfiguration)
+{
+    CuptiBuffer buffer;
+    for (const std::uint16_t registers : {40, 40, 0}) {
+        auto& kernel = buffer.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 10, 20, 5);
+        kernel.name = "k";
+        kernel.gridX = 8;
+        kernel.gridY = kernel.gridZ = kernel.blockY = kernel.blockZ = 1;
+        kernel.blockX = 256;
+        kernel.registersPerThread = registers;
+        kernel.staticSharedMemory = 1024;
+        kernel.dynamicSharedMemory = 16384;
+    }
+    deliver(buffer);
+    const auto read = trace();
+    const auto kernels = named(*read, ActivityKind::Kernel, "k");
+    ASSERT_EQ(kernels.size(), 3U);
+    EXPECT_EQ(kernels[0].args.launch, kernels[1].args.launch);
+    const LaunchConfig launch = read->launch(kernels[0].args.launch);
+    EXPECT_THAT(launch.grid, testing::ElementsAre(8, 1, 1));
+    EXPECT_THAT(launch.block, testing::ElementsAre(256, 1, 1));
+    EXPECT_EQ(launch.registers, 40U);
+    EXPECT_EQ(launch.sharedMemory, 17408U);
+    EXPECT_EQ(launch.dynamicSharedMemory, 16384U);
+    EXPECT_EQ(launch.localMemory, 0U);
+    EXPECT_EQ(read->launch(kernels[2].args.launch).registers, std::nullopt) << "no kernel has none";
 }
 
 } // namespace capture_test

@@ -48,18 +48,6 @@ CUpti_ActivityMemory4& addAllocation(CuptiBuffer& buffer, std::uint64_t bytes, b
     return memory;
 }
 
-CUpti_ActivityMarker2& addMarker(CuptiBuffer& buffer, CUpti_ActivityFlag flag, std::uint64_t time, const char* text)
-{
-    auto& marker = buffer.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
-    marker.flags = flag;
-    marker.timestamp = time;
-    marker.id = 9;
-    marker.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-    marker.objectId.pt.threadId = 31;
-    marker.name = text;
-    return marker;
-}
-
 const std::vector<Sample>& samples()
 {
     static const std::vector<Sample> all = {
@@ -69,9 +57,6 @@ const std::vector<Sample>& samples()
         {"peer copy", [](CuptiBuffer& b) { b.timed<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2, 1, 2); }},
         {"memset", [](CuptiBuffer& b) { b.timed<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET, 1, 2); }},
         {"call", [](CuptiBuffer& b) { b.timed<CUpti_ActivityAPI>(CUPTI_ACTIVITY_KIND_RUNTIME, 1, 2); }},
-        {"external",
-         [](CuptiBuffer& b) { b.add<CUpti_ActivityExternalCorrelation>(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION); }},
-        {"marker", [](CuptiBuffer& b) { addMarker(b, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 5, "m"); }},
         {"synchronization",
          [](CuptiBuffer& b) { b.timed<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, 1, 2); }},
         {"overhead", [](CuptiBuffer& b) { b.timed<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD, 1, 2); }},
@@ -81,7 +66,6 @@ const std::vector<Sample>& samples()
          [](CuptiBuffer& b) { b.add<CUpti_ActivityMemoryPool3>(CUPTI_ACTIVITY_KIND_MEMORY_POOL).timestamp = 7; }},
         {"graph", [](CuptiBuffer& b) { b.timed<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 1, 2); }},
         {"device", [](CuptiBuffer& b) { b.add<CUpti_ActivityDevice5>(CUPTI_ACTIVITY_KIND_DEVICE); }},
-        {"context", [](CuptiBuffer& b) { b.add<CUpti_ActivityContext3>(CUPTI_ACTIVITY_KIND_CONTEXT); }},
         {"JIT", [](CuptiBuffer& b) { b.timed<CUpti_ActivityJit2>(CUPTI_ACTIVITY_KIND_JIT, 1, 2); }},
     };
     return all;
@@ -90,8 +74,7 @@ const std::vector<Sample>& samples()
 std::size_t count(const CuptiRecords& records)
 {
     return records.work.size() + records.host.size() + records.waits.size() + records.streamWaits.size() +
-           records.events.size() + records.externals.size() + records.devices.size() + records.contexts.size() +
-           records.allocations.size() + records.pools.size() + records.markers.size();
+           records.events.size() + records.devices.size() + records.allocations.size() + records.pools.size();
 }
 
 } // namespace
@@ -111,7 +94,7 @@ TEST_F(CuptiRareKinds, ATruncatedRecordDoesNotAffectTheOneBefore)
 {
     for (const Sample& sample : samples()) {
         CuptiBuffer two;
-        two.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 1, 2);
+        two.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1, 2);
         const std::size_t first = two.size();
         sample.add(two);
         for (std::size_t size = first + 1; size < two.size(); ++size) {
@@ -159,7 +142,7 @@ TEST_F(CuptiRareKinds, AllocationsAndFreesAreDecoded)
     EXPECT_EQ(records.damaged, 3U);
 }
 
-TEST_F(CuptiRareKinds, PoolsGraphsAndContextsAreDecoded)
+TEST_F(CuptiRareKinds, PoolsAndGraphsAreDecoded)
 {
     auto& pool = buffer.add<CUpti_ActivityMemoryPool3>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
     pool.timestamp = 70;
@@ -172,9 +155,6 @@ TEST_F(CuptiRareKinds, PoolsGraphsAndContextsAreDecoded)
     auto& graph = buffer.timed<CUpti_ActivityGraphTrace2>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, 100, 900, 33);
     graph.graphId = 5;
     graph.streamId = 13;
-    auto& context = buffer.add<CUpti_ActivityContext3>(CUPTI_ACTIVITY_KIND_CONTEXT);
-    context.deviceId = 2;
-    context.nullStreamId = 7;
     const CuptiRecords records = decode();
     ASSERT_EQ(records.pools.size(), 2U);
     EXPECT_EQ(records.pools[0].bytes, 4096U);
@@ -184,27 +164,16 @@ TEST_F(CuptiRareKinds, PoolsGraphsAndContextsAreDecoded)
     EXPECT_EQ(name(records.work[0].event.name), "CUDA graph 5");
     EXPECT_EQ(records.work[0].event.link, 33);
     EXPECT_EQ(records.work[0].stream, StreamId{13});
-    ASSERT_EQ(records.contexts.size(), 1U);
-    EXPECT_EQ(records.contexts[0].defaultStream, StreamId{7});
+    EXPECT_FALSE(records.work[0].launch) << "a graph has many";
 }
 
-TEST_F(CuptiRareKinds, MarkersAndCompilationsAreDecoded)
+TEST_F(CuptiRareKinds, CompilationsAreDecoded)
 {
-    addMarker(buffer, CUPTI_ACTIVITY_FLAG_MARKER_START, 10, "forward");
-    addMarker(buffer, CUPTI_ACTIVITY_FLAG_MARKER_END, 20, nullptr);
-    addMarker(buffer, CUPTI_ACTIVITY_FLAG_MARKER_INSTANTANEOUS, 30, nullptr);
     auto& jit = buffer.timed<CUpti_ActivityJit2>(CUPTI_ACTIVITY_KIND_JIT, 40, 50);
     jit.jitOperationType = CUPTI_ACTIVITY_JIT_OPERATION_COMPILE;
     jit.jitEntryType = CUPTI_ACTIVITY_JIT_ENTRY_PTX_TO_CUBIN;
     jit.threadId = 31;
     const CuptiRecords records = decode();
-    using What = CuptiRecords::Marker::What;
-    ASSERT_EQ(records.markers.size(), 3U);
-    EXPECT_EQ(records.markers[0].what, What::Start);
-    EXPECT_EQ(name(records.markers[0].name), "forward");
-    EXPECT_EQ(records.markers[1].what, What::End);
-    EXPECT_EQ(records.markers[1].id, records.markers[0].id);
-    EXPECT_EQ(records.markers[2].what, What::Mark);
     ASSERT_EQ(records.host.size(), 1U);
     EXPECT_EQ(name(records.host[0].event.name), "JIT: compile PTX");
     EXPECT_EQ(records.host[0].tid, 31);

@@ -245,7 +245,7 @@ TEST_F(CuptiSourceTest, RecordsAreOnTheirTracks)
     const auto stream = trace.of("stream 7");
     ASSERT_EQ(stream.size(), 4U);
     EXPECT_EQ(stream[0].record.type, EventType::Device);
-    EXPECT_EQ(stream[1].record.type, EventType::Extra);
+    EXPECT_EQ(stream[1].record.type, EventType::Launch);
     EXPECT_EQ(stream[2].record.link, 3);
     EXPECT_EQ(trace.of("stream 13").size(), 2U);
     const auto calls = trace.of("main thread");
@@ -281,7 +281,7 @@ TEST_F(CuptiSourceTest, DroppedAndUnreadableRecordsAreCounted)
     CuptiBuffer damaged;
     addKernel(damaged, 7, 1);
     damaged.add<CUpti_ActivityMarker2>(CUPTI_ACTIVITY_KIND_MARKER);
-    damaged.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_KERNEL, 0, 0);
+    damaged.timed<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, 0);
     cupti.put(damaged);
     const ParsedTrace trace = finished();
     EXPECT_EQ(trace.loss.dropped, 42U);

@@ -26,12 +26,8 @@ EventRecord op(std::int64_t begin, std::int64_t duration, std::int64_t sequence)
 std::vector<EventRecord> kernel(std::int64_t begin, std::int64_t correlation)
 {
     EventRecord event{EventType::Device, ActivityKind::Kernel, 0, 0, 300, begin, begin + 8'213, correlation, 0, 0};
-    ExtraRecord extra{};
-    extra.type = EventType::Extra;
-    const std::uint32_t grid[] = {1024, 16, 1}, block[] = {256, 1, 1};
-    std::copy(std::begin(grid), std::end(grid), extra.grid);
-    std::copy(std::begin(block), std::end(block), extra.block);
-    return {event, std::bit_cast<EventRecord>(extra)};
+    const LaunchRecord launch{EventType::Launch, 0, 40, {1024, 16, 1}, {256, 1, 1}, 1024, 16384, 0};
+    return {event, std::bit_cast<EventRecord>(launch)};
 }
 
 EventRecord anyRecord(std::mt19937_64& random)
@@ -62,6 +58,19 @@ TEST(PackedEvents, EveryFieldIsRestored)
         records.push_back(anyRecord(random));
         if (records.back().type != EventType::Device)
             continue;
+        if (random() % 2) {
+            const auto number = [&] { return static_cast<std::uint32_t>(random() % 3); }; // some launches repeat
+            const LaunchRecord launch{EventType::Launch,
+                                      0,
+                                      static_cast<std::uint16_t>(number()),
+                                      {number(), 1, static_cast<std::uint32_t>(random() % 8 ? 1 : random())},
+                                      {256, number(), 1},
+                                      number(),
+                                      16384,
+                                      number()};
+            records.push_back(std::bit_cast<EventRecord>(launch));
+            continue;
+        }
         ExtraRecord extra{
             EventType::Extra, CopyKind::PtoP, MemoryKind::Pinned, MemoryKind::Device, 0, random(), {}, {}};
         extra.grid[1] = static_cast<std::uint32_t>(random());
@@ -84,6 +93,35 @@ TEST(PackedEvents, EveryFieldIsRestored)
     EXPECT_EQ(batch.track, 4U);
     EXPECT_EQ(back.size(), 1U);
     EXPECT_TRUE(bytes.empty());
+}
+
+TEST(PackedEvents, ARepeatedLaunchTakesTwoBytes)
+{
+    const LaunchRecord launch{EventType::Launch, 0, 255, {1 << 30, 65535, 65535}, {1024, 1, 1}, 49152, 180000, 512};
+    const auto packed = [&](std::size_t count) {
+        Payload payload;
+        appendPackedEvents(payload, {}, std::vector<EventRecord>(count, std::bit_cast<EventRecord>(launch)));
+        return payload.size();
+    };
+    EXPECT_GT(packed(1) - sizeof(PackedBatch), 20U);
+    EXPECT_EQ(packed(9), packed(1) + 8 * 2);
+}
+
+TEST(PackedEvents, ARepeatedLaunchThatIsNotThereIsRejected)
+{
+    PackedBatch head{};
+    head.count = 1;
+    head.bytes = 2;
+    for (const std::uint8_t slot : {0, 63, 64, 255}) {
+        Payload payload(sizeof head);
+        std::memcpy(payload.data(), &head, sizeof head);
+        payload.push_back(static_cast<std::byte>(static_cast<unsigned>(EventType::Launch) | 8));
+        payload.push_back(static_cast<std::byte>(slot));
+        std::span<const std::byte> bytes(payload);
+        EventBatch batch{};
+        std::vector<EventRecord> back;
+        EXPECT_FALSE(takePackedEvents(bytes, batch, back)) << int{slot};
+    }
 }
 
 TEST(PackedEvents, AnEventTakesLessThan32Bytes)

@@ -66,7 +66,7 @@ void takeBatch(ParsedTrace& trace, const EventBatch& batch, const std::vector<Ev
     const bool ring = batch.firstIndex != kNotFromRing;
     for (std::size_t i = 0; i < records.size(); ++i) {
         const EventRecord& record = records[i];
-        if (record.type != EventType::Extra && record.type != EventType::Counter && record.type != EventType::Flow &&
+        if (!isSecondSlot(record.type) && record.type != EventType::Counter && record.type != EventType::Flow &&
             !trace.strings.contains(record.name))
             trace.problems.push_back("an event has a name that was not defined before");
         trace.events.push_back({batch.track, ring ? batch.firstIndex + i : kNotFromRing, record});

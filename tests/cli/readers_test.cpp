@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
 #include <map>
 
 namespace cli_test {
@@ -142,8 +143,9 @@ TEST(Summarize, OfAGpuRun)
                 ElementsAre("id", "busy_kernel_us", "busy_any_us", "span_us", "busy_kernel", "busy_any", "streams"));
     EXPECT_EQ(json["devices"][0]["span_us"], 356);
     EXPECT_EQ(json["devices"][0]["busy_any_us"], 224);
-    EXPECT_EQ(json["top_kernels"], Json::array({{{"name", "gemm"}, {"count", 4}, {"time_us", 160.0}},
-                                                {{"name", "relu"}, {"count", 4}, {"time_us", 20.0}}}));
+    EXPECT_EQ(json["top_kernels"],
+              Json::array({{{"name", "gemm"}, {"count", 4}, {"time_us", 160.0}, {"longest", {{"duration_us", 40.0}}}},
+                           {{"name", "relu"}, {"count", 4}, {"time_us", 20.0}, {"longest", {{"duration_us", 5.0}}}}}));
     EXPECT_EQ(json["idle"],
               Json::array({{{"cause", "other"}, {"time_us", 72.0}}, {{"cause", "data_loader"}, {"time_us", 60.0}}}));
     EXPECT_EQ(json["sync"]["calls"], 4);
@@ -152,6 +154,29 @@ TEST(Summarize, OfAGpuRun)
         sum += share.get<double>();
     EXPECT_DOUBLE_EQ(sum, 1);
     EXPECT_DOUBLE_EQ(json["breakdown"]["kernel"], 0.45);
+}
+
+TEST(Summarize, KernelsHaveTheLaunchOfTheLongest)
+{
+    const Folder folder;
+    std::ofstream(folder / "a.json") << R"({"deviceProperties": [{"id": 0, "name": "H100", "computeMajor": 9,
+        "computeMinor": 0, "numSms": 132}], "traceEvents": [
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 5, "args": {"device": 0, "stream": 7,
+         "registers per thread": 128, "shared memory": 0, "grid": [1, 1, 1], "block": [256, 1, 1]}},
+        {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 10, "dur": 9, "args": {"device": 0, "stream": 7,
+         "registers per thread": 128, "shared memory": 0, "grid": [264, 1, 1], "block": [256, 1, 1]}}]})";
+    const Json json = jsonOf(run({"summarize", (folder / "a.json").string(), "--json"}));
+    EXPECT_EQ(json["top_kernels"], Json::array({{{"name", "k"},
+                                                 {"count", 2},
+                                                 {"time_us", 14.0},
+                                                 {"longest",
+                                                  {{"duration_us", 9.0},
+                                                   {"grid", {264, 1, 1}},
+                                                   {"block", {256, 1, 1}},
+                                                   {"registers_per_thread", 128},
+                                                   {"shared_memory_bytes", 0},
+                                                   {"occupancy", 0.25},
+                                                   {"occupancy_limits", {"registers"}}}}}}));
 }
 
 TEST(Summarize, IsATableForReaders)

@@ -241,6 +241,12 @@ TEST(PytorchSchemas, NewFilesAreReadInFull)
     EXPECT_EQ(trace->name(device[0]), "void k<float, 4>(int, \"x\", std::array<char*, 2ul>)");
     EXPECT_EQ(device[0].duration.count(), 3136);
     ASSERT_EQ(trace->flowsOf(device[0].id).size(), 1U) << "the flow events are redundant";
+    const LaunchConfig launch = trace->launch(device[0].args.launch);
+    EXPECT_THAT(launch.grid, ElementsAre(50, 1, 1));
+    EXPECT_THAT(launch.block, ElementsAre(256, 1, 1));
+    EXPECT_EQ(launch.registers, 32U);
+    EXPECT_EQ(launch.sharedMemory, 0U);
+    EXPECT_EQ(launch.dynamicSharedMemory, std::nullopt) << "PyTorch only writes the sum";
     EXPECT_EQ(device[1].kind, ActivityKind::GpuMemset);
     EXPECT_EQ(device[1].args.bytes, 12845056);
 
@@ -273,6 +279,41 @@ TEST(PytorchSchemas, DetailsAreReadFromTheFile)
         EXPECT_THAT(*(*trace)->details(ops[0].id),
                     testing::Contains(Pair("Concrete Inputs", "[, 0, 9223372036854775807]")));
     }
+}
+
+TEST(PytorchSchemas, LaunchConfigurationsMayBeIncompleteOrInvalid)
+{
+    const auto launchOf = [](const std::string& args) {
+        const auto trace =
+            open(object(R"({"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 1, "dur": 1,
+            "args": {"device": 0, "stream": 7, )" +
+                        args + "}}"));
+        const auto kernels = trace->ofKind(ActivityKind::Kernel);
+        EXPECT_EQ(kernels.size(), 1U);
+        return kernels.empty() ? LaunchConfig{} : trace->launch(kernels[0].args.launch);
+    };
+    EXPECT_THAT(launchOf(R"("grid":[4294967295,2,1])").grid, ElementsAre(4294967295, 2, 1));
+    EXPECT_THAT(launchOf("\"block\": [\n 8 , 4\t, 2 ]").block, ElementsAre(8, 4, 2));
+    for (const char* grid : {"[4294967296, 1, 1]", "[1, 1]", "[1, 1, 1, 1]", "[]", "[-1, 1, 1]", "[1.5, 1, 1]",
+                             "\"1,1,1\"", "[[1, 1, 1]]", "null", "7", "{\"x\": 1}"})
+        EXPECT_EQ(launchOf(std::string("\"grid\": ") + grid), LaunchConfig{}) << grid;
+    EXPECT_EQ(launchOf(R"("registers per thread": 0)"), LaunchConfig{}) << "no kernel has none";
+    EXPECT_EQ(launchOf(R"("registers per thread": -3, "shared memory": -1)"), LaunchConfig{});
+    EXPECT_EQ(launchOf(R"("shared memory": 49152)").sharedMemory, 49152U);
+}
+
+TEST(PytorchSchemas, LimitsOfMultiprocessorsAreRead)
+{
+    const auto trace = open(R"({"deviceProperties": [
+        {"id": 0, "name": "H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132, "maxThreadsPerMultiprocessor": 2048,
+         "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 233472},
+        {"id": 1, "name": "broken", "numSms": -1, "regsPerMultiprocessor": 99999999999, "maxThreadsPerMultiprocessor": "x"}],
+        "traceEvents": []})");
+    ASSERT_EQ(trace->devices().size(), 2U);
+    EXPECT_EQ(trace->devices()[0].multiprocessors, 132);
+    EXPECT_EQ(trace->devices()[0].limits, (MultiprocessorLimits{2048, 0, 65536, 233472}));
+    EXPECT_EQ(trace->devices()[1].multiprocessors, 0);
+    EXPECT_EQ(trace->devices()[1].limits, MultiprocessorLimits{});
 }
 
 TEST(PytorchSchemas, AmdNamesAndCategories)

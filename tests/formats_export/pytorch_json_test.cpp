@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <set>
@@ -93,6 +95,55 @@ TEST(PytorchJson, CountersReadBack)
                 counters[track.name].push_back(sample.value);
     ASSERT_EQ(counters.size(), 2U);
     EXPECT_THAT(counters.begin()->second, testing::ElementsAre(2.5, 1.25));
+}
+
+TEST(PytorchJson, LaunchConfigurationsReadBack)
+{
+    const auto trace = traceFromText(R"(
+device 0 "NVIDIA H100" GPU-1 sm=90 sms=132
+stream 0 7
+  kernel a 0 1 grid=8,2,1 block=128,1,1 registers=40 shared=17408 dynamic=16384 local=8
+  kernel b 2 1 grid=8,2,1 block=128,1,1 registers=40 shared=0
+  kernel c 4 1 registers=16
+  kernel d 6 1
+)");
+    const Json json = Json::parse([&] {
+        const Folder folder;
+        EXPECT_TRUE(formats::saveTrace(*trace, folder / "a.json"));
+        std::ifstream in(folder / "a.json");
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    }());
+    EXPECT_EQ(json["deviceProperties"][0]["numSms"], 132);
+    for (const Json& event : json["traceEvents"])
+        if (event["name"] == "a") {
+            EXPECT_EQ(event["args"]["grid"], Json::array({8, 2, 1}));
+            EXPECT_EQ(event["args"]["block"], Json::array({128, 1, 1}));
+            EXPECT_EQ(event["args"]["registers per thread"], 40);
+            EXPECT_EQ(event["args"]["shared memory"], 17408);
+        }
+    const auto back = thereAndBack(*trace);
+    ASSERT_EQ(back->devices().size(), 1U);
+    EXPECT_EQ(back->devices()[0].multiprocessors, 132);
+    const auto kernels = trace->ofKind(ActivityKind::Kernel), others = back->ofKind(ActivityKind::Kernel);
+    ASSERT_EQ(others.size(), kernels.size());
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        EXPECT_EQ(back->launch(others[i].args.launch), trace->launch(kernels[i].args.launch)) << i;
+    const auto again = thereAndBack(*back); // its details also contain these keys
+    EXPECT_EQ(again->launch(again->ofKind(ActivityKind::Kernel)[0].args.launch), trace->launch(kernels[0].args.launch));
+}
+
+TEST(PytorchJson, LimitsOfMultiprocessorsReadBack)
+{
+    TraceBuilder builder;
+    Device device;
+    device.name = "GPU";
+    device.multiprocessors = 132;
+    device.limits = {2048, 32, 65536, 233472};
+    builder.addDevice(device);
+    const auto back = thereAndBack(*builder.finish());
+    ASSERT_EQ(back->devices().size(), 1U);
+    EXPECT_EQ(back->devices()[0].multiprocessors, 132);
+    EXPECT_EQ(back->devices()[0].limits, device.limits);
 }
 
 TEST(PytorchJson, RowsKeepTheirOrder)

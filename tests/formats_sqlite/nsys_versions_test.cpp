@@ -160,6 +160,65 @@ TEST(NsysVersions, ComputeCapabilitiesAreRead)
     EXPECT_EQ(trace->devices().front().computeMinor, 9);
 }
 
+TEST(NsysVersions, LimitsOfMultiprocessorsAreRead)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    {
+        NsysFile sqlite(file.path());
+        for (const char* column :
+             {"smCount", "maxWarpsPerSm", "threadsPerWarp", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"})
+            sqlite.run(std::string("ALTER TABLE TARGET_INFO_GPU ADD COLUMN ") + column + " INT");
+        sqlite.run("UPDATE TARGET_INFO_GPU SET smCount = 132, maxWarpsPerSm = 64, threadsPerWarp = 32, "
+                   "maxBlocksPerSm = 32, maxRegistersPerSm = 65536, maxShmemPerSm = 233472 WHERE id = 0;"
+                   "UPDATE TARGET_INFO_GPU SET smCount = -1, maxWarpsPerSm = 1073741823, threadsPerWarp = 1073741823, "
+                   "maxShmemPerSm = 99999999999 WHERE id = 1");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    ASSERT_EQ(trace->devices().size(), 2U);
+    EXPECT_EQ(trace->devices()[0].multiprocessors, 132);
+    EXPECT_EQ(trace->devices()[0].limits, (MultiprocessorLimits{2048, 32, 65536, 233472}));
+    EXPECT_EQ(trace->devices()[1].multiprocessors, 0);
+    EXPECT_EQ(trace->devices()[1].limits, MultiprocessorLimits{}) << "impossible figures are unknown";
+}
+
+TEST(NsysVersions, LaunchConfigurationsAreRead)
+{
+    const TemporaryFile file;
+    writeTwoProcesses(file.path());
+    {
+        NsysFile sqlite(file.path());
+        for (const char* column :
+             {"blockX", "blockY", "blockZ", "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"})
+            sqlite.run(std::string("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN ") + column + " INT");
+        sqlite.run("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockX = 128, blockY = 1, blockZ = 1, staticSharedMemory = "
+                   "1024, dynamicSharedMemory = 16384, localMemoryPerThread = 8 WHERE streamId = 7;"
+                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = -1, registersPerThread = 0, dynamicSharedMemory = "
+                   "16384 WHERE streamId = 9");
+    }
+    const auto trace = opened(file.path());
+    ASSERT_NE(trace, nullptr);
+    const auto kernels = trace->ofKind(ActivityKind::Kernel);
+    ASSERT_EQ(kernels.size(), 4U);
+    for (const Slice& kernel : kernels) {
+        const LaunchConfig launch = trace->launch(kernel.args.launch);
+        EXPECT_EQ(launch.dynamicSharedMemory, 16384U);
+        if (trace->track(kernel.id.track).stream == StreamId{7}) {
+            EXPECT_THAT(launch.grid, testing::ElementsAre(4, 2, 1));
+            EXPECT_THAT(launch.block, testing::ElementsAre(128, 1, 1));
+            EXPECT_EQ(launch.registers, 32U);
+            EXPECT_EQ(launch.sharedMemory, 17408U);
+            EXPECT_EQ(launch.localMemory, 8U);
+        } else {
+            EXPECT_EQ(launch.blocks(), 0U);
+            EXPECT_EQ(launch.threads(), 0U);
+            EXPECT_EQ(launch.registers, std::nullopt);
+            EXPECT_EQ(launch.sharedMemory, std::nullopt) << "the static part is unknown";
+        }
+    }
+}
+
 TEST(NsysVersions, EnumTablesOfTheFileTakePrecedence)
 {
     const TemporaryFile file;

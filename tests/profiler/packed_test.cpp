@@ -1,4 +1,5 @@
 #include "profiler/formats/container/block_cache.h"
+#include "profiler/formats/container/meta_codec.h"
 #include "profiler/formats/container/packed_reader.h"
 #include "profiler/formats/container/packed_writer.h"
 #include "profiler/formats/container/section.h"
@@ -7,6 +8,7 @@
 #include "tests/support/message_matchers.h"
 #include "tests/support/trace_text.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -59,14 +61,16 @@ TEST_F(Packed, KeepsEverythingOfATrace)
 {
     const auto trace = traceFromText(R"(format pytorch-json
 meta config {"a": 1}
-device 0 "Tesla V100" GPU-1
+device 0 "Tesla V100" GPU-1 sm=70 sms=80
 lost dropped=3 unmatched=1 cut note="something was lost"
 main pid=5 tid=6 process=python sort=-3 process_sort=70000
  step 3 0 100
  op aten::linear 1 20 seq=7 ext=12 shapes="[[2, 3]]" types="[float]"
  call launch 3 2 corr=9 dev=0 on=7
 stream 0 7
- kernel gemm 10 5 corr=9
+ kernel gemm 10 5 corr=9 grid=8,2,1 block=128,1,1 registers=40 shared=17408 dynamic=16384 local=0
+ kernel relu 16 1 grid=4294967295,1,1 registers=16
+ kernel unknown 18 1
  copy HtoD 20 5 bytes=4096 src=pinned dst=device async
 annotations 0 7
  gpu_annotation forward 10 15
@@ -79,6 +83,57 @@ counter memory unit=bytes
     ASSERT_TRUE(writePacked(*trace, path()));
     EXPECT_EQ(traceToText(*read()), traceToText(*trace));
     EXPECT_EQ(read()->flowsOf({TrackId{1}, 0}).size(), 1U);
+}
+
+TEST_F(Packed, KeepsTheLimitsOfADevice)
+{
+    TraceBuilder builder;
+    Device device;
+    device.name = "GPU";
+    device.multiprocessors = 132;
+    device.limits = {2048, 32, 65536, 233472};
+    builder.addDevice(device);
+    ASSERT_TRUE(writePacked(*builder.finish(), path()));
+    const auto trace = read();
+    ASSERT_EQ(trace->devices().size(), 1U);
+    EXPECT_EQ(trace->devices()[0].multiprocessors, 132);
+    EXPECT_EQ(trace->devices()[0].limits, device.limits);
+}
+
+TEST_F(Packed, ABlockOfLaunchesThatIsNotThereIsRejected)
+{
+    const auto trace = traceFromText("stream 0 7\n kernel k 0 1 grid=8,2,1 registers=40");
+    const packed::Bytes whole = packed::encodeMeta(*trace, {}, {}, {});
+    const auto good = [](const packed::Bytes& raw) {
+        TraceBuilder builder;
+        return packed::decodeMeta(raw, packed::kVersion, builder).good;
+    };
+    EXPECT_TRUE(good(whole));
+    // The count of launches follows the strings; the launch id is the last field of the arguments.
+    const std::uint32_t one = 1, grid = 8;
+    packed::Bytes launch(2 * sizeof one);
+    std::memcpy(launch.data(), &one, sizeof one);
+    std::memcpy(launch.data() + sizeof one, &grid, sizeof grid);
+    const auto at = std::search(whole.begin(), whole.end(), launch.begin(), launch.end());
+    ASSERT_NE(at, whole.end());
+    for (const std::uint32_t count : {0U, 2U, 0xffffffffU}) {
+        packed::Bytes damaged = whole;
+        std::memcpy(damaged.data() + (at - whole.begin()), &count, sizeof count);
+        EXPECT_FALSE(good(damaged)) << count;
+    }
+}
+
+TEST_F(Packed, FilesOfVersion5HaveNoLaunches)
+{
+    const auto trace = packed::readPacked(STEPSCOPE_PACKED_VERSION_5);
+    ASSERT_TRUE(trace) << trace.error().message();
+    const auto kernels = (*trace)->ofKind(ActivityKind::Kernel);
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].args, SliceArgs{});
+    EXPECT_EQ((*trace)->launchCount(), 0U);
+    ASSERT_EQ((*trace)->devices().size(), 1U);
+    EXPECT_EQ((*trace)->devices()[0].computeMajor, 9);
+    EXPECT_EQ((*trace)->devices()[0].multiprocessors, 0);
 }
 
 TEST_F(Packed, BlocksOfALiveTraceAreSorted)

@@ -73,6 +73,9 @@ TEST(TraceBulk, PoolsOfThreadsAreMerged)
         SliceArgs args;
         args.bytes = 77;
         args.shapes = pools.strings.intern("[[2, 3]]");
+        LaunchConfig launch;
+        launch.registers = begin == 0 ? 16U : 40U;
+        args.launch = pools.launches.intern(launch);
         RawSlice slice = raw(name, begin, 5);
         slice.args = pools.args.intern(args);
         RawSlice small = raw(name, begin + 1, 1);
@@ -82,9 +85,9 @@ TEST(TraceBulk, PoolsOfThreadsAreMerged)
         builder.addMany(track, {slice, small}, Depth::Inferred, builder.merge(pools));
     }
     EXPECT_EQ(traceToText(*builder.finish()), R"(main
-  op first 0 5 bytes=77 shapes="[[2, 3]]"
+  op first 0 5 bytes=77 shapes="[[2, 3]]" registers=16
     op first 1 1 value=9 depth=1
-  op second 100 5 bytes=77 shapes="[[2, 3]]"
+  op second 100 5 bytes=77 shapes="[[2, 3]]" registers=40
     op second 101 1 value=9 depth=1
 )");
 }

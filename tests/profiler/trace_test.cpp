@@ -130,6 +130,38 @@ TEST(Trace, KeepsArguments)
     EXPECT_EQ(slices[4].args, slices[3].args);
 }
 
+TEST(Trace, KernelsShareTheirLaunchConfigurations)
+{
+    const auto trace = traceFromText(R"(stream 0 7
+        kernel a 0 1 grid=8,2,1 block=128,1,1 registers=40 shared=17408 dynamic=16384 local=8
+        kernel b 2 1 grid=8,2,1 block=128,1,1 registers=40 shared=17408 dynamic=16384 local=8
+        kernel c 4 1 grid=8,2,1 block=128,1,1 registers=40 shared=17408
+        kernel d 6 1)");
+    const auto slices = trace->sorted(kFirst);
+    EXPECT_EQ(trace->launchCount(), 2U);
+    EXPECT_EQ(slices[0].args, slices[1].args);
+    const LaunchConfig launch = trace->launch(slices[0].args.launch);
+    EXPECT_EQ(launch.blocks(), 16U);
+    EXPECT_EQ(launch.threads(), 128U);
+    EXPECT_EQ(launch.registers, 40U);
+    EXPECT_EQ(launch.sharedMemory, 17408U);
+    EXPECT_EQ(launch.dynamicSharedMemory, 16384U);
+    EXPECT_EQ(launch.localMemory, 8U);
+    EXPECT_EQ(trace->launch(slices[2].args.launch).localMemory, std::nullopt);
+    EXPECT_EQ(slices[3].args.launch, LaunchId{});
+    EXPECT_EQ(trace->launch(LaunchId{}), LaunchConfig{});
+    EXPECT_EQ(trace->launch(LaunchId{99}), LaunchConfig{}) << "of another trace";
+    const auto end = TraceBuilder::endOf(*trace, traceTime(4000));
+    EXPECT_EQ(test_support::traceToText(*end),
+              "stream 0 7\n  kernel c 4 1 grid=8,2,1 block=128,1,1 registers=40 shared=17408\n"
+              "  kernel d 6 1\n");
+}
+
+TEST(Trace, WithoutKernelsThereAreNoLaunchConfigurations)
+{
+    EXPECT_EQ(traceFromText("main\n op a 0 1")->launchCount(), 0U);
+}
+
 TEST(Trace, FindsStrings)
 {
     const auto trace = traceFromText("main\n op relu 0 1");

@@ -90,6 +90,23 @@ std::string trackLine(const Track& track)
     return text + '\n';
 }
 
+void appendLaunch(std::string& text, const LaunchConfig& launch)
+{
+    const Out out{text};
+    if (launch.blocks() > 0)
+        fmt::format_to(out, " grid={},{},{}", launch.grid[0], launch.grid[1], launch.grid[2]);
+    if (launch.threads() > 0)
+        fmt::format_to(out, " block={},{},{}", launch.block[0], launch.block[1], launch.block[2]);
+    if (launch.registers)
+        fmt::format_to(out, " registers={}", *launch.registers);
+    if (launch.sharedMemory)
+        fmt::format_to(out, " shared={}", *launch.sharedMemory);
+    if (launch.dynamicSharedMemory)
+        fmt::format_to(out, " dynamic={}", *launch.dynamicSharedMemory);
+    if (launch.localMemory)
+        fmt::format_to(out, " local={}", *launch.localMemory);
+}
+
 void appendArgs(std::string& text, const Trace& trace, const Slice& slice)
 {
     const Out out{text};
@@ -111,6 +128,7 @@ void appendArgs(std::string& text, const Trace& trace, const Slice& slice)
         fmt::format_to(out, " shapes={}", quoted(trace.string(slice.args.shapes)));
     if (slice.args.types.value != 0)
         fmt::format_to(out, " types={}", quoted(trace.string(slice.args.types)));
+    appendLaunch(text, trace.launch(slice.args.launch));
     if (slice.args.device)
         fmt::format_to(out, " dev={}", slice.args.device->value);
     if (slice.args.stream)
@@ -152,10 +170,11 @@ std::string head(const Trace& trace)
     for (const auto& [key, value] : trace.metadata())
         text += fmt::format("meta {} {}\n", quoted(key), value);
     for (const Device& device : trace.devices())
-        text += fmt::format("device {} {} {}{}{}\n", device.id.value, quoted(device.name), quoted(device.uuid),
+        text += fmt::format("device {} {} {}{}{}{}\n", device.id.value, quoted(device.name), quoted(device.uuid),
                             device.computeMajor > 0 ? fmt::format(" sm={}{}", device.computeMajor, device.computeMinor)
                                                     : "",
-                            device.memoryBytes > 0 ? fmt::format(" memory={}", device.memoryBytes) : "");
+                            device.memoryBytes > 0 ? fmt::format(" memory={}", device.memoryBytes) : "",
+                            device.multiprocessors > 0 ? fmt::format(" sms={}", device.multiprocessors) : "");
     const CaptureStats& stats = trace.captureStats();
     if (stats.dropped != 0 || stats.unmatched != 0 || stats.cut || stats.live)
         text += fmt::format("lost dropped={} unmatched={}{}{}\n", stats.dropped, stats.unmatched,

@@ -32,10 +32,12 @@
 ///     annotation NAME …                 gpu_annotation NAME …            overhead NAME …    other NAME …
 ///   after each: value=N bytes=N corr=N seq=N src=M dst=M (pageable pinned device array managed) depth=N async backward
 ///               name=N ext=N shapes=TEXT types=TEXT dev=N (its device) on=N (its stream)
+///               a kernel's launch: grid=X,Y,Z block=X,Y,Z registers=N shared=BYTES dynamic=BYTES local=BYTES
 /// Without depth=, the nesting is inferred from the intervals.
 ///
 /// Samples of the counter above:     sample TIME VALUE
-/// The trace itself:                 meta KEY REST OF LINE      device INDEX NAME [UUID]      format NAME
+/// The trace itself:                 meta KEY REST OF LINE      device INDEX NAME [UUID] [sm=90] [sms=132]      format
+/// NAME
 ///                                   lost [dropped=N] [unmatched=N] [cut] [live] [note=TEXT]
 /// Repetition (cannot be nested). The i-th iteration adds i × PERIOD to all times, i to step indexes and value=, and i
 /// × 1000 to corr= and seq=:

@@ -2,6 +2,8 @@
 #include "tests/support/trace_text.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <fmt/core.h>
 #include <iterator>
 #include <map>
@@ -98,6 +100,7 @@ struct TextFeeder::State {
     void traceLine(const TextLine& line);
     void sliceLine(const TextLine& line, ActivityKind kind, const Turn& turn);
     std::string sliceName(const TextLine& line, Slice& slice, const Turn& turn);
+    static LaunchConfig launch(const TextLine& line);
     void readArgs(const TextLine& line, Slice& slice);
     void lost(const TextLine& line);
 
@@ -225,6 +228,7 @@ void TextFeeder::State::traceLine(const TextLine& line)
         device.computeMajor = static_cast<int>(line.number("sm", 0) / 10);
         device.computeMinor = static_cast<int>(line.number("sm", 0) % 10);
         device.memoryBytes = line.number("memory", 0);
+        device.multiprocessors = static_cast<int>(line.number("sms", 0));
         builder.addDevice(std::move(device));
     } else if (line.verb() == "lost") {
         lost(line);
@@ -260,6 +264,27 @@ std::string TextFeeder::State::sliceName(const TextLine& line, Slice& slice, con
     return name;
 }
 
+LaunchConfig TextFeeder::State::launch(const TextLine& line)
+{
+    LaunchConfig launch;
+    const auto sizes = [&](const char* name, std::array<std::uint32_t, 3>& to) {
+        const std::string* const text = line.option(name);
+        if (text && std::sscanf(text->c_str(), "%u,%u,%u", &to[0], &to[1], &to[2]) != 3)
+            line.fail(fmt::format("{}= needs three numbers: 8,1,1", name));
+    };
+    const auto figure = [&](const char* name, std::optional<std::uint32_t>& to) {
+        if (line.option(name))
+            to = static_cast<std::uint32_t>(line.number(name, 0));
+    };
+    sizes("grid", launch.grid);
+    sizes("block", launch.block);
+    figure("registers", launch.registers);
+    figure("shared", launch.sharedMemory);
+    figure("dynamic", launch.dynamicSharedMemory);
+    figure("local", launch.localMemory);
+    return launch;
+}
+
 void TextFeeder::State::readArgs(const TextLine& line, Slice& slice)
 {
     slice.externalId = static_cast<std::uint32_t>(line.number("ext", 0));
@@ -267,6 +292,7 @@ void TextFeeder::State::readArgs(const TextLine& line, Slice& slice)
         slice.args.shapes = builder.intern(*shapes);
     if (const std::string* types = line.option("types"))
         slice.args.types = builder.intern(*types);
+    slice.args.launch = builder.internLaunch(launch(line));
     if (line.option("dev"))
         slice.args.device = DeviceId{static_cast<std::uint32_t>(line.number("dev", 0))};
     if (line.option("on"))
@@ -275,8 +301,8 @@ void TextFeeder::State::readArgs(const TextLine& line, Slice& slice)
 
 void TextFeeder::State::sliceLine(const TextLine& line, ActivityKind kind, const Turn& turn)
 {
-    line.expect(3, {"value", "bytes", "corr", "seq", "src", "dst", "depth", "async", "backward", "name", "ext",
-                    "shapes", "types", "dev", "on"});
+    line.expect(3, {"value",  "bytes", "corr", "seq", "src",  "dst",   "depth",     "async",  "backward", "name", "ext",
+                    "shapes", "types", "dev",  "on",  "grid", "block", "registers", "shared", "dynamic",  "local"});
     if (!current)
         line.fail("there is no track yet: add a line with main, thread, worker or stream first");
     Slice slice;

@@ -52,13 +52,30 @@ private:
     std::vector<unsigned char> m_classes; ///< by string id
 };
 
+/// The kernels of one name.
+struct NameTotal {
+    KindTotal sum;
+    SliceId longest;
+    Nanoseconds longestDuration{-1};
+
+    void add(const NameTotal& more)
+    {
+        sum.count += more.sum.count;
+        addSaturating(sum.time, more.sum.time);
+        if (more.longestDuration > longestDuration) {
+            longest = more.longest;
+            longestDuration = more.longestDuration;
+        }
+    }
+};
+
 /// Sums by name id, in pages that are allocated on first use: a trace may have a hundred kernel names among millions of
 /// strings.
 class NameTotals {
 public:
     /// All ids will be below `count`.
     void expect(std::uint32_t count) { m_pages.resize((count + kPage - 1) / kPage); }
-    KindTotal& operator[](std::uint32_t id)
+    NameTotal& operator[](std::uint32_t id)
     {
         auto& page = m_pages[id / kPage];
         if (!page)
@@ -71,13 +88,13 @@ public:
     {
         for (std::size_t i = 0; i < m_pages.size(); ++i)
             for (std::uint32_t k = 0; m_pages[i] && k < kPage; ++k)
-                if ((*m_pages[i])[k].count > 0)
+                if ((*m_pages[i])[k].sum.count > 0)
                     visit(static_cast<std::uint32_t>(i * kPage + k), (*m_pages[i])[k]);
     }
 
 private:
     static constexpr std::uint32_t kPage = 64;
-    using Page = std::array<KindTotal, kPage>;
+    using Page = std::array<NameTotal, kPage>;
     std::vector<std::unique_ptr<Page>> m_pages;
 };
 
@@ -135,7 +152,12 @@ private:
         if (kind == ActivityKind::Kernel) {
             m_part.scan.shortKernels += slice.duration() < kShort;
             m_part.scan.communicationKernels += communicates;
-            addTo(m_part.kernels[slice.nameId().value], slice);
+            NameTotal& total = m_part.kernels[slice.nameId().value];
+            addTo(total.sum, slice);
+            if (slice.duration() > total.longestDuration) {
+                total.longest = slice.id();
+                total.longestDuration = slice.duration();
+            }
         } else if (kind == ActivityKind::GpuMemcpy) {
             addTransfer(slice.slice());
         }
@@ -277,11 +299,7 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
 {
     Part& first = parts.front();
     for (std::size_t i = 1; i < parts.size(); ++i) {
-        parts[i].kernels.forEach([&](std::uint32_t id, const KindTotal& more) {
-            KindTotal& sum = first.kernels[id];
-            sum.count += more.count;
-            addSaturating(sum.time, more.time);
-        });
+        parts[i].kernels.forEach([&](std::uint32_t id, const NameTotal& more) { first.kernels[id].add(more); });
         for (const auto& [key, row] : parts[i].transfers) {
             Transfer& sum = first.transfers[key];
             const Transfer before = sum;
@@ -291,8 +309,9 @@ void mergeTables(const Trace& trace, std::vector<Part>& parts, ActivityScan& all
             addSaturating(sum.time, before.time);
         }
     }
-    first.kernels.forEach([&](std::uint32_t id, const KindTotal& sum) {
-        all.kernels.push_back({std::string(trace.string(StringId{id})), sum.count, sum.time});
+    first.kernels.forEach([&](std::uint32_t id, const NameTotal& total) {
+        all.kernels.push_back(
+            {std::string(trace.string(StringId{id})), total.sum.count, total.sum.time, total.longest});
     });
     for (const auto& [key, row] : first.transfers)
         all.transfers.push_back(row);

@@ -3,6 +3,7 @@
 #include "profiler/model/trace.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct KernelTotal {
     std::string name;
     std::int64_t count = 0;
     Nanoseconds time{};
+    std::optional<SliceId> longest{}; ///< where it is known
 };
 
 /// Kernels of collective communication.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cxxabi.h>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -70,6 +71,33 @@ CuptiRecords::DeviceWork copyOf(const Copy& copy, CopyKind kind, std::uint32_t n
     work.extra.dst = memoryKind(copy.dstKind);
     work.extra.bytes = copy.bytes;
     return work;
+}
+
+std::uint32_t positive(std::int32_t value)
+{
+    return static_cast<std::uint32_t>(std::max(value, 0));
+}
+
+wire::LaunchRecord launchOf(const CUpti_ActivityKernel10& kernel)
+{
+    wire::LaunchRecord launch{};
+    launch.type = wire::EventType::Launch;
+    launch.registers = kernel.registersPerThread;
+    const std::int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ};
+    const std::int32_t block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
+    std::transform(std::begin(grid), std::end(grid), std::begin(launch.grid), positive);
+    std::transform(std::begin(block), std::end(block), std::begin(launch.block), positive);
+    launch.staticSharedMemory = positive(kernel.staticSharedMemory);
+    launch.dynamicSharedMemory = positive(kernel.dynamicSharedMemory);
+    launch.localMemory = kernel.localMemoryPerThread;
+    return launch;
+}
+
+MultiprocessorLimits limitsOf(const CUpti_ActivityDevice5& device)
+{
+    return {static_cast<int>(device.maxWarpsPerMultiprocessor * device.numThreadsPerWarp),
+            static_cast<int>(device.maxBlocksPerMultiprocessor), static_cast<int>(device.maxRegistersPerMultiprocessor),
+            static_cast<int>(device.maxSharedMemoryPerMultiprocessor)};
 }
 
 template <class Record>
@@ -158,7 +186,6 @@ void CuptiDecoder::addOwned(const CUpti_Activity& record, CuptiRecords& to) cons
 void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
 {
     switch (record.kind) {
-    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
         return addKernel(as<CUpti_ActivityKernel10>(record), to);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
@@ -174,17 +201,13 @@ void CuptiDecoder::add(const CUpti_Activity& record, CuptiRecords& to)
         return addSync(as<CUpti_ActivitySynchronization2>(record), to);
     case CUPTI_ACTIVITY_KIND_OVERHEAD:
         return addOverhead(as<CUpti_ActivityOverhead3>(record), to);
-    case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION: {
-        const auto& external = as<CUpti_ActivityExternalCorrelation>(record);
-        to.externals.push_back({external.correlationId, external.externalId});
-        return;
-    }
     case CUPTI_ACTIVITY_KIND_DEVICE: {
         const auto& device = as<CUpti_ActivityDevice5>(record);
         to.devices.push_back({DeviceId{device.id}, device.name ? device.name : "", uuidText(device.uuid),
                               static_cast<int>(device.computeCapabilityMajor),
                               static_cast<int>(device.computeCapabilityMinor),
-                              static_cast<std::int64_t>(device.globalMemorySize), device.isMigEnabled != 0});
+                              static_cast<std::int64_t>(device.globalMemorySize),
+                              static_cast<int>(device.numMultiprocessors), limitsOf(device), device.isMigEnabled != 0});
         return;
     }
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
@@ -205,12 +228,7 @@ void CuptiDecoder::addKernel(const CUpti_ActivityKernel10& kernel, CuptiRecords&
         return;
     }
     CuptiRecords::DeviceWork work = workOf(kernel, ActivityKind::Kernel, kernelName(kernel.name));
-    const std::int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ};
-    const std::int32_t block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
-    for (int i = 0; i < 3; ++i) {
-        work.extra.grid[i] = static_cast<std::uint32_t>(grid[i]);
-        work.extra.block[i] = static_cast<std::uint32_t>(block[i]);
-    }
+    work.launch = launchOf(kernel);
     to.work.push_back(work);
 }
 

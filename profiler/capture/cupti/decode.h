@@ -3,11 +3,13 @@
 #include "profiler/capture/cupti/api.h"
 #include "profiler/formats/container/records.h"
 #include "profiler/model/ids.h"
+#include "profiler/model/trace.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -25,6 +27,7 @@ struct CuptiRecords {
         StreamId stream;
         wire::EventRecord event;
         wire::ExtraRecord extra;
+        std::optional<wire::LaunchRecord> launch; ///< kernels: takes the place of `extra`
     };
     /// A runtime or driver call, an overhead, or a compilation.
     struct HostSlice {
@@ -49,21 +52,14 @@ struct CuptiRecords {
         std::uint32_t correlation = 0, event = 0;
         std::uint64_t sync = 0;
     };
-    /// Links a call with an id that the program assigned (external correlation).
-    struct ExternalId {
-        std::uint32_t correlation = 0;
-        std::uint64_t external = 0;
-    };
     struct Device {
         DeviceId id;
         std::string name, uuid; ///< uuid: "GPU-00112233-4455-…", as printed by nvidia-smi
         int computeMajor = 0, computeMinor = 0;
         std::int64_t memoryBytes = 0;
+        int multiprocessors = 0;
+        MultiprocessorLimits limits;
         bool mig = false; ///< a MIG instance
-    };
-    struct Context {
-        DeviceId device;
-        StreamId defaultStream;
     };
     /// Device memory allocated (positive) or freed (negative), by cudaMalloc and similar calls.
     struct Allocation {
@@ -77,24 +73,15 @@ struct CuptiRecords {
         std::int64_t time = 0;
         std::uint64_t address = 0, bytes = 0, used = 0;
     };
-    /// Start or end of an NVTX range, or a mark, as reported by CUPTI; joined by `id`.
-    struct Marker {
-        enum class What { Start, End, Mark } what = What::Mark;
-        std::uint32_t id = 0, name = 0; ///< the end has no name
-        std::int64_t tid = 0, time = 0; ///< tid 0: no thread
-    };
 
     std::vector<DeviceWork> work;
     std::vector<HostSlice> host;
     std::vector<HostWait> waits;
     std::vector<StreamWait> streamWaits;
     std::vector<CudaEvent> events;
-    std::vector<ExternalId> externals;
     std::vector<Device> devices;
-    std::vector<Context> contexts;
     std::vector<Allocation> allocations;
     std::vector<Pool> pools;
-    std::vector<Marker> markers;
     std::vector<void*> toFree; ///< memory that the records point to and that CUPTI's client must free()
                                ///< (cupti_activity.h)
     std::uint64_t count = 0;   ///< all records in the buffer, readable or not
@@ -121,7 +108,6 @@ private:
     /// Handles kinds that are rare in training.
     void addRare(const CUpti_Activity& record, CuptiRecords& to);
     void addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& to);
-    void addMarker(const CUpti_ActivityMarker2& marker, CuptiRecords& to);
     void addGraph(const CUpti_ActivityGraphTrace2& graph, CuptiRecords& to);
     void addJit(const CUpti_ActivityJit2& jit, CuptiRecords& to);
     void addKernel(const CUpti_ActivityKernel10& kernel, CuptiRecords& to);

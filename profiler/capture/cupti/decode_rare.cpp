@@ -45,11 +45,6 @@ std::string_view jitName(const CUpti_ActivityJit2& jit)
 void CuptiDecoder::addRare(const CUpti_Activity& record, CuptiRecords& to)
 {
     switch (record.kind) {
-    case CUPTI_ACTIVITY_KIND_CONTEXT: {
-        const auto& context = as<CUpti_ActivityContext3>(record);
-        to.contexts.push_back({DeviceId{context.deviceId}, StreamId{context.nullStreamId}});
-        return;
-    }
     case CUPTI_ACTIVITY_KIND_MEMORY2:
         return addMemory(as<CUpti_ActivityMemory4>(record), to);
     case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
@@ -65,8 +60,6 @@ void CuptiDecoder::addRare(const CUpti_Activity& record, CuptiRecords& to)
     }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
         return addGraph(as<CUpti_ActivityGraphTrace2>(record), to);
-    case CUPTI_ACTIVITY_KIND_MARKER:
-        return addMarker(as<CUpti_ActivityMarker2>(record), to);
     case CUPTI_ACTIVITY_KIND_JIT:
         return addJit(as<CUpti_ActivityJit2>(record), to);
     default:
@@ -89,26 +82,6 @@ void CuptiDecoder::addMemory(const CUpti_ActivityMemory4& memory, CuptiRecords& 
     const auto bytes = static_cast<std::int64_t>(memory.bytes);
     to.allocations.push_back({DeviceId{memory.deviceId}, static_cast<std::int64_t>(memory.timestamp),
                               taken ? bytes : -bytes, kind == MemoryKind::Managed});
-}
-
-void CuptiDecoder::addMarker(const CUpti_ActivityMarker2& marker, CuptiRecords& to)
-{
-    if (!isTime(marker.timestamp)) {
-        ++to.damaged;
-        return;
-    }
-    CuptiRecords::Marker made;
-    if (marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_START)
-        made.what = CuptiRecords::Marker::What::Start;
-    else if (marker.flags & CUPTI_ACTIVITY_FLAG_MARKER_END)
-        made.what = CuptiRecords::Marker::What::End;
-    made.id = marker.id;
-    if (made.what != CuptiRecords::Marker::What::End)
-        made.name = m_intern(marker.name ? marker.name : "(unnamed)");
-    if (marker.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD)
-        made.tid = marker.objectId.pt.threadId;
-    made.time = static_cast<std::int64_t>(marker.timestamp);
-    to.markers.push_back(made);
 }
 
 /// The launch of a graph as a whole; this record replaces those of the graph's kernels.

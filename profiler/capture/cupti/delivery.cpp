@@ -12,15 +12,6 @@ namespace {
 constexpr std::size_t kRememberedCalls = 1 << 15;
 constexpr std::size_t kInHand = 1 << 12;
 
-/// External correlation id of each call that has one.
-std::unordered_map<std::uint32_t, std::uint32_t> externalIds(const CuptiRecords& records)
-{
-    std::unordered_map<std::uint32_t, std::uint32_t> ids;
-    for (const CuptiRecords::ExternalId& external : records.externals)
-        ids[external.correlation] = static_cast<std::uint32_t>(external.external);
-    return ids;
-}
-
 /// Drops the oldest entries if too many are waiting.
 template <class Waiting>
 void bound(std::vector<Waiting>& waiting)
@@ -35,13 +26,11 @@ void CuptiDelivery::deliver(const CuptiRecords& records)
 {
     deliverDevices(records);
     deliverWork(records);
-    deliverHost(withoutRepeats(records.host, externalIds(records)), records);
+    deliverHost(withoutRepeats(records.host), records);
     deliverEdges(records);
     deliverMemory(records);
     bound(m_waits);
     bound(m_streamWaits);
-    for (; m_markers.size() > kInHand; m_markers.erase(m_markers.begin())) // ids increase, so this is the oldest
-        m_recorder.countLoss(0, 1);
     // Only kinds that were enabled arrive, so a record of an unknown kind is a lost record.
     if (records.damaged + records.unknown > 0)
         m_recorder.countLoss(records.damaged + records.unknown, 0);
@@ -51,14 +40,12 @@ void CuptiDelivery::deliverDevices(const CuptiRecords& records)
 {
     for (const CuptiRecords::Device& device : records.devices)
         if (m_devices.try_emplace(device.id, device.uuid).second) {
-            m_recorder.addDevice(device.id, device.name, device.uuid,
-                                 {device.computeMajor, device.computeMinor, device.memoryBytes});
+            m_recorder.addDevice(
+                device.id, device.name, device.uuid,
+                {device.computeMajor, device.computeMinor, device.memoryBytes, device.multiprocessors, device.limits});
             if (device.mig)
                 m_recorder.setMetadata("gpu." + std::to_string(device.id.value) + ".mig", "true");
         }
-    for (const CuptiRecords::Context& context : records.contexts)
-        m_recorder.setMetadata("gpu." + std::to_string(context.device.value) + ".default_stream",
-                               std::to_string(context.defaultStream.value));
 }
 
 void CuptiDelivery::deliverWork(const CuptiRecords& records)
@@ -73,7 +60,8 @@ void CuptiDelivery::deliverWork(const CuptiRecords& records)
             last = stream;
         }
         batch->push_back(work.event);
-        batch->push_back(std::bit_cast<wire::EventRecord>(work.extra));
+        batch->push_back(work.launch ? std::bit_cast<wire::EventRecord>(*work.launch)
+                                     : std::bit_cast<wire::EventRecord>(work.extra));
     }
     for (const auto& [stream, work] : streams)
         m_recorder.addBatch(m_recorder.streamTrack(stream.first, stream.second), work);
@@ -88,18 +76,10 @@ std::uint32_t CuptiDelivery::trackOf(std::int64_t tid)
 /// id. Two slices would be counted as two calls. Therefore, a driver call that does the same work is dropped, and any
 /// other inner call loses its correlation id. Records of one thread arrive in the order in which the calls return, so
 /// the runtime call comes later; if it is in the next buffer, the driver call is held back until then.
-std::vector<CuptiRecords::HostSlice> CuptiDelivery::withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
-                                                                   const ExternalIds& externals)
+std::vector<CuptiRecords::HostSlice> CuptiDelivery::withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host)
 {
     std::vector<CuptiRecords::HostSlice> calls = std::exchange(m_lastCalls, {});
-    const auto held = static_cast<std::ptrdiff_t>(calls.size());
     calls.insert(calls.end(), host.begin(), host.end());
-    // Both records of a call (call and external correlation) are in one buffer, because CUPTI writes them in
-    // succession.
-    for (auto call = calls.begin() + held; call != calls.end(); ++call)
-        if (const auto external = externals.find(static_cast<std::uint32_t>(call->event.link));
-            external != externals.end() && call->event.kind != ActivityKind::Overhead)
-            call->event.bytes = external->second;
     std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> runtime; // by correlation id
     std::unordered_map<std::int64_t, const CuptiRecords::HostSlice*> last;    // by thread
     for (const CuptiRecords::HostSlice& call : calls) {
@@ -134,7 +114,6 @@ void CuptiDelivery::deliverHost(const std::vector<CuptiRecords::HostSlice>& call
     for (const CuptiRecords::HostSlice& slice : calls)
         threads[slice.tid].push_back(slice.event);
     deliverWaits(records, threads);
-    deliverMarkers(records, threads);
     for (const auto& [tid, batch] : threads)
         m_recorder.addBatch(trackOf(tid), batch);
 }
@@ -175,35 +154,6 @@ void CuptiDelivery::deliverEdges(const CuptiRecords& records)
     });
 }
 
-void CuptiDelivery::deliverMarkers(const CuptiRecords& records, Threads& threads)
-{
-    using What = CuptiRecords::Marker::What;
-    for (const CuptiRecords::Marker& marker : records.markers) {
-        if (marker.what == What::Start) {
-            m_markers[marker.id] = marker;
-            continue;
-        }
-        CuptiRecords::Marker begin = marker;
-        if (marker.what == What::End) {
-            const auto started = m_markers.find(marker.id);
-            if (started == m_markers.end()) {
-                m_recorder.countLoss(0, 1);
-                continue;
-            }
-            begin = started->second;
-            m_markers.erase(started);
-        }
-        wire::EventRecord event{};
-        event.type = wire::EventType::Slice;
-        event.kind = ActivityKind::Nvtx;
-        event.depth = 255;
-        event.name = begin.name;
-        event.begin = begin.time;
-        event.end = std::max(begin.time, marker.time);
-        threads[begin.tid].push_back(event);
-    }
-}
-
 void CuptiDelivery::sample(std::string_view counter, std::int64_t time, double value)
 {
     const std::uint32_t track = m_recorder.addCounter(counter, "bytes");
@@ -239,11 +189,8 @@ void CuptiDelivery::end()
     // Nor is a wait without a call: CUPTI reports each query that found its work done as a wait, and queries are not
     // recorded.
     deliverHost(std::exchange(m_lastCalls, {}), {});
-    if (!m_markers.empty())
-        m_recorder.countLoss(0, m_markers.size());
     m_waits.clear();
     m_streamWaits.clear();
-    m_markers.clear();
 }
 
 void CuptiDelivery::remember(const std::vector<CuptiRecords::HostSlice>& calls)

@@ -19,7 +19,7 @@ public:
     explicit CuptiDelivery(Recorder& recorder) : m_recorder(recorder) {}
 
     void deliver(const CuptiRecords& records);
-    /// Call after the last buffer: markers without their other end are counted as unmatched.
+    /// Call after the last buffer.
     void end();
 
 private:
@@ -29,20 +29,17 @@ private:
         std::int64_t begin = 0;
         std::uint32_t track = 0;
     };
-    using Calls = std::unordered_map<std::uint32_t, Call>;                ///< by correlation id
-    using ExternalIds = std::unordered_map<std::uint32_t, std::uint32_t>; ///< by correlation id
+    using Calls = std::unordered_map<std::uint32_t, Call>; ///< by correlation id
     using Threads = std::map<std::int64_t, std::vector<wire::EventRecord>>;
 
     void deliverDevices(const CuptiRecords& records);
     void deliverWork(const CuptiRecords& records);
     /// @param calls    calls and overheads
-    /// @param records  the source of waits and markers
+    /// @param records  the source of waits
     void deliverHost(const std::vector<CuptiRecords::HostSlice>& calls, const CuptiRecords& records);
-    std::vector<CuptiRecords::HostSlice> withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host,
-                                                        const ExternalIds& externals);
+    std::vector<CuptiRecords::HostSlice> withoutRepeats(const std::vector<CuptiRecords::HostSlice>& host);
     void deliverWaits(const CuptiRecords& records, Threads& threads);
     void deliverEdges(const CuptiRecords& records);
-    void deliverMarkers(const CuptiRecords& records, Threads& threads);
     void deliverMemory(const CuptiRecords& records);
     void sample(std::string_view counter, std::int64_t time, double value);
     [[nodiscard]] std::uint32_t trackOf(std::int64_t tid);
@@ -60,8 +57,7 @@ private:
                                                        ///< it again
     std::map<std::uint64_t, std::uint32_t> m_recorded; ///< CUDA events: sync id of their last recording → correlation
                                                        ///< id
-    std::vector<CuptiRecords::StreamWait> m_streamWaits;     ///< waits whose event or call has not arrived yet
-    std::map<std::uint32_t, CuptiRecords::Marker> m_markers; ///< started markers, by id
+    std::vector<CuptiRecords::StreamWait> m_streamWaits; ///< waits whose event or call has not arrived yet
     struct Held {
         std::int64_t device = 0, managed = 0;
     };

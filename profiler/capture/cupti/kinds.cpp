@@ -2,6 +2,12 @@
 
 namespace profiler::capture {
 
+// Each kind has a reader. Kernels, copies, memsets and graph launches are the device tracks, which all analyses of
+// profiler/analysis/device read. Devices are joined with NVML's counters by UUID, and occupancy needs their limits.
+// Runtime and driver calls are the launches (launch queue, replay, idle causes) and the threads of waits. Waits
+// and CUDA events are the edges of the replay between streams and to the host. Overheads are what the driver and the
+// profiler add to the program. Memory, pools and compilations are counters and slices of the timeline.
+// NVTX ranges come from our own NVTX handlers instead of CUPTI's markers.
 std::span<const CuptiKind> cuptiKinds()
 {
     static constexpr CuptiKind kKinds[] = {
@@ -16,7 +22,6 @@ std::span<const CuptiKind> cuptiKinds()
         {CUPTI_ACTIVITY_KIND_RUNTIME, CuptiLevel::Standard, "runtime calls"},
         {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CuptiLevel::Standard, "waits for the GPU"},
         {CUPTI_ACTIVITY_KIND_CUDA_EVENT, CuptiLevel::Standard, "CUDA events"},
-        {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, CuptiLevel::Standard, "external correlation ids"},
         {CUPTI_ACTIVITY_KIND_OVERHEAD, CuptiLevel::Standard, "driver and profiler overheads"},
         {CUPTI_ACTIVITY_KIND_DRIVER, CuptiLevel::Full, "driver calls"},
         {CUPTI_ACTIVITY_KIND_MEMORY2, CuptiLevel::Full, "device memory"},

@@ -15,7 +15,6 @@ struct Layout {
 };
 
 constexpr Layout kLayouts[] = {
-    {CUPTI_ACTIVITY_KIND_KERNEL, sizeof(CUpti_ActivityKernel10), sizeof(CUpti_ActivityKernel9)},
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, sizeof(CUpti_ActivityKernel10), sizeof(CUpti_ActivityKernel9)},
     {CUPTI_ACTIVITY_KIND_MEMCPY, sizeof(CUpti_ActivityMemcpy6), sizeof(CUpti_ActivityMemcpy5)},
     {CUPTI_ACTIVITY_KIND_MEMCPY2, sizeof(CUpti_ActivityMemcpyPtoP4), sizeof(CUpti_ActivityMemcpyPtoP4)},
@@ -25,15 +24,11 @@ constexpr Layout kLayouts[] = {
     {CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, sizeof(CUpti_ActivitySynchronization2),
      sizeof(CUpti_ActivitySynchronization)},
     {CUPTI_ACTIVITY_KIND_OVERHEAD, sizeof(CUpti_ActivityOverhead3), sizeof(CUpti_ActivityOverhead2)},
-    {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION, sizeof(CUpti_ActivityExternalCorrelation),
-     sizeof(CUpti_ActivityExternalCorrelation)},
     {CUPTI_ACTIVITY_KIND_DEVICE, sizeof(CUpti_ActivityDevice5), sizeof(CUpti_ActivityDevice5)},
-    {CUPTI_ACTIVITY_KIND_CONTEXT, sizeof(CUpti_ActivityContext3), sizeof(CUpti_ActivityContext)},
     {CUPTI_ACTIVITY_KIND_CUDA_EVENT, sizeof(CUpti_ActivityCudaEvent2), sizeof(CUpti_ActivityCudaEvent)},
     {CUPTI_ACTIVITY_KIND_MEMORY2, sizeof(CUpti_ActivityMemory4), sizeof(CUpti_ActivityMemory3)},
     {CUPTI_ACTIVITY_KIND_MEMORY_POOL, sizeof(CUpti_ActivityMemoryPool3), sizeof(CUpti_ActivityMemoryPool2)},
     {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, sizeof(CUpti_ActivityGraphTrace2), sizeof(CUpti_ActivityGraphTrace)},
-    {CUPTI_ACTIVITY_KIND_MARKER, sizeof(CUpti_ActivityMarker2), sizeof(CUpti_ActivityMarker2)},
     {CUPTI_ACTIVITY_KIND_JIT, sizeof(CUpti_ActivityJit2), sizeof(CUpti_ActivityJit2)},
 };
 static_assert(std::all_of(std::begin(kLayouts), std::end(kLayouts), [](const Layout& layout) {

@@ -88,10 +88,11 @@ void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecor
     appendRaw(payload, records.data(), records.size());
 }
 
-void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts)
+void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts, const DeviceLimits& limits)
 {
     appendRaw(payload, &device, 1);
     appendRaw(payload, &facts, 1);
+    appendRaw(payload, &limits, 1);
 }
 
 void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t valueString)

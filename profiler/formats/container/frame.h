@@ -38,7 +38,8 @@ void appendTrack(Payload& payload, const TrackEntry& track);
 /// from `records`.
 void appendEvents(Payload& payload, EventBatch batch, std::span<const EventRecord> records);
 /// Payload of FrameType::Device.
-void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts = {});
+void appendDevice(Payload& payload, const DeviceEntry& device, const DeviceFacts& facts = {},
+                  const DeviceLimits& limits = {});
 /// One pair of FrameType::Metadata.
 void appendMetadata(Payload& payload, std::uint32_t keyString, std::uint32_t valueString);
 /// Payload of FrameType::Process.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstring>
 #include <fmt/core.h>
+#include <iterator>
 #include <limits>
 #include <sstream>
 #include <unordered_set>
@@ -60,6 +61,22 @@ void setLink(Slice& slice, std::int64_t link)
     default:
         slice.args.value = link;
     }
+}
+
+LaunchConfig launchOf(const LaunchRecord& record)
+{
+    LaunchConfig launch;
+    std::copy(std::begin(record.grid), std::end(record.grid), launch.grid.begin());
+    std::copy(std::begin(record.block), std::end(record.block), launch.block.begin());
+    if (record.registers != 0)
+        launch.registers = record.registers;
+    // A damaged file may contain figures whose sum does not fit.
+    launch.sharedMemory = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(std::uint64_t{record.staticSharedMemory} + record.dynamicSharedMemory,
+                                std::numeric_limits<std::uint32_t>::max()));
+    launch.dynamicSharedMemory = record.dynamicSharedMemory;
+    launch.localMemory = record.localMemory;
+    return launch;
 }
 
 constexpr std::string_view kTooShort = "its entries do not match its size";
@@ -135,8 +152,16 @@ std::string FrameDecoder::takeDevice(Bytes payload)
         return std::string{kTooShort};
     DeviceFacts facts{}; // version 1 has none
     takeRaw(payload, facts);
-    m_builder.addDevice({DeviceId{entry.device}, text(entry.name), text(entry.uuid), facts.computeMajor,
-                         facts.computeMinor, facts.memoryBytes});
+    DeviceLimits limits{}; // since version 3
+    takeRaw(payload, limits);
+    m_builder.addDevice({DeviceId{entry.device},
+                         text(entry.name),
+                         text(entry.uuid),
+                         facts.computeMajor,
+                         facts.computeMinor,
+                         facts.memoryBytes,
+                         limits.multiprocessors,
+                         {limits.threads, limits.blocks, limits.registers, limits.sharedMemory}});
     return {};
 }
 
@@ -297,19 +322,14 @@ std::size_t FrameDecoder::takeBatch(const EventBatch& batch, std::span<const Eve
     }
     for (std::size_t i = 0; i < records.size(); ++i) {
         const bool extended =
-            records[i].type == EventType::Device && i + 1 < records.size() && records[i + 1].type == EventType::Extra;
-        if (!extended) {
-            takeRecord(id, records[i], nullptr);
-            continue;
-        }
-        ExtraRecord extra{};
-        std::memcpy(&extra, &records[++i], sizeof extra);
-        takeRecord(id, records[i - 1], &extra);
+            records[i].type == EventType::Device && i + 1 < records.size() && isSecondSlot(records[i + 1].type);
+        takeRecord(id, records[i], extended ? &records[i + 1] : nullptr);
+        i += extended ? 1 : 0;
     }
     return records.size();
 }
 
-void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const ExtraRecord* extra)
+void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const EventRecord* second)
 {
     if (record.type == EventType::Counter) {
         takeSample(record);
@@ -320,7 +340,7 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
             m_builder.addFlow(FlowKind::Async, {track, traceTime(record.begin)}, {to->id, traceTime(record.end)});
         return;
     }
-    if (record.type > EventType::Device || (record.type == EventType::Device && !extra)) {
+    if (record.type > EventType::Device || (record.type == EventType::Device && !second)) {
         ++m_odd;
         if (record.type != EventType::Device)
             return;
@@ -340,13 +360,10 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
         slice.args.bytes = record.bytes;
     }
     setLink(slice, record.link);
-    if (extra) {
-        slice.args.bytes =
-            static_cast<std::int64_t>(std::min<std::uint64_t>(extra->bytes, std::numeric_limits<std::int64_t>::max()));
-        slice.args.copy = checked(extra->copy, CopyKind::HtoH);
-        slice.args.src = checked(extra->src, MemoryKind::Managed);
-        slice.args.dst = checked(extra->dst, MemoryKind::Managed);
-    }
+    if (second && second->type == EventType::Extra)
+        addExtra(slice.args, std::bit_cast<ExtraRecord>(*second));
+    else if (second)
+        slice.args.launch = m_builder.internLaunch(launchOf(std::bit_cast<LaunchRecord>(*second)));
     const bool odd = slice.kind != record.kind || (record.type != EventType::Begin && record.end < record.begin);
     m_odd += odd ? 1 : 0;
     if (record.type == EventType::Begin) {
@@ -357,6 +374,19 @@ void FrameDecoder::takeRecord(TrackId track, const EventRecord& record, const Ex
     slice.duration =
         Nanoseconds{std::max<std::int64_t>(record.end < record.begin ? 0 : difference(record.end, record.begin), 0)};
     m_builder.add(track, slice);
+}
+
+void FrameDecoder::addExtra(SliceArgs& args, const ExtraRecord& extra)
+{
+    args.bytes =
+        static_cast<std::int64_t>(std::min<std::uint64_t>(extra.bytes, std::numeric_limits<std::int64_t>::max()));
+    args.copy = checked(extra.copy, CopyKind::HtoH);
+    args.src = checked(extra.src, MemoryKind::Managed);
+    args.dst = checked(extra.dst, MemoryKind::Managed);
+    LaunchConfig launch;
+    std::copy(std::begin(extra.grid), std::end(extra.grid), launch.grid.begin());
+    std::copy(std::begin(extra.block), std::end(extra.block), launch.block.begin());
+    args.launch = m_builder.internLaunch(launch);
 }
 
 void FrameDecoder::takeSample(const EventRecord& record)

@@ -59,7 +59,9 @@ private:
     void defineTrack(const TrackEntry& entry);
     /// @return the number of new records
     std::size_t takeBatch(const EventBatch& batch, std::span<const EventRecord> records);
-    void takeRecord(TrackId track, const EventRecord& record, const ExtraRecord* extra);
+    /// @param second  the second slot of a device record, if it has one
+    void takeRecord(TrackId track, const EventRecord& record, const EventRecord* second);
+    void addExtra(SliceArgs& args, const ExtraRecord& extra);
     void takeSample(const EventRecord& record);
     /// The builder's id of a string of the file.
     StringId string(std::uint32_t id);

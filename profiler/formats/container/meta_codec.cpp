@@ -1,6 +1,8 @@
 #include "profiler/formats/container/meta_codec.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -69,7 +71,7 @@ struct ArgsRecord {
     std::uint32_t device, stream;
     std::uint8_t copy, src, dst;
     std::uint8_t has; ///< bit 0: device, bit 1: stream
-    std::uint32_t unused;
+    std::uint32_t launch; ///< 0 up to version 5
 };
 static_assert(sizeof(ArgsRecord) == 40);
 
@@ -86,7 +88,45 @@ void putArgs(ByteWriter& writer, const SliceArgs& args)
     record.src = static_cast<std::uint8_t>(args.src);
     record.dst = static_cast<std::uint8_t>(args.dst);
     record.has = static_cast<std::uint8_t>((args.device ? 1 : 0) | (args.stream ? 2 : 0));
+    record.launch = args.launch.value;
     writer.put(record);
+}
+
+/// The stored fields of LaunchConfig, in this order.
+struct LaunchEntry {
+    std::array<std::uint32_t, 3> grid, block;
+    std::array<std::uint32_t, 4> figures; ///< kLaunchFigures
+    std::uint32_t has;                    ///< one bit for each of them
+};
+static_assert(sizeof(LaunchEntry) == 44);
+
+constexpr std::array<std::optional<std::uint32_t> LaunchConfig::*, 4> kLaunchFigures = {
+    &LaunchConfig::registers, &LaunchConfig::sharedMemory, &LaunchConfig::dynamicSharedMemory,
+    &LaunchConfig::localMemory};
+
+void putLaunch(ByteWriter& writer, const LaunchConfig& launch)
+{
+    LaunchEntry entry{};
+    entry.grid = launch.grid;
+    entry.block = launch.block;
+    for (std::size_t i = 0; i < kLaunchFigures.size(); ++i) {
+        const std::optional<std::uint32_t> figure = launch.*kLaunchFigures[i];
+        entry.figures[i] = figure.value_or(0);
+        entry.has |= figure ? 1U << i : 0U;
+    }
+    writer.put(entry);
+}
+
+LaunchConfig takeLaunch(ByteReader& reader)
+{
+    const auto entry = reader.take<LaunchEntry>();
+    LaunchConfig launch;
+    launch.grid = entry.grid;
+    launch.block = entry.block;
+    for (std::size_t i = 0; i < kLaunchFigures.size(); ++i)
+        if ((entry.has >> i & 1) != 0)
+            launch.*kLaunchFigures[i] = entry.figures[i];
+    return launch;
 }
 
 template <class Enum>
@@ -95,7 +135,7 @@ Enum checked(std::uint8_t value, Enum last)
     return value <= static_cast<std::uint8_t>(last) ? static_cast<Enum>(value) : Enum{};
 }
 
-SliceArgs takeArgs(ByteReader& reader, std::uint32_t strings)
+SliceArgs takeArgs(ByteReader& reader, std::uint32_t strings, std::uint32_t launches)
 {
     const auto record = reader.take<ArgsRecord>();
     SliceArgs args;
@@ -110,7 +150,8 @@ SliceArgs takeArgs(ByteReader& reader, std::uint32_t strings)
         args.device = DeviceId{record.device};
     if ((record.has & 2) != 0)
         args.stream = StreamId{record.stream};
-    if (record.shapes >= strings || record.types >= strings)
+    args.launch.value = record.launch;
+    if (record.shapes >= strings || record.types >= strings || record.launch > launches)
         reader.fail();
     return args;
 }
@@ -136,16 +177,21 @@ void takeStats(ByteReader& reader, CaptureStats& stats)
         stats.notes.push_back(messageOfLine(reader.takeText()));
 }
 
-void takePools(ByteReader& reader, TraceBuilder& builder, DecodedMeta& meta)
+void takePools(ByteReader& reader, std::uint32_t version, TraceBuilder& builder, DecodedMeta& meta)
 {
     meta.limits.strings = reader.takeCount(sizeof(std::uint32_t));
     for (std::uint32_t i = 0; i < meta.limits.strings && !reader.failed(); ++i) {
         if (builder.intern(reader.takeText()).value != i)
             reader.fail(); // a duplicate string would shift all later ids
     }
+    const std::uint32_t launches = version > 5 ? reader.takeCount(sizeof(LaunchEntry)) : 0;
+    for (std::uint32_t i = 1; i <= launches && !reader.failed(); ++i) {
+        if (builder.internLaunch(takeLaunch(reader)).value != i)
+            reader.fail();
+    }
     meta.limits.args = reader.takeCount(sizeof(ArgsRecord));
     for (std::uint32_t i = 0; i < meta.limits.args && !reader.failed(); ++i) {
-        if (builder.internArgs(takeArgs(reader, meta.limits.strings)) != i)
+        if (builder.internArgs(takeArgs(reader, meta.limits.strings, launches)) != i)
             reader.fail();
     }
 }
@@ -160,6 +206,9 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, std::span<cons
     writer.put(trace.stringCount());
     for (std::uint32_t i = 0; i < trace.stringCount(); ++i)
         writer.putText(trace.string(StringId{i}));
+    writer.put(trace.launchCount());
+    for (std::uint32_t i = 1; i <= trace.launchCount(); ++i)
+        putLaunch(writer, trace.launch(LaunchId{i}));
     writer.put(trace.argsCount());
     for (std::uint32_t i = 0; i < trace.argsCount(); ++i)
         putArgs(writer, trace.args(i));
@@ -178,6 +227,9 @@ Bytes encodeMeta(const Trace& trace, std::span<const Flow> flows, std::span<cons
         writer.put(static_cast<std::int32_t>(device.computeMajor));
         writer.put(static_cast<std::int32_t>(device.computeMinor));
         writer.put(device.memoryBytes);
+        for (const int figure : {device.multiprocessors, device.limits.threads, device.limits.blocks,
+                                 device.limits.registers, device.limits.sharedMemory})
+            writer.put(static_cast<std::int32_t>(figure));
     }
     auto all = trace.metadata();
     for (const auto& [key, value] : metadata) {
@@ -207,7 +259,7 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, Tr
     ByteReader reader{raw};
     DecodedMeta meta;
     builder.setFormat(std::string{reader.takeText()});
-    takePools(reader, builder, meta);
+    takePools(reader, version, builder, meta);
     constexpr std::size_t kLeastTrack = 44;
     constexpr std::size_t kLeastDevice = 12;
     constexpr std::size_t kFlow = 17;
@@ -224,6 +276,9 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, Tr
             device.computeMinor = reader.take<std::int32_t>();
             device.memoryBytes = reader.take<std::int64_t>();
         }
+        for (int* figure : {&device.multiprocessors, &device.limits.threads, &device.limits.blocks,
+                            &device.limits.registers, &device.limits.sharedMemory})
+            *figure = version > 5 ? reader.take<std::int32_t>() : 0;
         builder.addDevice(std::move(device));
     }
     for (std::uint32_t count = reader.takeCount(2 * sizeof count); count > 0 && !reader.failed(); --count) {

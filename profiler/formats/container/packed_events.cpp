@@ -1,5 +1,6 @@
 #include "profiler/formats/container/packed_events.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -12,6 +13,8 @@ namespace {
 constexpr unsigned kTypeBits = 7, kKind = 8, kFlags = 16, kLink = 32, kBytes = 64, kDetail = 128;
 // First byte of an extra slot, after its type.
 constexpr unsigned kCopy = 1, kCopyBytes = 2, kGrid = 4;
+// Flag in the first byte of a launch: it equals the launch that its slot holds, and only the slot follows.
+constexpr unsigned kKnownLaunch = 8;
 
 std::uint64_t bitsOf(std::int64_t number)
 {
@@ -29,10 +32,37 @@ std::uint64_t unzigzag(std::uint64_t number)
     return number >> 1 ^ (number & 1 ? ~std::uint64_t{0} : 0);
 }
 
+/// The launches of a batch, each in the slot of its hash until another one takes it. A training step repeats the same
+/// few launches. The hash is part of the format.
+class LaunchSlots {
+public:
+    static constexpr std::size_t kCount = 64;
+
+    static std::size_t slotOf(const LaunchRecord& launch)
+    {
+        std::uint32_t hash = 0;
+        const auto add = [&](std::uint32_t value) { hash = (hash ^ hash >> 15 ^ value) * 0x9e3779b1U; };
+        for (int i = 0; i < 3; ++i) {
+            add(launch.grid[i]);
+            add(launch.block[i]);
+        }
+        add(launch.registers);
+        add(launch.staticSharedMemory);
+        add(launch.dynamicSharedMemory);
+        add(launch.localMemory);
+        return hash >> 26; // 6 bits
+    }
+    LaunchRecord& operator[](std::size_t slot) { return m_slots[slot]; }
+
+private:
+    std::array<LaunchRecord, kCount> m_slots{};
+};
+
 /// The previous record, which differences are relative to.
 struct Before {
     ActivityKind kind{};
     std::int64_t begin = 0, link = 0;
+    LaunchSlots launches;
 };
 
 class Packer {
@@ -45,6 +75,8 @@ public:
         m_at = bytes;
         if (record.type == EventType::Extra)
             addExtra(std::bit_cast<ExtraRecord>(record));
+        else if (record.type == EventType::Launch)
+            addLaunch(std::bit_cast<LaunchRecord>(record));
         else
             addEvent(record);
         m_to.insert(m_to.end(), bytes, m_at);
@@ -110,6 +142,27 @@ private:
         }
     }
 
+    void addLaunch(const LaunchRecord& launch)
+    {
+        const std::size_t slot = LaunchSlots::slotOf(launch);
+        LaunchRecord& last = m_before.launches[slot];
+        const bool known = std::memcmp(&last, &launch, sizeof launch) == 0;
+        byte(static_cast<unsigned>(EventType::Launch) | (known ? kKnownLaunch : 0));
+        if (known) {
+            byte(static_cast<unsigned>(slot));
+            return;
+        }
+        last = launch;
+        number(launch.registers);
+        for (int i = 0; i < 3; ++i) {
+            number(launch.grid[i]);
+            number(launch.block[i]);
+        }
+        number(launch.staticSharedMemory);
+        number(launch.dynamicSharedMemory);
+        number(launch.localMemory);
+    }
+
     Payload& m_to;
     std::byte* m_at = nullptr;
     Before m_before;
@@ -126,6 +179,8 @@ public:
             return false;
         record = {};
         record.type = static_cast<EventType>(head & kTypeBits);
+        if (record.type == EventType::Launch)
+            return takeLaunch(head, record);
         return record.type == EventType::Extra ? takeExtra(record) : takeEvent(head, record);
     }
     [[nodiscard]] bool atEnd() const { return m_bytes.empty(); }
@@ -213,6 +268,29 @@ private:
         for (int i = 0; (has & kGrid) && i < 3; ++i)
             whole = whole && number(extra.grid[i]) && number(extra.block[i]);
         record = std::bit_cast<EventRecord>(extra);
+        return whole;
+    }
+
+    bool takeLaunch(unsigned head, EventRecord& record)
+    {
+        if (head & kKnownLaunch) {
+            unsigned slot = 0;
+            if (!byte(slot) || slot >= LaunchSlots::kCount)
+                return false;
+            record = std::bit_cast<EventRecord>(m_before.launches[slot]);
+            return record.type == EventType::Launch; // otherwise the slot is empty
+        }
+        LaunchRecord launch{};
+        launch.type = EventType::Launch;
+        std::uint32_t registers = 0;
+        bool whole = number(registers) && registers <= 0xffff;
+        launch.registers = static_cast<std::uint16_t>(registers);
+        for (int i = 0; i < 3; ++i)
+            whole = whole && number(launch.grid[i]) && number(launch.block[i]);
+        whole = whole && number(launch.staticSharedMemory) && number(launch.dynamicSharedMemory) &&
+                number(launch.localMemory);
+        m_before.launches[LaunchSlots::slotOf(launch)] = launch;
+        record = std::bit_cast<EventRecord>(launch);
         return whole;
     }
 

@@ -10,7 +10,7 @@
 namespace profiler::wire {
 
 /// Appends one batch of FrameType::PackedEvents: a PackedBatch and the records, each in 6 to 30 bytes (about 12 for an
-/// operator, about 28 for a kernel with its extra slot). All fields are preserved, except reserved ones and the end of
+/// operator, about 20 for a kernel with its launch). All fields are preserved, except reserved ones and the end of
 /// Begin and Counter records, which have no end.
 /// @param first, second  the records, in two parts as in a ring; at most kMaxPackedRecords, so that the frame stays
 ///                       below kMaxPayloadBytes

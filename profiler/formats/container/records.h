@@ -15,8 +15,9 @@
 namespace profiler::wire {
 
 inline constexpr char kFileMagic[8] = {'S', 'S', 'T', 'R', 'A', 'C', 'E', '\n'};
-/// 1: frame types up to End. 2: adds PackedEvents and Process. Readers of version 2 also read version 1.
-inline constexpr std::uint32_t kVersion = 2;
+/// 1: frame types up to End. 2: adds PackedEvents and Process. 3: adds LaunchRecord and DeviceLimits. Readers also read
+/// all earlier versions.
+inline constexpr std::uint32_t kVersion = 3;
 
 struct FileHeader {
     char magic[8];
@@ -32,7 +33,7 @@ enum class FrameType : std::uint32_t {
     Strings,      ///< StringEntry + bytes, padded to 4, repeated
     Tracks,       ///< TrackEntry, repeated; names are string ids. A later entry of a track replaces name, kind and tid
     Events,       ///< EventBatch, then EventRecord, repeated
-    Device,       ///< DeviceEntry; since version 2 followed by DeviceFacts
+    Device,       ///< DeviceEntry; since version 2 followed by DeviceFacts, since version 3 also by DeviceLimits
     Metadata,     ///< pairs of string ids: key, value
     Loss,         ///< LossEntry: total losses so far; the last entry is valid
     End,          ///< no payload: the run ended properly
@@ -77,6 +78,12 @@ struct DeviceFacts {
 };
 static_assert(sizeof(DeviceFacts) == 16);
 
+/// The number of multiprocessors and what each of them can hold; 0: unknown.
+struct DeviceLimits {
+    std::int32_t multiprocessors, threads, blocks, registers, sharedMemory;
+};
+static_assert(sizeof(DeviceLimits) == 20);
+
 struct ProcessEntry {
     std::int64_t pid;
     std::uint32_t name, reserved; ///< string id: "python train.py"
@@ -92,10 +99,17 @@ enum class EventType : std::uint8_t {
     Begin,   ///< an open slice; a Slice with the same track, name and begin completes it
     Counter, ///< a sample in a thread's batch: `name` is the counter's track, `begin` the time, `link` the value as the
              ///< bits of a double
-    Device,  ///< a complete slice of device work; the next record slot holds its ExtraRecord
+    Device,  ///< a complete slice of device work; the next record slot holds its ExtraRecord or LaunchRecord
     Extra,   ///< the slot after Device
     Flow,    ///< an arrow from the slice at `begin` on the batch's track to the slice at `end` on track number `name`
+    Launch,  ///< the slot after the Device record of a kernel, since version 3
 };
+
+/// True for the second slot of a device record, which has no name and no times of its own.
+constexpr bool isSecondSlot(EventType type)
+{
+    return type == EventType::Extra || type == EventType::Launch;
+}
 
 /// One event, 40 bytes. The ring file and trace files of version 1 contain it as it is; later files pack it.
 struct EventRecord {
@@ -108,8 +122,9 @@ struct EventRecord {
     std::int64_t end;    ///< ns; Begin: 0
     std::int64_t link;   ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase,
                          ///< LoaderStage: args.value
-    std::uint32_t bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the input types,
-                         ///< 0: none; runtime and driver calls: external correlation id set by the program, 0: none
+    std::uint32_t
+        bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the input types,
+               ///< 0: none; runtime and driver calls in older files: external correlation id set by the program
     std::uint32_t detail; ///< string id, 0: none. CpuOp: input shapes; Nvtx: category, colour, payload
 };
 static_assert(sizeof(EventRecord) == 40);
@@ -121,9 +136,20 @@ struct ExtraRecord {
     MemoryKind src, dst;
     std::uint32_t reserved;
     std::uint64_t bytes;
-    std::uint32_t grid[3], block[3]; ///< kernels only, otherwise 0
+    std::uint32_t grid[3], block[3]; ///< kernels in files up to version 2, otherwise 0
 };
 static_assert(sizeof(ExtraRecord) == sizeof(EventRecord));
+
+/// How a kernel was launched; occupies the slot after its EventRecord.
+struct LaunchRecord {
+    EventType type; ///< Launch
+    std::uint8_t reserved;
+    std::uint16_t registers; ///< per thread; 0: unknown
+    std::uint32_t grid[3], block[3];
+    std::uint32_t staticSharedMemory, dynamicSharedMemory; ///< bytes per block
+    std::uint32_t localMemory;                             ///< bytes per thread
+};
+static_assert(sizeof(LaunchRecord) == sizeof(EventRecord));
 
 /// Header of a batch of events of one track. If `depth` is 255, nesting is derived from the intervals.
 struct EventBatch {

@@ -21,14 +21,15 @@
 ///     DetailsIndex  positions of the details; absent if there are none
 ///
 /// Version 1 has no details, and only the name and UUID of a device. Version 2 has no order of processes. Up to version
-/// 3, all counters are in Meta. Up to version 4, the overview does not contain the times per name.
+/// 3, all counters are in Meta. Up to version 4, the overview does not contain the times per name. Up to version 5,
+/// Meta has no launch configurations and no limits of a device's multiprocessors.
 ///
 /// A damaged block only loses its own slices. If the overview is missing (a truncated file), the blocks are found one
 /// after the other.
 namespace profiler::packed {
 
 inline constexpr char kMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
-inline constexpr std::uint32_t kVersion = 5;
+inline constexpr std::uint32_t kVersion = 6;
 
 struct FileHeader {
     char magic[8];

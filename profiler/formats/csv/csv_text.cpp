@@ -5,6 +5,7 @@
 
 #include <array>
 #include <charconv>
+#include <optional>
 
 namespace profiler::formats::writers {
 
@@ -34,13 +35,46 @@ void appendValue(std::string& out, std::string_view value)
     out += '"';
 }
 
-constexpr std::array<std::string_view, 19> kColumns = {
-    "track", "process",     "pid",   "tid",  "device", "stream", "kind",  "name",   "begin_us", "duration_us",
-    "depth", "correlation", "bytes", "copy", "from",   "to",     "value", "shapes", "types"};
+constexpr std::array<std::string_view, 23> kColumns = {"track",
+                                                       "process",
+                                                       "pid",
+                                                       "tid",
+                                                       "device",
+                                                       "stream",
+                                                       "kind",
+                                                       "name",
+                                                       "begin_us",
+                                                       "duration_us",
+                                                       "depth",
+                                                       "correlation",
+                                                       "bytes",
+                                                       "copy",
+                                                       "from",
+                                                       "to",
+                                                       "value",
+                                                       "shapes",
+                                                       "types",
+                                                       "grid",
+                                                       "block",
+                                                       "registers_per_thread",
+                                                       "shared_memory_bytes"};
 
 std::string numberOrNothing(std::int64_t value)
 {
     return value == 0 ? std::string() : std::to_string(value);
+}
+
+/// "141 2 1", as columns of other programs do not need quotes for it; empty if it was not recorded.
+std::string sizesOrNothing(const std::array<std::uint32_t, 3>& sizes)
+{
+    return sizes == std::array<std::uint32_t, 3>{}
+               ? std::string()
+               : std::to_string(sizes[0]) + " " + std::to_string(sizes[1]) + " " + std::to_string(sizes[2]);
+}
+
+std::string figureOrNothing(std::optional<std::uint32_t> figure)
+{
+    return figure ? std::to_string(*figure) : std::string();
 }
 
 void appendSlice(std::string& out, const Trace& trace, const Track& track, const Slice& slice)
@@ -48,6 +82,7 @@ void appendSlice(std::string& out, const Trace& trace, const Track& track, const
     const SliceArgs& args = slice.args;
     const bool ofDevice = track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation;
     const bool copies = slice.kind == ActivityKind::GpuMemcpy;
+    const LaunchConfig launch = trace.launch(args.launch);
     std::string begin, duration;
     appendMicroseconds(begin, toNs(slice.begin));
     appendMicroseconds(duration, slice.duration.count());
@@ -56,7 +91,9 @@ void appendSlice(std::string& out, const Trace& trace, const Track& track, const
                       stream = ofDevice ? std::to_string(track.stream.value) : std::string(),
                       depth = std::to_string(slice.depth),
                       correlation = numberOrNothing(static_cast<std::int64_t>(slice.correlation.value)),
-                      bytes = numberOrNothing(args.bytes), value = numberOrNothing(args.value);
+                      bytes = numberOrNothing(args.bytes), value = numberOrNothing(args.value),
+                      grid = sizesOrNothing(launch.grid), block = sizesOrNothing(launch.block),
+                      registers = figureOrNothing(launch.registers), shared = figureOrNothing(launch.sharedMemory);
     const std::array<std::string_view, kColumns.size()> values = {track.name,
                                                                   track.processName,
                                                                   pid,
@@ -75,7 +112,11 @@ void appendSlice(std::string& out, const Trace& trace, const Track& track, const
                                                                   copies ? memoryKindName(args.dst) : "",
                                                                   value,
                                                                   trace.string(args.shapes),
-                                                                  trace.string(args.types)};
+                                                                  trace.string(args.types),
+                                                                  grid,
+                                                                  block,
+                                                                  registers,
+                                                                  shared};
     appendCsvRow(out, values);
 }
 

@@ -1,7 +1,10 @@
 #include "profiler/formats/nsys/export_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <xxhash.h>
@@ -54,11 +57,45 @@ Result<void> readTable(Import& import, Source source, const std::vector<std::str
     });
 }
 
+// The columns of a kernel's launch, after those of its name.
+enum : int { kGrid = kFirstOwn + 3, kBlock = kGrid + 3, kRegisters = kBlock + 3, kStatic, kDynamic, kLocal };
+
+LaunchConfig launchOf(const Rows& row)
+{
+    const auto figure = [&](int column) -> std::optional<std::uint32_t> {
+        const auto value = row.integer(column);
+        if (!value || *value < 0 || *value > std::numeric_limits<std::uint32_t>::max())
+            return std::nullopt;
+        return static_cast<std::uint32_t>(*value);
+    };
+    const auto sizes = [&](int column) {
+        const auto x = figure(column), y = figure(column + 1), z = figure(column + 2);
+        return x && y && z ? std::array{*x, *y, *z} : std::array<std::uint32_t, 3>{};
+    };
+    LaunchConfig launch;
+    launch.grid = sizes(kGrid);
+    launch.block = sizes(kBlock);
+    if (const auto registers = figure(kRegisters); registers && *registers > 0)
+        launch.registers = registers;
+    const auto fixed = figure(kStatic), dynamic = figure(kDynamic);
+    constexpr std::uint32_t kMost = std::numeric_limits<std::uint32_t>::max();
+    if (fixed && dynamic && *fixed <= kMost - *dynamic)
+        launch.sharedMemory = *fixed + *dynamic;
+    launch.dynamicSharedMemory = dynamic;
+    launch.localMemory = figure(kLocal);
+    return launch;
+}
+
 Result<void> readKernels(Import& import)
 {
-    const auto columns = withOwn({"demangledName", "shortName", "mangledName"});
+    const auto columns =
+        withOwn({"demangledName", "shortName", "mangledName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
+                 "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"});
     return readTable(import, Source::Kernel, columns, [&](const Rows& row, RawSlice& slice) {
         slice.kind = ActivityKind::Kernel;
+        SliceArgs args;
+        args.launch = import.builder.internLaunch(launchOf(row));
+        slice.args = import.builder.internArgs(args);
         bool lacks = false;
         for (int column = kFirstOwn; column < kFirstOwn + 3 && slice.name == 0; ++column)
             if (const auto id = row.integer(column)) {

@@ -12,6 +12,9 @@ namespace {
 // Slices go to the builder in batches of this size, which bounds the memory for pending slices.
 constexpr std::size_t kLot = 1U << 16;
 
+/// Larger figures of a GPU (its threads, registers, bytes of shared memory) are damage.
+constexpr std::int64_t kMostOfGpu = 1 << 30;
+
 /// Calls `visit` for every readable row. Damage in a table of names only loses names.
 template <class Visit>
 Result<void> forEachRow(Result<Rows> rows, Visit&& visit)
@@ -59,14 +62,27 @@ Result<void> ExportTracks::readThreads(const SqliteFile& file, const ExportSchem
 Result<void> ExportTracks::readGpus(const SqliteFile& file, const ExportSchema& schema)
 {
     if (schema.has("TARGET_INFO_GPU", "id")) {
-        auto read =
-            forEachRow(schema.select(file, "TARGET_INFO_GPU", {"id", "name", "uuid", "computeMajor", "computeMinor"}),
-                       [&](const Rows& row) {
-                           if (const auto id = row.integer(1))
-                               m_gpus[*id] = {std::string(row.text(2)), std::string(row.text(3)),
-                                              static_cast<int>(row.integer(4).value_or(0)),
-                                              static_cast<int>(row.integer(5).value_or(0))};
-                       });
+        auto read = forEachRow(
+            schema.select(file, "TARGET_INFO_GPU",
+                          {"id", "name", "uuid", "computeMajor", "computeMinor", "smCount", "maxWarpsPerSm",
+                           "threadsPerWarp", "maxBlocksPerSm", "maxRegistersPerSm", "maxShmemPerSm"}),
+            [&](const Rows& row) {
+                const auto id = row.integer(1);
+                if (!id)
+                    return;
+                const auto figure = [&](int column) {
+                    const std::int64_t value = row.integer(column).value_or(0);
+                    return value > 0 && value < kMostOfGpu ? static_cast<int>(value) : 0;
+                };
+                Device& gpu = m_gpus[*id];
+                gpu.name = row.text(2);
+                gpu.uuid = row.text(3);
+                gpu.computeMajor = static_cast<int>(row.integer(4).value_or(0));
+                gpu.computeMinor = static_cast<int>(row.integer(5).value_or(0));
+                gpu.multiprocessors = figure(6);
+                const std::int64_t threads = std::int64_t{figure(7)} * figure(8);
+                gpu.limits = {threads < kMostOfGpu ? static_cast<int>(threads) : 0, figure(9), figure(10), figure(11)};
+            });
         if (!read)
             return read;
     }
@@ -96,10 +112,9 @@ DeviceId ExportTracks::device(std::int64_t globalPid, std::int64_t cudaId)
     const DeviceId id{static_cast<std::uint32_t>(m_renumbered ? gpu : cudaId)};
     if (!m_devices.contains(id.value)) {
         const auto named = m_gpus.find(gpu);
-        m_devices.emplace(id.value, named == m_gpus.end()
-                                        ? Device{id, {}, {}}
-                                        : Device{id, named->second.name, named->second.uuid, named->second.computeMajor,
-                                                 named->second.computeMinor});
+        Device device = named == m_gpus.end() ? Device{} : named->second;
+        device.id = id;
+        m_devices.emplace(id.value, std::move(device));
     }
     return id;
 }

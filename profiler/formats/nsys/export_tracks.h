@@ -66,10 +66,6 @@ public:
     void finish(std::int64_t lastTime);
 
 private:
-    struct Gpu {
-        std::string name, uuid;
-        int computeMajor = 0, computeMinor = 0; ///< 0: not in the file
-    };
     void file(TrackId track, const RawSlice& slice);
     DeviceId device(std::int64_t globalPid, std::int64_t cudaId);
     [[nodiscard]] std::string processName(std::int64_t globalId) const;
@@ -80,7 +76,7 @@ private:
     ExportStrings& m_strings;
     std::map<std::int64_t, std::string> m_processes;          ///< by process
     std::unordered_map<std::int64_t, StringId> m_threadNames; ///< by globalTid
-    std::map<std::int64_t, Gpu> m_gpus;
+    std::map<std::int64_t, Device> m_gpus; ///< by the number of TARGET_INFO_GPU; their ids are not set
     std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> m_gpuOf; ///< by process and CUDA's number
     bool m_renumbered = false; ///< processes use the same number for different GPUs
     std::map<std::int64_t, Device> m_devices;

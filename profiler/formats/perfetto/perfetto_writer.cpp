@@ -8,6 +8,7 @@
 #include "profiler/model/track_slices.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -164,6 +165,18 @@ private:
         m_event.message(track_event::kAnnotation, m_annotation);
     }
 
+    void annotate(const LaunchConfig& launch)
+    {
+        constexpr std::array<std::string_view, 3> kGrid = {"grid x", "grid y", "grid z"},
+                                                  kBlock = {"block x", "block y", "block z"};
+        for (std::size_t i = 0; i < kGrid.size(); ++i) {
+            annotate(kGrid[i], std::int64_t{launch.grid[i]});
+            annotate(kBlock[i], std::int64_t{launch.block[i]});
+        }
+        annotate("registers per thread", std::int64_t{launch.registers.value_or(0)});
+        annotate("shared memory", std::int64_t{launch.sharedMemory.value_or(0)});
+    }
+
     void writeBegin(const Slice& slice, std::uint64_t track)
     {
         m_interned.clear();
@@ -184,6 +197,8 @@ private:
         annotate("value", slice.args.value);
         annotate("shapes", slice.args.shapes);
         annotate("types", slice.args.types);
+        if (slice.args.launch.value != 0)
+            annotate(m_trace.launch(slice.args.launch));
         beginPacket(toNs(slice.begin));
         if (!m_interned.bytes().empty())
             m_packet.message(packet::kInterned, m_interned);

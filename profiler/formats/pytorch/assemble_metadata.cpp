@@ -25,6 +25,14 @@ int small(simdjson::dom::element object, std::string_view key)
     return object[key].get(number) == SUCCESS && number >= 0 && number < 1000 ? static_cast<int>(number) : 0;
 }
 
+/// A figure of a multiprocessor; 0 if it is missing or impossible.
+int figure(simdjson::dom::element object, std::string_view key)
+{
+    std::int64_t number = 0;
+    constexpr std::int64_t kMost = 1 << 30;
+    return object[key].get(number) == SUCCESS && number > 0 && number < kMost ? static_cast<int>(number) : 0;
+}
+
 void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint32_t>& known)
 {
     simdjson::dom::parser parser;
@@ -47,6 +55,9 @@ void addDevices(TraceBuilder& builder, std::string_view json, std::set<std::uint
         std::int64_t bytes = 0;
         if (element["totalGlobalMem"].get(bytes) == SUCCESS)
             device.memoryBytes = bytes;
+        device.multiprocessors = figure(element, "numSms");
+        device.limits = {figure(element, "maxThreadsPerMultiprocessor"), figure(element, kBlocksPerSmKey),
+                         figure(element, "regsPerMultiprocessor"), figure(element, "sharedMemPerMultiprocessor")};
         builder.addDevice(std::move(device));
     }
 }

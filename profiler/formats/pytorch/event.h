@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -14,7 +15,7 @@ struct Ident {
 /// The content of an event of the traceEvents array. A field is valid only if its bit of `present` is set. Texts point
 /// into the scanner's window and are valid until the next event.
 struct Event {
-    enum Field : std::uint32_t {
+    enum Field : std::uint64_t {
         kPhase = 1U << 0,
         kCategory = 1U << 1,
         kName = 1U << 2,
@@ -44,6 +45,12 @@ struct Event {
         kFlowOut = 1U << 26,
         kLocalId = 1U << 27,   ///< the id is local to the process
         kEnclosing = 1U << 28, ///< a flow end that binds to the enclosing slice ("bp": "e")
+        kGrid = 1U << 29,
+        kBlock = 1U << 30,
+        kRegisters = 1U << 31,
+        kSharedMemory = std::uint64_t{1} << 32,
+        kDynamicShared = std::uint64_t{1} << 33,
+        kLocalMemory = std::uint64_t{1} << 34,
     };
     /// Defects that do not prevent an event from being read; one bit each.
     enum Oddity : std::uint32_t {
@@ -57,7 +64,7 @@ struct Event {
         kNoComma = 1U << 7,   ///< no comma between this event and the previous one
     };
 
-    std::uint32_t present = 0;
+    std::uint64_t present = 0;
     std::uint32_t odd = 0;
     const char* begin = nullptr; ///< its '{'
     const char* end = nullptr;   ///< after its '}'
@@ -70,12 +77,15 @@ struct Event {
     std::int64_t correlation = 0, external = 0, sequence = 0, forwardThread = 0, bytes = 0, stream = 0, device = 0;
     std::int64_t allocated = 0, reserved = 0, deviceType = 0, deviceIndex = 0, index = 0;
     std::uint32_t shapes = 0, types = 0; ///< StringIds
+    std::array<std::uint32_t, 3> grid{}, block{};
+    std::int64_t registers = 0, sharedMemory = 0, dynamicShared = 0, localMemory = 0;
 
     /// Resets the event. Fields that are guarded only by their bit of `present` keep their values: most fields of an
     /// event are unused, and zeroing all of them takes as long as reading an event.
     void clear()
     {
-        present = odd = 0;
+        present = 0;
+        odd = 0;
         begin = end = nullptr;
         phase = 0;
         category = 0;
@@ -85,7 +95,7 @@ struct Event {
         pid = tid = id = bind = {};
         deviceType = deviceIndex = 0;
     }
-    [[nodiscard]] bool has(std::uint32_t fields) const { return (present & fields) == fields; }
+    [[nodiscard]] bool has(std::uint64_t fields) const { return (present & fields) == fields; }
 };
 
 } // namespace profiler::formats::json

@@ -8,7 +8,7 @@ namespace profiler::formats::json {
 
 namespace {
 
-constexpr std::size_t kArgsKept = 1024; // a power of two
+constexpr std::size_t kArgsKept = 1024, kLaunchesKept = 256; // powers of two
 /// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
 constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
@@ -26,9 +26,18 @@ std::size_t hashOf(const SliceArgs& args)
 {
     std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * 0x9E3779B97F4A7C15ULL;
     hash = (hash ^ static_cast<std::uint64_t>(args.value)) * 0xFF51AFD7ED558CCDULL;
-    hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
+    hash ^= std::uint64_t{args.shapes.value + args.launch.value} << 32 | args.types.value;
     hash = (hash ^ hash >> 29) * 0xC4CEB9FE1A85EC53ULL;
     return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
+}
+
+std::size_t hashOf(const LaunchConfig& launch)
+{
+    std::uint64_t hash = launch.registers.value_or(0);
+    for (std::size_t i = 0; i < launch.grid.size(); ++i)
+        hash = (hash ^ (std::uint64_t{launch.grid[i]} << 32 | launch.block[i])) * 0x9E3779B97F4A7C15ULL;
+    hash = (hash ^ launch.sharedMemory.value_or(0)) * 0xFF51AFD7ED558CCDULL;
+    return static_cast<std::size_t>(hash >> 56) & (kLaunchesKept - 1);
 }
 
 bool isInstant(char phase)
@@ -45,7 +54,7 @@ std::uint32_t id32(std::int64_t value)
 
 EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
     : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
-      m_args(kArgsKept), m_noArgs(shared.internArgs({}))
+      m_args(kArgsKept), m_launches(kLaunchesKept), m_noArgs(shared.internArgs({}))
 {
 }
 
@@ -211,10 +220,13 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
 {
     constexpr std::uint32_t kAny =
         Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream | Event::kIndex;
+    const LaunchId launch = kind == ActivityKind::Kernel ? launchOf(event) : LaunchId{};
     const bool onDevice = rowKind != RowKind::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
-    if (kind != ActivityKind::Step && (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
+    if (kind != ActivityKind::Step && launch.value == 0 &&
+        (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
         return m_noArgs;
     SliceArgs args;
+    args.launch = launch;
     if (kind == ActivityKind::Step)
         args.value = name.number;
     else if (event.has(Event::kIndex) && (kind == ActivityKind::Phase || kind == ActivityKind::LoaderStage))
@@ -237,6 +249,32 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
             args.stream = StreamId{id32(event.stream)};
     }
     return cached(args);
+}
+
+LaunchId EventSink::launchOf(const Event& event)
+{
+    constexpr std::uint64_t kAny = Event::kGrid | Event::kBlock | Event::kRegisters | Event::kSharedMemory |
+                                   Event::kDynamicShared | Event::kLocalMemory;
+    if ((event.present & kAny) == 0)
+        return {};
+    LaunchConfig launch;
+    if (event.has(Event::kGrid))
+        launch.grid = event.grid;
+    if (event.has(Event::kBlock))
+        launch.block = event.block;
+    const auto figure = [&](Event::Field field, std::int64_t value, std::optional<std::uint32_t>& to) {
+        if (event.has(field) && value >= 0)
+            to = id32(value);
+    };
+    if (event.registers > 0)
+        figure(Event::kRegisters, event.registers, launch.registers);
+    figure(Event::kSharedMemory, event.sharedMemory, launch.sharedMemory);
+    figure(Event::kDynamicShared, event.dynamicShared, launch.dynamicSharedMemory);
+    figure(Event::kLocalMemory, event.localMemory, launch.localMemory);
+    CachedLaunch& cached = m_launches[hashOf(launch)];
+    if (cached.id.value == 0 || !(cached.launch == launch))
+        cached = {launch, m_shared.internLaunch(launch)};
+    return cached.id;
 }
 
 std::uint32_t EventSink::cached(const SliceArgs& args)

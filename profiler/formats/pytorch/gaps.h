@@ -5,6 +5,7 @@
 #include "profiler/formats/pytorch/values.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ enum class ValueKind : std::uint8_t {
     Enclosing,
     Time,
     Integer,
-    Array
+    Array,
+    Dimensions ///< three integers in an array
 };
 
 /// A key of an event or of its args.
@@ -29,10 +31,11 @@ struct Key {
     std::string_view text;
     int level; ///< 1: key of the event itself; 2: key in args
     ValueKind kind = ValueKind::Skipped;
-    std::uint32_t field = 0;
+    std::uint64_t field = 0;
     std::int64_t Event::*number = nullptr;
     Ident Event::*ident = nullptr;
     std::uint32_t Event::*array = nullptr;
+    std::array<std::uint32_t, 3> Event::*dimensions = nullptr;
 };
 
 inline constexpr int kEventLevel = 1, kArgsLevel = 2;
@@ -76,6 +79,12 @@ inline const std::vector<Key>& knownKeys()
         {kIndexKey, 2, K::Integer, E::kIndex, &E::index},
         {"Device Type", 2, K::Integer, E::kDeviceType, &E::deviceType},
         {"Device Id", 2, K::Integer, E::kDeviceIndex, &E::deviceIndex},
+        {"grid", 2, K::Dimensions, E::kGrid, nullptr, nullptr, nullptr, &E::grid},
+        {"block", 2, K::Dimensions, E::kBlock, nullptr, nullptr, nullptr, &E::block},
+        {"registers per thread", 2, K::Integer, E::kRegisters, &E::registers},
+        {"shared memory", 2, K::Integer, E::kSharedMemory, &E::sharedMemory},
+        {kDynamicSharedKey, 2, K::Integer, E::kDynamicShared, &E::dynamicShared},
+        {kLocalMemoryKey, 2, K::Integer, E::kLocalMemory, &E::localMemory},
     };
     return keys;
 }

@@ -8,6 +8,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace profiler::formats::writers {
@@ -79,24 +80,29 @@ void JsonArgs::writeOwnKeys(const SliceDetails& details)
         }
 }
 
-/// The launch dimensions of a kernel under PyTorch's keys, from the columns of an Nsight export.
-void JsonArgs::launchShapes(const SliceDetails& details)
+/// The columns of an Nsight export with the same figures count as written.
+void JsonArgs::launch(const LaunchConfig& launch)
 {
-    constexpr std::array<std::string_view, 3> kGrid = {"gridX", "gridY", "gridZ"},
-                                              kBlock = {"blockX", "blockY", "blockZ"};
-    for (const auto& [name, columns] : {std::pair("grid", &kGrid), std::pair("block", &kBlock)}) {
-        const auto whole = [&](std::string_view column) { return isPositive(find(details, column)); };
-        if (!std::all_of(columns->begin(), columns->end(), whole))
-            continue;
-        key(name, (*columns)[0]);
-        m_written.insert(m_written.end(), columns->begin() + 1, columns->end());
-        fmt::format_to(std::back_inserter(m_out), "[{},{},{}]", find(details, (*columns)[0]),
-                       find(details, (*columns)[1]), find(details, (*columns)[2]));
-    }
-    if (const std::string_view registers = find(details, "registersPerThread"); isPositive(registers)) {
-        key("registers per thread", "registersPerThread");
-        m_out += registers;
-    }
+    using Names = std::array<std::string_view, 3>;
+    const auto size = [&](std::string_view name, const std::array<std::uint32_t, 3>& sizes, const Names& columns) {
+        if (sizes == std::array<std::uint32_t, 3>{})
+            return;
+        key(name);
+        m_written.insert(m_written.end(), columns.begin(), columns.end());
+        fmt::format_to(std::back_inserter(m_out), "[{},{},{}]", sizes[0], sizes[1], sizes[2]);
+    };
+    const auto figure = [&](std::string_view name, std::optional<std::uint32_t> value, std::string_view column) {
+        if (!value)
+            return;
+        key(name, column);
+        fmt::format_to(std::back_inserter(m_out), "{}", *value);
+    };
+    size("grid", launch.grid, {"gridX", "gridY", "gridZ"});
+    size("block", launch.block, {"blockX", "blockY", "blockZ"});
+    figure("registers per thread", launch.registers, "registersPerThread");
+    figure("shared memory", launch.sharedMemory, "staticSharedMemory");
+    figure(json::kDynamicSharedKey, launch.dynamicSharedMemory, "dynamicSharedMemory");
+    figure(json::kLocalMemoryKey, launch.localMemory, "localMemoryPerThread");
 }
 
 void JsonArgs::key(std::string_view name, std::string_view otherName)
@@ -115,8 +121,7 @@ void JsonArgs::writeArgs(const Track& track, const Slice& slice, const SliceDeta
     m_comma = kOpening;
     m_written.clear();
     columns(track, slice, details);
-    if (m_fromNsys && slice.kind == ActivityKind::Kernel)
-        launchShapes(details);
+    launch(m_trace.launch(slice.args.launch));
     others(details);
     if (m_comma != kOpening)
         m_out += '}';

@@ -28,7 +28,7 @@ public:
 private:
     void key(std::string_view name, std::string_view otherName = {});
     void columns(const Track& track, const Slice& slice, const SliceDetails& details);
-    void launchShapes(const SliceDetails& details);
+    void launch(const LaunchConfig& launch);
     void others(const SliceDetails& details);
 
     const Trace& m_trace;

@@ -89,6 +89,15 @@ private:
                                device.computeMinor);
             if (device.memoryBytes != 0)
                 fmt::format_to(out, ",\"totalGlobalMem\":{}", device.memoryBytes);
+            const std::pair<std::string_view, int> figures[] = {
+                {"numSms", device.multiprocessors},
+                {"maxThreadsPerMultiprocessor", device.limits.threads},
+                {json::kBlocksPerSmKey, device.limits.blocks},
+                {"regsPerMultiprocessor", device.limits.registers},
+                {"sharedMemPerMultiprocessor", device.limits.sharedMemory}};
+            for (const auto& [key, figure] : figures)
+                if (figure > 0)
+                    fmt::format_to(out, ",\"{}\":{}", key, figure);
             m_out += "}";
         }
         m_out += "\n],\n";

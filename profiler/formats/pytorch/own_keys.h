@@ -11,6 +11,9 @@ namespace profiler::formats::json {
 
 /// SliceArgs::value of phases and stages, in an event's args.
 inline constexpr std::string_view kIndexKey = "batch index";
+/// LaunchConfig::dynamicSharedMemory and localMemory of kernels, in an event's args.
+inline constexpr std::string_view kDynamicSharedKey = "dynamic shared memory";
+inline constexpr std::string_view kLocalMemoryKey = "local memory per thread";
 /// The kind of a row, in the args of its "thread_name". Written only if the file does not imply it.
 inline constexpr std::string_view kRowKey = "row";
 constexpr std::string_view ownRowName(TrackKind kind)
@@ -35,6 +38,8 @@ inline constexpr std::string_view kMetadataPrefix = "stepscope.";
 inline constexpr std::string_view kUnitsKey = "stepscopeCounterUnits";
 /// Top-level value: what was lost before the file was written.
 inline constexpr std::string_view kCaptureKey = "stepscopeCapture";
+/// MultiprocessorLimits::blocks, in an entry of "deviceProperties".
+inline constexpr std::string_view kBlocksPerSmKey = "maxBlocksPerMultiprocessor";
 /// Rows without a process or thread id get numbers from here on, which no operating system assigns.
 inline constexpr std::int64_t kMadeUpIds = 5'000'000;
 

@@ -2,6 +2,8 @@
 #include "profiler/formats/pytorch/category.h"
 #include "profiler/formats/pytorch/gaps.h"
 
+#include <charconv>
+
 namespace profiler::formats::json {
 
 namespace {
@@ -127,10 +129,30 @@ private:
             if (*p == '[')
                 return array(p, key, event);
             return m_values.any(p);
+        case ValueKind::Dimensions:
+            return dimensions(p, key, event);
         }
         if (known)
             event.present |= key.field;
         return p;
+    }
+
+    /// Other arrays than three integers are skipped.
+    const char* dimensions(const char* p, const Key& key, Event& event)
+    {
+        const char* const after = m_values.any(p);
+        if (!after || *p != '[')
+            return after;
+        const char* next = p + 1;
+        for (std::size_t i = 0; i < 3; ++i) {
+            next = skipSpace(next);
+            const auto [end, error] = std::from_chars(next, after, (event.*key.dimensions)[i]);
+            next = error == std::errc{} ? skipSpace(end) : after;
+            if (next == after || *next++ != (i < 2 ? ',' : ']'))
+                return after;
+        }
+        event.present |= key.field;
+        return after;
     }
 
     const char* name(const char* p, Event& event)
@@ -208,7 +230,7 @@ private:
         if (first == object.npos)
             return after;
         (event.*key.ident).text = object.substr(first, object.find_first_of(" \t\r\n\",}", first) - first);
-        event.present |= key.field | (object.find("\"local\"") < colon ? Event::kLocalId : 0U);
+        event.present |= key.field | (object.find("\"local\"") < colon ? std::uint64_t{Event::kLocalId} : 0U);
         return after;
     }
 

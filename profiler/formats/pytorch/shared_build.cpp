@@ -61,6 +61,12 @@ std::uint32_t SharedBuild::internName(std::string_view text)
     return builder.intern(text).value;
 }
 
+LaunchId SharedBuild::internLaunch(const LaunchConfig& launch)
+{
+    const std::scoped_lock lock(m_mutex);
+    return builder.internLaunch(launch);
+}
+
 std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
 {
     const std::scoped_lock lock(m_mutex);

@@ -37,6 +37,7 @@ public:
     TraceBuilder builder; ///< used by the committing thread; scanning threads use the functions below
 
     std::uint32_t internName(std::string_view text);
+    LaunchId internLaunch(const LaunchConfig& launch);
     std::uint32_t internArgs(const SliceArgs& args);
     /// The number of the row for a key.
     std::uint32_t rowId(const RowKey& key, const Event& event);
