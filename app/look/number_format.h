@@ -3,6 +3,7 @@
 #include "profiler/model/number_text.h"
 
 #include <QString>
+#include <array>
 #include <cstdint>
 
 namespace app {
@@ -45,6 +46,11 @@ inline QString formatCount(std::int64_t count)
 inline QString formatShare(double share)
 {
     return QString::fromStdString(profiler::shareText(share));
+}
+/// "(141, 2, 1)": the x, y and z sizes of a grid or block.
+inline QString formatDimensions(const std::array<std::uint32_t, 3>& sizes)
+{
+    return QStringLiteral("(%1, %2, %3)").arg(sizes[0]).arg(sizes[1]).arg(sizes[2]);
 }
 /// "1 step", "1,234 steps": a count with its noun.
 QString formatCounted(std::int64_t count, const QString& one, const QString& many);

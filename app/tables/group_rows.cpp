@@ -1,9 +1,11 @@
 #include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/tables/table_scan.h"
+#include "profiler/analysis/device/occupancy.h"
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <span>
 #include <unordered_map>
@@ -18,6 +20,40 @@ using profiler::Trace;
 
 namespace {
 
+constexpr std::array kSharedFields = {Field::Grid, Field::Block, Field::Registers, Field::SharedMemory};
+
+/// The launches of one name.
+struct Launches {
+    profiler::LaunchId first{};
+    std::uint8_t differ = 0; ///< one bit for each of kSharedFields: some launches have another value than the first
+    double occupied = 0;     ///< sum of occupancy × duration in ns
+    Nanoseconds duration{};  ///< of the slices whose occupancy is known
+
+    void add(const Trace& trace, const Slice& slice, bool isFirst)
+    {
+        const profiler::LaunchId launch = slice.args.launch;
+        if (isFirst)
+            first = launch;
+        for (std::size_t i = 0; launch != first && i < kSharedFields.size(); ++i)
+            if (launchValue(trace.launch(launch), kSharedFields[i]) !=
+                launchValue(trace.launch(first), kSharedFields[i]))
+                differ = static_cast<std::uint8_t>(differ | 1U << i);
+        if (const auto occupancy = profiler::analysis::occupancyOf(trace, slice)) {
+            occupied += occupancy->share() * static_cast<double>(slice.duration.count());
+            duration += slice.duration;
+        }
+    }
+    /// Empty if it is unknown or differs between the launches.
+    [[nodiscard]] TableValue value(const Trace& trace, Field field) const
+    {
+        if (field == Field::Occupancy)
+            return duration.count() > 0 ? TableValue::ofShare(occupied / static_cast<double>(duration.count()))
+                                        : TableValue();
+        const auto at = std::find(kSharedFields.begin(), kSharedFields.end(), field) - kSharedFields.begin();
+        return (differ >> at & 1) != 0 ? TableValue() : launchValue(trace.launch(first), field);
+    }
+};
+
 /// All slices of one name and kind.
 struct NameGroup {
     profiler::StringId name;
@@ -25,6 +61,7 @@ struct NameGroup {
     std::int64_t count = 0, bytes = 0;
     Nanoseconds total{}, own{}, inSteps{}, shortest{Nanoseconds::max()}, longest{-1}, median{};
     SliceId longestSlice{};
+    Launches launches{};
 };
 
 struct Groups {
@@ -138,6 +175,12 @@ TableValue GroupRows::valueOf(const NameGroup& group, Field field) const
         if (const auto rate = bytesPerSecond(group.bytes, group.total))
             return TableValue::ofRate(*rate);
         return {};
+    case Field::Grid:
+    case Field::Block:
+    case Field::Registers:
+    case Field::SharedMemory:
+    case Field::Occupancy:
+        return group.launches.value(*m_trace, field);
     default:
         return {};
     }
@@ -146,7 +189,7 @@ TableValue GroupRows::valueOf(const NameGroup& group, Field field) const
 /// Gathers groups slice by slice.
 class Grouping {
 public:
-    explicit Grouping(const Steps& steps) : m_steps(&steps) {}
+    Grouping(const Trace& trace, const Steps& steps) : m_trace(&trace), m_steps(&steps) {}
 
     void add(const Slice& slice)
     {
@@ -156,6 +199,8 @@ public:
         NameGroup& group = groups.all[found->second];
         ++group.count;
         group.bytes += slice.args.bytes;
+        if (m_trace->launchCount() > 0)
+            group.launches.add(*m_trace, slice, isNew);
         group.total += slice.duration;
         group.own += slice.duration;
         group.shortest = std::min(group.shortest, slice.duration);
@@ -206,6 +251,7 @@ private:
         return Nanoseconds{below + (*middle - below) / 2};
     }
 
+    const Trace* m_trace;
     const Steps* m_steps;
     std::unordered_map<std::uint64_t, std::size_t> m_index;
     std::vector<std::uint32_t> m_groupOf; ///< group of each slice, in scan order
@@ -262,7 +308,7 @@ std::shared_ptr<const TableRows> makeGroupRows(const std::shared_ptr<const Trace
                                                const TableQuery& query, const std::function<void(double)>& progress,
                                                const std::stop_token& stop)
 {
-    Grouping grouping(*query.steps);
+    Grouping grouping(*trace, *query.steps);
     const ScanProgress scanned(trace->sliceCount(), 0, 0.6, progress);
     if (!scan(*trace, subject, query.filter, scanned, stop, [&](const Slice& slice) { grouping.add(slice); }))
         return nullptr;
@@ -278,6 +324,11 @@ std::shared_ptr<const TableRows> makeGroupRows(const std::shared_ptr<const Trace
         std::erase(fields, Field::ShareOfSteps);
     if (std::none_of(groups.all.begin(), groups.all.end(), [](const NameGroup& group) { return group.bytes > 0; }))
         std::erase_if(fields, [](Field field) { return field == Field::Bytes || field == Field::Rate; });
+    std::erase_if(fields, [&](Field field) {
+        return isOfLaunch(field) && std::all_of(groups.all.begin(), groups.all.end(), [&](const NameGroup& group) {
+                   return group.launches.value(*trace, field).unit == TableValue::Unit::None;
+               });
+    });
     auto rows = std::make_shared<GroupRows>(trace, std::move(fields),
                                             std::make_shared<const Groups>(std::move(grouping.groups)));
     rows->sort(query.order);

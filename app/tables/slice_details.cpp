@@ -4,9 +4,11 @@
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
 #include "app/tables/table_field.h"
+#include "profiler/analysis/device/occupancy.h"
 
 #include <QCoreApplication>
 #include <QFileInfo>
+#include <QStringList>
 #include <algorithm>
 
 namespace app {
@@ -65,6 +67,68 @@ void addFlags(std::vector<SliceDetail>& details, const Slice& slice)
         details.push_back({text("Pass"), text("backward"), {}});
     if (slice.is(profiler::slice_flag::kAsync))
         details.push_back({text("Call"), text("asynchronous"), {}});
+}
+
+/// What limits the occupancy: "registers and shared memory". Empty if all warps fit.
+QString limitText(const profiler::analysis::Occupancy& occupancy)
+{
+    if (occupancy.warps == occupancy.mostWarps)
+        return {};
+    using namespace profiler::analysis::occupancy_limit;
+    QStringList limits;
+    if ((occupancy.limits & kRegisters) != 0)
+        limits << text("registers");
+    if ((occupancy.limits & kSharedMemory) != 0)
+        limits << text("shared memory");
+    if ((occupancy.limits & kBlocks) != 0)
+        limits << text("resident blocks");
+    if ((occupancy.limits & kWarps) != 0)
+        limits << text("warps per block");
+    return limits.join(text(" and "));
+}
+
+void addOccupancy(std::vector<SliceDetail>& details, const Trace& trace, const Slice& slice)
+{
+    const auto occupancy = profiler::analysis::occupancyOf(trace, slice);
+    if (!occupancy)
+        return;
+    const QString limit = limitText(*occupancy);
+    const QString share = text("%1 theoretical (%2 of %3 warps)")
+                              .arg(formatShare(occupancy->share()))
+                              .arg(occupancy->warps)
+                              .arg(occupancy->mostWarps);
+    details.push_back({text("Occupancy"), limit.isEmpty() ? share : share + text(", limited by ") + limit, {}});
+    if (occupancy->waves)
+        details.push_back({text("Waves"), formatSignificant(*occupancy->waves), {}});
+}
+
+void addLaunch(std::vector<SliceDetail>& details, const Trace& trace, const Slice& slice)
+{
+    if (slice.args.launch.value == 0)
+        return;
+    const profiler::LaunchConfig launch = trace.launch(slice.args.launch);
+    const auto size = [&](const char* label, const std::array<std::uint32_t, 3>& sizes, std::uint64_t product,
+                          const QString& one, const QString& many) {
+        if (product > 0)
+            details.push_back({text(label),
+                               formatDimensions(sizes) + QStringLiteral(" · ") +
+                                   formatCounted(static_cast<std::int64_t>(product), one, many),
+                               {}});
+    };
+    size("Grid", launch.grid, launch.blocks(), text("block"), text("blocks"));
+    size("Block", launch.block, launch.threads(), text("thread"), text("threads"));
+    const auto bytes = [](std::uint32_t count) { return formatBytes(count); };
+    if (launch.registers)
+        details.push_back({text("Registers"), text("%1 per thread").arg(*launch.registers), {}});
+    if (launch.sharedMemory) {
+        QString shared = text("%1 per block").arg(bytes(*launch.sharedMemory));
+        if (const auto dynamic = launch.dynamicSharedMemory; dynamic && *dynamic > 0)
+            shared += text(", of which %1 dynamic").arg(bytes(*dynamic));
+        details.push_back({text("Shared memory"), shared, {}});
+    }
+    if (launch.localMemory && *launch.localMemory > 0)
+        details.push_back({text("Local memory"), text("%1 per thread").arg(bytes(*launch.localMemory)), {}});
+    addOccupancy(details, trace, slice);
 }
 
 /// Label of the slice at the other end of a flow.
@@ -135,6 +199,7 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
 std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
 {
     std::vector<SliceDetail> details;
+    addLaunch(details, trace, slice);
     const auto addText = [&](const char* label, profiler::StringId id) {
         if (id.value != 0)
             details.push_back({text(label), asQString(trace.string(id)), {}});

@@ -24,7 +24,7 @@ struct SliceDetail {
 bool holdsAnything(const profiler::Trace& trace);
 /// Kind, duration, position and the arguments that apply: the content of a tooltip.
 std::vector<SliceDetail> sliceFacts(const profiler::Trace& trace, const profiler::Slice& slice);
-/// Other typed arguments: shapes, types, device, stream, process.
+/// Other typed arguments: launch configuration and occupancy of a kernel, shapes, types, device, stream, process.
 std::vector<SliceDetail> sliceArguments(const profiler::Trace& trace, const profiler::Slice& slice);
 /// A link to the step in which the slice starts; none for step slices and outside steps.
 std::optional<SliceDetail> sliceStep(const profiler::Slice& slice, const std::vector<profiler::analysis::Step>& steps);

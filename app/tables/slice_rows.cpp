@@ -57,7 +57,8 @@ private:
 /// Finds the fields that at least one slice has; empty columns are left out.
 class FieldsSeen {
 public:
-    FieldsSeen(std::vector<Field> all, const Steps& steps) : m_all(std::move(all)), m_steps(&steps)
+    FieldsSeen(const Trace& trace, std::vector<Field> all, const Steps& steps)
+        : m_trace(&trace), m_all(std::move(all)), m_steps(&steps)
     {
         for (const Field field : m_all)
             if (isOptional(field))
@@ -65,7 +66,7 @@ public:
     }
     void look(const Slice& slice)
     {
-        std::erase_if(m_unseen, [&](Field field) { return applies(slice, field, *m_steps); });
+        std::erase_if(m_unseen, [&](Field field) { return applies(*m_trace, slice, field, *m_steps); });
     }
     [[nodiscard]] std::vector<Field> fields() const
     {
@@ -76,6 +77,7 @@ public:
     }
 
 private:
+    const Trace* m_trace;
     std::vector<Field> m_all, m_unseen;
     const Steps* m_steps;
 };
@@ -148,10 +150,10 @@ std::shared_ptr<const TableRows> makeSliceRows(const std::shared_ptr<const Trace
 {
     std::vector<Keyed> rows;
     const Field field = query.order.column < 0 ? Field::Begin : static_cast<Field>(query.order.column);
-    FieldsSeen seen(subject.sliceFields, *query.steps);
+    FieldsSeen seen(*trace, subject.sliceFields, *query.steps);
     const ScanProgress scanned(trace->sliceCount(), 0, 0.6, progress);
     const bool done = scan(*trace, subject, query.filter, scanned, stop, [&](const Slice& slice) {
-        rows.push_back({sliceKey(slice, field, *query.steps), slice.id});
+        rows.push_back({sliceKey(*trace, slice, field, *query.steps), slice.id});
         seen.look(slice);
     });
     if (done && isPooledText(field))

@@ -1,11 +1,14 @@
 #include "app/tables/table_field.h"
 
+#include "app/look/number_format.h"
 #include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
+#include "profiler/analysis/device/occupancy.h"
 
 #include <QCoreApplication>
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace app {
 
@@ -55,6 +58,17 @@ FieldTitle fieldTitle(Field field)
         return {text("Shapes"), text("Sizes of the inputs as recorded")};
     case Field::Types:
         return {text("Types"), text("Data types of the inputs as recorded")};
+    case Field::Grid:
+        return {text("Grid"), text("Blocks of the launch, in x, y, z")};
+    case Field::Block:
+        return {text("Block"), text("Threads of a block, in x, y, z")};
+    case Field::Registers:
+        return {text("Registers"), text("Registers per thread")};
+    case Field::SharedMemory:
+        return {text("Shared memory"), text("Static and dynamic shared memory of a block")};
+    case Field::Occupancy:
+        return {text("Occupancy"), text("Theoretical: the share of a multiprocessor's warps that fit at one time. Of a "
+                                        "name: the mean, weighted by duration.")};
     case Field::Count:
         return {text("Count"), {}};
     case Field::Total:
@@ -128,8 +142,38 @@ bool isOptional(Field field)
     }
 }
 
-bool applies(const Slice& slice, Field field, const Steps& steps)
+bool isOfLaunch(Field field)
 {
+    return field >= Field::Grid && field <= Field::Occupancy;
+}
+
+TableValue launchValue(const profiler::LaunchConfig& launch, Field field)
+{
+    // The largest product is that of a damaged file.
+    const auto size = [](const std::array<std::uint32_t, 3>& sizes, std::uint64_t product) {
+        constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+        return product == 0
+                   ? TableValue()
+                   : TableValue::ofSize(formatDimensions(sizes), static_cast<std::int64_t>(std::min(product, kMost)));
+    };
+    switch (field) {
+    case Field::Grid:
+        return size(launch.grid, launch.blocks());
+    case Field::Block:
+        return size(launch.block, launch.threads());
+    case Field::Registers:
+        return launch.registers ? TableValue::ofCount(*launch.registers) : TableValue();
+    case Field::SharedMemory:
+        return launch.sharedMemory ? TableValue::ofBytes(*launch.sharedMemory) : TableValue();
+    default:
+        return {};
+    }
+}
+
+bool applies(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
+{
+    if (isOfLaunch(field))
+        return slice.args.launch.value != 0 && sliceValue(trace, slice, field, steps).unit != TableValue::Unit::None;
     switch (field) {
     case Field::Step:
         return stepAt(steps, slice.begin) != nullptr;
@@ -179,7 +223,13 @@ std::optional<double> bytesPerSecond(std::int64_t bytes, profiler::Nanoseconds t
 
 TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
 {
-    if (!applies(slice, field, steps))
+    if (field == Field::Occupancy) {
+        const auto occupancy = profiler::analysis::occupancyOf(trace, slice);
+        return occupancy ? TableValue::ofShare(occupancy->share()) : TableValue();
+    }
+    if (isOfLaunch(field))
+        return launchValue(trace.launch(slice.args.launch), field);
+    if (!applies(trace, slice, field, steps))
         return {};
     switch (field) {
     case Field::Name:
@@ -217,8 +267,14 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
     }
 }
 
-std::int64_t sliceKey(const Slice& slice, Field field, const Steps& steps)
+std::int64_t sliceKey(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
 {
+    if (isOfLaunch(field)) {
+        const TableValue value = sliceValue(trace, slice, field, steps);
+        if (value.unit == TableValue::Unit::None)
+            return -1;
+        return value.unit == TableValue::Unit::Share ? std::bit_cast<std::int64_t>(value.real) : value.whole;
+    }
     switch (field) {
     case Field::Kind:
         return static_cast<std::int64_t>(slice.kind);

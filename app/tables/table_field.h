@@ -29,6 +29,12 @@ enum class Field : std::uint8_t {
     Sequence,
     Shapes,
     Types,
+    // of a kernel; for a name: if all its launches have the same, and the mean occupancy
+    Grid,
+    Block,
+    Registers,
+    SharedMemory,
+    Occupancy,
     // of all slices of one name
     Count,
     Total,
@@ -59,12 +65,17 @@ const profiler::analysis::Step* stepAt(const Steps& steps, profiler::TraceTime t
 TableValue sliceValue(const profiler::Trace& trace, const profiler::Slice& slice, Field field, const Steps& steps);
 /// A field that some slices of the table do not have.
 bool isOptional(Field field);
+/// A field that depends on the launch configuration of a kernel.
+bool isOfLaunch(Field field);
 /// True where sliceValue() is not empty.
-bool applies(const profiler::Slice& slice, Field field, const Steps& steps);
+bool applies(const profiler::Trace& trace, const profiler::Slice& slice, Field field, const Steps& steps);
 /// A field whose cells are texts from the trace's string pool.
 bool isPooledText(Field field);
 /// A number that sorts slices like sliceValue(), for sorting millions of rows; for pooled texts, only the StringId.
-std::int64_t sliceKey(const profiler::Slice& slice, Field field, const Steps& steps);
+std::int64_t sliceKey(const profiler::Trace& trace, const profiler::Slice& slice, Field field, const Steps& steps);
+
+/// A field of a launch configuration; empty for the occupancy, which also depends on the device.
+TableValue launchValue(const profiler::LaunchConfig& launch, Field field);
 
 /// Bytes per second of a copy or memset; none without bytes or duration.
 std::optional<double> bytesPerSecond(std::int64_t bytes, profiler::Nanoseconds time);

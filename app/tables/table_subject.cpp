@@ -20,9 +20,11 @@ TableSubject kernelSubject()
     return {text("Kernels"),
             text("No kernels in this trace. Nothing ran on a GPU, or GPU activity was not recorded."),
             kindBits({ActivityKind::Kernel}),
-            {Field::Name, Field::Begin, Field::Duration, Field::Track, Field::Step, Field::Correlation},
+            {Field::Name, Field::Begin, Field::Duration, Field::Grid, Field::Block, Field::Registers,
+             Field::SharedMemory, Field::Occupancy, Field::Track, Field::Step, Field::Correlation},
             {Field::Name, Field::Count, Field::Total, Field::Share, Field::ShareOfSteps, Field::Mean, Field::Median,
-             Field::Shortest, Field::Longest}};
+             Field::Shortest, Field::Longest, Field::Grid, Field::Block, Field::Registers, Field::SharedMemory,
+             Field::Occupancy}};
 }
 
 TableSubject opSubject()

@@ -10,6 +10,7 @@ QString shownText(const TableValue& value)
     case TableValue::Unit::None:
         return {};
     case TableValue::Unit::Text:
+    case TableValue::Unit::Size:
         return value.text;
     case TableValue::Unit::Count:
         return formatCount(value.whole);
@@ -33,6 +34,7 @@ QString exactText(const TableValue& value)
     case TableValue::Unit::None:
         return {};
     case TableValue::Unit::Text:
+    case TableValue::Unit::Size:
         return value.text;
     case TableValue::Unit::Rate:
         return QString::number(value.real, 'f', 0);

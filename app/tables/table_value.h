@@ -14,6 +14,7 @@ struct TableValue {
         None,     ///< does not apply: an empty cell
         Text,     ///< `text`
         Count,    ///< `whole`
+        Size,     ///< `text`, in the order of `whole`: "(141, 1, 1)" by its product
         Time,     ///< `whole`, ns: duration
         Bytes,    ///< `whole`
         Rate,     ///< `real`, bytes per second
@@ -27,6 +28,7 @@ struct TableValue {
 
     static TableValue ofText(QString text) { return {Unit::Text, std::move(text), 0, 0}; }
     static TableValue ofCount(std::int64_t count) { return {Unit::Count, {}, count, 0}; }
+    static TableValue ofSize(QString text, std::int64_t product) { return {Unit::Size, std::move(text), product, 0}; }
     static TableValue ofTime(profiler::Nanoseconds time) { return {Unit::Time, {}, time.count(), 0}; }
     static TableValue ofPosition(profiler::Nanoseconds sinceStart)
     {
@@ -35,6 +37,7 @@ struct TableValue {
     static TableValue ofBytes(std::int64_t bytes) { return {Unit::Bytes, {}, bytes, 0}; }
     static TableValue ofRate(double bytesPerSecond) { return {Unit::Rate, {}, 0, bytesPerSecond}; }
     static TableValue ofShare(double share) { return {Unit::Share, {}, 0, share}; }
+    friend bool operator==(const TableValue&, const TableValue&) = default;
 };
 
 /// Display text: "41.2 ms", "12.345 678 901 s", "11.8 GB/s", "61.2 %".

@@ -107,6 +107,7 @@ class SelectionPanelTest : public QObject {
     Q_OBJECT
 private slots:
     void itReadsAllArgumentsFromTheFile();
+    void itShowsTheLaunchOfAKernel();
     void itReportsWhyTheyCannotBeRead();
     void argumentsAreReadAgainForTheCompleteTrace();
     void aRangeIsSummarizedAgainForTheCompleteTrace();
@@ -126,6 +127,33 @@ void SelectionPanelTest::itReadsAllArgumentsFromTheFile()
     QVERIFY2(!shown.said().contains("8801"), "the process is not repeated either");
     QVERIFY2(shown.said().contains("mine"), "an argument with the name of a field belongs to the user");
     QCOMPARE(shown.said().count("gemm"), 1);
+}
+
+void SelectionPanelTest::itShowsTheLaunchOfAKernel()
+{
+    constexpr auto kKernels = R"(
+        device 0 H100 GPU-1 sm=90 sms=132
+        device 1 "Unknown GPU" GPU-2
+        stream 0 7
+          kernel gemm 0 30 grid=264,2,1 block=128,2,1 registers=128 shared=49152 dynamic=48128 local=16
+          kernel whole 40 30 grid=132,8,1 block=256,1,1 registers=32 shared=0
+          kernel bare 80 1
+        stream 1 7
+          kernel elsewhere 0 30 grid=1,1,1 block=256,1,1 registers=128 shared=0
+    )";
+    Panel shown(test_support::traceFromText(kKernels));
+    shown.select("gemm");
+    for (const char* text : {"(264, 2, 1) · 528 blocks", "(128, 2, 1) · 256 threads", "128 per thread",
+                             "25.0 % theoretical (16 of 64 warps), limited by registers"})
+        QVERIFY2(shown.said().contains(QString::fromUtf8(text)), qPrintable(shown.said()));
+    QVERIFY2(shown.said().contains("Waves"), qPrintable(shown.said()));
+    shown.select("whole");
+    QVERIFY2(shown.said().contains("100 % theoretical (64 of 64 warps)"), qPrintable(shown.said()));
+    QVERIFY2(!shown.said().contains("limited by"), qPrintable(shown.said()));
+    shown.select("elsewhere");
+    QVERIFY2(shown.said().contains("Registers") && !shown.said().contains("Occupancy"), qPrintable(shown.said()));
+    shown.select("bare");
+    QVERIFY2(!shown.said().contains("Grid") && !shown.said().contains("Occupancy"), qPrintable(shown.said()));
 }
 
 void SelectionPanelTest::itReportsWhyTheyCannotBeRead()

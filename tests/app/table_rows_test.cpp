@@ -85,6 +85,63 @@ TEST(TableRows, GroupsSumUpEachName)
     EXPECT_EQ(column(*rows, "Share"), "0.989010989 0.010989011");
 }
 
+constexpr auto kLaunches = R"(
+    device 0 H100 GPU-1 sm=90
+    stream 0 7
+      kernel gemm 0 30 grid=264,1,1 block=256,1,1 registers=128 shared=49152
+      kernel gemm 40 10 grid=8,4,1 block=256,1,1 registers=128 shared=0
+      kernel relu 60 1 grid=1000,1,1 block=256,1,1 registers=32 shared=0
+      kernel unknown 70 1
+)";
+
+TEST(TableRows, KernelsHaveTheirLaunchConfiguration)
+{
+    Table table(app::kernelSubject(), kLaunches);
+    table.query.grouped = false;
+    auto rows = table.rows();
+    EXPECT_EQ(column(*rows, "Grid"), "(264, 1, 1) (8, 4, 1) (1000, 1, 1) ");
+    EXPECT_EQ(column(*rows, "Block"), "(256, 1, 1) (256, 1, 1) (256, 1, 1) ");
+    EXPECT_EQ(column(*rows, "Registers"), "128 128 32 ");
+    EXPECT_EQ(column(*rows, "Shared memory"), "49152 0 0 ");
+    EXPECT_EQ(column(*rows, "Occupancy"), "0.25 0.25 1 ");
+    table.orderBy(app::Field::Grid);
+    EXPECT_EQ(column(*table.rows(), "Grid"), " (8, 4, 1) (264, 1, 1) (1000, 1, 1)") << "by the number of blocks";
+    table.orderBy(app::Field::Occupancy, true);
+    EXPECT_EQ(column(*table.rows(), "Occupancy"), "1 0.25 0.25 ");
+    const std::vector<std::size_t> first = {0};
+    const QString csv = tableText(*rows, first, app::TableText::Csv);
+    EXPECT_TRUE(csv.startsWith("Name,Start (ns),Duration (ns),Grid,Block,Registers,Shared memory,Occupancy,Track"))
+        << csv.toStdString();
+    EXPECT_TRUE(csv.contains("\"(264, 1, 1)\",\"(256, 1, 1)\",128,49152,0.25,")) << csv.toStdString();
+}
+
+TEST(TableRows, AGroupHasWhatItsLaunchesHaveInCommon)
+{
+    Table table(app::kernelSubject(), kLaunches);
+    const auto rows = table.rows();
+    EXPECT_EQ(column(*rows, "Name"), "gemm relu unknown");
+    EXPECT_EQ(column(*rows, "Grid"), " (1000, 1, 1) ");
+    EXPECT_EQ(column(*rows, "Block"), "(256, 1, 1) (256, 1, 1) ");
+    EXPECT_EQ(column(*rows, "Registers"), "128 32 ");
+    EXPECT_EQ(column(*rows, "Shared memory"), " 0 ");
+    EXPECT_EQ(column(*rows, "Occupancy"), "0.25 1 ");
+    table.orderBy(app::Field::Registers, true);
+    EXPECT_EQ(column(*table.rows(), "Name"), "gemm relu unknown");
+    table.orderBy(app::Field::Registers);
+    EXPECT_EQ(column(*table.rows(), "Name"), "unknown relu gemm");
+}
+
+TEST(TableRows, WithoutLaunchConfigurationsTheirColumnsAreHidden)
+{
+    for (const bool grouped : {true, false}) {
+        Table table(app::kernelSubject());
+        table.query.grouped = grouped;
+        const auto rows = table.rows();
+        for (const char* title : {"Grid", "Block", "Registers", "Shared memory", "Occupancy"})
+            EXPECT_FALSE(hasColumn(*rows, title)) << title;
+    }
+}
+
 TEST(TableRows, TheMedianOfAnEvenNumberIsTheMean)
 {
     const auto rows = Table(app::kernelSubject(), R"(
