@@ -91,14 +91,9 @@ std::string adviceHtml(const std::vector<RuleAdvice>& advice)
 
 } // namespace
 
-std::string toHtml(const ReportModel& model)
+std::string htmlBody(const ReportModel& model)
 {
-    std::string html = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>{1}</style></head>\n"
-        "<body><h1>{0}</h1>\n",
-        escaped(model.title), kStyle);
+    std::string html = fmt::format("<h1>{}</h1>\n", escaped(model.title));
     if (!model.environment.empty()) {
         html += "<table><tbody>\n";
         for (const auto& [name, value] : model.environment)
@@ -122,7 +117,17 @@ std::string toHtml(const ReportModel& model)
     for (const ReportModel::Code& code : model.code)
         html += fmt::format("<h3>{}</h3><p>PyTorch</p><pre>{}</pre><p>LibTorch</p><pre>{}</pre>\n", escaped(code.key),
                             escaped(code.python), escaped(code.cpp));
-    return html + "</body></html>\n";
+    return html;
+}
+
+std::string toHtml(const ReportModel& model)
+{
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        "<meta name=\"viewport\" content=\"width=device-width\"><title>{}</title><style>{}</style></head>\n"
+        "<body>{}</body></html>\n",
+        escaped(model.title), kStyle, htmlBody(model));
 }
 
 profiler::Result<void> writeReport(const std::filesystem::path& path, const ReportInput& input)

@@ -57,6 +57,9 @@ ReportModel reportModel(const ReportInput& input);
 /// "Could save 1.00–3.00 ms per step.", or why there is no prediction.
 std::string savingSentence(const Advice& advice);
 
+/// The contents of the HTML file without its style, for printing with another one.
+std::string htmlBody(const ReportModel& model);
+
 /// A self-contained HTML file: style and figures are embedded, and all text from traces and configurations is escaped.
 std::string toHtml(const ReportModel& model);
 
