@@ -15,7 +15,7 @@ using profiler::SliceId;
 
 namespace {
 
-using Cell = LookTable::Cell;
+using Cell = AnalysisTable::Cell;
 
 constexpr std::string_view kLoader = "Balance of the loader's workers";
 
@@ -62,7 +62,7 @@ std::string deviceName(const profiler::Trace& trace, profiler::DeviceId id)
 }
 
 /// Keeps as many rows as there is room for, and writes the number of the others into the note.
-void cut(LookTable& table, std::size_t most)
+void cut(AnalysisTable& table, std::size_t most)
 {
     if (table.rows.size() <= most)
         return;
@@ -70,9 +70,9 @@ void cut(LookTable& table, std::size_t most)
     table.rows.resize(most);
 }
 
-LookTable launchTable(const profiler::Trace& trace, const LaunchStatistics& launches, bool perStep)
+AnalysisTable launchTable(const profiler::Trace& trace, const LaunchStatistics& launches, bool perStep)
 {
-    LookTable table{
+    AnalysisTable table{
         .key = "launches",
         .heading = "Kernel launches and launch queue",
         .columns = {{"Device"},
@@ -112,9 +112,9 @@ std::string_view placeName(ReplayWork::Where where)
     return where == ReplayWork::Where::Device ? "device" : where == ReplayWork::Where::Loader ? "loader" : "host";
 }
 
-std::string pathNote(const DetailedAnalysis& look, bool allRows)
+std::string pathNote(const DetailedAnalysis& analysis, bool allRows)
 {
-    const CriticalPath& path = look.path;
+    const CriticalPath& path = analysis.path;
     const std::pair<Nanoseconds, const char*> places[] = {{path.host, "on the host"},
                                                           {path.device, "on devices"},
                                                           {path.loader, "in loader workers"},
@@ -125,28 +125,30 @@ std::string pathNote(const DetailedAnalysis& look, bool allRows)
             shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", shareText(part(time, path.total())), where);
     std::string note =
         (allRows ? "Only work in this table is worth shortening: " : "Of the critical path: ") + shares + '.';
-    if (look.pathPart.steps < look.part.steps)
+    if (analysis.pathPart.steps < analysis.part.steps)
         note += fmt::format(
             " Covers {} of {} steps, those with recorded operators: in the others, only phases describe host work.",
-            look.pathPart.steps, look.part.steps);
+            analysis.pathPart.steps, analysis.part.steps);
     return note;
 }
 
-LookTable pathTable(const DetailedAnalysis& look, std::size_t room)
+AnalysisTable pathTable(const DetailedAnalysis& analysis, std::size_t room)
 {
-    const CriticalPath& path = look.path;
-    LookTable table{
-        .key = "critical_path",
-        .heading = "What decided the duration (critical path)",
-        .columns = {{"Work"}, {"Where"}, {look.pathPart.steps > 0 ? "Time per step" : "Time", true}, {"Share", true}},
-        .rows = {},
-        .note = {}};
+    const CriticalPath& path = analysis.path;
+    AnalysisTable table{.key = "critical_path",
+                        .heading = "What decided the duration (critical path)",
+                        .columns = {{"Work"},
+                                    {"Where"},
+                                    {analysis.pathPart.steps > 0 ? "Time per step" : "Time", true},
+                                    {"Share", true}},
+                        .rows = {},
+                        .note = {}};
     for (const CriticalPath::Share& row : path.byName) {
         table.rows.push_back({{text(row.name.empty() ? "(no event)" : row.name), text(placeName(row.where)),
-                               timeUs(look.pathPart.perStep(toUs(row.time))), share(part(row.time, path.total()))},
+                               timeUs(analysis.pathPart.perStep(toUs(row.time))), share(part(row.time, path.total()))},
                               row.name.empty() ? std::nullopt : std::optional(row.longest)});
     }
-    table.note = pathNote(look, table.rows.size() <= room);
+    table.note = pathNote(analysis, table.rows.size() <= room);
     return table;
 }
 
@@ -176,21 +178,21 @@ std::string copyNote(const CopyBandwidth& copies)
     return note;
 }
 
-LookTable copyTable(const CopyBandwidth& copies)
+AnalysisTable copyTable(const CopyBandwidth& copies)
 {
-    LookTable table{.key = "copy_bandwidth",
-                    .heading = "Copy bandwidth vs. best achieved",
-                    .columns = {{"Copies"},
-                                {"From"},
-                                {"To"},
-                                {"Size"},
-                                {"Count", true},
-                                {"Bytes", true},
-                                {"Time", true},
-                                {"GB/s", true},
-                                {"Of best", true}},
-                    .rows = {},
-                    .note = copyNote(copies)};
+    AnalysisTable table{.key = "copy_bandwidth",
+                        .heading = "Copy bandwidth vs. best achieved",
+                        .columns = {{"Copies"},
+                                    {"From"},
+                                    {"To"},
+                                    {"Size"},
+                                    {"Count", true},
+                                    {"Bytes", true},
+                                    {"Time", true},
+                                    {"GB/s", true},
+                                    {"Of best", true}},
+                        .rows = {},
+                        .note = copyNote(copies)};
     for (const CopyClass& row : copies.classes)
         for (std::size_t size = 0; size < kCopySizes; ++size) {
             const CopyClass::Sum& sum = row.sizes[size];
@@ -207,10 +209,11 @@ LookTable copyTable(const CopyBandwidth& copies)
 }
 
 /// Values are per step if there are steps.
-LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::string key, std::string heading, bool filled)
+AnalysisTable siteTable(const CallSites& sites, const AnalysedPart& part, std::string key, std::string heading,
+                        bool filled)
 {
     const bool perStep = part.steps > 0;
-    LookTable table{
+    AnalysisTable table{
         .key = std::move(key),
         .heading = std::move(heading),
         .columns = {{"Called by"}, {"In"}, {"Phase"}, {"Call"}, {perStep ? "Calls per step" : "Calls", true}},
@@ -220,10 +223,10 @@ LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::strin
         table.columns.push_back({perStep ? "Bytes per step" : "Bytes", true});
     table.columns.push_back({perStep ? "Time per step" : "Time", true});
     for (const CallSite& site : sites.sites) {
-        LookTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
-                            text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
-                            number(site.countPerStep)},
-                           site.longest};
+        AnalysisTable::Row row{{text(site.ops.empty() ? "–" : site.ops), text(site.range.empty() ? "–" : site.range),
+                                text(site.phase.empty() ? "–" : site.phase), text(site.call.empty() ? "–" : site.call),
+                                number(site.countPerStep)},
+                               site.longest};
         if (filled)
             row.cells.push_back(bytes(std::llround(part.perStep(static_cast<double>(site.bytes)))));
         row.cells.push_back(timeUs(part.perStep(toUs(site.time))));
@@ -235,9 +238,9 @@ LookTable siteTable(const CallSites& sites, const AnalysedPart& part, std::strin
     return table;
 }
 
-LookTable workerTable(const LoaderBalance& loader)
+AnalysisTable workerTable(const LoaderBalance& loader)
 {
-    LookTable table{
+    AnalysisTable table{
         .key = "loader_workers",
         .heading = "Loader workers",
         .columns =
@@ -256,13 +259,13 @@ LookTable workerTable(const LoaderBalance& loader)
     return table;
 }
 
-LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& stragglers)
+AnalysisTable stragglerTable(const profiler::Trace& trace, const Stragglers& stragglers)
 {
-    LookTable table{.key = "stragglers",
-                    .heading = "Ranks that the others wait for",
-                    .columns = {{"Rank's device"}, {"Arrived last", true}, {"Of", true}, {"Waited", true}},
-                    .rows = {},
-                    .note = {}};
+    AnalysisTable table{.key = "stragglers",
+                        .heading = "Ranks that the others wait for",
+                        .columns = {{"Rank's device"}, {"Arrived last", true}, {"Of", true}, {"Waited", true}},
+                        .rows = {},
+                        .note = {}};
     for (const RankArrival& rank : stragglers.ranks)
         table.rows.push_back({{text(deviceName(trace, rank.device)), number(static_cast<double>(rank.last)),
                                number(static_cast<double>(stragglers.collectives)), time(rank.waited)},
@@ -276,47 +279,53 @@ LookTable stragglerTable(const profiler::Trace& trace, const Stragglers& straggl
     return table;
 }
 
-} // namespace
-
-std::vector<LookTable> lookTables(const profiler::Trace& trace, const DetailedAnalysis& look, std::size_t most)
+/// The analyses that the trace does not support, and why; no rows if it supports all.
+AnalysisTable cannotTellTable(const DetailedAnalysis& analysis)
 {
-    std::vector<LookTable> tables;
-    tables.push_back(launchTable(trace, look.launches, look.part.steps > 0));
-    tables.push_back(pathTable(look, most));
-    tables.push_back(copyTable(look.copies));
-    tables.push_back(siteTable(look.memsets, look.part, "memset_origins", "Memset callers", true));
-    tables.push_back(siteTable(look.syncs, look.part, "sync_callers", "Synchronization callers", false));
-    if (look.loader.cannotTell.empty())
-        tables.push_back(workerTable(look.loader));
-    if (look.stragglers.cannotTell.empty())
-        tables.push_back(stragglerTable(trace, look.stragglers));
-    std::erase_if(tables, [](const LookTable& table) { return table.rows.empty(); });
-    for (LookTable& table : tables)
-        cut(table, most);
-    return tables;
-}
-
-LookTable cannotTellTable(const DetailedAnalysis& look)
-{
-    LookTable table{.key = "cannot_tell",
-                    .heading = "What the trace does not record",
-                    .columns = {{"What"}, {"Because"}},
-                    .rows = {},
-                    .note = {}};
-    if (!look.launches.anyWork) {
-        table.rows.push_back({{text("Device work"), text(look.launches.cannotTell)}, std::nullopt});
-        if (!look.loader.cannotTell.empty())
-            table.rows.push_back({{text(kLoader), text(look.loader.cannotTell)}, std::nullopt});
+    AnalysisTable table{.key = "cannot_tell",
+                        .heading = "What the trace does not record",
+                        .columns = {{"What"}, {"Because"}},
+                        .rows = {},
+                        .note = {}};
+    if (!analysis.launches.anyWork) {
+        table.rows.push_back({{text("Device work"), text(analysis.launches.cannotTell)}, std::nullopt});
+        if (!analysis.loader.cannotTell.empty())
+            table.rows.push_back({{text(kLoader), text(analysis.loader.cannotTell)}, std::nullopt});
         return table;
     }
     const std::pair<std::string_view, const std::string*> reasons[] = {
-        {"Launch queue", &look.launches.cannotTell},  {"Copy bandwidth", &look.copies.cannotTell},
-        {"Memset callers", &look.memsets.cannotTell}, {"Synchronization callers", &look.syncs.cannotTell},
-        {kLoader, &look.loader.cannotTell},           {"Ranks that the others wait for", &look.stragglers.cannotTell}};
+        {"Launch queue", &analysis.launches.cannotTell},
+        {"Copy bandwidth", &analysis.copies.cannotTell},
+        {"Memset callers", &analysis.memsets.cannotTell},
+        {"Synchronization callers", &analysis.syncs.cannotTell},
+        {kLoader, &analysis.loader.cannotTell},
+        {"Ranks that the others wait for", &analysis.stragglers.cannotTell}};
     for (const auto& [what, why] : reasons)
         if (!why->empty())
             table.rows.push_back({{text(what), text(*why)}, std::nullopt});
     return table;
+}
+
+} // namespace
+
+std::vector<AnalysisTable> detailedAnalysisTables(const profiler::Trace& trace, const DetailedAnalysis& analysis,
+                                                  std::size_t most)
+{
+    std::vector<AnalysisTable> tables;
+    tables.push_back(launchTable(trace, analysis.launches, analysis.part.steps > 0));
+    tables.push_back(pathTable(analysis, most));
+    tables.push_back(copyTable(analysis.copies));
+    tables.push_back(siteTable(analysis.memsets, analysis.part, "memset_origins", "Memset callers", true));
+    tables.push_back(siteTable(analysis.syncs, analysis.part, "sync_callers", "Synchronization callers", false));
+    if (analysis.loader.cannotTell.empty())
+        tables.push_back(workerTable(analysis.loader));
+    if (analysis.stragglers.cannotTell.empty())
+        tables.push_back(stragglerTable(trace, analysis.stragglers));
+    for (AnalysisTable& table : tables)
+        cut(table, most);
+    tables.push_back(cannotTellTable(analysis));
+    std::erase_if(tables, [](const AnalysisTable& table) { return table.rows.empty(); });
+    return tables;
 }
 
 } // namespace advisor

@@ -8,8 +8,8 @@
 
 namespace advisor {
 
-/// A table of a detailed analysis as text, for the terminal, the report and the app.
-struct LookTable {
+/// A table of a detailed analysis; the terminal, the report and the app only lay it out.
+struct AnalysisTable {
     struct Cell {
         std::string text;
         double number = 0; ///< sort key for columns of numbers
@@ -30,12 +30,10 @@ struct LookTable {
 };
 
 /// The launch queue, the critical path, copy bandwidth, callers of memsets and of synchronization, the balance of
-/// loader workers, and stragglers, in this order; analyses that the trace does not support are omitted.
+/// loader workers, stragglers, and the analyses that the trace does not support, in this order. Each table has rows.
 /// @param most maximum number of rows per table
-std::vector<LookTable> lookTables(const profiler::Trace& trace, const profiler::analysis::DetailedAnalysis& look,
-                                  std::size_t most);
-
-/// A table of the analyses that the trace does not support, and why; no rows if it supports all.
-LookTable cannotTellTable(const profiler::analysis::DetailedAnalysis& look);
+std::vector<AnalysisTable> detailedAnalysisTables(const profiler::Trace& trace,
+                                                  const profiler::analysis::DetailedAnalysis& analysis,
+                                                  std::size_t most);
 
 } // namespace advisor

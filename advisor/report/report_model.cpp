@@ -131,18 +131,13 @@ void addTime(ReportModel& model, const profiler::Trace& trace, const std::vector
 
 void addDetailedAnalysis(ReportModel& model, const profiler::Trace& trace, const std::vector<Step>& steps)
 {
-    const DetailedAnalysis look = detailedAnalysis(trace, steps);
-    std::vector<LookTable> tables = lookTables(trace, look, kMostRows);
-    tables.push_back(cannotTellTable(look));
-    for (const LookTable& shown : tables) {
-        if (shown.rows.empty())
-            continue;
+    for (const AnalysisTable& shown : detailedAnalysisTables(trace, detailedAnalysis(trace, steps), kMostRows)) {
         ReportModel::Table table{shown.heading, {}, {}, shown.note};
-        for (const LookTable::Column& column : shown.columns)
+        for (const AnalysisTable::Column& column : shown.columns)
             table.header.push_back(column.title);
-        for (const LookTable::Row& row : shown.rows) {
+        for (const AnalysisTable::Row& row : shown.rows) {
             std::vector<std::string>& cells = table.rows.emplace_back();
-            for (const LookTable::Cell& cell : row.cells)
+            for (const AnalysisTable::Cell& cell : row.cells)
                 cells.push_back(cell.text);
         }
         model.tables.push_back(std::move(table));

@@ -35,9 +35,9 @@ Json launchesJson(const LaunchStatistics& launches)
     return {{"devices", devices}, {"cannot_tell", textOrNull(launches.cannotTell)}};
 }
 
-Json pathJson(const DetailedAnalysis& look)
+Json pathJson(const DetailedAnalysis& analysis)
 {
-    const CriticalPath& path = look.path;
+    const CriticalPath& path = analysis.path;
     constexpr std::size_t kMost = 30;
     if (path.total().count() == 0)
         return nullptr;
@@ -55,8 +55,8 @@ Json pathJson(const DetailedAnalysis& look)
             {"device_us", toUs(path.device)},
             {"loader_us", toUs(path.loader)},
             {"latency_us", toUs(path.latency)},
-            {"steps", look.pathPart.steps},
-            {"only_steps_with_ops", look.pathPart.steps < look.part.steps},
+            {"steps", analysis.pathPart.steps},
+            {"only_steps_with_ops", analysis.pathPart.steps < analysis.part.steps},
             {"top", rows}};
 }
 
@@ -155,15 +155,15 @@ Json stragglersJson(const Stragglers& stragglers)
 
 } // namespace
 
-void addDetailedAnalysis(Json& json, const DetailedAnalysis& look)
+void addDetailedAnalysis(Json& json, const DetailedAnalysis& analysis)
 {
-    json["launches"] = launchesJson(look.launches);
-    json["critical_path"] = pathJson(look);
-    json["copy_bandwidth"] = copiesJson(look.copies);
-    json["memset_origins"] = sitesJson(look.memsets, true);
-    json["sync_callers"] = sitesJson(look.syncs, false);
-    json["loader_workers"] = workersJson(look.loader);
-    json["stragglers"] = stragglersJson(look.stragglers);
+    json["launches"] = launchesJson(analysis.launches);
+    json["critical_path"] = pathJson(analysis);
+    json["copy_bandwidth"] = copiesJson(analysis.copies);
+    json["memset_origins"] = sitesJson(analysis.memsets, true);
+    json["sync_callers"] = sitesJson(analysis.syncs, false);
+    json["loader_workers"] = workersJson(analysis.loader);
+    json["stragglers"] = stragglersJson(analysis.stragglers);
 }
 
 } // namespace advisor::cli

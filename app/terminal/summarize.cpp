@@ -24,7 +24,7 @@ int summarize(const SummarizeOptions& options, const Streams& streams)
         return kBadInput;
     }
     if (options.detailed)
-        summary.look = profiler::analysis::detailedAnalysis(**trace, summary.steps);
+        summary.detailed = profiler::analysis::detailedAnalysis(**trace, summary.steps);
     if (options.json)
         streams.out << jsonText(toJson(**trace, summary)) << '\n';
     else

@@ -51,8 +51,8 @@ struct Summary {
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
     std::vector<profiler::analysis::MemoryMoment> memory;
-    std::optional<profiler::analysis::DetailedAnalysis> look; ///< only if requested, because it takes longer than
-                                                              ///< everything else
+    /// Only if requested, because it takes longer than everything else.
+    std::optional<profiler::analysis::DetailedAnalysis> detailed;
 };
 /// Without the detailed analysis.
 /// @param findSteps called once, on another thread

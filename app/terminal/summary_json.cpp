@@ -289,8 +289,8 @@ Json toJson(const Trace& trace, const Summary& summary)
         json["job"] = jobJson(summary);
     }
     json["program"] = programJson(trace);
-    if (summary.look)
-        addDetailedAnalysis(json, *summary.look);
+    if (summary.detailed)
+        addDetailedAnalysis(json, *summary.detailed);
     return json;
 }
 

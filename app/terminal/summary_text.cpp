@@ -253,37 +253,25 @@ std::string memoryText(const Summary& summary)
     return text;
 }
 
-/// Text columns are left-aligned.
-void padColumn(std::vector<std::vector<std::string>>& lines, std::size_t column)
-{
-    std::size_t width = 0;
-    for (const auto& line : lines)
-        width = std::max(width, shownWidth(line[column]));
-    for (auto& line : lines)
-        line[column].append(width - shownWidth(line[column]), ' ');
-}
-
 /// The JSON contains all rows.
-std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& look)
+std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& analysis)
 {
     constexpr std::size_t kMost = 8, kWidth = 110;
     std::string text;
-    std::vector<LookTable> tables = lookTables(trace, look, kMost);
-    tables.push_back(cannotTellTable(look));
-    for (const LookTable& table : tables) {
-        if (table.rows.empty())
-            continue;
-        std::vector<std::vector<std::string>> lines(table.rows.size() + 1);
-        for (std::size_t i = 0; i < table.columns.size(); ++i) {
-            lines[0].push_back(table.columns[i].title);
-            for (std::size_t row = 0; row < table.rows.size(); ++row)
-                lines[row + 1].push_back(shortName(table.rows[row].cells[i].text));
-            if (!table.columns[i].number)
-                padColumn(lines, i);
+    for (const AnalysisTable& table : detailedAnalysisTables(trace, analysis, kMost)) {
+        std::vector<std::string> header;
+        std::vector<bool> numbers;
+        for (const AnalysisTable::Column& column : table.columns) {
+            header.push_back(column.title);
+            numbers.push_back(column.number);
         }
-        TextTable shown(lines[0]);
-        for (std::size_t row = 1; row < lines.size(); ++row)
-            shown.add(std::move(lines[row]));
+        TextTable shown(std::move(header), std::move(numbers));
+        for (const AnalysisTable::Row& row : table.rows) {
+            std::vector<std::string> cells;
+            for (const AnalysisTable::Cell& cell : row.cells)
+                cells.push_back(shortName(cell.text));
+            shown.add(std::move(cells));
+        }
         text += "\n" + table.heading + "\n" + shown.text();
         if (!table.note.empty())
             text += wrapped(table.note, kWidth, 2);
@@ -297,7 +285,7 @@ std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
            breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(summary) +
-           programText(trace) + (summary.look ? detailedAnalysisText(trace, *summary.look) : std::string());
+           programText(trace) + (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
 }
 
 } // namespace advisor::cli

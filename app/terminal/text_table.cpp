@@ -21,7 +21,7 @@ std::string TextTable::text() const
         std::string line = "  ";
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string blanks(widths[i] - shownWidth(row[i]), ' ');
-            line += i == 0 ? row[i] + blanks : "  " + blanks + row[i];
+            line += (i == 0 ? "" : "  ") + (m_rightAligned[i] ? blanks + row[i] : row[i] + blanks);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         text += line + '\n';

@@ -46,7 +46,7 @@ void PrintTo(const Figures& figures, std::ostream* out)
 Summary closeSummaryOf(const Trace& trace)
 {
     Summary summary = summaryOf(trace, [&] { return findSteps(trace); });
-    summary.look = detailedAnalysis(trace, summary.steps);
+    summary.detailed = detailedAnalysis(trace, summary.steps);
     return summary;
 }
 
@@ -144,8 +144,8 @@ TEST_F(SharedTrace, QueuesAreAsLongAsAnotherProgramCountsThem)
         open(figures.file);
         if (!m_trace)
             return;
-        ASSERT_GT(m_summary.look->launches.devices.size(), figures.device) << figures.file;
-        const DeviceLaunches& device = m_summary.look->launches.devices[figures.device];
+        ASSERT_GT(m_summary.detailed->launches.devices.size(), figures.device) << figures.file;
+        const DeviceLaunches& device = m_summary.detailed->launches.devices[figures.device];
         EXPECT_EQ(device.launches, figures.launches) << figures.file;
         EXPECT_NEAR(device.meanDepth, figures.meanDepth, 0.001 * figures.meanDepth) << figures.file;
         EXPECT_EQ(device.maxDepth, figures.maxDepth) << figures.file;
@@ -159,17 +159,17 @@ TEST_F(SharedTrace, MemsetsComeFromTheConvolutionsAndWaitsFromTheirCallers)
     open("v100_resnet50_nw0_a.json.gz");
     if (!m_trace)
         return;
-    const CallSites& memsets = m_summary.look->memsets;
+    const CallSites& memsets = m_summary.detailed->memsets;
     EXPECT_EQ(memsets.count, 312);
     EXPECT_THAT(memsets.sites.at(0).ops, testing::EndsWith("aten::cudnn_convolution_backward_weight"));
     EXPECT_EQ(memsets.sites.at(0).count, 306);
     EXPECT_EQ(memsets.sites.at(0).bytes, 365707920);
-    EXPECT_EQ(m_summary.look->syncs.sites.at(0).ops, "aten::to > aten::copy_");
+    EXPECT_EQ(m_summary.detailed->syncs.sites.at(0).ops, "aten::to > aten::copy_");
     open("v100_resnet_gpu_bound_ns.json.gz"); // its only wait is at the end of the trace
-    EXPECT_EQ(m_summary.look->syncs.count, 0);
+    EXPECT_EQ(m_summary.detailed->syncs.count, 0);
     open("nsys_2gpu_before.sqlite");
-    EXPECT_EQ(m_summary.look->stragglers.collectives, 0);
-    EXPECT_THAT(m_summary.look->stragglers.cannotTell, testing::HasSubstr("point-to-point"));
+    EXPECT_EQ(m_summary.detailed->stragglers.collectives, 0);
+    EXPECT_THAT(m_summary.detailed->stragglers.cannotTell, testing::HasSubstr("point-to-point"));
 }
 
 /// For a copy whose marks were turned into ordinary ranges.

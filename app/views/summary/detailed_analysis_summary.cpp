@@ -22,10 +22,10 @@ QLabel* words(const QString& text, QWidget* parent)
     return label;
 }
 
-EvidenceRow rowOf(const advisor::LookTable::Row& row)
+EvidenceRow rowOf(const advisor::AnalysisTable::Row& row)
 {
     EvidenceRow shown;
-    for (const advisor::LookTable::Cell& cell : row.cells)
+    for (const advisor::AnalysisTable::Cell& cell : row.cells)
         shown.cells.push_back({asQString(cell.text), cell.number});
     shown.evidence.slice = row.slice;
     return shown;
@@ -60,16 +60,16 @@ void DetailedAnalysisSummary::show(std::shared_ptr<const profiler::Trace> trace,
     m_waiting->setVisible(m_wanted);
     setVisible(m_wanted);
     if (isVisible())
-        look();
+        analyse();
 }
 
 void DetailedAnalysisSummary::showEvent(QShowEvent* event)
 {
     QWidget::showEvent(event);
-    look();
+    analyse();
 }
 
-void DetailedAnalysisSummary::look()
+void DetailedAnalysisSummary::analyse()
 {
     if (!std::exchange(m_wanted, false))
         return;
@@ -78,27 +78,24 @@ void DetailedAnalysisSummary::look()
             const auto found = profiler::analysis::detailedAnalysis(*trace, facts->steps, stop);
             if (stop.stop_requested())
                 return;
-            std::vector<advisor::LookTable> tables = advisor::lookTables(*trace, found, kMostRows);
-            tables.push_back(advisor::cannotTellTable(found));
-            post([this, tables = std::move(tables)] { fill(tables); });
+            post([this, tables = advisor::detailedAnalysisTables(*trace, found, kMostRows)] { fill(tables); });
         },
         [this](const profiler::Error& error) { m_waiting->setText(QString::fromStdString(error.message())); });
 }
 
-void DetailedAnalysisSummary::fill(const std::vector<advisor::LookTable>& tables)
+void DetailedAnalysisSummary::fill(const std::vector<advisor::AnalysisTable>& tables)
 {
     m_waiting->hide();
     m_content = new QWidget(this);
     auto* column = new QVBoxLayout(m_content);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(6);
-    for (const advisor::LookTable& table : tables)
-        if (!table.rows.empty())
-            addTable(table);
+    for (const advisor::AnalysisTable& table : tables)
+        addTable(table);
     m_column->addWidget(m_content);
 }
 
-void DetailedAnalysisSummary::addTable(const advisor::LookTable& table)
+void DetailedAnalysisSummary::addTable(const advisor::AnalysisTable& table)
 {
     auto* column = qobject_cast<QVBoxLayout*>(m_content->layout());
     const QString heading = asQString(table.heading);
@@ -109,13 +106,13 @@ void DetailedAnalysisSummary::addTable(const advisor::LookTable& table)
     column->addSpacing(8);
     column->addWidget(head);
     std::vector<EvidenceModel::Column> columns;
-    for (const advisor::LookTable::Column& each : table.columns)
+    for (const advisor::AnalysisTable::Column& each : table.columns)
         columns.push_back({asQString(each.title), each.number});
     auto* rows = new EvidenceTable(std::move(columns), heading, m_content);
     rows->setObjectName(asQString(table.key));
     rows->setFitsRows(true);
     std::vector<EvidenceRow> shown;
-    for (const advisor::LookTable::Row& row : table.rows)
+    for (const advisor::AnalysisTable::Row& row : table.rows)
         shown.push_back(rowOf(row));
     rows->setRows(std::move(shown));
     column->addWidget(rows);

@@ -12,7 +12,7 @@ class QLabel;
 class QVBoxLayout;
 
 namespace advisor {
-struct LookTable;
+struct AnalysisTable;
 }
 
 namespace app {
@@ -35,9 +35,9 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    void look();
-    void fill(const std::vector<advisor::LookTable>& tables);
-    void addTable(const advisor::LookTable& table);
+    void analyse();
+    void fill(const std::vector<advisor::AnalysisTable>& tables);
+    void addTable(const advisor::AnalysisTable& table);
 
     std::shared_ptr<const profiler::Trace> m_trace;
     std::shared_ptr<const profiler::analysis::Facts> m_facts;
