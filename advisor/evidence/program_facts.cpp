@@ -151,8 +151,7 @@ ProgramModule moduleOf(const Json& json)
             .parameters = integer(json, "parameters"),
             .dtype = text(json, "dtype"),
             .memoryFormat = text(json, "memory_format"),
-            .bias = isTrue(json, "bias"),
-            .requiresGrad = isTrue(json, "requires_grad")};
+            .bias = isTrue(json, "bias")};
 }
 
 std::vector<std::string> texts(const Json& json, const char* key)
@@ -244,12 +243,6 @@ const ProgramSetting* ProgramObject::setting(std::string_view name) const
 {
     const auto found = std::ranges::find(settings, name, &ProgramSetting::name);
     return found == settings.end() ? nullptr : &*found;
-}
-
-std::string ProgramObject::valueText(std::string_view name) const
-{
-    const ProgramSetting* found = setting(name);
-    return found ? settingText(found->value) : std::string();
 }
 
 std::optional<double> ProgramObject::number(std::string_view name) const

@@ -41,8 +41,6 @@ struct ProgramObject {
 
     /// The setting of that name, or nullptr.
     [[nodiscard]] const ProgramSetting* setting(std::string_view name) const;
-    /// The setting as text in the format of config::toText ("true", "4", "bf16"); empty if there is none.
-    [[nodiscard]] std::string valueText(std::string_view name) const;
     /// A number among the settings or the fields; no value if it is missing or not a number.
     [[nodiscard]] std::optional<double> number(std::string_view name) const;
     /// A boolean among the settings or the fields; no value if it is missing.
@@ -58,7 +56,7 @@ struct ProgramModule {
     std::int64_t parameters = 0; ///< without submodules
     std::string dtype;           ///< "float32"; empty without parameters
     std::string memoryFormat;    ///< for convolutions: "contiguous", "channels_last", "any"
-    bool bias = false, requiresGrad = false;
+    bool bias = false;
 };
 
 /// A convolution whose output is the direct input of a batch norm.

@@ -86,11 +86,6 @@ Saving upperBoundOverSteps(std::span<const double> perStepUs)
     return upperBound(SavingUnit::UsPerStep, meanOf(perStepUs));
 }
 
-Saving meanOverSteps(std::span<const double> perStepUs)
-{
-    return meanOverSteps(perStepUs, perStepUs);
-}
-
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs)
 {
     const double least = meanOf(leastUs), most = meanOf(mostUs);

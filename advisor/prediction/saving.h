@@ -17,9 +17,8 @@ Saving upperBoundOverSteps(std::span<const double> perStepUs);
 
 /// The mean of a quantity that was measured step by step, in µs: an estimate with Student's t interval for the mean (of
 /// batches of consecutive steps, which are correlated; see batch_means.h). For a single step the interval is unbounded.
-Saving meanOverSteps(std::span<const double> perStepUs);
-/// The same if a model leaves open how much a change saves: from the low end of the interval of the lower mean to the
-/// high end of the interval of the upper mean. Its midpoint is between the two means.
+/// If a model leaves open how much a change saves, `leastUs` and `mostUs` differ: the interval reaches from the low end
+/// of the interval of the lower mean to the high end of that of the upper mean. Its midpoint is between the two means.
 Saving meanOverSteps(std::span<const double> leastUs, std::span<const double> mostUs);
 
 /// The saving, limited to `most` in its unit.

@@ -55,9 +55,9 @@ void AllocationLedger::freed(const void* at)
     m_blocks.erase(block);
 }
 
-AllocationLedger::Peak AllocationLedger::sorted(std::int64_t bytes, std::int64_t noted, const Sums& sums)
+AllocationLedger::Peak AllocationLedger::sorted(std::int64_t bytes, const Sums& sums)
 {
-    Peak peak{bytes, noted, {}};
+    Peak peak{bytes, {}};
     peak.alive.reserve(sums.size());
     for (const auto& [by, sum] : sums)
         peak.alive.push_back({by, sum.bytes, sum.blocks});
@@ -72,13 +72,13 @@ AllocationLedger::Peak AllocationLedger::sorted(std::int64_t bytes, std::int64_t
 AllocationLedger::Peak AllocationLedger::peak() const
 {
     const std::lock_guard lock(m_mutex);
-    return sorted(m_peakBytes, m_noted, m_atPeak);
+    return sorted(m_peakBytes, m_atPeak);
 }
 
 AllocationLedger::Peak AllocationLedger::now() const
 {
     const std::lock_guard lock(m_mutex);
-    return sorted(m_bytes, m_bytes, m_alive);
+    return sorted(m_bytes, m_alive);
 }
 
 std::int64_t AllocationLedger::bytes() const

@@ -29,9 +29,8 @@ public:
     };
     /// The allocations that were alive at the peak, largest first.
     struct Peak {
-        std::int64_t bytes = 0;      ///< the largest sum
-        std::int64_t notedBytes = 0; ///< the sum of `alive`, which is at most 1 % below `bytes`
-        std::vector<Alive> alive;
+        std::int64_t bytes = 0;   ///< the largest sum
+        std::vector<Alive> alive; ///< their sum is at most 1 % below `bytes`
     };
     /// The peak. To save time, a new peak is stored only if it is 1 % above the stored one, so the result is accurate
     /// to 1 %. If several steps reach the same peak, the latest counts, because the first steps may be recorded in less
@@ -54,7 +53,7 @@ private:
     };
     using Sums = std::unordered_map<AllocationOrigin, Sum, Hash>;
     void release(const Block& block);
-    [[nodiscard]] static Peak sorted(std::int64_t bytes, std::int64_t noted, const Sums& sums);
+    [[nodiscard]] static Peak sorted(std::int64_t bytes, const Sums& sums);
 
     mutable std::mutex m_mutex;
     std::unordered_map<const void*, Block> m_blocks;

@@ -122,7 +122,7 @@ TEST(Estimate, IsTheIntervalOfTheMeanAndNotTheSpreadOfTheSteps)
 {
     // Student's t for five values: 2.776 standard errors. The mean is 12, its standard error the root of one half.
     const std::vector<double> us = {10, 11, 12, 13, 14};
-    const Saving saving = meanOverSteps(us);
+    const Saving saving = meanOverSteps(us, us);
     EXPECT_EQ(saving.kind, SavingKind::Estimate);
     EXPECT_DOUBLE_EQ(saving.mid, 12);
     EXPECT_NEAR(saving.low, 12 - 2.776 * std::sqrt(0.5), 1e-3);
@@ -131,7 +131,7 @@ TEST(Estimate, IsTheIntervalOfTheMeanAndNotTheSpreadOfTheSteps)
     std::vector<double> many;
     for (int i = 0; i < 20; ++i)
         many.insert(many.end(), us.begin(), us.end());
-    EXPECT_LT(meanOverSteps(many).high - meanOverSteps(many).low, 0.6);
+    EXPECT_LT(meanOverSteps(many, many).high - meanOverSteps(many, many).low, 0.6);
 }
 
 TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
@@ -144,7 +144,7 @@ TEST(Estimate, ContainsTheMeanAsOftenAsItClaims)
         std::vector<double> us(8);
         for (double& value : us)
             value = step(random);
-        const Saving saving = meanOverSteps(us);
+        const Saving saving = meanOverSteps(us, us);
         contained += saving.low <= 1000 && 1000 <= saving.high ? 1 : 0;
     }
     // 95 % of 2,000 is 1,900 ± 20 at two standard errors.
@@ -164,7 +164,7 @@ TEST(Estimate, ContainsTheMeanAlsoWhereStepsResembleTheirNeighbours)
             drift = 0.5 * drift + fresh(random);
             value = 1000 + drift;
         }
-        const Saving saving = meanOverSteps(us);
+        const Saving saving = meanOverSteps(us, us);
         EXPECT_EQ(saving.coverage, Saving::kCoverage);
         contained += saving.low <= 1000 && 1000 <= saving.high ? 1 : 0;
     }
@@ -175,8 +175,8 @@ TEST(Estimate, ContainsTheMeanAlsoWhereStepsResembleTheirNeighbours)
 TEST(Estimate, ClaimsNoCoverageThatIsNotEstablished)
 {
     const std::vector<double> us = {10, 11, 12, 13, 14};
-    EXPECT_EQ(limited(meanOverSteps(us), 20).coverage, Saving::kCoverage);
-    EXPECT_EQ(limited(meanOverSteps(us), 12).coverage, 0) << "cut by a figure of the same trace";
+    EXPECT_EQ(limited(meanOverSteps(us, us), 20).coverage, Saving::kCoverage);
+    EXPECT_EQ(limited(meanOverSteps(us, us), 12).coverage, 0) << "cut by a figure of the same trace";
     EXPECT_EQ(perStep(10, 12, 14).coverage, 0) << "of a model";
 }
 
@@ -185,12 +185,12 @@ TEST(Estimate, OfOneStepSaysNothingOfTheMean)
     const std::vector<double> one = {14};
     Advice advice;
     advice.state = State::Fires;
-    advice.saving = meanOverSteps(one);
+    advice.saving = meanOverSteps(one, one);
     EXPECT_EQ(advice.saving->kind, SavingKind::Estimate);
     dropWidePrediction(advice, 0);
     EXPECT_FALSE(advice.saving);
     EXPECT_THAT(advice.whyNoPrediction, test_support::HasId("prediction.one_observation"));
-    advice.saving = meanOverSteps(one);
+    advice.saving = meanOverSteps(one, one);
     dropWidePrediction(advice, 20);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->kind, SavingKind::UpperBound);

@@ -78,7 +78,7 @@ TEST(ProgramFacts, HaveObjectsWithTheirPlacesAndSettings)
     ASSERT_TRUE(loader->setting("num_workers")->configuration);
     EXPECT_EQ(loader->setting("num_workers")->configuration->line, 3);
     EXPECT_EQ(loader->setting("num_workers")->configuration->what, "data.workers");
-    EXPECT_EQ(loader->valueText("num_workers"), "0");
+    EXPECT_EQ(loader->number("num_workers"), 0);
     EXPECT_FALSE(loader->setting("num_workers")->given);
     EXPECT_EQ(loader->number("batch_size"), 4);
     EXPECT_EQ(read.facts->mainOptimizer()->shortName(), "Adam");

@@ -72,11 +72,6 @@ profiler::NamePattern FindBar::pattern() const
     return {m_text->text().toStdString(), m_regex->isChecked(), m_case->isChecked()};
 }
 
-void FindBar::setText(const QString& text)
-{
-    m_text->setText(text);
-}
-
 void FindBar::say(const QString& text, bool error)
 {
     m_place->setText(text);

@@ -22,7 +22,6 @@ public:
     /// Takes the focus and selects the text.
     void open();
     [[nodiscard]] profiler::NamePattern pattern() const;
-    void setText(const QString& text);
 
     void showSearching();
     void showHits(const std::shared_ptr<const FindHits>& hits);

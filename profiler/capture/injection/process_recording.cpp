@@ -200,11 +200,6 @@ Recorder* recorder()
     return g_recorder.load();
 }
 
-bool isRecording()
-{
-    return g_recorder.load(std::memory_order_acquire) != nullptr;
-}
-
 bool isWaiting()
 {
     Process& self = process();

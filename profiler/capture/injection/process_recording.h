@@ -77,8 +77,6 @@ bool beganLate();
 void addMetadata(std::string_view key, std::string_view value);
 /// Makes forked children leave the parent's recording alone. Called once, when the library is loaded.
 void followForks();
-/// True if a recording is open; does not open one.
-bool isRecording();
 /// Value of the environment variable; empty if it is not set.
 std::string setting(const char* variable);
 /// Ends the trace file properly; later events are not recorded. Called at exit; may be called more than once.
