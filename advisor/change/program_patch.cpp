@@ -102,10 +102,7 @@ ChangeResult changeOf(const Json& json)
     if (json.at("from").is_string())
         change.from = json.at("from").get<std::string>();
     change.how = howOf(json.at("how").get<std::string>());
-    // An experiment with a program measures time and memory, so it cannot show an effect on the loss.
-    const config::Knob* knob = config::findKnob(change.key);
-    change.measurable =
-        json.at("measurable").get<bool>() && (!knob || knob->objective != config::Objective::LossAtEqualTime);
+    change.measurable = json.at("measurable").get<bool>();
     change.proposal = textOf(json.at("proposal"));
     if (const Json& why = json.at("why_not"); why.is_object())
         change.whyNot = profiler::Message(why.at("id").get<std::string>(), {}, why.at("text").get<std::string>());

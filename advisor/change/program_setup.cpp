@@ -130,12 +130,8 @@ std::optional<Saving> predictedFor(const std::vector<Toggle>& changes, const std
 
 Error notMeasured(const ChangeResult& change)
 {
-    return {Error::Code::Unsupported,
-            !change.whyNot.empty()
-                ? change.whyNot
-                : message<"experiment.program.not_measured",
-                          "An experiment with a program measures time and memory, but this change affects the loss">(),
-            change.key + "=" + change.to, "run stepscope-cli patch to see the options"};
+    return {Error::Code::Unsupported, change.whyNot, change.key + "=" + change.to,
+            "run stepscope-cli patch to see the options"};
 }
 
 } // namespace

@@ -75,6 +75,10 @@ public:
                                                             std::int64_t planned) = 0;
     /// Causes of a slow start that follow from the arm's settings: "autotuning", "compilation".
     [[nodiscard]] virtual std::vector<std::string> warmUpCauses(std::size_t arm) const = 0;
+    /// Whether the arms were found to make updates with different numbers of samples. Known once both have said hello.
+    [[nodiscard]] virtual bool haveOtherBatches() const { return false; }
+    /// False if an arm was found to train in the same way with different seeds: more seeds then show nothing.
+    [[nodiscard]] virtual bool seedsVary() const { return true; }
 };
 
 } // namespace advisor

@@ -151,6 +151,7 @@ private:
     Outcome<protocol::Hello> greet(Arm& arm);
     [[nodiscard]] std::chrono::duration<double> turnLength() const;
     Outcome<void> warmBoth();
+    Outcome<void> trainForEqualTime(std::span<const WarmUp> warm);
     Outcome<void> compareFirstLosses();
     Outcome<void> observePairs();
     Outcome<void> pair();
@@ -197,9 +198,8 @@ private:
     const std::function<void(const ExperimentProgress&)>& m_progress;
     RunLimits m_bounds;
     const bool m_screens, m_memory;
-    const bool m_steps;        // otherwise epochs or validations are timed
-    const bool m_otherBatches; // the objective is time and the batches differ: the arms' losses are compared at equal
-                               // time
+    const bool m_steps;  // otherwise epochs or validations are timed
+    bool m_otherBatches; // the objective is time and the batches differ: the arms' losses are compared at equal time
     const std::size_t m_pairsPerStart;
     bool m_isSequential;     // each turn has its own process
     std::int64_t m_drop = 0; // steps at the start of each turn that are not timed; known once the arms have said hello
@@ -246,6 +246,8 @@ Outcome<protocol::Hello> Driver::greet(Arm& arm)
     if (hello)
         m_result.machine = {profiler::os::processorName(), hello->device};
     m_drop = m_steps ? m_programs.stepsToDrop() : 0;
+    // A diff or another command may change the batches, too.
+    m_otherBatches = m_otherBatches || (!m_screens && !m_memory && m_steps && m_programs.haveOtherBatches());
     return hello;
 }
 
@@ -285,6 +287,9 @@ Outcome<void> Driver::warmBoth()
         noteWarmUp(arm, (*warm)[arm]);
         m_unitSeconds[arm] = (*warm)[arm].turnSeconds;
     }
+    if (m_otherBatches)
+        if (auto trained = trainForEqualTime(*warm); !trained)
+            return trained;
     if (m_units[0] > 0)
         return {};
     const std::chrono::duration<double> turn = turnLength();
@@ -293,6 +298,21 @@ Outcome<void> Driver::warmBoth()
     // the same time instead.
     for (std::size_t arm = 0; arm < 2; ++arm)
         m_units[arm] = unitsPerTurn(m_plan.measure, m_otherBatches ? m_unitSeconds[arm] : slower, turn);
+    return {};
+}
+
+/// In the warm-up, both arms train the same number of steps, which take longer with a larger batch. The other arm trains
+/// on, so that the losses are compared after equal time.
+Outcome<void> Driver::trainForEqualTime(std::span<const WarmUp> warm)
+{
+    const std::size_t behind = warm[0].seconds < warm[1].seconds ? 0 : 1;
+    const double missing = warm[1 - behind].seconds - warm[behind].seconds;
+    const auto steps = std::llround(missing / m_unitSeconds[behind]);
+    if (steps == 0)
+        return {};
+    const auto turn = m_arms[behind]->take({"steps", 0, steps}, m_bounds, patienceFor(missing));
+    if (!turn)
+        return tl::unexpected(turn.error());
     return {};
 }
 
@@ -720,10 +740,15 @@ void Driver::updateInterval()
 
 LossCheck Driver::checkLoss() const
 {
-    if (m_screens || m_otherBatches)
-        return m_equalLosses.check(m_equalLossSteps);
+    if (m_screens || m_otherBatches) {
+        LossCheck check = m_equalLosses.check(m_equalLossSteps);
+        check.seedsVary = m_programs.seedsVary();
+        if (!check.seedsVary && check.kind != LossKind::NotCompared)
+            check.kind = LossKind::NotShown;
+        return check;
+    }
     LossCheck check = m_sameLosses.result();
-    if (!sameBatches(m_plan.changes))
+    if (!sameBatches(m_plan.changes) || m_programs.haveOtherBatches())
         check.kind = LossKind::NotCompared;
     return check;
 }
@@ -731,17 +756,21 @@ LossCheck Driver::checkLoss() const
 /// The verdict of a look. Higher speed or less memory pays only if the loss is not worse. nullopt: continue.
 std::optional<Verdict> Driver::settle(bool last)
 {
+    // Repetitions of the same training are not observations of its loss.
+    if (m_screens && !m_programs.seedsVary())
+        return Verdict::Inconclusive;
     const auto verdict = decide(m_result.judgedRatio, last);
     if (verdict != Verdict::Pays || m_screens)
         return verdict;
-    const LossKind loss = checkLoss().kind;
+    const LossCheck check = checkLoss();
+    const LossKind loss = check.kind;
     if (loss == LossKind::Worse)
         return Verdict::DoesNotPay;
     if (loss == LossKind::NotWorse || !mayChangeLoss(m_plan))
         return verdict;
     // Speed or memory alone does not decide. More seeds increase the power of comparable losses, but they do not help
     // if losses cannot be compared.
-    if (loss == LossKind::NotShown && !last)
+    if (loss == LossKind::NotShown && check.seedsVary && !last)
         return std::nullopt;
     return Verdict::Inconclusive;
 }

@@ -35,6 +35,7 @@ struct LossCheck {
     double highest = 0;    ///< upper confidence bound of (b - a) / a
     std::size_t steps = 0; ///< number of compared steps of each arm, over all seeds; a validation counts as one
     std::size_t seeds = 0;
+    bool seedsVary = true; ///< false: the training was the same with every seed, so that nothing is shown
     /// The margin in units of the loss.
     [[nodiscard]] double tolerance() const;
 };

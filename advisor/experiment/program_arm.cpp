@@ -146,6 +146,10 @@ struct ProgramArms::Shared {
     ProgramReport report;
     std::array<std::int64_t, 2> drop{}, batch{};
     std::array<std::int64_t, 2> mostSteps{}; ///< per start
+    /// The first known loss of each start: by arm, completed steps before it, and seed.
+    std::array<std::map<std::int64_t, std::map<std::size_t, double>>, 2> firstLosses;
+    [[nodiscard]] bool haveOtherBatches() const { return batch[0] != batch[1] && batch[0] > 0 && batch[1] > 0; }
+    void noteFirstLoss(std::size_t arm, std::size_t seed, std::int64_t steps, double loss);
 };
 
 namespace {
@@ -188,6 +192,7 @@ private:
     [[nodiscard]] std::string outputSince(std::uint64_t begin) const;
     [[nodiscard]] std::uint64_t outputSize() const;
     Outcome<void> relaunch(const RunLimits& bounds);
+    Outcome<void> checkLosses(protocol::TurnResult& result, std::int64_t stepsBefore);
     Outcome<void> greet(const RunLimits& bounds);
     void noteQueue(const json& loader);
     std::vector<Peer*> ranks();
@@ -205,6 +210,8 @@ private:
     bool m_hasTorch = false;
     std::int64_t m_steps = 0;     // completed steps of this start, as far as known
     std::int64_t m_mostSteps = 0; // maximum number of steps that it may have completed
+    bool m_isRestarted = false;   // the program has begun its training again
+    bool m_hasFirstLoss = false;
     Clock::time_point m_heard;    // time of its last progress report
 };
 
@@ -567,6 +574,7 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
             name(), "run the program with one process"));
     protocol::TurnResult result;
     result.what = turn.what;
+    const std::int64_t stepsBefore = m_steps + turn.drop;
     std::int64_t drop = turn.drop, left = turn.count;
     for (int idle = 0; left > 0;) {
         m_mostSteps = m_steps + (isSteps ? drop + left : 1);
@@ -603,27 +611,66 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         // The program ran to completion within the turn.
         idle = made > 0 ? 0 : idle + 1;
         std::int64_t& restarts = m_shared.report.restarts.at(m_arm);
-        if (idle > (isSteps ? kMostIdleRestarts : kMostIdleRestartsOfOthers) || restarts >= kMostRestarts) {
+        if (m_shared.setup.comparesLearning || restarts >= kMostRestarts ||
+            idle > (isSteps ? kMostIdleRestarts : kMostIdleRestartsOfOthers)) {
             m_shared.report.isTooShort = true;
             return tl::unexpected(
                 interruption(Why::Failed, tooShort(turn.what), name(), "raise its number of epochs or steps"));
         }
         ++restarts;
+        m_isRestarted = true;
         if (auto again = relaunch(bounds); !again)
             return tl::unexpected(again.error());
         if (isSteps)
             drop = std::max(turn.drop, kRestartDrop);
     }
-    // Losses of steps with different batches cannot be compared.
-    if (m_shared.batch[0] != m_shared.batch[1] && m_shared.batch[0] > 0 && m_shared.batch[1] > 0)
-        result.losses.clear();
-    if (result.losses.size() != result.seconds.size())
-        result.losses.clear();
+    if (auto checked = checkLosses(result, stepsBefore); !checked)
+        return tl::unexpected(checked.error());
     result.samples = std::max<std::int64_t>(result.samples, 1);
     return result;
 }
 
+/// Removes losses that cannot be compared with those of the other arm.
+Outcome<void> ProgramArm::checkLosses(protocol::TurnResult& result, std::int64_t stepsBefore)
+{
+    if (result.losses.size() != result.seconds.size())
+        result.losses.clear();
+    if (!result.losses.empty() && !m_hasFirstLoss && !m_isRestarted) {
+        m_hasFirstLoss = true;
+        m_shared.noteFirstLoss(m_arm, m_seed, stepsBefore, result.losses.front());
+    }
+    // At equal time, a training that began again within its turn has learned less than the other one.
+    if (m_shared.haveOtherBatches() && (m_isRestarted || m_shared.report.sumsLosses))
+        result.losses.clear();
+    if (!m_shared.setup.comparesLearning || !result.losses.empty() || result.what != "steps")
+        return {};
+    if (m_shared.report.sumsLosses)
+        return tl::unexpected(interruption(
+            Why::Failed,
+            message<"program.run.sums_losses", "The program's loss grows with its batch, so that losses of different "
+                                               "batch sizes cannot be compared">(),
+            name(), "average the loss over the batch, which is the default of PyTorch's losses"));
+    return tl::unexpected(interruption(
+        Why::Failed, message<"program.run.no_losses", "The program's loss is not known in every step">(), name(),
+        "start each backward pass from the loss, with loss.backward() or torch.autograd.backward()"));
+}
+
 } // namespace
+
+/// A sum over the samples is proportional to the batch size, while means of the same weights are about equal. Nothing is
+/// compared if the first losses are closer to the former.
+void ProgramArms::Shared::noteFirstLoss(std::size_t arm, std::size_t seed, std::int64_t steps, double loss)
+{
+    firstLosses.at(arm)[steps][seed] = loss;
+    const auto& others = firstLosses.at(1 - arm)[steps];
+    const auto other = others.find(seed);
+    if (!haveOtherBatches() || other == others.end() || !(loss > 0) || !(other->second > 0))
+        return;
+    const double ofBatches =
+        std::log(static_cast<double>(batch.at(arm)) / static_cast<double>(batch.at(1 - arm)));
+    if (std::log(loss / other->second) / ofBatches > 0.5)
+        report.sumsLosses = true;
+}
 
 ProgramArms::ProgramArms(ProgramSetup setup) : m(std::make_unique<Shared>())
 {
@@ -663,11 +710,26 @@ std::int64_t ProgramArms::plannedSteps(std::size_t, const protocol::Hello&) cons
     return 0;
 }
 
-Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t arm, std::int64_t, std::int64_t)
+/// The program determines the length of its own training, of which both arms train the beginning.
+Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t, std::int64_t, std::int64_t)
 {
-    return tl::unexpected(interruption(
-        Why::Failed, message<"program.run.own_length", "The program determines the length of its own training">(),
-        name(arm)));
+    return std::vector<RescaledSetting>{};
+}
+
+bool ProgramArms::haveOtherBatches() const
+{
+    return m->haveOtherBatches();
+}
+
+bool ProgramArms::seedsVary() const
+{
+    for (const auto& byStep : m->firstLosses)
+        for (const auto& [steps, bySeed] : byStep)
+            if (bySeed.size() >= 2 && std::ranges::all_of(bySeed, [&](const auto& start) {
+                    return start.second == bySeed.begin()->second;
+                }))
+                return false;
+    return true;
 }
 
 std::vector<std::string> ProgramArms::warmUpCauses(std::size_t) const

@@ -33,7 +33,10 @@ struct ProgramSetup {
     runner::Isolation isolation = runner::Isolation::Overlay;
     runner::PythonHooks hooks;
     bool terminal = false;                   ///< run the program in a pseudo-terminal
-    bool seeds = true;                       ///< seed torch, random and NumPy unless the program does
+    /// Seed torch, random and NumPy; seeds that the program sets are shifted, so that every start has its own.
+    bool seeds = true;
+    /// The losses of whole training runs are compared: a program that ends within a turn is not started again.
+    bool comparesLearning = false;
     std::filesystem::path logs;              ///< folder for the arms' output: baseline.log and change.log
     std::chrono::seconds startPatience{300}; ///< maximum time without output or a completed step before the first step;
                                              ///< after this, the program counts as hanging
@@ -56,6 +59,7 @@ struct ProgramReport {
     std::int64_t ranks = 1;
     std::optional<ProgramFailure> failure;
     bool isTooShort = false; ///< the program ends before it can be measured
+    bool sumsLosses = false; ///< its loss grows with the batch, so that losses of different batches are not comparable
 };
 
 /// A Python program in two variants. Not thread-safe; the arms must be used on the same thread.
@@ -73,6 +77,9 @@ public:
     [[nodiscard]] std::int64_t plannedSteps(std::size_t arm, const config::protocol::Hello& hello) const override;
     Outcome<std::vector<RescaledSetting>> setLength(std::size_t arm, std::int64_t steps, std::int64_t planned) override;
     [[nodiscard]] std::vector<std::string> warmUpCauses(std::size_t arm) const override;
+    [[nodiscard]] bool haveOtherBatches() const override;
+    /// Compares the first loss that is known of each start.
+    [[nodiscard]] bool seedsVary() const override;
 
     [[nodiscard]] const ProgramReport& report() const;
     /// After arm 1 has failed: whether the baseline gets as far, checked in a separate start unless it is already

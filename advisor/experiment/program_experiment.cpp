@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -25,7 +26,7 @@ bool isSame(const ProgramVariant& a, const ProgramVariant& b)
     return a.command == b.command && a.files.empty() && b.files.empty() && a.hookChanges == b.hookChanges;
 }
 
-Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
+ExperimentPlan experimentPlan(const ProgramPlan& plan)
 {
     ExperimentPlan experiment;
     experiment.changes = plan.changes;
@@ -34,12 +35,8 @@ Result<ExperimentPlan> experimentPlan(const ProgramPlan& plan)
     experiment.predicted = plan.predicted;
     experiment.budget = plan.budget;
     experiment.turn = plan.turn;
+    experiment.horizon = plan.horizon;
     experiment.judgedBy = plan.changes.empty() || plan.isTimeChosen ? JudgedBy::Time : judgedBy(plan.changes);
-    if (experiment.judgedBy == JudgedBy::LossAtEqualTime)
-        return profiler::fail<"experiment.program.judged_by_loss", "This change affects what the model learns">(
-            Error::Code::Unsupported, plan.changes.front().key,
-            "apply it and compare the losses of complete training runs: only a program's time and memory can be "
-            "measured");
     return experiment;
 }
 
@@ -87,8 +84,14 @@ profiler::Message refusal(const ProgramFailure& failure, const std::vector<Patch
         {{"file", first.file.string()}, {"line", first.line, std::to_string(first.line)}, {"error", last}});
 }
 
-profiler::Message tooShort(const std::string& measure)
+profiler::Message tooShort(const ExperimentPlan& plan)
 {
+    const std::string& measure = plan.measure;
+    if (isScreening(plan))
+        return profiler::message<
+            "experiment.too_short_for_horizon",
+            "The run is too short: both arms have to train for the same time; increase its epochs or steps, or choose a "
+            "shorter time with --horizon.">();
     if (measure == "validation")
         return profiler::message<
             "experiment.no_validation",
@@ -118,6 +121,15 @@ bool asksForTerminal(const std::optional<ProgramFailure>& failure)
 void addNotes(ProgramResult& result, bool terminalAdded)
 {
     auto& notes = result.measured.notes;
+    if (const auto& losses = result.measured.lossAtEqualTime; losses && isScreening(result.measured.plan))
+        notes.push_back(profiler::message<"experiment.note.own_schedule",
+                                          "Both arms train the first {seconds} of the program's own run; its learning "
+                                          "rate schedule is not shortened to that time.">(
+            {{"seconds", losses->seconds, fmt::format("{:.3g} s", losses->seconds)}}));
+    if (result.program.sumsLosses)
+        notes.push_back(profiler::message<"experiment.note.sums_losses",
+                                          "The program's loss grows with its batch, so that losses of different batch "
+                                          "sizes were not compared.">());
     if (terminalAdded)
         notes.push_back(profiler::message<"experiment.note.terminal",
                                           "The program needs a terminal: both arms were given a pseudo-terminal.">());
@@ -148,33 +160,32 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
                                            const std::function<void(const ExperimentProgress&)>& progress,
                                            std::stop_token stop)
 {
-    const auto experiment = experimentPlan(plan);
-    if (!experiment)
-        return tl::unexpected(experiment.error());
+    const ExperimentPlan experiment = experimentPlan(plan);
     const auto begin = RunLimits::Clock::now();
     const auto monitor = systemMonitor();
     RunLimits bounds;
     bounds.stop = std::move(stop);
     if (plan.budget.count() > 0)
         bounds.deadline = begin + plan.budget;
-    auto arms = std::make_unique<ProgramArms>(plan.setup);
-    auto measured = driveExperiment({*experiment, *arms, *monitor, progress, bounds});
+    ProgramSetup setup = plan.setup;
+    setup.comparesLearning = isScreening(experiment);
+    auto arms = std::make_unique<ProgramArms>(setup);
+    auto measured = driveExperiment({experiment, *arms, *monitor, progress, bounds});
     const bool needsTerminal = !measured && !plan.setup.terminal && measured.error().code != Error::Code::Cancelled &&
                                asksForTerminal(arms->report().failure);
     if (needsTerminal) {
-        ProgramSetup setup = plan.setup;
         setup.terminal = true;
         arms = std::make_unique<ProgramArms>(std::move(setup));
-        measured = driveExperiment({*experiment, *arms, *monitor, progress, bounds});
+        measured = driveExperiment({experiment, *arms, *monitor, progress, bounds});
     }
     ProgramResult result;
     if (measured) {
         result.measured = std::move(*measured);
     } else {
-        result.measured.plan = *experiment;
+        result.measured.plan = experiment;
         const auto& failure = arms->report().failure;
         if (arms->report().isTooShort)
-            result.measured.why = tooShort(plan.measure);
+            result.measured.why = tooShort(experiment);
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
                  arms->baselineGetsAsFar(bounds))
             result.isRefused = true;

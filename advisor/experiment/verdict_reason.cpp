@@ -81,6 +81,10 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
             "{what}: {ratio} ×, but it is not shown that the loss is not worse, because the two arms have no "
             "comparable losses. Compare the losses of complete training runs before you keep this change.">(
             {{"what", what}, ratioOf(ratio)});
+    if (loss.kind == LossKind::NotShown && !loss.seedsVary)
+        return message<"experiment.loss_seeds_equal",
+                       "{what}: {ratio} ×, but it is not shown that the loss is not worse, because the program's seed "
+                       "could not be varied: it trains in the same way at every start.">({{"what", what}, ratioOf(ratio)});
     if (loss.kind == LossKind::NotShown)
         return message<"experiment.loss_not_shown",
                        "{what}: {ratio} ×, but it is not shown that the loss is not worse: it may be {highest} higher, "
@@ -169,6 +173,10 @@ Message screeningReason(const ExperimentResult& result, bool outOfTime)
         return message<"experiment.screening.out_of_time.first_look",
                        "The time budget was used up after {seeds}, before the first look after {look}.">(
             {seedsOf(seeds), {"look", firstLook}});
+    if (!result.loss.seedsVary)
+        return message<"experiment.screening.seeds_equal",
+                       "Not shown: the program's seed could not be varied, so that {seeds} repeated the same training for "
+                       "{seconds}: {saved}.">({seedsOf(seeds), horizonOf(losses), lossesOf(losses)});
     switch (result.verdict) {
     case Verdict::Pays:
         return message<"experiment.screening.lower", "Lower after {seconds} of training: {saved} over {seeds}.">(
@@ -208,10 +216,9 @@ std::string joined(const std::vector<std::string>& words)
 void addScreeningNotes(std::vector<Message>& notes, const ExperimentResult& result)
 {
     const LossAtEqualTime& losses = *result.lossAtEqualTime;
-    if (isScreening(result.plan))
-        notes.push_back(
-            message<"experiment.note.screening", "This is a screening at equal time over {seconds}: it does not show "
-                                                 "which training run ends with the lower loss.">({horizonOf(losses)}));
+    notes.push_back(
+        message<"experiment.note.screening", "This is a screening at equal time over {seconds}: it does not show "
+                                             "which training run ends with the lower loss.">({horizonOf(losses)}));
     for (const std::size_t arm : {0, 1})
         if (losses.diverged[arm] > 0)
             notes.push_back(

@@ -23,15 +23,6 @@ bool canBeTried(const Toggle& change)
     return knob && !knob->searchesBatch;
 }
 
-/// At most the number of samples, and below a value that failed.
-std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits)
-{
-    if (limits.failed > batch)
-        return limits.failed - batch > batch / 4 ? std::vector{(batch + limits.failed) / 2}
-                                                 : std::vector<std::int64_t>();
-    return limits.samples == 0 || 2 * batch <= limits.samples ? std::vector{2 * batch} : std::vector<std::int64_t>();
-}
-
 } // namespace
 
 config::ValueSearch searchOf(std::string_view key)
@@ -88,7 +79,8 @@ void sortByWorth(std::vector<Candidate>& candidates)
 {
     // An epoch or a validation takes as long as many steps, so changes that are timed in steps are decided sooner.
     const auto rank = [](const Candidate& c) {
-        return std::tuple(c.makesRoom, -c.worth, !c.predicted.has_value(), c.measure != "steps");
+        return std::tuple(c.judgedBy == JudgedBy::LossAtEqualTime, c.makesRoom, -c.worth, !c.predicted.has_value(),
+                          c.measure != "steps");
     };
     std::stable_sort(candidates.begin(), candidates.end(),
                      [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); });
@@ -102,6 +94,15 @@ std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores)
             std::find(values.begin(), values.end(), value) == values.end())
             values.push_back(value);
     return values;
+}
+
+/// At most the number of samples, and below a value that failed.
+std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits)
+{
+    if (limits.failed > batch)
+        return limits.failed - batch > batch / 4 ? std::vector{(batch + limits.failed) / 2}
+                                                 : std::vector<std::int64_t>();
+    return limits.samples == 0 || 2 * batch <= limits.samples ? std::vector{2 * batch} : std::vector<std::int64_t>();
 }
 
 std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig& now, int cores, const Tried& tried,

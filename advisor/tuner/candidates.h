@@ -30,8 +30,8 @@ struct BatchLimits {
 /// (key, value) pairs that were tried.
 using Tried = std::set<std::pair<std::string, std::string>>;
 
-/// Sorts the candidates: by estimated impact, with those that make room in memory last. Among equals, those with a
-/// prediction and those timed in steps come first.
+/// Sorts the candidates: by estimated impact, with those that make room in memory after them and those that need a
+/// screening at equal time last. Among equals, those with a prediction and those timed in steps come first.
 void sortByWorth(std::vector<Candidate>& candidates);
 /// All changes that are made when a candidate is tried.
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
@@ -49,6 +49,8 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
                                const BatchLimits& limits = {});
 /// Numbers of loader workers to try after one that paid: one more, twice as many, one less, up to the number of cores.
 std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores);
+/// Batch sizes to try after one that paid, see further().
+std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits);
 /// Marks values after changes that were kept together, the toggle first: the previous values have lost and count as
 /// tried. Tried values of knobs in the same group as the toggle are forgotten, because they may pay now.
 void markKept(Tried& tried, const std::vector<Toggle>& changes);

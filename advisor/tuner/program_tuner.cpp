@@ -1,7 +1,7 @@
 #include "advisor/tuner/program_tuner.h"
 
 #include "advisor/change/program_setup.h"
-#include "advisor/evidence/batch_facts.h"
+#include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
 #include "advisor/judged_by.h"
 #include "advisor/tuner/candidates.h"
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <deque>
 #include <string>
 #include <utility>
@@ -22,6 +23,11 @@ using profiler::Message;
 using profiler::Result;
 
 namespace {
+
+constexpr std::string_view kBatchSize = config::key::batchSize.name;
+// Share of the time for a trial that both arms of one start train for their losses at equal time. Chosen: up to ten
+// starts of two arms, and a third of the time for starting and warming up.
+constexpr double kHorizonShare = 1.0 / 30;
 
 std::int64_t numberOf(std::string_view text)
 {
@@ -128,31 +134,47 @@ private:
         std::vector<Candidate> candidates;
         for (const RuleAdvice& row : m_result.advice) {
             const Advice& found = row.advice;
-            if (found.state != State::Fires || !found.proposed || found.judgedBy == JudgedBy::LossAtEqualTime ||
+            if (found.state != State::Fires || !found.proposed ||
                 m_tried.contains({found.proposed->key, found.proposed->to}))
                 continue;
             const std::string from = valueOf(found.proposed->key, found.proposed->from);
-            if (from != found.proposed->to)
-                candidates.push_back({{found.proposed->key, from, found.proposed->to},
-                                      row.id,
-                                      found.title,
-                                      found.saving,
-                                      found.measure,
-                                      found.judgedBy,
-                                      row.worth});
+            if (from == found.proposed->to)
+                continue;
+            Candidate candidate{{found.proposed->key, from, found.proposed->to},
+                                row.id,
+                                found.title,
+                                found.saving,
+                                found.measure,
+                                found.judgedBy,
+                                row.worth};
+            candidate.makesRoom = found.judgedBy == JudgedBy::Memory;
+            candidates.push_back(std::move(candidate));
         }
         sortByWorth(candidates);
         return candidates.empty() ? std::nullopt : std::optional(std::move(candidates.front()));
     }
 
-    /// Why a change is not worth an experiment; empty: it is.
-    static Message whyNotTried(const Candidate& candidate)
+    [[nodiscard]] std::int64_t batchSize() const
     {
-        if (!sameBatches({candidate.change}))
-            return message<"tune.skipped.batches", "It changes the batches, and an experiment with a program does not "
-                                                   "measure what that does to learning.">();
-        if (candidate.judgedBy == JudgedBy::Memory)
-            return message<"tune.skipped.memory", "It saves memory but makes nothing faster by itself.">();
+        const auto recorded = programValues(*m_first).batchSize;
+        return numberOf(valueOf(std::string(kBatchSize), recorded ? config::toText(*recorded) : ""));
+    }
+
+    /// All changes of a trial. Memory that was saved is used for twice the batch.
+    [[nodiscard]] std::vector<WantedChange> changesOf(const Candidate& candidate) const
+    {
+        std::vector<WantedChange> changes = {{candidate.change.key, candidate.change.to}};
+        if (candidate.makesRoom)
+            changes.push_back({std::string(kBatchSize), config::toText(2 * batchSize())});
+        return changes;
+    }
+
+    /// Why a change is not worth an experiment; empty: it is.
+    [[nodiscard]] Message whyNotTried(const Candidate& candidate) const
+    {
+        if (candidate.makesRoom && batchSize() == 0)
+            return message<"tune.skipped.memory", "It saves memory but makes nothing faster by itself, and the batch size "
+                                                  "that could use the memory is not recorded.">();
         return {};
     }
 
@@ -170,7 +192,7 @@ private:
         ProgramPlan plan = emptyPlan();
         if (trial.why.empty()) {
             const auto set = change::setChanges(plan, *m_first,
-                                                {.changes = {{candidate.change.key, candidate.change.to}},
+                                                {.changes = changesOf(candidate),
                                                  .kept = kept(),
                                                  .advice = &m_result.advice,
                                                  .patcher = m_patcher});
@@ -182,7 +204,12 @@ private:
             return false;
         }
         trial.change = plan.changes.front();
-        const auto result = measure(plan, trial.change, m_budget.secondsToTry(m_result.trials), "");
+        if (candidate.makesRoom)
+            trial.title += ", to make room for twice the batch";
+        const double seconds = m_budget.secondsToTry(m_result.trials);
+        if (!sameBatches(plan.changes))
+            plan.horizon = learningTime(seconds);
+        const auto result = measure(plan, trial.change, seconds, "");
         if (!result && result.error().code == Error::Code::Cancelled)
             return false;
         const bool keeps = result && evaluate(*result, trial) && keep(plan, trial);
@@ -207,7 +234,7 @@ private:
         }
         if (result.program.isTooShort) {
             trial.outcome = TuneTrial::Outcome::Failed;
-            if (result.measured.plan.measure == "steps") // the same would happen for any other change
+            if (result.measured.plan.measure == "steps" && !isScreening(result.measured.plan)) // the same would happen for any other change
                 m_result.why = result.measured.why;
             return false;
         }
@@ -219,13 +246,14 @@ private:
     bool keep(const ProgramPlan& plan, TuneTrial& trial)
     {
         std::vector<Toggle> all = m_result.kept;
-        const Toggle& change = plan.changes.front();
-        const auto same =
-            std::find_if(all.begin(), all.end(), [&](const Toggle& earlier) { return earlier.key == change.key; });
-        if (same != all.end())
-            same->to = change.to;
-        else
-            all.push_back(change);
+        for (const Toggle& change : plan.changes) {
+            const auto same =
+                std::find_if(all.begin(), all.end(), [&](const Toggle& earlier) { return earlier.key == change.key; });
+            if (same != all.end())
+                same->to = change.to;
+            else
+                all.push_back(change);
+        }
         std::swap(all, m_result.kept);
         ProgramVariant variant = m_plan.setup.arms[0];
         auto patch = change::setVariant(variant, *m_first, kept(), m_patcher);
@@ -243,7 +271,7 @@ private:
             m_result.ratio.low *= ratio.low;
             m_result.ratio.high *= ratio.high;
         }
-        markKept(m_tried, {change});
+        markKept(m_tried, plan.changes);
         return true;
     }
 
@@ -251,9 +279,12 @@ private:
     void search(const Candidate& kept)
     {
         m_further.clear();
-        if (searchOf(kept.change.key) != config::ValueSearch::Neighbours)
+        const auto search = searchOf(kept.change.key);
+        if (search == config::ValueSearch::None)
             return;
-        for (const std::int64_t value : furtherWorkers(numberOf(kept.change.to), m_cores))
+        const std::int64_t now = numberOf(kept.change.to);
+        for (const std::int64_t value :
+             search == config::ValueSearch::Neighbours ? furtherWorkers(now, m_cores) : furtherBatches(now, {}))
             m_further.push_back({{kept.change.key, kept.change.to, config::toText(value)},
                                  kept.rule,
                                  "Continues in the direction that paid",
@@ -274,7 +305,7 @@ private:
         if (!change::setChanges(plan, *m_first,
                                 {.changes = kept(), .kept = {}, .advice = &m_result.advice, .patcher = m_patcher}))
             return;
-        plan.measure = "steps";
+        change::setMeasure(plan, "steps");
         const auto result =
             measure(plan, plan.changes.front(), m_budget.secondsLeft(), "unchanged program against all kept changes, ");
         if (!result || result->isRefused || !result->measured.samplesPerSecond.isKnown())
@@ -291,6 +322,16 @@ private:
         plan.setup.arms[1] = plan.setup.arms[0];
         plan.turn = m_plan.turn;
         return plan;
+    }
+
+    /// For losses of other batches: two turns without a budget.
+    [[nodiscard]] std::chrono::milliseconds learningTime(double seconds) const
+    {
+        const std::chrono::milliseconds turns = 2 * m_plan.turn;
+        if (m_plan.budget.count() == 0)
+            return turns;
+        return std::clamp(std::chrono::milliseconds(std::llround(1000 * kHorizonShare * seconds)), turns,
+                          std::max<std::chrono::milliseconds>(turns, kHorizon));
     }
 
     Result<ProgramResult> measure(ProgramPlan& plan, const Toggle& trying, double seconds, const std::string& what)

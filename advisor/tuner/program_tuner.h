@@ -37,9 +37,10 @@ struct ProgramTuneResult : TuneOutcome {
 
 /// Records the program, runs the rules, and measures the changes that they propose, sorted by estimated impact. Each
 /// change is measured together with all kept changes against the kept changes alone. A change that pays is kept, and
-/// the program is recorded again after it. Numbers of workers that paid are searched further. Changes that no
-/// experiment can measure are reported as skipped with the reason; so are changes of the batches, because an experiment
-/// with a program does not measure what they do to learning. At the end, the unchanged program is measured against all
+/// the program is recorded again after it. Numbers of workers and batch sizes that paid are searched further.
+/// A change of the batches is kept only if the loss at equal time is shown to be not worse, and a change that saves
+/// memory is tried with twice the batch size. Other changes of what the program learns come last, in a screening at
+/// equal time. Changes that no experiment can measure are reported as skipped with the reason. At the end, the unchanged program is measured against all
 /// kept changes together; part of the budget is reserved for this. Blocks; the result is always the best so far, also
 /// after `stop` or at the end of the budget.
 /// @param progress called on the calling thread

@@ -38,7 +38,8 @@ Json unitJson(const ExperimentResult& result, std::string_view measure)
 {
     if (result.plan.measure != measure || result.unitUsB <= 0)
         return nullptr;
-    bool sameSamples = true;
+    // A diff or another command has no known keys, but its batches are known.
+    bool sameSamples = !result.plan.isChangeUnknown || result.loss.at == LossCheck::At::SameBatches;
     for (const Toggle& change : result.plan.changes)
         if (const config::Knob* knob = config::findKnob(change.key);
             knob && knob->batches == config::Batches::OtherSize)
@@ -101,6 +102,7 @@ Json lossJson(const LossCheck& loss)
             {"highest", compared && std::isfinite(loss.highest) ? Json(loss.highest) : Json(nullptr)},
             {"steps", loss.steps},
             {"seeds", loss.seeds},
+            {"seeds_vary", loss.seedsVary},
             {"at", loss.at == LossCheck::At::EqualTime ? "equal time" : "same batches"}};
 }
 

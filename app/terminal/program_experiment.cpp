@@ -102,6 +102,7 @@ Result<ProgramPlan> planOf(const ExperimentOptions& options, Session& session)
     plan.setup = std::move(*setup);
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
+    plan.horizon = std::chrono::seconds(options.horizonSeconds);
     if (const auto changed = addChange(options, plan, session); !changed) {
         removeUnusedLogs(options, plan.setup);
         return tl::unexpected(changed.error());

@@ -228,14 +228,35 @@ class ArmTest(unittest.TestCase):
         self.assertEqual(losses[0], losses[1])
         self.assertNotEqual(losses[0], losses[2])
 
-    def test_seeds_of_the_program_are_its_own(self):
+    def test_a_seed_of_the_program_is_shifted_with_each_start(self):
         losses = []
-        for seed in (5, 6):
+        for seed in (None, 1, 2, 2):
             with Program(["turns.py", "seeded"], seed=seed) as program:
                 peer, hello = program.greeted()
                 self.assertEqual(hello["seeded"], [])
                 losses.append(peer.turn(0, 5)["losses"])
-        self.assertEqual(losses[0], losses[1])
+        self.assertEqual(losses[0], losses[1], "the first start has the program's own seed")
+        self.assertNotEqual(losses[1], losses[2])
+        self.assertEqual(losses[2], losses[3])
+
+    def test_only_numbers_are_shifted(self):
+        def run(number, seed):
+            program = ("import random, torch\n"
+                       "def first(): return random.random(), float(torch.rand(1))\n"
+                       f"random.seed({number}, version=2), torch.random.manual_seed(seed={number})\n"
+                       "print(first())\n"
+                       "random.seed(a='text', version=2), torch.manual_seed(-1)\n"
+                       "print(first())\n")
+            with Program(["-c", program], seed=seed) as started:
+                peer = started.peer()
+                peer.read()
+                return [line for line in started.process.stdout if line.startswith("(")]
+
+        numbers, others = run(3, 1)
+        self.assertEqual(run(1, 3), [numbers, others])
+        shifted, same = run(3, 2)
+        self.assertNotEqual(shifted, numbers)
+        self.assertEqual(same, others)
 
     def test_a_scaled_loss_is_reported_as_it_was_before(self):
         with Program(["turns.py", "scaled"], seed=1) as scaled, Program(["turns.py", "plain"], seed=1) as plain:

@@ -125,15 +125,109 @@ TEST_F(ProgramExperiment, AnotherCommandMayAffectTheLoss)
     EXPECT_EQ(settled->measured.why.id, "experiment.faster.loss_not_affected");
 }
 
-TEST_F(ProgramExperiment, LossesOfOtherBatchesAreNotCompared)
+// The batches of another command are known from what the programs do.
+TEST_F(ProgramExperiment, OtherBatchesOfAnotherCommandAreComparedAtEqualTime)
 {
-    const auto result = run({"milliseconds=20"}, {"milliseconds=20", "loss=1.5", "batch=8"});
+    const auto result =
+        run({"milliseconds=20", "seed_noise=0.01"}, {"milliseconds=20", "seed_noise=0.01", "loss=1.3", "batch=8"});
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotCompared);
     EXPECT_GT(result->measured.samplesPerSecond.low, 1.5) << "twice the samples in the same time";
-    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive) << "which alone does not decide";
-    EXPECT_EQ(result->measured.why.id, "experiment.loss_not_compared");
-    EXPECT_EQ(result->measured.pairs.size(), 6U) << "more starts would compare no more losses";
+    EXPECT_EQ(result->measured.loss.at, advisor::LossCheck::At::EqualTime);
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::Worse);
+    EXPECT_EQ(result->measured.verdict, Verdict::DoesNotPay) << "samples per second alone do not decide";
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_worse");
+}
+
+ProgramPlan largerBatch(ProgramPlan plan)
+{
+    plan.changes = {{"batch.size", "4", "8"}};
+    return plan;
+}
+
+TEST_F(ProgramExperiment, ALargerBatchPaysIfItsLossAtEqualTimeIsNotWorse)
+{
+    const auto result = run(largerBatch(plan({"milliseconds=20", "seed_noise=0.01"},
+                                             {"milliseconds=24", "seed_noise=0.01", "batch=8", "loss=1.005"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotWorse);
+    EXPECT_EQ(result->measured.loss.at, advisor::LossCheck::At::EqualTime);
+    EXPECT_EQ(result->measured.loss.seeds, 3U);
+    ASSERT_TRUE(result->measured.lossAtEqualTime);
+    EXPECT_GT(result->measured.lossAtEqualTime->seconds, 0.15) << "two turns of a tenth of a second";
+    EXPECT_THAT(notes(*result), Contains("experiment.note.screening")) << "and nothing is said about convergence";
+}
+
+TEST_F(ProgramExperiment, ALargerBatchWithAHigherLossDoesNotPay)
+{
+    const auto result = run(largerBatch(
+        plan({"milliseconds=20", "seed_noise=0.01"}, {"milliseconds=20", "seed_noise=0.01", "batch=8", "loss=1.1"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::DoesNotPay) << result->measured.whyText();
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_worse");
+}
+
+TEST_F(ProgramExperiment, WithoutOtherSeedsALargerBatchIsNotShown)
+{
+    const auto result = run(largerBatch(plan({"milliseconds=20"}, {"milliseconds=20", "batch=8"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotShown);
+    EXPECT_FALSE(result->measured.loss.seedsVary);
+    EXPECT_EQ(result->measured.why.id, "experiment.loss_seeds_equal");
+    EXPECT_EQ(result->measured.pairs.size(), 6U) << "more starts would show no more";
+}
+
+TEST_F(ProgramExperiment, ALossThatIsASumIsNotComparedBetweenBatches)
+{
+    const auto result = run(largerBatch(plan({"milliseconds=20", "seed_noise=0.01", "sums=yes"},
+                                             {"milliseconds=20", "seed_noise=0.01", "sums=yes", "batch=8"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_TRUE(result->program.sumsLosses);
+    EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotCompared);
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_THAT(notes(*result), Contains("experiment.note.sums_losses"));
+}
+
+/// A change of what the program learns, with half a second of training for each seed.
+ProgramPlan otherRate(ProgramPlan plan)
+{
+    plan.changes = {{"optimizer.learning_rate", "0.1", "0.2"}};
+    plan.horizon = std::chrono::milliseconds(500);
+    return plan;
+}
+
+TEST_F(ProgramExperiment, AChangeOfLearningIsScreenedAtEqualTime)
+{
+    const auto result = run(otherRate(plan({"seed_noise=0.01"}, {"milliseconds=5", "seed_noise=0.01", "loss=0.8"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::LossAtEqualTime);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(result->measured.why.id, "experiment.screening.lower");
+    ASSERT_TRUE(result->measured.lossAtEqualTime);
+    EXPECT_DOUBLE_EQ(result->measured.lossAtEqualTime->seconds, 0.5);
+    EXPECT_EQ(result->measured.lossAtEqualTime->seeds.size(), 3U);
+    EXPECT_THAT(notes(*result), testing::IsSupersetOf({"experiment.note.screening", "experiment.note.own_schedule"}));
+    const auto higher = run(otherRate(plan({"seed_noise=0.01"}, {"seed_noise=0.01", "loss=1.2"})));
+    ASSERT_TRUE(higher) << higher.error().message();
+    EXPECT_EQ(higher->measured.verdict, Verdict::Costs) << higher->measured.whyText();
+}
+
+TEST_F(ProgramExperiment, AScreeningWithoutOtherSeedsShowsNothing)
+{
+    const auto result = run(otherRate(plan({}, {"loss=0.8"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result->measured.why.id, "experiment.screening.seeds_equal");
+}
+
+TEST_F(ProgramExperiment, AProgramThatEndsBeforeTheHorizonIsTooShortForAScreening)
+{
+    const auto result = run(otherRate(plan({"seed_noise=0.01", "end=30"}, {"seed_noise=0.01", "end=30"})));
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Inconclusive);
+    EXPECT_EQ(result->measured.why.id, "experiment.too_short_for_horizon");
+    EXPECT_EQ(result->program.restarts[0] + result->program.restarts[1], 0) << "it would begin again";
 }
 
 TEST_F(ProgramExperiment, AChangeThatOnlyTheChangedProgramFailsWithIsRefused)

@@ -106,6 +106,26 @@ TEST_F(ProgramTuner, AChangeThatTheProgramRefusesIsReportedAndNotKept)
     EXPECT_EQ(m_recordings, 0) << "the caller had a recording";
 }
 
+TEST_F(ProgramTuner, ALargerBatchIsKeptIfItsLossAtEqualTimeIsNotWorseAndSearchedFurther)
+{
+    recordBatchSize();
+    m_plan.trace = trace(kSmallBatches);
+    m_plan.record = [this](const auto&, const auto&, const auto&) { return trace(kBusySteps); };
+    const std::string program = std::string("exec ") + PYTHON + " " + SCRIPTED_PROGRAM +
+                                " milliseconds=20 seed_noise=0.01 batch=$batch loss=$loss";
+    m_plan.setup.arms[0].command = {
+        "sh", "-c", "batch=$(sed -n 's/.*batch_size=\\([0-9]*\\).*/\\1/p' train.py); loss=1; "
+                    "[ $batch -gt 64 ] && loss=1.2; " + program};
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result), ElementsAre("batch.size=64 kept", "batch.size=128 dropped"));
+    EXPECT_EQ(result->trials[0].result->loss.kind, advisor::LossKind::NotWorse);
+    EXPECT_EQ(result->trials[1].why.id, "experiment.loss_worse");
+    EXPECT_THAT(result->kept, ElementsAre(advisor::Toggle{"batch.size", "32", "64"}));
+    ASSERT_TRUE(result->whole);
+    EXPECT_THAT(result->ratio.value, AllOf(Ge(1.6), Le(2.4))) << "samples per second";
+}
+
 TEST_F(ProgramTuner, AValidationWithoutGradientsIsMeasuredInValidations)
 {
     validateWithGradients();

@@ -65,6 +65,11 @@ void RecordedProgram::passWorkersAsOption()
                              {"type", "int"}}};
 }
 
+void RecordedProgram::recordBatchSize()
+{
+    m_facts["objects"][0]["settings"]["batch_size"] = {{"value", 32}, {"given", true}, {"argument", nullptr}};
+}
+
 void RecordedProgram::validateWithGradients()
 {
     m_folder.write("train.py", "import torch\nloader = torch.utils.data.DataLoader(data, batch_size=32)\n"

@@ -36,6 +36,22 @@ inline constexpr std::string_view kBusySteps = R"(
       end
 )";
 
+/// Steps that spend much of their time on the weights, whatever the batch size.
+inline constexpr std::string_view kSmallBatches = R"(
+    meta host.cores 2
+    meta host.threads 1
+    meta loader.batch_size 32
+    main
+      repeat 20 every 1000
+        step 0 0 1000
+        phase forward 0 200
+        op aten::linear 0 200 seq=1
+        phase backward 200 200
+        phase optimizer 400 600
+        op aten::add 400 600
+      end
+)";
+
 /// Steps, and a validation whose operators autograd tracks.
 inline constexpr std::string_view kValidatingSteps = R"(
     meta host.cores 2
@@ -57,6 +73,8 @@ protected:
     [[nodiscard]] std::shared_ptr<const profiler::Trace> trace(std::string_view steps) const;
     /// The number of workers comes from --workers.
     void passWorkersAsOption();
+    /// The recording contains the size of the loader's batches, 32.
+    void recordBatchSize();
     /// The program validates with gradients, in a loop after its loader.
     void validateWithGradients();
     /// The patcher of the sources.

@@ -1,10 +1,11 @@
 """Speaks an arm's part of the protocol (resources/python/stepscope/arm.py) and trains nothing: its steps sleep.
 
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
-       [loss=X] [loss_noise=X] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
+       [loss=X] [loss_noise=X] [seed_noise=X] [sums=yes] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
        [terminal=yes]
 Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
-higher with every other seed, and lower with the rest. It validates after each N steps, an epoch has N steps, and quiet
+higher with every other seed, and lower with the rest; seed_noise the one by which it is higher with each further seed;
+sums multiplies the loss by the batch. It validates after each N steps, an epoch has N steps, and quiet
 programs report no progress.
 """
 import json
@@ -69,9 +70,10 @@ send(
 
 
 def turn_of(what, times):
-    noise = float(options.get("loss_noise", 0)) * (-1) ** int(os.environ.get("STEPSCOPE_ARM_SEED", 0))
-    losses = [float(options.get("loss", 1.0)) * (1 + noise)] * len(times) if what == "steps" else []
-    batch = int(options.get("batch", 4))
+    seed, batch = int(os.environ.get("STEPSCOPE_ARM_SEED", 0)), int(options.get("batch", 4))
+    noise = float(options.get("loss_noise", 0)) * (-1) ** seed + float(options.get("seed_noise", 0)) * seed
+    loss = float(options.get("loss", 1.0)) * (1 + noise) * (batch if "sums" in options else 1)
+    losses = [loss] * len(times) if what == "steps" else []
     peak = int(options.get("peak", 1)) << 20
     turn = {"type": "turn", "ns": times, "losses": losses, "samples": batch * len(times), "steps": steps,
             "peak_bytes": peak, "peak_of": "process"}

@@ -15,6 +15,9 @@ launchers that close inherited descriptors (torchrun). Both sides write JSON obj
                                                                                     of its turn that it did, or null
     → {"type": "failed", "traceback": ["...", ...]}                                 when an exception ends it
 
+STEPSCOPE_ARM_SEED is the number of the start, from 1: libraries get it as their seed, and a seed that the program sets is
+shifted by it (the first start has the program's own).
+
 A turn counts "steps", "validation" or "epoch". The program trains as usual in each of them; only what is counted is
 timed. A turn of validations ends at the end of the next step. An epoch lasts from the start of one iteration over the
 training loader to the start of the next, without validations and waits: a turn of epochs begins and ends there.
@@ -254,20 +257,28 @@ class Arm:
             self._connect()
 
     def seed_module(self, module, library, function):
-        """Seeds a library, and notices whether the program seeds it itself."""
+        """Seeds a library, and notices whether the program seeds it itself. Each start of the experiment has its own seed;
+        a number that the program sets is shifted, so that its first start has the program's own."""
         number = os.environ.get(_SEED)
         if not number:
             return
         set_seed = getattr(module, function)
         set_seed(int(number))
         self.seeds[library] = False
+        shift = int(number) - 1
 
         @functools.wraps(set_seed)
         def watched(*arguments, **named):
             _arm.seeds[library] = True
-            return set_seed(*arguments, **named)
+            if arguments:
+                return set_seed(_shifted(arguments[0], shift), *arguments[1:], **named)
+            # random.seed() calls it `a`.
+            return set_seed(**{name: _shifted(value, shift) if name in ("seed", "a") else value
+                               for name, value in named.items()})
 
         setattr(module, function, watched)
+        if library == "torch":
+            module.random.manual_seed = watched
 
     @guarded
     def batch_fetched(self, loader, batch):
@@ -550,6 +561,12 @@ class Arm:
             self._lines.close()
             self._socket.close()
             self._socket = None
+
+
+def _shifted(seed, shift):
+    """Also of a NumPy integer; other values (None, arrays, texts, and the version of random.seed) stay."""
+    is_number = hasattr(seed, "__index__") and not isinstance(seed, bool) and getattr(seed, "shape", ()) == ()
+    return (int(seed) + shift) % 2**32 if is_number and 0 <= int(seed) < 2**32 else seed
 
 
 def _mean(losses):
