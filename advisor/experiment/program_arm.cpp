@@ -101,6 +101,7 @@ struct Peer {
     std::string pending;
     bool isOpen = true, isDone = false;
     std::optional<json> hello, turn;
+    std::optional<std::int64_t> left; ///< validations of the turn that this rank still has to do, as it asks
 };
 
 std::vector<std::string> linesOf(const std::string& text)
@@ -180,11 +181,14 @@ private:
     void pump(milliseconds atMost);
     void readPeer(Peer& peer);
     void hear(Peer& peer, const json& record);
+    void answerRanks();
     template <class Reached>
     Outcome<Event> waitFor(Reached reached, const RunLimits& bounds, const Patience& patience);
     [[nodiscard]] Patience patienceOf(const protocol::Turn& turn, seconds patience) const;
     [[nodiscard]] bool allRanksHere() const;
     [[nodiscard]] bool haveRanksEnded() const;
+    [[nodiscard]] bool isInBackground();
+    [[nodiscard]] const Peer* timedRank();
     Outcome<void> handleExit(const RunLimits& bounds);
     Interruption failed(const Message& how, std::vector<std::string> traceback, std::string hint = {});
     Interruption hung(seconds patience);
@@ -342,6 +346,9 @@ void ProgramArm::hear(Peer& peer, const json& record)
     } else if (type == "progress") {
         m_heard = Clock::now();
         m_mostSteps = std::max(m_mostSteps, record.value("steps", std::int64_t{0}) + 1);
+    } else if (type == "left") {
+        peer.left = record.value("left", std::int64_t{0});
+        answerRanks();
     } else if (type == "turn") {
         peer.turn = record;
     } else if (type == "done") {
@@ -352,6 +359,20 @@ void ProgramArm::hear(Peer& peer, const json& record)
         // Keep the first one: ranks fail because another rank did, and launchers fail last.
         m_traceback = record.value("traceback", std::vector<std::string>{});
         m_mostSteps = record.value("steps", m_mostSteps);
+    }
+}
+
+/// After each step of a turn of validations, the ranks ask whether to stop: when one of them has done all validations,
+/// because the others may do none.
+void ProgramArm::answerRanks()
+{
+    const std::vector<Peer*> all = ranks();
+    if (!std::ranges::all_of(all, [](const Peer* rank) { return rank->left.has_value(); }))
+        return;
+    const bool isDone = std::ranges::any_of(all, [](const Peer* rank) { return *rank->left <= 0; });
+    for (Peer* rank : all) {
+        rank->left.reset();
+        os::sendAll(rank->end.socket.get(), json{{"type", isDone ? "stop" : "continue"}}.dump() + '\n', kSendPatience);
     }
 }
 
@@ -386,6 +407,26 @@ bool ProgramArm::haveRanksEnded() const
                 return false;
         }
     return anyTrained;
+}
+
+/// True if the program's first process has ended without an error and left others behind, like a daemon.
+bool ProgramArm::isInBackground()
+{
+    if (m_tree->status() != 0)
+        return false;
+    std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", m_tree->keeper()));
+    std::string child;
+    return static_cast<bool>(children >> child);
+}
+
+/// The rank whose times count: the first one, or the first that has run a validation if only some of them do.
+const Peer* ProgramArm::timedRank()
+{
+    std::vector<Peer*> all = ranks();
+    std::ranges::sort(all, {}, [](const Peer* rank) { return rank->hello->value("rank", std::int64_t{0}); });
+    const auto found =
+        std::ranges::find_if(all, [](const Peer* rank) { return rank->turn && !rank->turn->at("ns").empty(); });
+    return found == all.end() ? all.front() : *found;
 }
 
 std::uint64_t ProgramArm::outputSize() const
@@ -496,7 +537,7 @@ Outcome<ProgramArm::Event> ProgramArm::waitFor(Reached reached, const RunLimits&
         pump(kHeartbeat);
         if (reached())
             return Event::Reached;
-        if (!m_traceback.empty() || haveRanksEnded() || (m_tree->status() && ranks().empty())) {
+        if (!m_traceback.empty() || haveRanksEnded() || (m_tree->status() && ranks().empty() && !isInBackground())) {
             if (auto ended = handleExit(bounds); !ended)
                 return tl::unexpected(ended.error());
             return Event::ProgramEnded;
@@ -567,11 +608,6 @@ Patience ProgramArm::patienceOf(const protocol::Turn& turn, seconds patience) co
 Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const RunLimits& bounds, seconds patience)
 {
     const bool isSteps = turn.what == "steps";
-    // If only one rank runs the validation, the others would wait for it in their next step.
-    if (turn.what == "validation" && ranks().size() > 1)
-        return tl::unexpected(interruption(
-            Why::Failed, message<"program.run.ranks_validate", "A validation over several ranks cannot be measured">(),
-            name(), "run the program with one process"));
     protocol::TurnResult result;
     result.what = turn.what;
     const std::int64_t stepsBefore = m_steps + turn.drop;
@@ -593,9 +629,10 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         if (!event)
             return tl::unexpected(event.error());
         const std::size_t before = result.seconds.size();
+        const Peer* const timed = timedRank();
         for (Peer* rank : ranks())
             if (rank->turn)
-                addTurn(result, *rank->turn, rank->hello->value("rank", 0) == 0);
+                addTurn(result, *rank->turn, rank == timed);
         // The program may have changed its number of workers.
         if (const auto& first = ranks().front()->turn; first && first->contains("loader"))
             noteQueue(first->at("loader"));

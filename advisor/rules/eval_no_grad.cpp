@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace advisor::rules {
 namespace {
@@ -17,16 +18,21 @@ struct Validation {
     std::vector<SliceId> tracked; ///< operators with an autograd sequence number, which create or may create a graph
                                   ///< node
     Nanoseconds time{};           ///< of all validation passes
+    Nanoseconds most{};           ///< the same of the process that validates longest; ranks validate at the same time
 };
 
 Validation readValidation(const Trace& trace)
 {
     Validation found;
+    std::map<std::int64_t, Nanoseconds> ofProcess;
     for (const Slice& phase : trace.ofKind(ActivityKind::Phase)) {
         if (trace.name(phase) != phase::kValidation)
             continue;
         found.passes.push_back(phase.id);
         found.time += phase.duration;
+        Nanoseconds& own = ofProcess[trace.track(phase.id.track).pid];
+        own += phase.duration;
+        found.most = std::max(found.most, own);
         trace.forEach(phase.id.track, phase.range(), [&](const Slice& slice) {
             if (slice.kind != ActivityKind::CpuOp || !phase.range().contains(slice.begin))
                 return true;
@@ -63,7 +69,7 @@ Advice finding(const RuleContext& c, const Validation& validation)
             {{"time", passUs, timeText(passUs)}});
     advice.caveats = {
         message<"eval.no_grad.only_validation", "Use no_grad only around validation: training needs gradients.">()};
-    advice.timeShare = toShare(validation.time, c.trace.range().duration());
+    advice.timeShare = toShare(validation.most, c.trace.range().duration());
     advice.measure = "validation";
     setToggle(advice, c, kKey, "true");
     addEvidence(advice, c.trace, validation.tracked);

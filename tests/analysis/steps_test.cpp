@@ -124,6 +124,27 @@ TEST(Steps, AValidationInsideAStepIsOtherAndMakesTheStepUnsteady)
     EXPECT_EQ(toUs(steps[4].parts.other), 490);
 }
 
+TEST(Steps, AStepThatWaitsForAnotherRanksValidationIsUnsteady)
+{
+    // The second process validates between its steps; the first waits for it in its sixth step.
+    constexpr std::string_view kFirst = R"(
+        main pid=1
+          repeat 6 every 100
+            step 0 0 100
+          end
+          step 6 600 400
+          step 7 1000 100
+    )";
+    constexpr std::string_view kSecond = R"(
+        thread other pid=2
+          phase validation 610 300
+    )";
+    EXPECT_THAT(warmupIndexes(stepsOf(std::string(kFirst) + std::string(kSecond) + "step 0 910 100\n")),
+                ElementsAre(0, 6));
+    EXPECT_THAT(warmupIndexes(stepsOf(std::string(kFirst) + std::string(kSecond))), ElementsAre(0))
+        << "nothing waits for a process that only evaluates";
+}
+
 TEST(Steps, WorkersThatStartInsideAStepMakeItUnsteady)
 {
     const auto steps = stepsOf(R"(

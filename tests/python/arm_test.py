@@ -303,6 +303,12 @@ class ArmTest(unittest.TestCase):
             self.assertEqual((len(turn["ns"]), turn["losses"], turn["samples"]), (5, [], 5))
             self.assertTrue(all(1e6 <= ns for ns in turn["ns"]))
 
+    def test_samples_of_a_program_without_a_loader_are_the_models_inputs(self):
+        with Program(["turns.py", "own batches"]) as program:
+            peer, hello = program.greeted()
+            self.assertEqual(hello["loader"]["batch_size"], 6)
+            self.assertEqual(peer.turn(1, 5)["samples"], 30)
+
     def test_the_program_exits_when_the_experiment_has_ended(self):
         with Program(["turns.py", "plain"]) as program:
             peer, _ = program.greeted()
@@ -337,6 +343,42 @@ class ArmTest(unittest.TestCase):
                     peer.send_turn(drop, count)
                 for peer in peers:
                     self.assertEqual(len(peer.read_but_progress()["ns"]), count)
+
+    def test_validations_of_all_ranks_or_of_the_first(self):
+        for kind in ("all ranks validate", "the first rank validates", "the first rank validates without a barrier"):
+            launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "turns.py", kind]
+            with Program(launcher) as program:
+                ranks = program.greeted_ranks(2)
+                peers = [ranks[rank][1] for rank in (0, 1)]
+                # Ends with the tenth step, before the validation, in which the other rank may wait for the first.
+                for peer in peers:
+                    peer.send_turn(0, 10 - ranks[0][0]["steps"])
+                for peer in peers:
+                    self.assertEqual(len(peer.read_but_progress()["ns"]), 9, kind)
+                for count in (1, 2):
+                    for peer in peers:
+                        peer.send_turn(0, count, "validation")
+                    first, other = self.validation_turns(peers)
+                    self.assertEqual(len(first["ns"]), count, kind)
+                    self.assertEqual(len(other["ns"]), count if kind.startswith("all") else 0, kind)
+                    self.assertEqual(first["steps"], other["steps"], kind)
+                    for ns in first["ns"]:
+                        self.assertTrue(100e6 <= ns < 1e9, (kind, ns))
+                for peer in peers:
+                    peer.send_turn(1, 5)
+                for peer in peers:
+                    self.assertEqual(len(peer.read_but_progress()["ns"]), 5, kind)
+
+    def validation_turns(self, peers):
+        """Plays the experiment's part until all ranks have ended their turn."""
+        while True:
+            records = [peer.read_but_progress() for peer in peers]
+            if all(record["type"] == "turn" for record in records):
+                return records
+            self.assertEqual([record["type"] for record in records], ["left", "left"])
+            answer = "stop" if any(record["left"] <= 0 for record in records) else "continue"
+            for peer in peers:
+                peer.connection.sendall((json.dumps({"type": answer}) + "\n").encode())
 
 
 if __name__ == "__main__":

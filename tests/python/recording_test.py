@@ -322,6 +322,23 @@ class RecordingTest(unittest.TestCase):
         self.assertEqual(found, [(line + 24, 1, True)])
         self.assertEqual([(entry["site"]["line"], entry["count"]) for entry in self.objects(summary, "forward")], [(line + 20, 8)])
 
+    def test_ranks_that_wait_for_a_validation_have_no_steps_of_that_length(self):
+        programs = os.path.join(os.path.dirname(os.path.abspath(__file__)), "turns.py")
+        for kind in ("all ranks validate", "the first rank validates", "the first rank validates without a barrier"):
+            trace = kind.replace(" ", "_") + ".sstrace"
+            subprocess.run([CLI, "record", "--ops", "-o", trace, "--", sys.executable, "-m", "torch.distributed.run",
+                            "--standalone", "--nproc_per_node", "2", programs, kind, "95"],
+                           cwd=self.folder, capture_output=True, timeout=280, check=True)
+            summary = self.summary(trace)
+            self.assertEqual([rank["steps"]["count"] for rank in summary["ranks"]], [95, 95], kind)
+            for rank in summary["ranks"]:
+                self.assertLess(rank["steps"]["steady_mean_us"], 50e3, kind + ": a validation takes 100 ms")
+            (validation,) = self.objects(summary, "validation")
+            self.assertEqual((validation["count"], validation["grad"]), (9, False), kind)
+            advice = subprocess.run([CLI, "advise", "--json", trace], cwd=self.folder, capture_output=True, text=True)
+            (rule,) = [found for found in json.loads(advice.stdout)["advice"] if found["id"] == "eval.no_grad"]
+            self.assertEqual(rule["state"], "silent", kind)
+
     def test_gradients_that_no_optimizer_uses_are_counted(self):
         self.run_program(
             "import stepscope\n"

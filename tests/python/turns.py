@@ -70,6 +70,16 @@ def marks():
             time.sleep(0.001)
 
 
+def own_batches():
+    model = torch.nn.Linear(4, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    while True:
+        for _ in range(2):  # accumulated
+            model(torch.randn(3, 4)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
 def exits():
     import os
 
@@ -79,19 +89,38 @@ def exits():
     os._exit(3)
 
 
-def ranks():
+def ranks(validating=None):
+    """validating: None, or which ranks run a validation after every ten steps: "all", "first" (the others wait in a
+    barrier), "first without barrier" (they wait in their next step)."""
     import torch.distributed as distributed
 
     distributed.init_process_group("gloo")
     torch.manual_seed(0)
-    model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(4, 2))
+    network = torch.nn.Linear(4, 2)
+    model = torch.nn.parallel.DistributedDataParallel(network)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     data = TensorDataset(torch.randn(400, 4), torch.randint(2, (400,)))
+    validation = DataLoader(TensorDataset(*data[:40]), batch_size=8)
+    steps = 0
     while True:
         for inputs, targets in DataLoader(data, batch_size=4):
             optimizer.zero_grad()
             torch.nn.functional.cross_entropy(model(inputs), targets).backward()
             optimizer.step()
+            steps += 1
+            if steps == most:
+                return
+            if validating is None or steps % 10:
+                continue
+            if validating == "all" or distributed.get_rank() == 0:
+                network.eval()
+                with torch.no_grad():
+                    for samples, _ in validation:
+                        network(samples)
+                        time.sleep(0.02)  # five batches: 100 ms
+                network.train()
+            if validating == "first":
+                distributed.barrier()
 
 
 {
@@ -106,5 +135,9 @@ def ranks():
     "exits": exits,
     "without steps": without_steps,
     "marks": marks,
+    "own batches": own_batches,
     "ranks": ranks,
+    "all ranks validate": lambda: ranks("all"),
+    "the first rank validates": lambda: ranks("first"),
+    "the first rank validates without a barrier": lambda: ranks("first without barrier"),
 }[kind]()

@@ -491,13 +491,19 @@ TEST_F(ProgramExperiment, StepsBeforeAValidationAreNoHang)
     }
 }
 
-TEST_F(ProgramExperiment, ValidationsOfSeveralRanksAreNotMeasured)
+TEST_F(ProgramExperiment, ValidationsOfAllRanksOrOfOneAreMeasured)
 {
-    ProgramPlan validation = plan({"ranks=2", "validate=5"}, {"ranks=2", "validate=5"});
-    validation.measure = "validation";
-    const auto result = run(validation);
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().what.id, "program.run.ranks_validate");
+    for (const char* who : {"validates=all", "validates=first"}) {
+        ProgramPlan validation = plan({"milliseconds=2", "ranks=2", "validate=5", "validation_ms=40", who},
+                                      {"milliseconds=2", "ranks=2", "validate=5", "validation_ms=20", who});
+        validation.changes = {{"eval.no_grad", "false", "true"}};
+        validation.measure = "validation";
+        const auto result = run(validation);
+        ASSERT_TRUE(result) << who << ": " << result.error().message();
+        EXPECT_EQ(result->program.ranks, 2);
+        EXPECT_EQ(result->measured.verdict, Verdict::Pays) << who << ": " << result->measured.whyText();
+        EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(40e3), Le(60e3))) << who;
+    }
 }
 
 TEST_F(ProgramExperiment, AnArmThatIsKilledIsRefused)

@@ -2,11 +2,13 @@
 
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
        [loss=X] [loss_noise=X] [seed_noise=X] [sums=yes] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
-       [terminal=yes]
+       [terminal=yes] [ranks=N] [validates=first]
+       [daemon=yes] [fill=N] [alone=yes]
 Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
 higher with every other seed, and lower with the rest; seed_noise the one by which it is higher with each further seed;
 sums multiplies the loss by the batch. It validates after each N steps, an epoch has N steps, and quiet
-programs report no progress.
+programs report no progress. With validates=first, the other ranks run no validation.
+After `fill` steps it writes a megabyte, and alone=yes fails if the file of `write` contains anything else.
 """
 import json
 import os
@@ -18,11 +20,20 @@ import time
 
 options = dict(word.split("=", 1) for word in sys.argv[1:])
 step_seconds = float(options.get("milliseconds", 10)) / 1000
-limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang", "kill", "leave", "grow")}
+limits = {what: int(options.get(what, 10**9)) for what in ("end", "fail", "exit", "hang", "kill", "leave", "grow", "fill")}
 validation_seconds = float(options.get("validation_ms", 20)) / 1000
 validate_every, epoch_steps = (int(options.get(what, 10**9)) for what in ("validate", "epoch"))
 print("the program starts", flush=True)
+if "daemon" in options:
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    time.sleep(0.5)  # the first process has ended long before
 if "write" in options:
+    if "alone" in options and os.path.exists(options["write"]):
+        sys.exit("another process has written this file")
     with open(options["write"], "a") as file:
         file.write("written by the program\n")
 if "child" in options:
@@ -89,6 +100,9 @@ def end_if_asked(what, times):
     if steps >= limits["fail"]:
         send(type="failed", steps=steps, traceback=["Traceback (most recent call last):", "ValueError: no such shape"])
         sys.exit(1)
+    if steps >= limits["fill"]:
+        with open("checkpoint", "wb") as file:
+            file.write(bytes(1 << 20))
     if steps >= limits["exit"]:
         print("last words", flush=True)
         os._exit(7)
@@ -112,7 +126,7 @@ while line := lines.readline():
     epoch_ns = None  # of the epoch at hand, if the turn has seen its start
     if "grow" in options:
         print("drop", turn["drop"], flush=True)
-    while len(times) < turn["count"]:
+    while len(times) < turn["count"] or (what == "validation" and ranks > 1):
         end_if_asked(what, times)
         step_ns = timed_sleep(step_seconds)
         steps += 1
@@ -124,9 +138,14 @@ while line := lines.readline():
         if epoch_ns is not None:
             epoch_ns += step_ns
         if steps % validate_every == 0:
-            validation_ns = timed_sleep(validation_seconds)
-            if what == "validation":
-                times.append(validation_ns)
+            if rank == 0 or options.get("validates") != "first":
+                validation_ns = timed_sleep(validation_seconds)
+                if what == "validation":
+                    times.append(validation_ns)
+        if what == "validation" and ranks > 1:
+            send(type="left", left=turn["count"] - len(times))
+            if json.loads(lines.readline())["type"] == "stop":
+                break
         if what == "epoch" and steps % epoch_steps == 0:
             if epoch_ns is not None:
                 times.append(epoch_ns)

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace profiler::analysis {
 
@@ -90,6 +91,30 @@ PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, st
         if (std::next(batch)->second < batch->second)
             facts.epochStart[std::next(batch)->first] = true;
     return facts;
+}
+
+/// Marks steps during which another rank validates: where only one rank does, the others wait for it, in a barrier or in
+/// a collective of their next step. A process without steps, which only evaluates, delays nobody.
+void markOtherValidations(const Trace& trace, const std::vector<Step>& steps, std::vector<bool>& interrupted)
+{
+    if (std::ranges::all_of(trace.tracks(), [&](const Track& track) { return isOfSameProcess(trace, track, steps); }))
+        return;
+    std::set<std::int64_t> ranks;
+    for (const Slice& step : trace.ofKind(ActivityKind::Step))
+        if (const Track& track = trace.track(step.id.track); !isOfSameProcess(trace, track, steps))
+            ranks.insert(track.pid);
+    Intervals validations;
+    for (const Slice& phase : trace.ofKind(ActivityKind::Phase))
+        if (trace.name(phase) == phase::kValidation && ranks.contains(trace.track(phase.id.track).pid))
+            validations.push_back(phase.range());
+    std::ranges::sort(validations, {}, &TimeRange::begin);
+    // Several processes may validate at once, so the ranges may overlap, but each step needs only one of them.
+    auto first = validations.begin();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        while (first != validations.end() && first->end <= steps[i].range.begin)
+            ++first;
+        interrupted[i] = interrupted[i] || (first != validations.end() && first->begin < steps[i].range.end);
+    }
 }
 
 /// Adds the time of `phase` inside each step to one of its parts.
@@ -173,7 +198,8 @@ std::vector<Step> withParts(const Trace& trace, std::vector<Step> steps)
         return steps;
     const TrackId track = steps.front().slice.track;
     const Phases names(trace);
-    const PhaseFacts phases = readPhases(trace, names, track, steps);
+    PhaseFacts phases = readPhases(trace, names, track, steps);
+    markOtherValidations(trace, steps, phases.interrupted);
     addUnmarked(trace, names, track, steps);
     for (Step& step : steps)
         step.parts.other = step.range.duration() - namedTime(step.parts);

@@ -8,6 +8,10 @@ launchers that close inherited descriptors (torchrun). Both sides write JSON obj
     → {"type": "hello", "rank": 0, "ranks": 1, "device": "cpu", "loader": {...}, "seeded": ["torch"], ...}
                                                                                     at the end of the first step
     ← {"type": "turn", "what": "steps", "drop": 3, "count": 20}
+    → {"type": "left", "left": 1}                                                   ranks, after each step of a turn of
+                                                                                    validations: those still to do
+    ← {"type": "continue"} or {"type": "stop"}                                      "stop" when one rank has done all of
+                                                                                    them; the ranks then end their turn
     → {"type": "progress", "steps": 9}                                              within a turn, at most once per second
     → {"type": "turn", "ns": [...], "losses": [...], "samples": 640, "steps": 24, "peak_bytes": 1, "peak_of": "process",
        "loader": {...}}                                                             a program may change its number of workers
@@ -23,7 +27,9 @@ timed. A turn of validations ends at the end of the next step. An epoch lasts fr
 training loader to the start of the next, without validations and waits: a turn of epochs begins and ends there.
 
 In a distributed program, every rank connects and gets the same turns. Ranks run their steps together, so each of them
-stops at the end of the same step. A waiting process blocks in a read and uses no processor time. When the experiment
+stops after the same step. If only one rank runs the validations, the others wait for it in a barrier or in their next
+step. Therefore a rank stops when it continues to train, not before a validation; and only the experiment knows when the
+validations of a turn are done. A waiting process blocks in a read and uses no processor time. When the experiment
 closes the connection, the process exits without continuing the program.
 """
 import atexit
@@ -225,7 +231,7 @@ class Arm:
         self._thread = None  # the training thread
         self.seeds = {}  # library: whether the program has set its seed itself
         self._steps = 0
-        self._what = "steps"  # the unit that the turn counts
+        self._what = None  # the unit that the turn counts
         self._drop = self._left = 0
         self._resumed = 0  # start of the counted part of the turn
         self._waited = 0  # end of the last wait for a turn
@@ -236,11 +242,17 @@ class Arm:
         self._asked = None  # the last loader that was asked for a batch
         self._training = {}  # loaders whose batches were used for training
         self._last_samples = 1
+        self._inputs = 0  # first dimensions of the model's inputs since the end of the last step
+        self._counts_inputs = False  # the program creates its batches itself, without a loader
         self._evaluated = {}  # samples since the end of the last step or validation, by loader; for validation turns
         self._epoch_began = None  # None: the first epoch of the turn has not begun
         self._epoch_samples = 0
         self._validated = 0  # time of validations in the current epoch
+        self._ranks = 1
+        self._is_to_stop = False  # before the next training, because other ranks may wait for a validation before it
         session.steps.listeners.append(self.step_ended)
+        session.steps.before_training.append(self.training_continues)
+        session.models.input_listener = self.model_called
         session.phases.listeners.append(self.validation_ended)
 
     # --- called by the hooks ---
@@ -291,6 +303,11 @@ class Arm:
         self._report_progress(self._session.now())
 
     @guarded
+    def model_called(self, arguments, named):
+        if not self._training:
+            self._inputs += _first_dimension(arguments or named)
+
+    @guarded
     def backward_starts(self, tensors):
         """Keeps the loss on its device: reading it back here would wait for the device in every step."""
         if self._asked is not None:
@@ -309,6 +326,16 @@ class Arm:
             self._step_ended(now)
         except Exception as error:
             self._give_up("the end of a step", error)
+
+    def training_continues(self):
+        """Called before training begins or continues, for example after a validation."""
+        if not self._is_to_stop or self._thread != threading.get_ident():
+            return
+        self._is_to_stop = False
+        try:
+            self._stop()
+        except Exception as error:
+            self._give_up("the end of a validation", error)
 
     def iteration_began(self, loader):
         """Called at the start of each iteration over a loader."""
@@ -330,7 +357,7 @@ class Arm:
             return
         if self._what == "epoch":
             self._validated += end - begin
-        elif self._what == "validation" and self._left > 0:
+        elif self._what == "validation" and (self._left > 0 or self._ranks > 1):
             self._times.append(end - begin + self._synchronize())
             others = sum(count for key, count in evaluated.items() if key not in self._training)
             self._samples += others or sum(evaluated.values()) or 1
@@ -339,6 +366,7 @@ class Arm:
     def _step_ended(self, now):
         if self._ended:
             return
+        self.training_continues()  # a program that marks its steps may do so without any hook
         self._steps += 1
         self._report_progress(now)
         self._evaluated = {}
@@ -346,15 +374,14 @@ class Arm:
         losses, self._step_losses = self._step_losses, []
         if not self._greeted:
             self._greet()
-            self._wait_for_turn()
+            self._stop_between_steps()
         elif self._socket is None:
             return
         elif self._what == "validation":
             # The device work of this step must not count as validation time.
             self._synchronize()
-            if self._left == 0:
-                self._send(self._turn())
-                self._wait_for_turn()
+            if self._left <= 0 or self._ranks > 1:
+                self._stop_between_steps()
         elif self._what == "epoch":
             self._epoch_samples += samples
         elif self._drop > 0:
@@ -367,8 +394,27 @@ class Arm:
             self._samples += samples
             self._left -= 1
             if self._left == 0:
-                self._answer(now)
-                self._wait_for_turn()
+                self._end_counting(now)
+                self._stop_between_steps()
+
+    def _stop_between_steps(self):
+        if self._ranks > 1:
+            self._is_to_stop = True
+        else:
+            self._stop()
+
+    def _stop(self):
+        """Ends the turn, if it is done on all ranks, and waits for the next one."""
+        if self._what == "validation" and self._ranks > 1 and self._others_need_more():
+            return
+        if self._what is not None:
+            self._send(self._turn())
+        self._wait_for_turn()
+
+    def _others_need_more(self):
+        """Whether no rank has done all validations of the turn."""
+        self._send({"type": "left", "left": self._left})
+        return self._receive().get("type") == "continue"
 
     def _iteration_began(self, loader):
         """Handles the start of an epoch, if the program trains with this loader."""
@@ -413,9 +459,13 @@ class Arm:
         self._send({"type": "failed", "steps": self._steps, "traceback": lines[-_MOST_LINES:]})
 
     def _take_samples(self):
-        """Samples of the training loaders since the end of the last step; those of validation do not count."""
+        """Samples of the training loaders since the end of the last step; those of validation do not count. Without a
+        loader, the model's inputs are counted."""
         fetched, self._fetched = self._fetched, {}
+        inputs, self._inputs = self._inputs, 0
         samples = sum(count for key, count in fetched.items() if key in self._training)
+        if not self._training and inputs:
+            self._counts_inputs, samples = True, inputs
         if samples:
             self._last_samples = samples
         return samples or self._last_samples  # a program may have kept its batches
@@ -426,12 +476,12 @@ class Arm:
         self._greeted = True
         self._thread = threading.get_ident()
         self._connect()
-        rank, ranks = self._rank()
+        rank, self._ranks = self._rank()
         self._send(
             {
                 "type": "hello",
                 "rank": rank,
-                "ranks": ranks,
+                "ranks": self._ranks,
                 "pid": os.getpid(),
                 "steps": self._steps,
                 "device": self._device(),
@@ -445,7 +495,7 @@ class Arm:
         """The number of batches that are ready, over all loaders used for training so far."""
         loaders = self._training.values()
         return {
-            "batch_size": self._last_samples if loaders else 0,
+            "batch_size": self._last_samples if loaders or self._counts_inputs else 0,
             "workers": max((loader.workers for loader in loaders), default=0),
             "prefetch": max((loader.prefetch for loader in loaders), default=0),
         }
@@ -481,11 +531,10 @@ class Arm:
         self._synchronize()
         self._resumed = self._session.now()
 
-    def _answer(self, ended):
+    def _end_counting(self, ended):
         self._synchronize()
         # Pending device work belongs to the steps that launched it.
         self._times[-1] += self._session.now() - ended
-        self._send(self._turn())
 
     def _turn(self):
         losses = [_mean(losses) for losses in self._turn_losses]
@@ -512,11 +561,7 @@ class Arm:
     def _wait_for_turn(self):
         if self._socket is None:
             return
-        try:
-            line = self._lines.readline()
-        except OSError:
-            line = ""
-        turn = json.loads(line) if line else {}
+        turn = self._receive()
         if turn.get("type") != "turn":
             os._exit(0)  # the experiment has ended
         self._what, self._drop, self._left = turn["what"], turn["drop"], turn["count"]
@@ -547,6 +592,13 @@ class Arm:
             os._exit(_UNREACHABLE)
         self._socket, self._lines = connection, connection.makefile("r", encoding="utf-8")
         self._send({"type": "started", "pid": os.getpid(), **self._versions()})
+
+    def _receive(self):
+        try:
+            line = self._lines.readline()
+        except OSError:
+            line = ""
+        return json.loads(line) if line else {}
 
     def _send(self, record):
         if self._socket is None:

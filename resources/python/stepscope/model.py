@@ -38,6 +38,7 @@ class Models:
         self._inside = {}  # by thread: whether a watched module is being called
         self.forwards = 0
         self.traced = None
+        self.input_listener = None  # called with the arguments of each forward pass in training
 
     def restart(self):
         """Called when a recording begins; modules and optimizers stay known."""
@@ -123,7 +124,9 @@ class Models:
                 continue
             for child in module.children():
                 # Containers of torch.nn are parts of a model: watching them would slow down calls of every one of them.
-                if _size(child) == _size(module) and not type(child).__module__.startswith(("torch.nn.", "torch.jit")):
+                # What is distributed is the whole model, whatever its class.
+                is_part = type(child).__module__.startswith("torch.nn.") and not _is_distributed(module)
+                if _size(child) == _size(module) and not is_part and not _is_script(child):
                     inner[id(child)] = entry
                     self._watch_class(type(child))
         return inner
@@ -223,6 +226,8 @@ class Models:
             finally:
                 if evaluates:
                     self._evaluation_ends()
+        if self.input_listener is not None:
+            self.input_listener(arguments, named)
         opened = self._forward_begins(entry)
         try:
             mode = self._traced(torch, module, arguments, named) if self.traced is None else None
@@ -319,6 +324,10 @@ class Models:
 
 def _has_any(module, trained):
     return any(id(parameter) in trained for parameter in module.parameters())
+
+
+def _is_distributed(module):
+    return type(module).__name__ in ("DistributedDataParallel", "DataParallel")
 
 
 def _size(module):

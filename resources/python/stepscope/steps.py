@@ -62,6 +62,7 @@ class Steps:
         self._session = session
         self.listeners = []  # called with the time at the end of each step, on the loop's thread; they may wait
         self.begun = 0  # start of the step for whose end the listeners are called
+        self.before_training = []  # called before training begins or continues, on the loop's thread; they may wait
         self.windows = None  # operator windows; None: all steps have operators, or none has
         self._made = {}  # the program's living optimizers, by id
         self.names = {}  # names of the optimizers in the trace, by id
@@ -132,6 +133,8 @@ class Steps:
 
     def training_began(self, now):
         """A forward pass in training mode, zero_grad or a backward pass begins."""
+        for listener in self.before_training:
+            listener()
         self._trains = True
         if self._begin is None:
             self._start(now)
@@ -217,7 +220,7 @@ class Steps:
     def forked(self):
         """In a forked child, the steps belong to the parent."""
         self._reset()
-        self.listeners = []
+        self.listeners, self.before_training = [], []
         if self.windows:
             self.windows.forked()
 
