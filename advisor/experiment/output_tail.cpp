@@ -102,6 +102,14 @@ bool namesScarceResource(std::string_view error)
            });
 }
 
+bool namesFullDisk(std::string_view error)
+{
+    // Of the operating system: ENOSPC, EDQUOT, EFBIG.
+    constexpr std::array<std::string_view, 3> kTexts = {"No space left on device", "Disk quota exceeded",
+                                                        "File too large"};
+    return std::ranges::any_of(kTexts, [&](std::string_view text) { return error.find(text) != error.npos; });
+}
+
 bool namesTakenPort(std::string_view error)
 {
     return error.find("ddress already in use") != error.npos;

@@ -19,6 +19,8 @@ private:
 /// True if an error is about a resource that two programs may lack together but one of them could get: memory, or a
 /// port that the program's text mentions.
 bool namesScarceResource(std::string_view error);
+/// True if the error says that a file could not be written because of its size.
+bool namesFullDisk(std::string_view error);
 /// True if the error is about the port.
 bool namesTakenPort(std::string_view error);
 

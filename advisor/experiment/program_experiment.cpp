@@ -1,6 +1,7 @@
 #include "advisor/experiment/program_experiment.h"
 
 #include "advisor/experiment/driver.h"
+#include "advisor/experiment/output_tail.h"
 #include "advisor/judged_by.h"
 
 #include <algorithm>
@@ -117,6 +118,12 @@ bool asksForTerminal(const std::optional<ProgramFailure>& failure)
     });
 }
 
+/// True if the program failed because it could not write. This has nothing to do with the change.
+bool lacksSpace(const std::optional<ProgramFailure>& failure)
+{
+    return failure && std::ranges::any_of(failure->traceback, namesFullDisk);
+}
+
 /// Notes about the program in addition to the verdict.
 void addNotes(ProgramResult& result, bool terminalAdded)
 {
@@ -186,6 +193,11 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
         const auto& failure = arms->report().failure;
         if (arms->report().isTooShort)
             result.measured.why = tooShort(experiment);
+        else if (measured.error().code != Error::Code::Cancelled && lacksSpace(failure))
+            return profiler::fail<"experiment.program.disk_full", "The disk is full: {error}">(
+                Error::Code::Io, failure->arm == 0 ? "the baseline" : "the change",
+                "free space where the programs write; in a private view, this is the folder for temporary files (TMPDIR)",
+                {{"error", measured.error().message()}});
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
                  arms->baselineGetsAsFar(bounds))
             result.isRefused = true;

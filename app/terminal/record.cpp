@@ -18,9 +18,11 @@
 #include <cstdlib>
 #include <fmt/format.h>
 #include <fstream>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <system_error>
+#include <thread>
 
 namespace advisor::cli {
 
@@ -77,6 +79,12 @@ fs::path notesFile(const fs::path& trace)
     return trace.string() + ".notes";
 }
 
+/// The file to which a process that hangs writes its stacks.
+fs::path stacksFile(const fs::path& trace)
+{
+    return trace.string() + ".stacks";
+}
+
 Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
@@ -108,6 +116,8 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
             if (const auto found = environment.find(name); found != environment.end())
                 variables.emplace_back(*found);
         variables.emplace_back(variable::kNotes, notesFile(trace).string());
+        variables.emplace_back("STEPSCOPE_STACKS", options.patience > 0 ? stacksFile(trace).string() : "");
+        variables.emplace_back("STEPSCOPE_PATIENCE", fmt::format("{}", options.patience));
     }
     return variables;
 }
@@ -137,6 +147,20 @@ std::vector<Message> takeNotes(const fs::path& trace)
     std::error_code ignored;
     fs::remove(path, ignored);
     return notes;
+}
+
+/// What a process that was stopped because it hung has written, if there was one.
+std::optional<Message> takeHang(const RecordOptions& options, const fs::path& trace)
+{
+    const fs::path path = stacksFile(trace);
+    std::ifstream file(path);
+    const std::string stacks((std::istreambuf_iterator<char>(file)), {});
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    if (stacks.empty())
+        return std::nullopt;
+    return message<"record.hung", "the program completed no step for {time} and was stopped; its stacks: {stacks}">(
+        {{"time", options.patience * 1e6, fmt::format("{} s", options.patience)}, {"stacks", stacks}});
 }
 
 /// Samples of the machine and of the command's first process; taken in this process, so that they cost the command
@@ -229,16 +253,36 @@ std::string workingDirectory()
     return fs::current_path(gone).string();
 }
 
+/// Waits until the processes that the command left behind have exited, at most kWaitForOthers: a daemon may not have
+/// begun its part of the trace yet.
+void waitForOrphans()
+{
+    std::error_code failed;
+    const std::string self = fs::read_symlink("/proc/self", failed).string();
+    const auto until = std::chrono::steady_clock::now() + kWaitForOthers;
+    constexpr std::chrono::milliseconds kEvery{20};
+    for (; std::chrono::steady_clock::now() < until; std::this_thread::sleep_for(kEvery)) {
+        waitForWriters({}, {}); // reaps those that have exited
+        std::ifstream children("/proc/self/task/" + self + "/children");
+        std::string child;
+        if (!(children >> child))
+            return;
+    }
+}
+
 /// Creates the trace from the parts that the command's processes have written.
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
                        const CommandEnd& end, const MachineSamples& samples)
 {
     const auto isMachine = [&](const capture::TracePart& part) { return part.path == samples.part(); };
+    waitForOrphans();
     std::vector<fs::path> written;
     for (const auto& part : newParts(trace, before, samples.part()))
         written.push_back(part.path);
     const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
-    const std::vector<Message> said = takeNotes(trace);
+    std::vector<Message> said = takeNotes(trace);
+    if (auto hang = takeHang(options, trace))
+        said.push_back(std::move(*hang));
     const auto parts = newParts(trace, before, samples.part());
     if (parts.empty() || isMachine(parts.front())) {
         capture::removeParts(parts);
@@ -323,6 +367,7 @@ RecordReport recorded(const RecordOptions& options)
         return failed(lock.error());
     setEnvironment(options.environment);
     takeNotes(*trace); // removes notes of an earlier recording that was killed
+    static_cast<void>(takeHang(options, *trace));
     const profiler::TimeRange window = windowOf(options);
     const auto variables = variablesFor(options, *trace, window);
     if (!variables)

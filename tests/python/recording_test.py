@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -338,6 +339,79 @@ class RecordingTest(unittest.TestCase):
             advice = subprocess.run([CLI, "advise", "--json", trace], cwd=self.folder, capture_output=True, text=True)
             (rule,) = [found for found in json.loads(advice.stdout)["advice"] if found["id"] == "eval.no_grad"]
             self.assertEqual(rule["state"], "silent", kind)
+
+    def processes(self):
+        """Processes with this test's variable in their environment, by id: their command lines."""
+        found = {}
+        for process in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{process}/environ", "rb") as file:
+                    is_ours = f"RECORDING_TEST={self.folder}".encode() in file.read()
+                with open(f"/proc/{process}/cmdline", "rb") as file:
+                    command = file.read().replace(b"\0", b" ").decode()
+            except OSError:
+                continue
+            if is_ours and command:
+                found[int(process)] = command
+        return found
+
+    def record(self, text, *words, options=()):
+        """Records a program, whose words are the interpreter's unless they are given. Returns the process and the report."""
+        with open(os.path.join(self.folder, "program.py"), "w", encoding="utf-8") as file:
+            file.write(_MADE + text)
+        environment = {**os.environ, "RECORDING_TEST": self.folder, "PATH": self.folder + ":" + os.environ["PATH"]}
+        # Not a pipe, which a daemon would keep open.
+        done = subprocess.run(
+            [CLI, "record", "-o", "run.sstrace", "--report", "report.json", *options, "--", *(words or (sys.executable,)), "program.py"],
+            cwd=self.folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            timeout=280)
+        with open(os.path.join(self.folder, "report.json"), encoding="utf-8") as file:
+            return done, json.load(file)
+
+    def test_a_program_that_hangs_is_stopped_and_its_stacks_are_reported(self):
+        done, report = self.record(
+            "def hangs():\n    import time\n    time.sleep(500)\n"
+            "train(DataLoader(data, batch_size=32, num_workers=1))\nhangs()\n", options=("--patience", "4"))
+        (hung,) = [note for note in report["note_messages"] if note["id"] == "record.hung"]
+        self.assertIn("in hangs", hung["text"])
+        self.assertEqual((done.returncode, report["exit_status"]), (1, 1))
+        self.assertEqual(self.summary("run.sstrace")["steps"]["count"], 8)
+        self.assertEqual(self.processes(), {})
+        self.assertEqual(sorted(os.listdir(self.folder)), ["program.py", "report.json", "run.sstrace"])
+
+    def test_a_slow_program_is_no_hang(self):
+        done, report = self.record(
+            "import time\n"
+            "for batch in DataLoader(data, batch_size=32):\n    time.sleep(0.8)\n", options=("--patience", "4"))
+        self.assertEqual((done.returncode, [note["id"] for note in report["note_messages"]]), (0, []))
+
+    def test_a_daemon_is_recorded_while_the_recording_waits_for_it(self):
+        daemon = "import os, time\nif os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\n"
+        train = "train(DataLoader(data, batch_size=32))\n"
+        # The processes that have started the daemon leave by os._exit().
+        ids = lambda report: {note["id"] for note in report["note_messages"]} - {"record.part.not_ended"}
+        done, report = self.record(daemon + "time.sleep(1)\n" + train)
+        self.assertEqual((done.returncode, ids(report)), (0, set()))
+        self.assertEqual(self.summary("run.sstrace")["steps"]["count"], 8)
+        self.assertEqual(self.processes(), {})
+        done, report = self.record(daemon + train + train + "time.sleep(100)\n")
+        self.assertEqual(ids(report), {"record.part.still_runs"})
+        self.assertGreaterEqual(self.summary("run.sstrace")["steps"]["count"], 15)
+        ((process, command),) = self.processes().items()  # the user's daemon goes on, and nothing of Stepscope's is left
+        self.assertIn("program.py", command)
+        os.kill(process, signal.SIGKILL)
+
+    def test_a_command_of_conda_run_is_recorded(self):
+        """`conda run` starts the command in a new shell, from a script that it has written."""
+        conda = os.path.join(self.folder, "conda")
+        with open(conda, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\nshift 3\nscript=$(mktemp)\necho 'exec \"$@\"' > \"$script\"\n"
+                       "/bin/sh \"$script\" \"$@\"\nstatus=$?\nrm \"$script\"\nexit $status\n")
+        os.chmod(conda, 0o755)
+        done, report = self.record("train(DataLoader(data, batch_size=32))\n", "conda", "run", "-n", "training", sys.executable)
+        self.assertEqual((done.returncode, report["note_messages"]), (0, []))
+        self.assertEqual(self.summary("run.sstrace")["steps"]["count"], 8)
+        self.assertEqual(self.processes(), {})
 
     def test_gradients_that_no_optimizer_uses_are_counted(self):
         self.run_program(

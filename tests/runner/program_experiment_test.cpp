@@ -569,6 +569,68 @@ TEST_F(ProgramExperiment, AShellScriptAndAPackageAreProgramsToo)
     }
 }
 
+/// `conda run` starts the command in a new shell, from a script that it has written.
+constexpr const char* kCondaRun = R"(#!/bin/sh
+shift 3
+script=$(mktemp)
+echo 'exec "$@"' > "$script"
+/bin/sh "$script" "$@"
+status=$?
+rm "$script"
+exit $status
+)";
+
+TEST_F(ProgramExperiment, ACommandOfCondaRunIsMeasured)
+{
+    std::filesystem::permissions(m_folder.write("conda", kCondaRun), std::filesystem::perms::owner_all);
+    const auto before = m_folder.files();
+    ProgramPlan wrapped = plan({"milliseconds=20"}, {"milliseconds=10"});
+    for (auto& arm : wrapped.setup.arms)
+        arm.command.insert(arm.command.begin(), {"./conda", "run", "-n", "training"});
+    const auto result = run(wrapped);
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    EXPECT_EQ(m_folder.files(), before);
+}
+
+TEST_F(ProgramExperiment, AProgramThatBecomesADaemonIsMeasuredAndEnded)
+{
+    const auto result = run({"milliseconds=20", "daemon=yes"}, {"milliseconds=10", "daemon=yes"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+}
+
+// A full disk has nothing to do with the change.
+TEST_F(ProgramExperiment, AFullDiskInOneArmIsAnErrorAndNoRefusal)
+{
+    ProgramPlan full = plan({"fill=30"}, {"fill=30"});
+    std::string line = "ulimit -f 100; exec"; // blocks of 512 or 1024 bytes; the program writes a megabyte
+    for (const std::string& word : full.setup.arms[1].command)
+        line += " " + word;
+    full.setup.arms[1].command = {"sh", "-c", line};
+    const auto result = run(full);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().what.id, "experiment.program.disk_full");
+    EXPECT_THAT(m_folder.files(), IsEmpty());
+}
+
+// Both arms write the same file at the same path, like the event files of TensorBoard.
+TEST_F(ProgramExperiment, ArmsThatWriteToOneFolderDoNotSeeEachOther)
+{
+    if (!advisor::runner::checkPrivateViews())
+        GTEST_SKIP() << "no private views on this machine";
+    const Folder elsewhere;
+    for (const std::filesystem::path& folder : {m_folder.path(), elsewhere.path()}) {
+        const std::string write = "write=" + (folder / "events.log").string();
+        const auto result = run({"milliseconds=20", write, "alone=yes"}, {"milliseconds=10", write, "alone=yes"});
+        ASSERT_TRUE(result) << result.error().message();
+        EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+        EXPECT_FALSE(result->measured.isSequential);
+    }
+    EXPECT_THAT(m_folder.files(), IsEmpty());
+    EXPECT_THAT(elsewhere.files(), IsEmpty());
+}
+
 TEST_F(ProgramExperiment, AllRanksOfAnArmTakeTheTurn)
 {
     const auto result = run({"milliseconds=20", "ranks=2"}, {"milliseconds=10", "ranks=2"});

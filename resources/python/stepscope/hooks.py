@@ -10,7 +10,7 @@ import importlib.abc
 import os
 import sys
 
-from . import arguments, arm, configs, steps, tracing, trainers
+from . import arguments, arm, configs, patience, steps, tracing, trainers
 from .guard import guarded
 
 
@@ -76,6 +76,7 @@ def _put_in(session):
 
 def program_ends(session):
     """Runs each part separately, so that a failure does not discard the results of the others."""
+    patience.ends()
     now = session.now()
     guarded(session.phases.program_ended)(now)
     guarded(session.steps.program_ended)(now)
@@ -230,6 +231,7 @@ def _patch_torch(module):
     if getattr(versions, "cuda", None):
         session.metadata("versions.cuda_runtime", versions.cuda)
     _tell_libraries(module, session)
+    patience.install(session)
     session.metadata("host.cores", str(_usable_cores()))
     _tell_processor(session)
     _patch_whole_torch(module, session)
