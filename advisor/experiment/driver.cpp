@@ -301,8 +301,8 @@ Outcome<void> Driver::warmBoth()
     return {};
 }
 
-/// In the warm-up, both arms train the same number of steps, which take longer with a larger batch. The other arm trains
-/// on, so that the losses are compared after equal time.
+/// In the warm-up, both arms train the same number of steps, which take longer with a larger batch. The other arm
+/// trains on, so that the losses are compared after equal time.
 Outcome<void> Driver::trainForEqualTime(std::span<const WarmUp> warm)
 {
     const std::size_t behind = warm[0].seconds < warm[1].seconds ? 0 : 1;

@@ -694,8 +694,8 @@ Outcome<void> ProgramArm::checkLosses(protocol::TurnResult& result, std::int64_t
 
 } // namespace
 
-/// A sum over the samples is proportional to the batch size, while means of the same weights are about equal. Nothing is
-/// compared if the first losses are closer to the former.
+/// A sum over the samples is proportional to the batch size, while means of the same weights are about equal. Nothing
+/// is compared if the first losses are closer to the former.
 void ProgramArms::Shared::noteFirstLoss(std::size_t arm, std::size_t seed, std::int64_t steps, double loss)
 {
     firstLosses.at(arm)[steps][seed] = loss;
@@ -703,8 +703,7 @@ void ProgramArms::Shared::noteFirstLoss(std::size_t arm, std::size_t seed, std::
     const auto other = others.find(seed);
     if (!haveOtherBatches() || other == others.end() || !(loss > 0) || !(other->second > 0))
         return;
-    const double ofBatches =
-        std::log(static_cast<double>(batch.at(arm)) / static_cast<double>(batch.at(1 - arm)));
+    const double ofBatches = std::log(static_cast<double>(batch.at(arm)) / static_cast<double>(batch.at(1 - arm)));
     if (std::log(loss / other->second) / ofBatches > 0.5)
         report.sumsLosses = true;
 }
@@ -762,9 +761,8 @@ bool ProgramArms::seedsVary() const
 {
     for (const auto& byStep : m->firstLosses)
         for (const auto& [steps, bySeed] : byStep)
-            if (bySeed.size() >= 2 && std::ranges::all_of(bySeed, [&](const auto& start) {
-                    return start.second == bySeed.begin()->second;
-                }))
+            if (bySeed.size() >= 2 &&
+                std::ranges::all_of(bySeed, [&](const auto& start) { return start.second == bySeed.begin()->second; }))
                 return false;
     return true;
 }

@@ -89,10 +89,10 @@ profiler::Message tooShort(const ExperimentPlan& plan)
 {
     const std::string& measure = plan.measure;
     if (isScreening(plan))
-        return profiler::message<
-            "experiment.too_short_for_horizon",
-            "The run is too short: both arms have to train for the same time; increase its epochs or steps, or choose a "
-            "shorter time with --horizon.">();
+        return profiler::message<"experiment.too_short_for_horizon",
+                                 "The run is too short: both arms have to train for the same time; increase its epochs "
+                                 "or steps, or choose a "
+                                 "shorter time with --horizon.">();
     if (measure == "validation")
         return profiler::message<
             "experiment.no_validation",
@@ -196,7 +196,8 @@ Result<ProgramResult> runProgramExperiment(const ProgramPlan& plan,
         else if (measured.error().code != Error::Code::Cancelled && lacksSpace(failure))
             return profiler::fail<"experiment.program.disk_full", "The disk is full: {error}">(
                 Error::Code::Io, failure->arm == 0 ? "the baseline" : "the change",
-                "free space where the programs write; in a private view, this is the folder for temporary files (TMPDIR)",
+                "free space where the programs write; in a private view, this is the folder for temporary files "
+                "(TMPDIR)",
                 {{"error", measured.error().message()}});
         else if (measured.error().code != Error::Code::Cancelled && failure && failure->arm == 1 &&
                  arms->baselineGetsAsFar(bounds))

@@ -84,7 +84,8 @@ std::optional<Message> lossPreventsGain(const ExperimentResult& result)
     if (loss.kind == LossKind::NotShown && !loss.seedsVary)
         return message<"experiment.loss_seeds_equal",
                        "{what}: {ratio} ×, but it is not shown that the loss is not worse, because the program's seed "
-                       "could not be varied: it trains in the same way at every start.">({{"what", what}, ratioOf(ratio)});
+                       "could not be varied: it trains in the same way at every start.">(
+            {{"what", what}, ratioOf(ratio)});
     if (loss.kind == LossKind::NotShown)
         return message<"experiment.loss_not_shown",
                        "{what}: {ratio} ×, but it is not shown that the loss is not worse: it may be {highest} higher, "
@@ -174,9 +175,10 @@ Message screeningReason(const ExperimentResult& result, bool outOfTime)
                        "The time budget was used up after {seeds}, before the first look after {look}.">(
             {seedsOf(seeds), {"look", firstLook}});
     if (!result.loss.seedsVary)
-        return message<"experiment.screening.seeds_equal",
-                       "Not shown: the program's seed could not be varied, so that {seeds} repeated the same training for "
-                       "{seconds}: {saved}.">({seedsOf(seeds), horizonOf(losses), lossesOf(losses)});
+        return message<
+            "experiment.screening.seeds_equal",
+            "Not shown: the program's seed could not be varied, so that {seeds} repeated the same training for "
+            "{seconds}: {saved}.">({seedsOf(seeds), horizonOf(losses), lossesOf(losses)});
     switch (result.verdict) {
     case Verdict::Pays:
         return message<"experiment.screening.lower", "Lower after {seconds} of training: {saved} over {seeds}.">(

@@ -173,8 +173,9 @@ private:
     [[nodiscard]] Message whyNotTried(const Candidate& candidate) const
     {
         if (candidate.makesRoom && batchSize() == 0)
-            return message<"tune.skipped.memory", "It saves memory but makes nothing faster by itself, and the batch size "
-                                                  "that could use the memory is not recorded.">();
+            return message<"tune.skipped.memory",
+                           "It saves memory but makes nothing faster by itself, and the batch size "
+                           "that could use the memory is not recorded.">();
         return {};
     }
 
@@ -191,11 +192,9 @@ private:
         trial.why = whyNotTried(candidate);
         ProgramPlan plan = emptyPlan();
         if (trial.why.empty()) {
-            const auto set = change::setChanges(plan, *m_first,
-                                                {.changes = changesOf(candidate),
-                                                 .kept = kept(),
-                                                 .advice = &m_result.advice,
-                                                 .patcher = m_patcher});
+            const auto set = change::setChanges(
+                plan, *m_first,
+                {.changes = changesOf(candidate), .kept = kept(), .advice = &m_result.advice, .patcher = m_patcher});
             if (!set)
                 trial.why = set.error().what;
         }
@@ -234,7 +233,8 @@ private:
         }
         if (result.program.isTooShort) {
             trial.outcome = TuneTrial::Outcome::Failed;
-            if (result.measured.plan.measure == "steps" && !isScreening(result.measured.plan)) // the same would happen for any other change
+            if (result.measured.plan.measure == "steps" &&
+                !isScreening(result.measured.plan)) // the same would happen for any other change
                 m_result.why = result.measured.why;
             return false;
         }

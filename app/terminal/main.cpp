@@ -154,9 +154,10 @@ CLI::Option* addProgram(CLI::App& app, CLI::Option& config, ProgramOptions& prog
         ->needs(command)
         ->capture_default_str();
     app.add_flag("--terminal", program.terminal, "Run the command in a pseudo-terminal")->needs(command);
-    app.add_flag("!--no-seeds", program.seeds,
-                 "Do not seed torch, random and NumPy, and leave the program's seeds as they are (default: each start of "
-                 "both arms has its own)")
+    app.add_flag(
+           "!--no-seeds", program.seeds,
+           "Do not seed torch, random and NumPy, and leave the program's seeds as they are (default: each start of "
+           "both arms has its own)")
         ->needs(command);
     app.add_option("--patience", program.patienceSeconds,
                    "Seconds without output or a completed step at the start after which the command counts as hanging")
@@ -292,9 +293,10 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("--for", line.record.seconds, "Seconds to record (default: until the command ends)")
         ->check(positive());
     record
-        ->add_option("--patience", line.record.patience,
-                     "Stop a Python process that completes no training step, batch or validation for so many seconds, and "
-                     "print its stacks (default: no limit)")
+        ->add_option(
+            "--patience", line.record.patience,
+            "Stop a Python process that completes no training step, batch or validation for so many seconds, and "
+            "print its stacks (default: no limit)")
         ->check(positive());
     record->add_option("--report", line.record.report, "Write the result of the recording to this file, as JSON");
     record->add_flag("--json", line.record.json, "Print the result of the recording as JSON to stderr");

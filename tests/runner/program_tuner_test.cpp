@@ -113,9 +113,10 @@ TEST_F(ProgramTuner, ALargerBatchIsKeptIfItsLossAtEqualTimeIsNotWorseAndSearched
     m_plan.record = [this](const auto&, const auto&, const auto&) { return trace(kBusySteps); };
     const std::string program = std::string("exec ") + PYTHON + " " + SCRIPTED_PROGRAM +
                                 " milliseconds=20 seed_noise=0.01 batch=$batch loss=$loss";
-    m_plan.setup.arms[0].command = {
-        "sh", "-c", "batch=$(sed -n 's/.*batch_size=\\([0-9]*\\).*/\\1/p' train.py); loss=1; "
-                    "[ $batch -gt 64 ] && loss=1.2; " + program};
+    m_plan.setup.arms[0].command = {"sh", "-c",
+                                    "batch=$(sed -n 's/.*batch_size=\\([0-9]*\\).*/\\1/p' train.py); loss=1; "
+                                    "[ $batch -gt 64 ] && loss=1.2; " +
+                                        program};
     const auto result = tune();
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_THAT(outcomes(*result), ElementsAre("batch.size=64 kept", "batch.size=128 dropped"));
