@@ -1,4 +1,4 @@
-#include "profiler/formats/pytorch/decimal.h"
+#include "profiler/formats/pytorch/json_text.h"
 #include "tests/formats/json_text.h"
 #include "tests/support/message_matchers.h"
 

@@ -1,19 +1,315 @@
 #include "profiler/formats/pytorch/array_scan.h"
+#include "profiler/formats/pytorch/event_parser.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <new>
+#include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
 namespace profiler::formats::json {
 
 namespace {
+
+/// Limits the nesting that is followed. If every event lacks its end, each event seems to contain all later ones, and
+/// scanning all of them for each event would take quadratic time.
+constexpr std::size_t kDeepest = 1024;
+
+/// The longest text that is examined to recognise the start of an event.
+constexpr std::size_t kGuessLook = 256;
+
+/// True if the brace is followed by a key that events start with.
+bool looksLikeEvent(std::string_view text)
+{
+    constexpr std::array<std::string_view, 16> kKeys = {"ph\"",  "name\"", "cat\"",   "pid\"", "tid\"", "ts\"",
+                                                        "dur\"", "args\"", "id\"",    "s\"",   "bp\"",  "tts\"",
+                                                        "id2\"", "tdur\"", "cname\"", "sf\""};
+    std::size_t i = 1;
+    while (i < text.size() && isSpace(text[i]))
+        ++i;
+    if (i == text.size() || text[i] != '"')
+        return false;
+    text.remove_prefix(i + 1);
+    return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) { return text.starts_with(key); });
+}
+
+/// True if the text before a brace can precede an event: a comma and, if `sound`, the brace of an intact event before
+/// it.
+bool followsEvent(std::string_view before, bool sound)
+{
+    const auto dropSpace = [&] {
+        while (!before.empty() && isSpace(before.back()))
+            before.remove_suffix(1);
+    };
+    dropSpace();
+    if (before.empty() || before.back() != ',')
+        return false;
+    before.remove_suffix(1);
+    dropSpace();
+    return !sound || (!before.empty() && before.back() == '}');
+}
+
+/// True if an event starts here, inside what looks like a text: an earlier quote is missing or superfluous.
+bool eventInText(const char* brace, const char* begin, const char* end)
+{
+    const auto ahead = std::min(kGuessLook, static_cast<std::size_t>(end - brace));
+    const auto behind = std::min(kGuessLook, static_cast<std::size_t>(brace - begin));
+    return looksLikeEvent({brace, ahead}) && followsEvent({brace - behind, behind}, true);
+}
+
+bool endsEvent(const char* after, const char* end)
+{
+    const char* p = skipSpace(after);
+    if (*p == ',')
+        p = skipSpace(p + 1);
+    return p >= end || *p == '{' || *p == ']';
+}
+
+/// Finds the end of an event with a syntax error by its brackets. The next event, the array's bracket or nothing must
+/// follow. Null if the brackets do not match or a text is not closed.
+/// @param event  the event's brace
+/// @param end    the end of the window, which is followed by zeros
+const char* endOfBrokenEvent(const char* event, const char* end)
+{
+    std::string closers;
+    char before = ':'; // the last character outside of texts
+    for (const char* p = event; p < end; ++p) {
+        const char c = *p;
+        switch (c) {
+        case '"':
+            for (++p; p < end && *p != '"'; ++p) {
+                p += *p == '\\';
+                if (p >= end || *p == '\n' || (*p == '{' && eventInText(p, event, end)))
+                    return nullptr;
+            }
+            break;
+        case '{':
+        case '[':
+            if (!closers.empty() && closers.back() == '}' && before != ':')
+                return nullptr; // objects contain keys, so another event starts where this one should have ended
+            if (closers.size() == kDeepest)
+                return nullptr;
+            closers += c == '{' ? '}' : ']';
+            break;
+        case '}':
+        case ']':
+            if (closers.back() != c)
+                return nullptr;
+            closers.pop_back();
+            if (closers.empty())
+                return endsEvent(p + 1, end) ? p + 1 : nullptr;
+            break;
+        default:
+            break;
+        }
+        if (!isSpace(c))
+            before = c;
+    }
+    return nullptr;
+}
+
+/// The result of scanning a part of the event array.
+struct ScannedPart {
+    enum class End : std::uint8_t { AtLimit, ArrayEnd, TextEnd, Stopped };
+    std::uint64_t begin = 0; ///< where the scan started: an event's brace
+    std::uint64_t end = 0;   ///< AtLimit: the next event's brace; ArrayEnd: after the bracket; TextEnd: end of text
+    End how = End::TextEnd;
+    std::optional<std::uint64_t> cutAt;    ///< TextEnd: the event that the end of the text cuts off
+    std::optional<std::uint64_t> brokenAt; ///< TextEnd: the last event, which has a syntax error and no successor
+    ScanResult result;
+};
+
+/// Scans parts of an event array. Each thread has its own instance.
+class ChunkScan {
+public:
+    ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions);
+
+    /// Scans the events that start in [begin, limit).
+    /// @param begin  an event's brace, or the position after the array's opening bracket
+    ScannedPart scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop);
+    /// Guesses the first position in [from, limit) that is the brace of an event; empty if nothing looks like one.
+    /// @param sound  the event before it is intact
+    std::optional<std::uint64_t> guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
+                                            const std::stop_token& stop);
+
+private:
+    /// Reads on until enough of a malformed event is in memory, and moves the cursor to its first byte.
+    void loadBrokenEvent(const char*& cursor);
+    /// The position after a valid value that is not an object, if an array element may end there; otherwise null.
+    const char* endOfNonObject(const char* cursor) const;
+    /// Skips an event with a syntax error. False if no other event follows.
+    bool recover(const char*& cursor, const std::stop_token& stop);
+    /// Skips an event that is too long to hold in memory. False if the text ends inside it.
+    bool passLongEvent(const char*& cursor, const std::stop_token& stop);
+
+    TextWindow m_window;
+    EventSink m_sink;
+    EventParser m_parser;
+};
+
+/// Number of bytes of a malformed event that are searched for its closing bracket.
+constexpr std::size_t kLongestBroken = std::size_t{256} << 10;
+
+ChunkScan::ChunkScan(ByteSource& source, SharedBuild& shared, const PassOptions& passOptions)
+    : m_window(source), m_sink(shared, passOptions), m_parser(m_sink)
+{
+}
+
+ScannedPart ChunkScan::scan(std::uint64_t begin, std::uint64_t limit, const std::stop_token& stop)
+{
+    ScannedPart part;
+    part.begin = begin;
+    m_sink.begin(part.result);
+    m_window.moveTo(begin);
+    Losses& losses = part.result.losses;
+    const char* cursor = m_window.begin();
+    m_window.readOn(cursor);
+    const auto ended = [&](ScannedPart::End how) {
+        part.how = stop.stop_requested() ? ScannedPart::End::Stopped : how;
+        part.end = m_window.offsetOf(cursor);
+        m_sink.end();
+        return std::move(part);
+    };
+    cursor = m_window.begin();
+    while (!stop.stop_requested()) {
+        Window window{cursor, m_window.end(), m_window.placeOf(limit)};
+        m_sink.setWindow(m_window.begin(), m_window.offset());
+        const Stop why = m_parser.scan(window);
+        cursor = window.cursor;
+        switch (why) {
+        case Stop::AtLimit:
+            return ended(ScannedPart::End::AtLimit);
+        case Stop::ArrayEnd:
+            return ended(ScannedPart::End::ArrayEnd);
+        case Stop::NeedsMore: {
+            const bool more = m_window.readOn(cursor);
+            cursor = m_window.begin();
+            if (more)
+                break;
+            if (m_window.atEnd()) {
+                const char* rest = cursor;
+                while (rest < m_window.end() && (isSpace(*rest) || *rest == ','))
+                    ++rest;
+                if (rest < m_window.end())
+                    part.cutAt = m_window.offsetOf(rest);
+                cursor = m_window.end();
+                return ended(ScannedPart::End::TextEnd);
+            }
+            losses.add(Loss::TooLong, m_window.offsetOf(cursor));
+            if (!passLongEvent(cursor, stop))
+                return ended(ScannedPart::End::TextEnd);
+            break;
+        }
+        case Stop::Malformed:
+        case Stop::NoObject:
+        case Stop::TooDeep:
+            loadBrokenEvent(cursor);
+            part.brokenAt = m_window.offsetOf(cursor);
+            if (const char* after = why == Stop::NoObject ? endOfNonObject(cursor) : nullptr) {
+                losses.add(Loss::NoObject, *part.brokenAt);
+                cursor = after;
+                break;
+            }
+            losses.add(why == Stop::TooDeep ? Loss::TooDeep : Loss::Malformed, *part.brokenAt);
+            if (!recover(cursor, stop))
+                return ended(ScannedPart::End::TextEnd);
+            part.brokenAt.reset();
+        }
+    }
+    return ended(ScannedPart::End::Stopped);
+}
+
+void ChunkScan::loadBrokenEvent(const char*& cursor)
+{
+    while (static_cast<std::size_t>(m_window.end() - cursor) < kLongestBroken && !m_window.atEnd()) {
+        const bool more = m_window.readOn(cursor);
+        cursor = m_window.begin();
+        if (!more)
+            break;
+    }
+    cursor = skipSpace(cursor);
+    cursor = *cursor == ',' ? skipSpace(cursor + 1) : cursor;
+}
+
+const char* ChunkScan::endOfNonObject(const char* cursor) const
+{
+    Values values;
+    values.end = m_window.end();
+    const char* after = values.any(cursor);
+    const char* next = after ? skipSpace(after) : nullptr;
+    return next && (*next == ',' || *next == ']') ? after : nullptr;
+}
+
+bool ChunkScan::recover(const char*& cursor, const std::stop_token& stop)
+{
+    const auto held = static_cast<std::size_t>(m_window.end() - cursor);
+    const char* after = *cursor == '{' ? endOfBrokenEvent(cursor, cursor + std::min(held, kLongestBroken)) : nullptr;
+    if (after) {
+        cursor = after;
+        return true;
+    }
+    const auto next = guessEvent(m_window.offsetOf(cursor) + 1, std::numeric_limits<std::uint64_t>::max(), false, stop);
+    cursor = next ? m_window.placeOf(*next) : m_window.end();
+    return next.has_value();
+}
+
+bool ChunkScan::passLongEvent(const char*& cursor, const std::stop_token& stop)
+{
+    ValueEnd event;
+    const char* p = cursor;
+    while (p < m_window.end() && *p != '{')
+        ++p;
+    for (;;) {
+        const char* after = event.pass(p, m_window.end());
+        cursor = after ? after : m_window.end();
+        if (after)
+            return true;
+        if (stop.stop_requested() || !m_window.readOn(m_window.end()))
+            return false;
+        p = m_window.begin();
+    }
+}
+
+std::optional<std::uint64_t> ChunkScan::guessEvent(std::uint64_t from, std::uint64_t limit, bool sound,
+                                                   const std::stop_token& stop)
+{
+    // The text before the first brace matters too.
+    const std::uint64_t back = std::min<std::uint64_t>(from, kGuessLook);
+    if (m_window.placeOf(from - back) == m_window.end()) {
+        m_window.moveTo(from - back);
+        m_window.readOn(m_window.begin());
+    }
+    for (const char* p = m_window.placeOf(from); !stop.stop_requested();) {
+        const auto left = static_cast<std::size_t>(m_window.end() - p);
+        const auto* brace = left == 0 ? nullptr : static_cast<const char*>(std::memchr(p, '{', left));
+        if (brace && m_window.offsetOf(brace) >= limit)
+            return std::nullopt;
+        if (!brace || (static_cast<std::size_t>(m_window.end() - brace) < kGuessLook && !m_window.atEnd())) {
+            const char* resumeAt = brace ? brace : m_window.end();
+            const std::uint64_t place = m_window.offsetOf(resumeAt);
+            const bool before = resumeAt - m_window.begin() > static_cast<std::ptrdiff_t>(kGuessLook);
+            if (!m_window.readOn(before ? resumeAt - kGuessLook : m_window.begin()) && (!brace || !m_window.atEnd()))
+                return std::nullopt;
+            p = m_window.placeOf(place);
+            continue;
+        }
+        const std::string_view ahead(brace, std::min(kGuessLook, static_cast<std::size_t>(m_window.end() - brace)));
+        const auto behind = std::min<std::ptrdiff_t>(brace - m_window.begin(), kGuessLook);
+        if (looksLikeEvent(ahead) && followsEvent({brace - behind, static_cast<std::size_t>(behind)}, sound))
+            return m_window.offsetOf(brace);
+        p = brace + 1;
+    }
+    return std::nullopt;
+}
 
 constexpr std::uint64_t kSmallestPart = std::uint64_t{256} << 10, kUsualPart = std::uint64_t{4} << 20;
 constexpr unsigned kMostThreads = 16;
@@ -181,10 +477,8 @@ ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
     for (std::uint64_t part = 0;; ++part) {
         const std::uint64_t limit = partBegin(part + 1);
         auto scanned = take(part);
-        if (m_options.stop.stop_requested()) {
-            end.how = ScannedPart::End::Stopped;
+        if (m_options.stop.stop_requested())
             break;
-        }
         if (scanned && expected >= limit)
             continue; // an event of an earlier part extends past the end of this part
         if (!scanned || scanned->begin != expected) {
@@ -196,7 +490,7 @@ ArrayEnd Scanning::run(const std::function<void(ScanResult&&)>& commit)
         report(scanned->end);
         expected = scanned->end;
         if (scanned->how != ScannedPart::End::AtLimit) {
-            end = {scanned->how, scanned->end, scanned->cutAt, scanned->brokenAt};
+            end = {scanned->how == ScannedPart::End::ArrayEnd, scanned->end, scanned->cutAt, scanned->brokenAt};
             break;
         }
     }

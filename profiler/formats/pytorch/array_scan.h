@@ -1,16 +1,19 @@
 #pragma once
 
 #include "profiler/formats/format.h"
-#include "profiler/formats/pytorch/chunk_scan.h"
+#include "profiler/formats/pytorch/byte_source.h"
+#include "profiler/formats/pytorch/event_sink.h"
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 
 namespace profiler::formats::json {
 
 /// How an array of events ended.
 struct ArrayEnd {
-    ScannedPart::End how = ScannedPart::End::TextEnd;
-    std::uint64_t offset = 0;              ///< ArrayEnd: after the closing bracket
+    bool isClosed = false;                 ///< by its bracket; otherwise the text ends, or the scan was stopped
+    std::uint64_t offset = 0;              ///< after the bracket, or the end of the text
     std::optional<std::uint64_t> cutAt;    ///< the event that the end of the text cuts off
     std::optional<std::uint64_t> brokenAt; ///< the event with a syntax error after which no other event was found
 };

@@ -1,6 +1,6 @@
 #include "profiler/formats/pytorch/assemble.h"
+#include "profiler/formats/pytorch/json_text.h"
 #include "profiler/formats/pytorch/own_keys.h"
-#include "profiler/formats/pytorch/texts.h"
 
 #include <algorithm>
 #include <set>
@@ -140,18 +140,11 @@ void addVersion(TraceBuilder& builder, const std::string& key, std::string_view 
     for (const auto& [name, ours] : kVersions) {
         if (key != name)
             continue;
-        const bool quoted = raw.size() >= 2 && raw.front() == '"';
-        const std::string text = quoted ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);
+        const std::string text = plainValue(raw);
         const bool number = !text.empty() && text.find_first_not_of("0123456789") == text.npos && text.size() < 10;
         builder.setMetadata(std::string(ours),
                             number && key.starts_with("cuda_") ? cudaVersion(std::stol(text)) : text);
     }
-}
-
-/// Scalars as readable text, arrays and objects as JSON.
-std::string plain(std::string_view raw)
-{
-    return raw.size() >= 2 && raw.front() == '"' ? unescaped(raw.substr(1, raw.size() - 2)) : std::string(raw);
 }
 
 } // namespace
@@ -194,7 +187,7 @@ void assembleMetadata(SharedBuild& shared, const ScanResult& whole, const std::m
             continue;
         }
         const bool ours = key.starts_with(kMetadataPrefix);
-        builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plain(raw));
+        builder.setMetadata(ours ? key.substr(kMetadataPrefix.size()) : "pytorch." + key, plainValue(raw));
         addVersion(builder, key, raw);
         if (key == "deviceProperties")
             addDevices(builder, raw, devices);

@@ -1,8 +1,4 @@
 #include "profiler/formats/pytorch/event_details.h"
-
-#include "profiler/formats/pytorch/text_window.h"
-#include "profiler/formats/pytorch/texts.h"
-
 #include "profiler/formats/pytorch/values.h"
 
 #include <algorithm>
@@ -17,23 +13,13 @@ namespace {
 /// Adds the entries of a valid object.
 void addEntries(std::string_view object, Values& reader, SliceDetails& details, bool outermost)
 {
-    const char* p = skipSpace(object.data() + 1);
-    while (*p != '}') {
-        const char* after = reader.text(p);
-        const std::string key = unescaped({p + 1, static_cast<std::size_t>(after - p - 2)});
-        p = skipSpace(skipSpace(after) + 1);
-        after = reader.any(p);
-        const std::string_view raw(p, static_cast<std::size_t>(after - p));
-        if (outermost && key == "args" && raw.front() == '{')
-            addEntries(raw, reader, details, false);
-        else if (raw.front() == '"')
-            details.emplace_back(key, unescaped(raw.substr(1, raw.size() - 2)));
+    forEachEntry(object, reader, [&](std::string_view rawKey, std::string_view value) {
+        std::string key = unescaped(rawKey);
+        if (outermost && key == "args" && value.front() == '{')
+            addEntries(value, reader, details, false);
         else
-            details.emplace_back(key, raw.front() == '[' ? plainArray(raw) : std::string(raw));
-        p = skipSpace(after);
-        if (*p == ',')
-            p = skipSpace(p + 1);
-    }
+            details.emplace_back(std::move(key), value.front() == '[' ? plainArray(value) : plainValue(value));
+    });
 }
 
 /// Approximate bytes of memory.

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "profiler/formats/pytorch/counter_args.h"
+#include "profiler/formats/pytorch/counters.h"
 #include "profiler/formats/pytorch/losses.h"
-#include "profiler/formats/pytorch/names.h"
-#include "profiler/formats/pytorch/parser.h"
-#include "profiler/formats/pytorch/part_ranges.h"
-#include "profiler/formats/pytorch/range_ends.h"
+#include "profiler/formats/pytorch/ranges.h"
 #include "profiler/formats/pytorch/shared_build.h"
 
 #include <array>
@@ -31,15 +28,6 @@ struct FlowPoint {
     std::uint32_t rowId = 0;
     std::int64_t time = 0; ///< ns
     std::uint64_t offset = 0;
-};
-
-/// A counter sample: an allocator's state, or an event of phase C.
-struct Sample {
-    std::uint32_t name = 0;  ///< StringId of the counter's name
-    std::uint32_t rowId = 0; ///< represents the process
-    CounterSample sample;
-    bool isChange = false; ///< an increment; the counter is the running sum
-    bool isBytes = false;
 };
 
 /// A metadata event. It is stored whole, because there are few.
@@ -73,7 +61,7 @@ struct ScanResult {
 };
 
 /// Turns events into slices. Each scanning thread has its own instance.
-class EventSink final : public EventTaker, public ArgTexts {
+class EventSink {
 public:
     EventSink(SharedBuild& shared, const PassOptions& passOptions);
 
@@ -83,8 +71,11 @@ public:
     /// Declares that the byte at `window` is byte `offset` of the file.
     void setWindow(const char* window, std::uint64_t offset);
 
-    void take(const Event& event) override;
-    std::uint32_t intern(std::string_view json) override;
+    /// Receives the events in file order.
+    void take(const Event& event);
+    /// The StringId of an array of sizes or types.
+    /// @param json  valid JSON
+    std::uint32_t intern(std::string_view json);
 
 private:
     struct CachedRow {

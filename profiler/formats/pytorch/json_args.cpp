@@ -1,5 +1,4 @@
 #include "profiler/formats/pytorch/json_args.h"
-
 #include "profiler/formats/pytorch/category.h"
 #include "profiler/formats/pytorch/json_text.h"
 #include "profiler/formats/pytorch/own_keys.h"
@@ -12,6 +11,44 @@
 #include <utility>
 
 namespace profiler::formats::writers {
+
+namespace {
+
+/// Writes "[float, , Scalar]" as a list of strings.
+void appendListElements(std::string& out, std::string_view text)
+{
+    text = text.substr(1, text.size() - 2);
+    out += '[';
+    while (!text.empty()) {
+        const std::size_t end = text.find(", ");
+        appendJsonString(out, text.substr(0, end));
+        if (end == text.npos)
+            break;
+        out += ", ";
+        text.remove_prefix(end + 2);
+        if (text.empty()) // there is also an entry after the last comma
+            out += "\"\"";
+    }
+    out += ']';
+}
+
+} // namespace
+
+bool JsonValues::isContainer(std::string_view text)
+{
+    const bool looks = (text.starts_with('[') && text.ends_with(']')) || (text.starts_with('{') && text.ends_with('}'));
+    return looks && m_parser.parse(text.data(), text.size()).error() == simdjson::SUCCESS;
+}
+
+void JsonValues::append(std::string& out, std::string_view text)
+{
+    if (json::isNumber(text) || text == "true" || text == "false" || text == "null" || isContainer(text))
+        out += text;
+    else if (text.starts_with('[') && text.ends_with(']') && text.size() > 1)
+        appendListElements(out, text);
+    else
+        appendJsonString(out, text);
+}
 
 namespace {
 

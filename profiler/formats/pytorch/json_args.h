@@ -1,13 +1,27 @@
 #pragma once
 
-#include "profiler/formats/pytorch/json_values.h"
 #include "profiler/model/trace.h"
 
+#include <cstdint>
+#include <simdjson.h>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace profiler::formats::writers {
+
+/// Writes texts from a file as JSON values. Not thread-safe.
+class JsonValues {
+public:
+    /// Appends numbers, true, false, null, lists and objects unchanged, and any other text as a string. The elements of
+    /// a list without quotes ("[float, Scalar]") are quoted.
+    void append(std::string& out, std::string_view text);
+    /// True for a complete JSON list or object.
+    bool isContainer(std::string_view text);
+
+private:
+    simdjson::dom::parser m_parser;
+};
 
 /// True for rows that are threads of a device in PyTorch's files.
 bool isOfDevice(const Track& track);
@@ -38,5 +52,14 @@ private:
     std::string_view m_comma;
     std::vector<std::string_view> m_written; ///< keys of the current event that were written, under either name
 };
+
+/// Appends what a PyTorch file contains before its events: devices, versions, ranks, and the corresponding entries of
+/// the original file.
+/// @param base  the zero of the file's clock, ns
+void appendJsonHead(std::string& out, const Trace& trace, std::int64_t base);
+
+/// Appends what was lost before the file was written, as an entry after the events; appends nothing if there were no
+/// losses.
+void appendJsonCapture(std::string& out, const CaptureStats& stats);
 
 } // namespace profiler::formats::writers

@@ -1,4 +1,4 @@
-#include "profiler/formats/pytorch/json_head.h"
+#include "profiler/formats/pytorch/json_args.h"
 
 #include "profiler/formats/pytorch/json_text.h"
 #include "profiler/formats/pytorch/own_keys.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// Stepscope's extensions of PyTorch's JSON. writers/pytorch_json_writer.cpp writes them; the code in this folder reads
+/// Stepscope's extensions of PyTorch's JSON. pytorch_json_writer.cpp writes them; read_json.cpp reads
 /// them.
 namespace profiler::formats::json {
 

@@ -3,7 +3,6 @@
 #include "profiler/formats/output/arrows.h"
 #include "profiler/formats/output/output_file.h"
 #include "profiler/formats/pytorch/json_args.h"
-#include "profiler/formats/pytorch/json_head.h"
 #include "profiler/formats/pytorch/json_text.h"
 #include "profiler/formats/pytorch/own_keys.h"
 #include "profiler/model/number_text.h"

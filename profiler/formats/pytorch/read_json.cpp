@@ -1,21 +1,59 @@
 #include "profiler/formats/pytorch/read_json.h"
-
 #include "profiler/formats/container/spill_file.h"
 #include "profiler/formats/pytorch/array_scan.h"
 #include "profiler/formats/pytorch/assemble.h"
-#include "profiler/formats/pytorch/counter_series.h"
+#include "profiler/formats/pytorch/counters.h"
 #include "profiler/formats/pytorch/event_details.h"
-#include "profiler/formats/pytorch/launch_check.h"
-#include "profiler/formats/pytorch/loading_preview.h"
-#include "profiler/formats/pytorch/range_joining.h"
+#include "profiler/formats/pytorch/ranges.h"
 #include "profiler/formats/pytorch/top_level.h"
 
+#include <algorithm>
+#include <chrono>
 #include <optional>
 #include <thread>
 
 namespace profiler::formats::json {
 
 namespace {
+
+/// Shows the rows that were read so far while the rest of a long file is being read: first after
+/// ReadOptions::previewAfter, then at intervals four times as long. Does nothing without ReadOptions::preview. Used by
+/// the committing thread only.
+class LoadingPreview {
+public:
+    explicit LoadingPreview(const ReadOptions& options)
+        : m_options(options), m_next(Clock::now() + options.previewAfter),
+          m_room((options.memoryBudget > 0 ? options.memoryBudget : packed::shareOfMemory()) / kShare)
+    {
+    }
+
+    /// Called after each committed part; `whole` is everything committed so far.
+    void show(SharedBuild& shared, const ScanResult& whole)
+    {
+        if (!m_options.preview || m_room == 0 || Clock::now() < m_next)
+            return;
+        const std::uint64_t taken = shared.builder.sealPreview();
+        m_room -= std::min(m_room, taken);
+        std::shared_ptr<const Trace> trace;
+        shared.undisturbed([&] {
+            Losses discarded; // losses are reported at the end
+            assembleRows(shared, whole, discarded);
+            trace = shared.builder.snapshot();
+        });
+        if (trace->sliceCount() > 0)
+            m_options.preview(std::move(trace));
+        m_next = Clock::now() + kLater * m_options.previewAfter;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr int kLater = 4;           ///< later waits are this many times the first one
+    static constexpr std::uint64_t kShare = 8; ///< previews may take this fraction (1/n) of the memory for columns
+
+    const ReadOptions& m_options;
+    Clock::time_point m_next;
+    std::uint64_t m_room; ///< bytes of memory that previews may still take
+};
 
 /// One pass over a file.
 class Reading {
@@ -43,7 +81,7 @@ public:
                 });
             if (m_options.stop.stop_requested())
                 return tl::unexpected(cancelled());
-            if (end.how != ScannedPart::End::ArrayEnd) {
+            if (!end.isClosed) {
                 noteOpenEnd(end);
                 break;
             }

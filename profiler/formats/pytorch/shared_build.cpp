@@ -1,6 +1,5 @@
 #include "profiler/formats/pytorch/shared_build.h"
-
-#include "profiler/formats/pytorch/texts.h"
+#include "profiler/formats/pytorch/json_text.h"
 
 #include <charconv>
 #include <optional>
@@ -73,12 +72,6 @@ std::uint32_t SharedBuild::internArgs(const SliceArgs& args)
     return builder.internArgs(args);
 }
 
-RowKind SharedBuild::rowKind(std::uint32_t rowId) const
-{
-    const std::scoped_lock lock(m_mutex);
-    return rowInfos[rowId].key.kind;
-}
-
 void SharedBuild::addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices)
 {
     const std::scoped_lock lock(m_mutex);
@@ -101,6 +94,39 @@ std::uint32_t SharedBuild::rowId(const RowKey& key, const Event& event)
                             .device = {}});
     }
     return place->second;
+}
+
+namespace {
+
+constexpr std::string_view kStepMark = "ProfilerStep#";
+
+NameUse useOf(std::string_view name)
+{
+    if (name.starts_with(kStepMark))
+        return NameUse::Step;
+    if (name == "[memory]")
+        return NameUse::Memory;
+    if (name == "Stream Wait Event")
+        return NameUse::StreamWait;
+    return name.starts_with("Iteration Start:") || name == "Record Window End" ? NameUse::WindowMark : NameUse::Plain;
+}
+
+} // namespace
+
+std::size_t Names::Hash::operator()(std::string_view text) const
+{
+    return XXH3_64bits(text.data(), text.size());
+}
+
+const Name& Names::find(std::string_view raw, bool odd)
+{
+    if (const auto known = m_names.find(raw); known != m_names.end())
+        return known->second;
+    const std::string text = odd ? unescaped(raw) : std::string(raw);
+    Name name{.id = m_shared.internName(text), .use = useOf(text), .copy = copyFromName(text)};
+    if (name.use == NameUse::Step)
+        std::from_chars(text.data() + kStepMark.size(), text.data() + text.size(), name.number);
+    return m_names.emplace(raw, name).first->second;
 }
 
 } // namespace profiler::formats::json

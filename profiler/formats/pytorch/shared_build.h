@@ -5,10 +5,14 @@
 #include "profiler/model/trace_builder.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace profiler::formats::json {
@@ -31,6 +35,14 @@ struct RowInfo {
     std::optional<std::int64_t> device{}; ///< overrides the key's device if processes share device numbers
 };
 
+/// A process as the rows show it, keyed by its number in the file or by the hash of its text (the bool tells which).
+struct Process {
+    std::int64_t pid = 0;
+    std::string name;
+    std::int32_t sortIndex = 0;
+};
+using Processes = std::map<std::pair<std::int64_t, bool>, Process>;
+
 /// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.
 class SharedBuild {
 public:
@@ -41,7 +53,6 @@ public:
     std::uint32_t internArgs(const SliceArgs& args);
     /// The number of the row for a key.
     std::uint32_t rowId(const RowKey& key, const Event& event);
-    [[nodiscard]] RowKind rowKind(std::uint32_t rowId) const;
     /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
     /// tracks.
     void addMany(std::uint32_t rowId, std::vector<RawSlice>&& slices);
@@ -59,11 +70,43 @@ public:
     std::vector<RowInfo> rowInfos;
 
 private:
-    mutable std::mutex m_mutex; ///< held for at most one look-up
+    std::mutex m_mutex; ///< held for at most one look-up
     std::map<RowKey, std::uint32_t> m_ids;
 };
 
 /// The row that an event belongs to.
 RowKey rowKey(const Event& event, RowKind rowKind);
+
+/// What the name of an event says about the event.
+enum class NameUse : std::uint8_t {
+    Plain,
+    Step,       ///< "ProfilerStep#5"
+    Memory,     ///< "[memory]": an allocation or a deallocation
+    StreamWait, ///< "Stream Wait Event": a stream waits for another one; the host does not wait
+    WindowMark, ///< the profiler's own marks of its start and end
+};
+
+struct Name {
+    std::uint32_t id = 0;    ///< StringId of the displayed name
+    std::int64_t number = 0; ///< Step: its index
+    NameUse use = NameUse::Plain;
+    CopyName copy;
+};
+
+/// The names that one scanning thread has seen, by raw JSON text.
+class Names {
+public:
+    explicit Names(SharedBuild& shared) : m_shared(shared) {}
+    const Name& find(std::string_view raw, bool odd);
+
+private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const;
+    };
+
+    SharedBuild& m_shared;
+    std::unordered_map<std::string, Name, Hash, std::equal_to<>> m_names;
+};
 
 } // namespace profiler::formats::json

@@ -1,7 +1,6 @@
 #include "profiler/formats/pytorch/top_level.h"
 
-#include "profiler/formats/pytorch/texts.h"
-#include "profiler/formats/pytorch/value_end.h"
+#include "profiler/formats/pytorch/json_text.h"
 #include "profiler/formats/pytorch/values.h"
 
 #include <algorithm>

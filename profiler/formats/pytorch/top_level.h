@@ -1,6 +1,6 @@
 #pragma once
 
-#include "profiler/formats/pytorch/text_window.h"
+#include "profiler/formats/pytorch/byte_source.h"
 #include "profiler/model/message.h"
 
 #include <cstdint>

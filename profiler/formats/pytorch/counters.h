@@ -1,16 +1,36 @@
 #pragma once
 
-#include "profiler/formats/pytorch/assemble.h"
-#include "profiler/formats/pytorch/event_sink.h"
+#include "profiler/formats/pytorch/shared_build.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace profiler::formats::json {
+
+/// The values of a counter event.
+struct CounterArgs {
+    std::vector<std::pair<std::string, double>> numbers;
+    std::size_t count = 0; ///< values of any type
+
+    /// @param json  the event's arguments: an object without syntax errors, in a window
+    /// @return false if a number does not fit in a double, or the object is not valid JSON
+    bool read(std::string_view json);
+};
+
+/// A counter sample: an allocator's state, or an event of phase C.
+struct Sample {
+    std::uint32_t name = 0;  ///< StringId of the counter's name
+    std::uint32_t rowId = 0; ///< represents the process
+    CounterSample sample;
+    bool isChange = false; ///< an increment; the counter is the running sum
+    bool isBytes = false;
+};
 
 /// The counters of a file. Each becomes a track when its first sample arrives. Used by the committing thread only.
 class CounterSeries {

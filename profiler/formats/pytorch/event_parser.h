@@ -1,18 +1,43 @@
-#include "profiler/formats/pytorch/parser.h"
-#include "profiler/formats/pytorch/category.h"
+// The events of a window, parsed with every byte checked.
+#pragma once
+
+#include "profiler/formats/pytorch/event_sink.h"
 #include "profiler/formats/pytorch/gaps.h"
 
+#include <bit>
 #include <charconv>
+#include <cstring>
+#include <string>
+#include <vector>
 
 namespace profiler::formats::json {
 
-namespace {
+/// The reason why a scan stopped.
+enum class Stop : std::uint8_t {
+    NeedsMore, ///< the window ends inside an event or between two events
+    AtLimit,   ///< the next event starts at or after the limit
+    ArrayEnd,  ///< the array of events is closed
+    Malformed, ///< an event has a JSON syntax error
+    NoObject,  ///< the next element is not an object
+    TooDeep,   ///< an event is nested too deeply
+};
 
-class ParserImpl final : public Parser {
+/// A part of the file in memory. `end` is followed by kPadding zero bytes.
+struct Window {
+    const char* cursor = nullptr; ///< in: where to continue: before an event or the comma before it
+    const char* end = nullptr;
+    const char* limit = nullptr; ///< events that start here or later belong to another scan
+};
+
+/// Passes the events of a window to a sink. The parser learns the layout of the file: known text between two values is
+/// compared instead of parsed. Not thread-safe; each thread has its own instance.
+class EventParser {
 public:
-    explicit ParserImpl(ArgTexts& texts) : m_texts(texts), m_arrays(kArrays) {}
+    explicit EventParser(EventSink& sink) : m_sink(sink), m_arrays(kArrays) {}
 
-    Stop scan(Window& window, EventTaker& taker) override
+    /// Passes on every complete event before the stop and sets `cursor`. NeedsMore: before the incomplete event.
+    /// AtLimit, Malformed, TooDeep: at the event's brace. NoObject: before the element. ArrayEnd: after the bracket.
+    Stop scan(Window& window)
     {
         m_values.end = window.end;
         m_values.tooDeep = false;
@@ -37,7 +62,7 @@ public:
             if (!readEvent(event, crossing))
                 return stopped(window, p, event.begin);
             event.odd = m_values.odd;
-            taker.take(event);
+            m_sink.take(event);
             p = crossing.after;
             follows = true;
         }
@@ -62,7 +87,6 @@ private:
     {
         const bool more = m_values.problem >= window.end;
         window.cursor = more ? before : brace;
-        window.problem = m_values.problem;
         const char* first = skipSpace(brace);
         first = *first == ',' ? skipSpace(first + 1) : first;
         return more               ? Stop::NeedsMore
@@ -246,7 +270,7 @@ private:
             if (!after)
                 return nullptr;
             const auto length = static_cast<std::size_t>(after - p);
-            event.*key.array = m_texts.intern({p, length});
+            event.*key.array = m_sink.intern({p, length});
             event.present |= key.field;
             if (length <= kLongestArray) {
                 seen.text.assign(p, length);
@@ -259,20 +283,11 @@ private:
         return p + seen.text.size();
     }
 
-    ArgTexts& m_texts;
+    EventSink& m_sink;
     Values m_values;
     Gaps m_gaps;
     std::vector<SeenArray> m_arrays;
     SeenCategory m_categories[kCategoriesKept];
 };
-
-static_assert(kPadding <= kWindowPadding);
-
-} // namespace
-
-std::unique_ptr<Parser> makeParser(ArgTexts& texts)
-{
-    return std::make_unique<ParserImpl>(texts);
-}
 
 } // namespace profiler::formats::json

@@ -1,8 +1,28 @@
-#include "profiler/formats/pytorch/counter_series.h"
+#include "profiler/formats/pytorch/counters.h"
+#include "profiler/formats/pytorch/values.h"
 
+#include <charconv>
 #include <utility>
 
 namespace profiler::formats::json {
+
+bool CounterArgs::read(std::string_view json)
+{
+    Values reader;
+    reader.end = json.data() + json.size();
+    numbers.clear();
+    count = 0;
+    bool fits = true;
+    forEachEntry(json, reader, [&](std::string_view key, std::string_view value) {
+        ++count;
+        if (!isDigit(value[value.front() == '-']))
+            return;
+        double number = 0;
+        fits = std::from_chars(value.data(), value.data() + value.size(), number).ec == std::errc{} && fits;
+        numbers.emplace_back(unescaped(key), number);
+    });
+    return fits && (reader.odd & ~Event::kBadUtf8) == 0;
+}
 
 void CounterSeries::add(SharedBuild& shared, const std::vector<Sample>& samples)
 {
