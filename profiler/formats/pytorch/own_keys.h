@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-/// Stepscope's extensions of PyTorch's JSON. pytorch_json_writer.cpp writes them; read_json.cpp reads
-/// them.
+/// Stepscope's extensions of PyTorch's JSON. The writer writes them, and the reader understands them.
 namespace profiler::formats::json {
 
 /// SliceArgs::value of phases and stages, in an event's args.
