@@ -102,35 +102,6 @@ void addOccupancy(std::vector<SliceDetail>& details, const Trace& trace, const S
         details.push_back({text("Waves"), formatSignificant(*occupancy->waves), {}});
 }
 
-void addLaunch(std::vector<SliceDetail>& details, const Trace& trace, const Slice& slice)
-{
-    if (slice.args.launch.value == 0)
-        return;
-    const profiler::LaunchConfig launch = trace.launch(slice.args.launch);
-    const auto size = [&](const char* label, const std::array<std::uint32_t, 3>& sizes, std::uint64_t product,
-                          const QString& one, const QString& many) {
-        if (product > 0)
-            details.push_back({text(label),
-                               formatDimensions(sizes) + QStringLiteral(" · ") +
-                                   formatCounted(static_cast<std::int64_t>(product), one, many),
-                               {}});
-    };
-    size("Grid", launch.grid, launch.blocks(), text("block"), text("blocks"));
-    size("Block", launch.block, launch.threads(), text("thread"), text("threads"));
-    const auto bytes = [](std::uint32_t count) { return formatBytes(count); };
-    if (launch.registers)
-        details.push_back({text("Registers"), text("%1 per thread").arg(*launch.registers), {}});
-    if (launch.sharedMemory) {
-        QString shared = text("%1 per block").arg(bytes(*launch.sharedMemory));
-        if (const auto dynamic = launch.dynamicSharedMemory; dynamic && *dynamic > 0)
-            shared += text(", of which %1 dynamic").arg(bytes(*dynamic));
-        details.push_back({text("Shared memory"), shared, {}});
-    }
-    if (launch.localMemory && *launch.localMemory > 0)
-        details.push_back({text("Local memory"), text("%1 per thread").arg(bytes(*launch.localMemory)), {}});
-    addOccupancy(details, trace, slice);
-}
-
 /// Label of the slice at the other end of a flow.
 const char* flowLabel(profiler::FlowKind kind, bool outgoing)
 {
@@ -199,7 +170,6 @@ std::vector<SliceDetail> sliceFacts(const Trace& trace, const Slice& slice)
 std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
 {
     std::vector<SliceDetail> details;
-    addLaunch(details, trace, slice);
     const auto addText = [&](const char* label, profiler::StringId id) {
         if (id.value != 0)
             details.push_back({text(label), asQString(trace.string(id)), {}});
@@ -215,6 +185,37 @@ std::vector<SliceDetail> sliceArguments(const Trace& trace, const Slice& slice)
     const std::string& process = trace.track(slice.id.track).processName;
     if (!process.empty())
         details.push_back({text("Process"), asQString(process), {}});
+    return details;
+}
+
+std::vector<SliceDetail> sliceLaunch(const Trace& trace, const Slice& slice)
+{
+    std::vector<SliceDetail> details;
+    if (slice.args.launch.value == 0)
+        return details;
+    const profiler::LaunchConfig launch = trace.launch(slice.args.launch);
+    const auto size = [&](const char* label, const std::array<std::uint32_t, 3>& sizes, std::uint64_t product,
+                          const QString& one, const QString& many) {
+        if (product > 0)
+            details.push_back({text(label),
+                               formatDimensions(sizes) + QStringLiteral(" · ") +
+                                   formatCounted(static_cast<std::int64_t>(product), one, many),
+                               {}});
+    };
+    size("Grid", launch.grid, launch.blocks(), text("block"), text("blocks"));
+    size("Block", launch.block, launch.threads(), text("thread"), text("threads"));
+    const auto bytes = [](std::uint32_t count) { return formatBytes(count); };
+    if (launch.registers)
+        details.push_back({text("Registers"), text("%1 per thread").arg(*launch.registers), {}});
+    if (launch.sharedMemory) {
+        QString shared = text("%1 per block").arg(bytes(*launch.sharedMemory));
+        if (const auto dynamic = launch.dynamicSharedMemory; dynamic && *dynamic > 0)
+            shared += text(", of which %1 dynamic").arg(bytes(*dynamic));
+        details.push_back({text("Shared memory"), shared, {}});
+    }
+    if (launch.localMemory && *launch.localMemory > 0)
+        details.push_back({text("Local memory"), text("%1 per thread").arg(bytes(*launch.localMemory)), {}});
+    addOccupancy(details, trace, slice);
     return details;
 }
 

@@ -24,8 +24,10 @@ struct SliceDetail {
 bool holdsAnything(const profiler::Trace& trace);
 /// Kind, duration, position and the arguments that apply: the content of a tooltip.
 std::vector<SliceDetail> sliceFacts(const profiler::Trace& trace, const profiler::Slice& slice);
-/// Other typed arguments: launch configuration and occupancy of a kernel, shapes, types, device, stream, process.
+/// Other typed arguments: shapes, types, device, stream, process.
 std::vector<SliceDetail> sliceArguments(const profiler::Trace& trace, const profiler::Slice& slice);
+/// How a kernel was launched, and its occupancy, as far as the trace has them; empty for other slices.
+std::vector<SliceDetail> sliceLaunch(const profiler::Trace& trace, const profiler::Slice& slice);
 /// A link to the step in which the slice starts; none for step slices and outside steps.
 std::optional<SliceDetail> sliceStep(const profiler::Slice& slice, const std::vector<profiler::analysis::Step>& steps);
 /// Self time of the slice. O(n) in the nested slices; do not call on the GUI thread for long slices.

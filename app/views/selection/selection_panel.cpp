@@ -204,6 +204,7 @@ void SelectionPanel::showSlice(SliceId id)
     page.facts = sliceFacts(*m_trace, slice);
     for (SliceDetail& argument : sliceArguments(*m_trace, slice))
         page.facts.push_back(std::move(argument));
+    page.launch = sliceLaunch(*m_trace, slice);
     if (m_steps)
         if (auto step = sliceStep(slice, *m_steps))
             page.links.push_back(std::move(*step));
@@ -287,8 +288,17 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     columns->setContentsMargins(0, 4, 0, 8);
     columns->setSpacing(28);
     std::vector<QWidget*> parts{makeColumn({}, page.facts, content)};
-    if (!page.links.empty())
-        parts.push_back(makeColumn({}, page.links, content));
+    if (!page.links.empty() || !page.launch.empty()) {
+        auto* middle = new QWidget(content);
+        auto* groups = new QVBoxLayout(middle);
+        groups->setContentsMargins(0, 0, 0, 0);
+        groups->setSpacing(12);
+        if (!page.launch.empty())
+            groups->addWidget(makeColumn(tr("Launch"), page.launch, middle));
+        if (!page.links.empty())
+            groups->addWidget(makeColumn({}, page.links, middle));
+        parts.push_back(middle);
+    }
     if (!page.recorded.empty() || !page.problem.isEmpty()) {
         QWidget* recorded = makeColumn(tr("Recorded arguments"), page.recorded, content);
         if (!page.problem.isEmpty())

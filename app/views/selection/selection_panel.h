@@ -20,6 +20,7 @@ struct Advised;
 /// The details of a slice, in three columns.
 struct SlicePage {
     std::vector<SliceDetail> facts, links;
+    std::vector<SliceDetail> launch;   ///< of a kernel; above the links
     std::vector<SliceDetail> recorded; ///< all arguments as written in the file
     QString problem;                   ///< why they cannot be read
     friend bool operator==(const SlicePage&, const SlicePage&) = default;
