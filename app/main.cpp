@@ -2,10 +2,11 @@
 #include "app/window/application.h"
 #include "app/window/end_signals.h"
 #include "app/window/main_window.h"
-#include "app/window/process_start.h"
+#include "profiler/os/process.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -67,7 +68,7 @@ Arguments parse(const QApplication& application)
 void reportFirstPaint(const app::MainWindow& window)
 {
     QObject::connect(&window, &app::MainWindow::firstPainted, &window, [] {
-        std::printf("first paint after %.1f ms\n", app::millisecondsSinceProcessStart());
+        std::printf("first paint after %.1f ms\n", std::chrono::duration<double, std::milli>(profiler::os::processAge()).count());
         std::fflush(stdout);
         std::_Exit(0);
     });

@@ -8,9 +8,9 @@
 #include "profiler/analysis/steps/last_steps.h"
 #include "profiler/analysis/steps/step_repetition.h"
 #include "profiler/model/trace_builder.h"
+#include "profiler/os/clocks.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 namespace app {
@@ -24,15 +24,6 @@ namespace {
 // cost limit allows, so that advice arrives in time.
 constexpr std::chrono::milliseconds kLongestPause = 30s;
 constexpr std::chrono::milliseconds kShortestPause = 1s;
-
-/// CPU time of the calling thread. On a machine that the training keeps busy, the wall time of an analysis is much
-/// longer.
-std::chrono::nanoseconds cpuTime()
-{
-    timespec time{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-}
 
 /// @return null if it was stopped
 std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace> trace, const StepSource& source,
@@ -121,7 +112,7 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
     const config::TrainingConfig* config = job.config ? &*job.config : nullptr;
     const bool live = job.trace->captureStats().live;
     Found found{.whole = nullptr, .advice = std::move(said), .cost = cost};
-    std::chrono::nanoseconds before = cpuTime();
+    std::chrono::nanoseconds before = profiler::os::threadCpuTime();
     if (atWhole) {
         found.whole = analyseAll(job.trace, job.source, stop);
         if (!found.whole || stop.stop_requested())
@@ -139,7 +130,7 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
         advice->live = live;
         advice->steps = found.whole->facts.statistics.count;
         found.advice = std::move(advice);
-        found.cost.whole = cpuTime() - std::exchange(before, cpuTime());
+        found.cost.whole = profiler::os::threadCpuTime() - std::exchange(before, profiler::os::threadCpuTime());
     }
     found.cost.hasLastSteps = false;
     if (!live || job.source != StepSource{} || pauseAfter(found.cost.whole) == kShortestPause)
@@ -147,7 +138,7 @@ std::optional<Analyser::Found> Analyser::look(const Request& job, std::shared_pt
     if (const auto last = profiler::analysis::lastSteps(*job.trace)) {
         found.advice = withLastSteps(*found.advice, *job.trace, *last, config);
         found.cost.hasLastSteps = true;
-        found.cost.lastSteps = cpuTime() - before;
+        found.cost.lastSteps = profiler::os::threadCpuTime() - before;
     }
     return found;
 }

@@ -4,6 +4,7 @@
 #include "app/document/trace_document.h"
 #include "app/document/trace_files.h"
 #include "app/services/job_guard.h"
+#include "profiler/os/process.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -18,7 +19,6 @@
 #include <array>
 #include <cctype>
 #include <csignal>
-#include <sys/prctl.h>
 #include <wordexp.h>
 
 namespace app {
@@ -141,7 +141,7 @@ RecordingService::RecordingService(JobGuard* jobs, TraceDocument* document) : m_
     m_process.setProcessChannelMode(QProcess::MergedChannels);
     m_process.setInputChannelMode(QProcess::ManagedInputChannel);
     // If this program crashes, the recorder ends its command and keeps the trace.
-    m_process.setChildProcessModifier([] { ::prctl(PR_SET_PDEATHSIG, SIGTERM); });
+    m_process.setChildProcessModifier([] { profiler::os::receiveWhenParentEnds(SIGTERM); });
     m_patience.setInterval(kPatienceMs);
     m_patience.setSingleShot(true);
     connect(&m_patience, &QTimer::timeout, this, &RecordingService::stop);
@@ -202,7 +202,8 @@ void RecordingService::stop()
 {
     if (!isRunning())
         return;
-    ::kill(static_cast<pid_t>(m_process.processId()), kAskings[std::min(m_asked, kAskings.size() - 1)]);
+    profiler::os::sendSignal(static_cast<profiler::os::ProcessId>(m_process.processId()),
+                             kAskings[std::min(m_asked, kAskings.size() - 1)]);
     ++m_asked;
     m_patience.start();
 }

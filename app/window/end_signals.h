@@ -1,9 +1,9 @@
 #pragma once
 
+#include "profiler/os/signals.h"
+
 #include <QObject>
 #include <QSocketNotifier>
-#include <array>
-#include <csignal>
 #include <memory>
 
 namespace app {
@@ -15,18 +15,12 @@ class EndSignals : public QObject {
     Q_OBJECT
 public:
     EndSignals();
-    /// Restores the previous signal handlers.
-    ~EndSignals() override;
 
 signals:
     void asked();
 
 private:
-    struct Handled {
-        int number;
-        struct sigaction before;
-    };
-    std::array<Handled, 3> m_handled;
+    profiler::os::SignalWatch m_watch;
     std::unique_ptr<QSocketNotifier> m_heard;
 };
 

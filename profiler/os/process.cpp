@@ -1,13 +1,19 @@
 #include "profiler/os/process.h"
 
+#include "profiler/os/clocks.h"
 #include "profiler/os/descriptor.h"
 #include "profiler/os/pipes.h"
 #include "profiler/os/signals.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <fcntl.h>
+#include <fstream>
+#include <iterator>
 #include <pthread.h>
+#include <sstream>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -87,6 +93,27 @@ std::vector<std::string> environment()
 int callAtFork(void (*prepare)(), void (*parent)(), void (*child)())
 {
     return ::pthread_atfork(prepare, parent, child);
+}
+
+std::chrono::nanoseconds processAge()
+{
+    std::ifstream file("/proc/self/stat");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    // The second field is the program's name in parentheses and may contain any characters, so fields are counted from
+    // its end. The start time is the 22nd field.
+    std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+    std::string field;
+    for (int number = 3; number <= 22; ++number)
+        fields >> field;
+    std::int64_t ticks = 0;
+    if (std::from_chars(field.data(), field.data() + field.size(), ticks).ec != std::errc())
+        return {};
+    return detail::read(CLOCK_BOOTTIME) - std::chrono::nanoseconds(ticks * (1'000'000'000 / ::sysconf(_SC_CLK_TCK)));
+}
+
+void receiveWhenParentEnds(int signal) noexcept
+{
+    ::prctl(PR_SET_PDEATHSIG, signal);
 }
 
 void adoptOrphans()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,10 @@ std::vector<std::string> environment();
 /// nullptr for none. They may not be called after this library or program is unloaded.
 /// @return 0, or errno
 int callAtFork(void (*prepare)(), void (*parent)(), void (*child)());
+/// How long this process has existed, with the kernel's resolution of 10 ms. 0 if the kernel does not say.
+std::chrono::nanoseconds processAge();
+/// The kernel sends this process a signal when the thread that started it ends. May be called in a child before exec.
+void receiveWhenParentEnds(int signal) noexcept;
 /// Processes whose parents end become children of this one, until it ends.
 void adoptOrphans();
 /// @param signal  0 only checks that the process exists

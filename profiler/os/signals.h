@@ -25,7 +25,7 @@ class BlockedSignals {
 public:
     /// Blocks all signals: a thread started meanwhile receives none, so that they reach the program's own threads.
     BlockedSignals();
-    explicit BlockedSignals(std::span<const int> signals);
+    explicit BlockedSignals(std::span<const int> numbers);
     /// Restores the previous state, except for keepBlocked().
     ~BlockedSignals();
     BlockedSignals(const BlockedSignals&) = delete;
@@ -36,7 +36,7 @@ public:
     /// One of the signals that have arrived; nullopt if there is none.
     [[nodiscard]] std::optional<ReceivedSignal> take() const;
     /// These signals stay blocked after the destruction.
-    void keepBlocked(std::span<const int> signals);
+    void keepBlocked(std::span<const int> numbers);
     /// What was blocked before.
     [[nodiscard]] const sigset_t& before() const { return m_before; }
 
@@ -51,7 +51,7 @@ class SignalWatch {
 public:
     /// Whether a signal that the process ignores (nohup) is caught as well.
     enum class Ignored { Catch, Keep };
-    SignalWatch(std::span<const int> signals, Ignored ignored);
+    SignalWatch(std::span<const int> numbers, Ignored ignored);
     /// Restores the previous handlers.
     ~SignalWatch();
     SignalWatch(const SignalWatch&) = delete;

@@ -181,11 +181,7 @@ constexpr SystemCallException kSystemCallExceptions[] = {
     {"trainer/hooks/python_allocations.cpp",
      "is a library of its own in the user's Python, which links only the LibTorch "
      "of that process"},
-    {"profiler/formats/pytorch/byte_source.cpp", "not moved into profiler/os yet"},
-    {"app/document/analyser.cpp", "not moved into profiler/os yet"},
-    {"app/services/record_controller.cpp", "not moved into profiler/os yet"},
-    {"app/window/end_signals.cpp", "not moved into profiler/os yet"},
-    {"app/window/process_start.cpp", "not moved into profiler/os yet"},
+    {"app/services/recording_service.cpp", "splits a command into words as a shell does (wordexp)"},
 };
 
 /// Headers of the kernel and of POSIX. <csignal> is not one of them: it names the signals, too.

@@ -1,14 +1,12 @@
 #include "profiler/formats/pytorch/byte_source.h"
 
+#include "profiler/os/files.h"
+
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace profiler::formats::json {
 
@@ -16,45 +14,22 @@ namespace {
 
 constexpr std::size_t kInflateBytes = std::size_t{1} << 20;
 
-/// Opens an unnamed file that disappears when it is closed; −1 if none can be created.
-int makeSpill()
+/// Opens an unnamed file that disappears when it is closed. Without a descriptor if none can be created.
+os::Descriptor makeSpill()
 {
     const char* wish = std::getenv("TMPDIR");
     // /tmp is often in memory, and the decompressed text is large.
-    for (const std::string& folder : {std::string(wish ? wish : ""), std::string("/var/tmp"), std::string("/tmp")}) {
-        if (folder.empty())
-            continue;
-        int descriptor = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-        if (descriptor < 0) {
-            std::string name = folder + "/stepscope-XXXXXX";
-            descriptor = ::mkostemp(name.data(), O_CLOEXEC);
-            if (descriptor >= 0)
-                ::unlink(name.c_str());
-        }
-        if (descriptor >= 0)
-            return descriptor;
-    }
-    return -1;
-}
-
-bool writeAll(int descriptor, std::uint64_t offset, std::span<const char> bytes)
-{
-    while (!bytes.empty()) {
-        const ssize_t done = ::pwrite(descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset));
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return false;
-        offset += static_cast<std::uint64_t>(done);
-        bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return true;
+    for (const std::string& folder : {std::string(wish ? wish : ""), std::string("/var/tmp"), std::string("/tmp")})
+        if (!folder.empty())
+            if (os::Descriptor file = os::openUnnamed(folder))
+                return file;
+    return {};
 }
 
 std::int64_t modifiedNs(int descriptor)
 {
-    struct stat status {};
-    return ::fstat(descriptor, &status) == 0 ? status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec : 0;
+    const auto state = os::stateOf(descriptor);
+    return state ? state->modified.count() : 0;
 }
 
 } // namespace
@@ -82,10 +57,10 @@ ByteSource::~ByteSource() = default;
 
 bool ByteSource::startInflating(Compression compression, std::stop_token stop)
 {
-    const int spill = makeSpill();
-    if (spill < 0)
+    os::Descriptor spill = makeSpill();
+    if (!spill)
         return false;
-    m_spill.emplace(spill);
+    m_spill.emplace(spill.release());
     m_inflater = std::jthread(
         [this, compression, stop = std::move(stop)](const std::stop_token& own) { inflate(compression, own, stop); });
     return true;
@@ -114,7 +89,7 @@ void ByteSource::inflateAll(Compression compression, const std::stop_token& own,
         const std::size_t bytes = stream.read(block);
         over = bytes < block.size();
         m_taken.store(stream.taken(), std::memory_order_relaxed);
-        if (!writeAll(m_spill->descriptor(), offset, block.first(bytes))) {
+        if (os::writeAllAt(m_spill->descriptor(), offset, std::as_bytes(block.first(bytes))).error != 0) {
             damage = "only " + std::to_string(offset) + " bytes of the decompressed text fit in the temporary folder";
             break;
         }
