@@ -108,13 +108,16 @@ Advice verdict(const RuleContext& c, const Zeroing& found, double phaseUs)
             message<"zero_grad.set_to_none.short",
                     "Filling gradients with zeros and adding to them takes at most {time} of a step of {step}.">(
                 {{"time", most, timeText(most)}, {"step", stepUs, timeText(stepUs)}}));
-    Advice advice =
-        fires(message<
-              "zero_grad.set_to_none.fills",
-              "Each step fills {gradients} gradients with zeros ({time}) and adds to them in backward ({additions}).">(
-            {{"gradients", found.fills, countText(found.fills)},
-             {"time", phaseUs, timeText(phaseUs)},
-             {"additions", found.accumulateUs, timeText(found.accumulateUs)}}));
+    const MessageParameter gradients{"gradients", found.fills, countText(found.fills)},
+        time{"time", phaseUs, timeText(phaseUs)};
+    // The additions may not be recorded as operators of their own.
+    Advice advice = fires(
+        found.accumulateUs > 0
+            ? message<"zero_grad.set_to_none.fills", "Each step fills {gradients} gradients with zeros ({time}) and adds "
+                                                     "to them in backward ({additions}).">(
+                  {gradients, time, {"additions", found.accumulateUs, timeText(found.accumulateUs)}})
+            : message<"zero_grad.set_to_none.fills_only", "Each step fills {gradients} gradients with zeros ({time}).">(
+                  {gradients, time}));
     advice.timeShare = stepUs > 0 ? phaseUs / stepUs : 0;
     if (hasDeviceWork(c.trace))
         advice.saving = savingOnDevice(c);
