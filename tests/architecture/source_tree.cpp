@@ -254,7 +254,7 @@ void checkViews(const SourceFile& file, std::vector<std::string>& found)
     constexpr std::string_view kViews = "app/views/";
     if (!file.path.starts_with(kViews))
         return;
-    const auto own = file.path.substr(0, file.path.find('/', kViews.size()) + 1);
+    const std::string_view own = std::string_view(file.path).substr(0, file.path.find('/', kViews.size()) + 1);
     for (const std::string& include : file.includes)
         if (include.starts_with(kViews) && include != "app/views/view.h" && !include.starts_with(own))
             found.push_back(file.path + " includes " + include + ": a view does not know another view");
