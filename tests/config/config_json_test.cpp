@@ -114,6 +114,15 @@ TEST(ConfigJson, BadJsonGivesFileAndByte)
     EXPECT_THAT(errorOf("[1, 2]"), isError("config.no_json_object"));
 }
 
+TEST(ConfigJson, ANumberThatNoDoubleHoldsIsAnError)
+{
+    for (const char* number : {"71e308", "-1e999"}) {
+        const ConfigError error = errorOf("{\"optimizer.momentum\": " + std::string(number) + "}");
+        EXPECT_THAT(error, isError("config.number_too_large")) << number;
+        EXPECT_THAT(error.where, HasSubstr("run.json"));
+    }
+}
+
 TEST(ConfigJson, WrongKeysNameTheNearestAndTheFile)
 {
     const ConfigError error = errorOf(R"({"loader": {"wokers": 2}})");

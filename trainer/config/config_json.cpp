@@ -38,6 +38,9 @@ Result<Json> parseJson(std::string_view text, std::string_view where)
         return tl::unexpected(fileError("config.bad_json", "is not valid JSON",
                                         "check for a missing comma, quote or brace just before it",
                                         where.empty() ? at : fmt::format("{}, {}", where, at)));
+    } catch (const Json::out_of_range&) { // a number that no double can hold
+        return tl::unexpected(fileError("config.number_too_large", "contains a number above 1.8e308",
+                                        "check the exponents of its numbers", where));
     }
 }
 
