@@ -232,6 +232,19 @@ class Properties(unittest.TestCase):
         else:
             self.assertEqual(old, new, where)
 
+    def test_keywords_of_a_call_in_a_new_block_are_indented_with_it(self):
+        code = Code(Source("train.py", b"loader = DataLoader(\n    data,\n    shuffle=True,\n)\n"))
+        call = calls_of(code, {"DataLoader"})[0]
+        work = Work(code)
+        arguments.set_argument(work, [site_of(code.source.path, call)], "num_workers", 5, "4")
+        statement = code.statement(call)
+        work.edit(code, edits.Wrap(statement, statement, "with torch.no_grad():"))
+        self.assertEqual(
+            work.edits.render(),
+            "with torch.no_grad():\n    loader = DataLoader(\n        data,\n        shuffle=True,\n"
+            "        num_workers=4,\n    )\n",
+        )
+
     def test_written_call_sites(self):
         sites, changed, started = 0, 0, time.process_time()
         # Every second sample, which takes a few seconds.

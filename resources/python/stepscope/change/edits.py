@@ -222,6 +222,8 @@ class _Splices:
             tail = "" if not has_comma else ","
             self._put(before.end, before.end, (" " if has_comma else ", ") + ", ".join(items) + tail)
             return
+        statement = self._code.statement(node)
+        indent += self._unit(statement) * len(self._wraps_over(statement))
         line = source.line_of(last.end - 1)
         newline = source.newline(line)
         rows = [newline + indent + item + "," for item in items]
@@ -352,13 +354,15 @@ class _Splices:
     def _wraps_around(self, statement, before):
         """Number of wraps around an insertion at a statement. Insertions before the first statement of a wrap or after
         its last statement are outside of it."""
-        count, node = 0, statement
+        return sum(statement is not (wrap.node if before else wrap.last) for wrap in self._wraps_over(statement))
+
+    def _wraps_over(self, statement):
+        """The wraps that a statement is in."""
+        over, node = [], statement
         while node is not None:
-            for wrap in self._wraps:
-                at_its_edge = statement is (wrap.node if before else wrap.last)
-                count += not at_its_edge and any(node is part for part in self._covered(wrap))
+            over += [wrap for wrap in self._wraps if any(node is part for part in self._covered(wrap))]
             node = self._code.parent(node)
-        return count
+        return over
 
     def _wrap_all(self):
         source = self._source
