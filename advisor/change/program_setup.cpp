@@ -151,10 +151,15 @@ Result<void> prepareProgram(ProgramSetup& setup)
     return {};
 }
 
-Error namingLogs(Error error, const ProgramSetup& setup)
+void closeLogs(const ProgramSetup& setup, Error* error)
 {
-    error.hint += (error.hint.empty() ? "" : "; ") + std::string("the program's output is in ") + setup.logs.string();
-    return error;
+    if (error && error->code != Error::Code::Cancelled) {
+        error->hint +=
+            (error->hint.empty() ? "" : "; ") + std::string("the program's output is in ") + setup.logs.string();
+        return;
+    }
+    std::error_code ignored;
+    fs::remove_all(setup.logs, ignored);
 }
 
 Result<void> recordVariant(const ProgramSetup& setup, const ProgramVariant& variant, const fs::path& trace,

@@ -30,8 +30,9 @@ profiler::Result<void> prepareProgram(ProgramSetup& setup);
 
 /// Creates the folder setup.logs; if that is empty, a new temporary one.
 profiler::Result<void> makeLogFolder(ProgramSetup& setup);
-/// The error of an experiment or tuning that failed: its hint names the folder with the program's output.
-profiler::Error namingLogs(profiler::Error error, const ProgramSetup& setup);
+/// Deletes the logs of an experiment or a tuning, unless it failed: then the hint of the error names their folder.
+/// @param error  null after a success
+void closeLogs(const ProgramSetup& setup, profiler::Error* error);
 
 /// Records a variant of the program into a file, see runner::recordProgram().
 profiler::Result<void> recordVariant(const ProgramSetup& setup, const ProgramVariant& variant,

@@ -746,7 +746,7 @@ std::int64_t ProgramArms::plannedSteps(std::size_t, const protocol::Hello&) cons
     return 0;
 }
 
-/// The program determines the length of its own training, of which both arms train the beginning.
+/// The program decides how long it trains; both arms train only the beginning.
 Outcome<std::vector<RescaledSetting>> ProgramArms::setLength(std::size_t, std::int64_t, std::int64_t)
 {
     return std::vector<RescaledSetting>{};

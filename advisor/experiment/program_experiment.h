@@ -34,7 +34,7 @@ struct ProgramPlan {
     std::optional<Saving> predicted;
     std::chrono::seconds budget{0};       ///< 0: no limit except the planned looks
     std::chrono::milliseconds turn{1000}; ///< see ExperimentPlan
-    std::chrono::milliseconds horizon{0}; ///< see ExperimentPlan; of its training run, each arm trains the beginning
+    std::chrono::milliseconds horizon{0}; ///< see ExperimentPlan: how long each arm trains
 };
 
 /// A line of a file as the modified program saw it.

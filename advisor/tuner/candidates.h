@@ -49,7 +49,7 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
                                const BatchLimits& limits = {});
 /// Numbers of loader workers to try after one that paid: one more, twice as many, one less, up to the number of cores.
 std::vector<std::int64_t> furtherWorkers(std::int64_t workers, int cores);
-/// Batch sizes to try after one that paid, see further().
+/// Batch sizes to try after one that paid.
 std::vector<std::int64_t> furtherBatches(std::int64_t batch, const BatchLimits& limits);
 /// Marks values after changes that were kept together, the toggle first: the previous values have lost and count as
 /// tried. Tried values of knobs in the same group as the toggle are forgotten, because they may pay now.

@@ -266,12 +266,12 @@ void TraceDocument::exportTrace(const std::filesystem::path& path)
         return;
     }
     emit loading(tr("Exporting the trace"), 0);
-    m_saver.save(m_trace, path, m_along);
+    m_saver.save(m_trace, path, m_addedMetadata);
 }
 
 void TraceDocument::keepWithTrace(const std::string& key, const std::string& text)
 {
-    m_along[key] = text;
+    m_addedMetadata[key] = text;
 }
 
 void TraceDocument::followRun(const std::filesystem::path& trace, const config::TrainingConfig& configuration)
@@ -383,7 +383,7 @@ void TraceDocument::replaceTrace(std::shared_ptr<const profiler::Trace> trace, c
     m_trace = std::move(trace);
     m_title = title;
     m_path = path;
-    m_along.clear();
+    m_addedMetadata.clear();
     m_selection.clear();
     emit traceReplaced();
     emit traceChanged();

@@ -71,7 +71,7 @@ public:
     /// Metadata to add to an exported copy of the trace in our own format, until another trace is opened. An empty text
     /// removes the key from the copy.
     void keepWithTrace(const std::string& key, const std::string& text);
-    /// Cancels opening or exporting, whichever loading() reports.
+    /// Cancels the operation that loading() reports: opening or exporting.
     void cancelLoading();
     [[nodiscard]] bool isExporting() const { return m_saver.isRunning(); }
     [[nodiscard]] bool isLoading() const { return m_loader.isRunning(); } ///< a file is being read
@@ -140,7 +140,7 @@ private:
     std::optional<config::TrainingConfig> m_configuration;
     QString m_title;
     std::filesystem::path m_path;
-    std::map<std::string, std::string> m_along; ///< metadata of exported copies, see keepWithTrace()
+    std::map<std::string, std::string> m_addedMetadata; ///< metadata of exported copies, see keepWithTrace()
     bool m_training = false;                    ///< a training is writing the trace
     bool m_following = false;                   ///< its trace is still being written or read
     bool m_ownRun = false;                      ///< see isOwnRun()

@@ -31,9 +31,9 @@ constexpr double kMarginMm = 18, kFootMm = 10;
 constexpr double kChartPixels = 3; // per unit of the drawing: about 330 dots per inch on A4
 constexpr int kMostTurns = 5;      // moving a heading may bring the next one to the bottom of a page
 constexpr double kRounding = 1;    // dots: the layout computes in multiples of 1/64
-constexpr qsizetype kLongInCell =
-    24; // letters of a word that may be broken in a table or heading; elsewhere, only words
-constexpr qsizetype kLongInText = 80; // that may be wider than a page: copied code should have no extra characters
+// Words with more letters may be broken. In running text, only words that do not fit on a page: copied code should have
+// no extra characters.
+constexpr qsizetype kLongInCell = 24, kLongInText = 80;
 
 // Qt's rich text understands a subset of CSS 2.1. It scales lengths in pixels, and no others, to the resolution.
 constexpr const char* kStyle = R"(

@@ -53,10 +53,7 @@ profiler::Result<JournalStore::Measured> measureProgram(const ProgramMeasurement
     if (const auto made = advisor::change::makeLogFolder(plan.setup); !made)
         return tl::unexpected(made.error());
     auto result = advisor::runProgramExperiment(plan, report, stop);
-    if (!result && result.error().code != profiler::Error::Code::Cancelled)
-        return tl::unexpected(advisor::change::namingLogs(result.error(), plan.setup));
-    std::error_code ignored;
-    std::filesystem::remove_all(plan.setup.logs, ignored);
+    advisor::change::closeLogs(plan.setup, result ? nullptr : &result.error());
     if (!result)
         return tl::unexpected(result.error());
     JournalStore::Measured measured;

@@ -61,10 +61,7 @@ tuneProgramIn(const QTemporaryDir& folder, const ProgramMeasurement& what, std::
         });
     };
     auto result = advisor::tuneProgram(plan, report, stop);
-    if (!result && result.error().code != profiler::Error::Code::Cancelled)
-        return tl::unexpected(advisor::change::namingLogs(result.error(), plan.setup));
-    std::error_code ignored;
-    std::filesystem::remove_all(plan.setup.logs, ignored);
+    advisor::change::closeLogs(plan.setup, result ? nullptr : &result.error());
     if (!result)
         return tl::unexpected(result.error());
     return std::make_shared<const ProgramTuned>(ProgramTuned{what, std::move(*result)});

@@ -210,7 +210,7 @@ std::vector<SliceDetail> sliceLaunch(const Trace& trace, const Slice& slice)
     if (launch.sharedMemory) {
         QString shared = text("%1 per block").arg(bytes(*launch.sharedMemory));
         if (const auto dynamic = launch.dynamicSharedMemory; dynamic && *dynamic > 0)
-            shared += text(", of which %1 dynamic").arg(bytes(*dynamic));
+            shared += text(" (%1 dynamic)").arg(bytes(*dynamic));
         details.push_back({text("Shared memory"), shared, {}});
     }
     if (launch.localMemory && *launch.localMemory > 0)

@@ -87,7 +87,7 @@ LockFile::LockFile(Descriptor descriptor, std::filesystem::path path)
 LockFile::~LockFile()
 {
     if (m_descriptor)
-        unlink(m_path.c_str()); // before unlocking, so that nobody locks a file that is about to be deleted
+        unlink(m_path.c_str()); // before unlocking: otherwise another process could lock the file that is deleted
 }
 
 } // namespace profiler::os

@@ -26,6 +26,24 @@ std::span<const std::byte> bytesOf(std::string_view text)
     return std::as_bytes(std::span(text));
 }
 
+/// Calls `put`, with the number of bytes that are written, until all of them are.
+template <class Put>
+Transfer writeUntil(std::size_t bytes, const Put& put)
+{
+    Transfer written;
+    while (written.bytes < bytes) {
+        const ssize_t done = put(written.bytes);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            written.error = done < 0 ? errno : ENOSPC;
+            break;
+        }
+        written.bytes += static_cast<std::size_t>(done);
+    }
+    return written;
+}
+
 } // namespace
 
 Descriptor openToRead(const std::filesystem::path& path)
@@ -89,22 +107,13 @@ Transfer readAt(int file, std::uint64_t offset, std::span<std::byte> into)
 
 Transfer writeAll(int file, std::span<const std::byte> first, std::span<const std::byte> second)
 {
-    Transfer written;
-    while (written.bytes < first.size() + second.size()) {
-        const auto head = first.subspan(std::min(written.bytes, first.size()));
-        const auto tail = second.subspan(written.bytes > first.size() ? written.bytes - first.size() : 0);
+    return writeUntil(first.size() + second.size(), [&](std::size_t written) {
+        const auto head = first.subspan(std::min(written, first.size()));
+        const auto tail = second.subspan(written > first.size() ? written - first.size() : 0);
         const std::array<iovec, 2> parts = {iovec{const_cast<std::byte*>(head.data()), head.size()},
                                             iovec{const_cast<std::byte*>(tail.data()), tail.size()}};
-        const ssize_t put = ::writev(file, parts.data(), parts.size());
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            written.error = put < 0 ? errno : ENOSPC;
-            break;
-        }
-        written.bytes += static_cast<std::size_t>(put);
-    }
-    return written;
+        return ::writev(file, parts.data(), parts.size());
+    });
 }
 
 Transfer writeAll(int file, std::string_view text)
@@ -114,19 +123,9 @@ Transfer writeAll(int file, std::string_view text)
 
 Transfer writeAllAt(int file, std::uint64_t offset, std::span<const std::byte> bytes)
 {
-    Transfer written;
-    while (written.bytes < bytes.size()) {
-        const ssize_t put = ::pwrite(file, bytes.data() + written.bytes, bytes.size() - written.bytes,
-                                     static_cast<off_t>(offset + written.bytes));
-        if (put < 0 && errno == EINTR)
-            continue;
-        if (put <= 0) {
-            written.error = put < 0 ? errno : ENOSPC;
-            break;
-        }
-        written.bytes += static_cast<std::size_t>(put);
-    }
-    return written;
+    return writeUntil(bytes.size(), [&](std::size_t written) {
+        return ::pwrite(file, bytes.data() + written, bytes.size() - written, static_cast<off_t>(offset + written));
+    });
 }
 
 std::optional<std::string> readFile(const std::filesystem::path& path, std::size_t most)

@@ -23,7 +23,8 @@ struct ReceivedSignal {
 /// thread. A blocked signal waits.
 class BlockedSignals {
 public:
-    /// Blocks all signals: a thread started meanwhile receives none, so that they reach the program's own threads.
+    /// Blocks all signals. Threads that are started while this object exists receive none, so that signals reach the
+    /// program's own threads.
     BlockedSignals();
     explicit BlockedSignals(std::span<const int> numbers);
     /// Restores the previous state, except for keepBlocked().

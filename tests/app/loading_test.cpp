@@ -45,15 +45,15 @@ QString longFile(const QTemporaryDir& folder)
     return file.fileName();
 }
 
-/// Opens a long file and calls `meanwhile` when its preview appears.
-template <class Meanwhile>
-void openLong(app::Workbench& bench, const QString& file, Meanwhile meanwhile)
+/// Opens a long file and calls `atPreview` when its preview appears.
+template <class AtPreview>
+void openLong(app::Workbench& bench, const QString& file, AtPreview atPreview)
 {
     bool done = false;
     // The last signal for a new trace.
     const auto connection = QObject::connect(&bench.document, &app::TraceDocument::analysedChanged, [&] {
         if (!std::exchange(done, true))
-            meanwhile();
+            atPreview();
     });
     bench.document.openTrace(file.toStdString());
     QTRY_VERIFY_WITH_TIMEOUT(done, kLong);

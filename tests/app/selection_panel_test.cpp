@@ -139,7 +139,7 @@ void SelectionPanelTest::itShowsTheLaunchOfAKernel()
           kernel whole 40 30 grid=132,8,1 block=256,1,1 registers=32 shared=0
           kernel bare 80 1
         stream 1 7
-          kernel elsewhere 0 30 grid=1,1,1 block=256,1,1 registers=128 shared=0
+          kernel unknown_gpu 0 30 grid=1,1,1 block=256,1,1 registers=128 shared=0
     )";
     Panel shown(test_support::traceFromText(kKernels));
     shown.select("gemm");
@@ -150,7 +150,7 @@ void SelectionPanelTest::itShowsTheLaunchOfAKernel()
     shown.select("whole");
     QVERIFY2(shown.said().contains("100 % theoretical (64 of 64 warps)"), qPrintable(shown.said()));
     QVERIFY2(!shown.said().contains("limited by"), qPrintable(shown.said()));
-    shown.select("elsewhere");
+    shown.select("unknown_gpu");
     QVERIFY2(shown.said().contains("Registers") && !shown.said().contains("Occupancy"), qPrintable(shown.said()));
     shown.select("bare");
     QVERIFY2(!shown.said().contains("Grid") && !shown.said().contains("Occupancy"), qPrintable(shown.said()));

@@ -213,9 +213,9 @@ void StateStoreTest::aProgramChangeDoesNotBelongToAConfiguration()
     app::Workbench bench;
     bench.state.restore();
     QVERIFY(bench.journal.shown().changes.empty());
-    const auto elsewhere = bench.journal.otherResults();
-    QCOMPARE(elsewhere.size(), std::size_t{1});
-    QCOMPARE(elsewhere.front().origin.name, QString("python train.py"));
+    const auto others = bench.journal.otherResults();
+    QCOMPARE(others.size(), std::size_t{1});
+    QCOMPARE(others.front().origin.name, QString("python train.py"));
     bench.journal.undo("loader.workers"); // "Discard" of another measurement of that rule
     QCOMPARE(bench.journal.otherResults().size(), std::size_t{1});
 }

@@ -140,10 +140,10 @@ void TraceDocumentTest::aRunningAnalysisIsShown()
                advisor->findChild<QLabel*>("advisorEmpty")->text();
     };
     QVERIFY(!said().contains("Analysing the trace"));
-    QString meanwhile;
-    connect(&bench.document, &app::TraceDocument::traceOpened, this, [&] { meanwhile = said(); });
+    QString beforeAnalysis;
+    connect(&bench.document, &app::TraceDocument::traceOpened, this, [&] { beforeAnalysis = said(); });
     openUnmarked(bench.document, folder, 3);
-    QCOMPARE(meanwhile.count("Analysing the trace"), 2);
+    QCOMPARE(beforeAnalysis.count("Analysing the trace"), 2);
     QTRY_VERIFY_WITH_TIMEOUT(!said().contains("Analysing the trace"), 20000);
 }
 
@@ -240,7 +240,7 @@ void TraceDocumentTest::runToEnd(app::Workbench& bench)
 void TraceDocumentTest::anImportedTraceDoesNotChangeTheConfiguration()
 {
     const QTemporaryDir folder;
-    const QString file = folder.filePath("elsewhere.json");
+    const QString file = folder.filePath("imported.json");
     QFile json(file);
     QVERIFY(json.open(QIODevice::WriteOnly));
     json.write(R"({"schemaVersion": 1, "traceEvents": [
@@ -257,7 +257,7 @@ void TraceDocumentTest::anImportedTraceDoesNotChangeTheConfiguration()
     QTRY_COMPARE(opened.count(), 1);
     QCOMPARE(bench.configuration.get().text("batch.size"), "48");
     QVERIFY(!bench.document.configuration());
-    QCOMPARE(bench.document.title(), QString("elsewhere.json"));
+    QCOMPARE(bench.document.title(), QString("imported.json"));
     QCOMPARE(bench.document.trace()->format(), "pytorch-json");
     QTRY_VERIFY(bench.document.analysed());
     QCOMPARE(bench.document.analysed()->facts.steps.size(), std::size_t(2));

@@ -93,8 +93,8 @@ PhaseFacts readPhases(const Trace& trace, const Phases& names, TrackId track, st
     return facts;
 }
 
-/// Marks steps during which another rank validates: where only one rank does, the others wait for it, in a barrier or
-/// in a collective of their next step. A process without steps, which only evaluates, delays nobody.
+/// Marks steps during which another rank validates: if only one rank does, the others wait for it, in a barrier or in a
+/// collective of their next step. No rank waits for a process that only evaluates and has no steps.
 void markOtherValidations(const Trace& trace, const std::vector<Step>& steps, std::vector<bool>& interrupted)
 {
     if (std::ranges::all_of(trace.tracks(), [&](const Track& track) { return isOfSameProcess(trace, track, steps); }))

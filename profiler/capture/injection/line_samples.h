@@ -19,8 +19,9 @@ struct LineSampling {
 
 // All functions are called with the GIL held, except where noted.
 
-/// Samples the calling thread from now on; what was sampled before is dropped.
-/// @return false if the process's interpreter does not allow that, or no thread could be started
+/// Samples the calling thread from now on.
+/// @return false if a thread is being sampled, the process's interpreter has no readable frames, or no thread could be
+/// started
 bool startLineSamples(const LineSampling& how);
 
 /// Samples a frame of the thread. @return the time until the next sample, in ns

@@ -65,7 +65,7 @@ std::uint64_t headerChecksum(const FileHeader& header);
 /// accept for this type of section.
 Result<Bytes> packSection(SectionType type, std::span<const std::byte> raw);
 
-/// A file that is read by position; it may be deleted meanwhile.
+/// A file that is read by position. It stays readable after it is deleted.
 class SectionFile {
 public:
     static Result<SectionFile> open(const std::filesystem::path& path);
