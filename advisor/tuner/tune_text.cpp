@@ -11,6 +11,11 @@ bool isRatioMeasured(const TuneOutcome& result)
     return result.whole || result.ratio.low < result.ratio.high;
 }
 
+bool isShownFaster(const TuneOutcome& result)
+{
+    return isRatioMeasured(result) && result.ratio.low > 1;
+}
+
 std::string tuneSummary(const TuneOutcome& result)
 {
     const auto count = [&](auto takes) { return std::count_if(result.trials.begin(), result.trials.end(), takes); };
@@ -25,6 +30,10 @@ std::string tuneSummary(const TuneOutcome& result)
         return fmt::format("Measured {}; none was shown to pay: the settings stay as they are.", changes);
     if (!isRatioMeasured(result))
         return fmt::format("{} of {} kept; their total effect on samples per second was not measured.", kept, changes);
+    if (!isShownFaster(result))
+        return fmt::format("{} of {} kept; together they are not shown to be faster: {:.2f} × the samples per second (at "
+                           "least {:.2f}, at most {:.2f}).",
+                           kept, changes, result.ratio.value, result.ratio.low, result.ratio.high);
     return fmt::format("{:.2f} × the samples per second (at least {:.2f}, at most {:.2f}): {} of {} kept.",
                        result.ratio.value, result.ratio.low, result.ratio.high, kept, changes);
 }

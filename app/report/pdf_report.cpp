@@ -2,6 +2,7 @@
 
 #include "app/look/qstring.h"
 
+#include <QAbstractEventDispatcher>
 #include <QAbstractTextDocumentLayout>
 #include <QGuiApplication>
 #include <QImage>
@@ -19,7 +20,9 @@
 #include <QTextLayout>
 #include <QTextOption>
 #include <QTextTable>
+#include <QThread>
 #include <QUrl>
+#include <memory>
 #include <vector>
 
 namespace app {
@@ -171,7 +174,7 @@ void paintPage(QPainter& painter, QTextDocument& document, const QString& title,
     painter.drawText(foot, Qt::AlignRight | Qt::AlignTop, QString("%1 / %2").arg(page + 1).arg(document.pageCount()));
 }
 
-bool paintAll(QPdfWriter& writer, const advisor::ReportModel& model)
+bool paintPages(QPdfWriter& writer, const advisor::ReportModel& model)
 {
     QTextDocument document;
     layOutReport(document, writer, model);
@@ -184,6 +187,18 @@ bool paintAll(QPdfWriter& writer, const advisor::ReportModel& model)
         paintPage(painter, document, asQString(model.title), page);
     }
     return painter.end();
+}
+
+/// The layout starts a timer, which needs a thread of Qt with its event dispatcher.
+bool paintAll(QPdfWriter& writer, const advisor::ReportModel& model)
+{
+    if (QAbstractEventDispatcher::instance())
+        return paintPages(writer, model);
+    bool painted = false;
+    const std::unique_ptr<QThread> thread(QThread::create([&] { painted = paintPages(writer, model); }));
+    thread->start();
+    thread->wait();
+    return painted;
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include <QAbstractTextDocumentLayout>
 #include <QBuffer>
 #include <QFile>
+#include <QFileInfo>
 #include <QImage>
 #include <QPdfWriter>
 #include <QRegularExpression>
@@ -13,6 +14,8 @@
 #include <QTextLayout>
 #include <QTextTable>
 #include <QUrl>
+#include <atomic>
+#include <thread>
 
 using advisor::ReportModel;
 
@@ -118,6 +121,7 @@ private slots:
     void noHeadingEndsAPage();
     void tablesRepeatTheirHeaders();
     void isWrittenCompletelyOrNotAtAll();
+    void aThreadThatIsNotOfQtCausesNoWarning();
     void wordsInTablesAreNotBroken();
     void longNamesAreBrokenAtSeparatorsAndStayOnThePage();
 };
@@ -219,6 +223,20 @@ void PdfReportTest::isWrittenCompletelyOrNotAtAll()
     const auto failed = app::writePdfReport(folder.filePath("no/such/report.pdf").toStdString(), modelWith(1));
     QVERIFY(!failed);
     QVERIFY(QString::fromStdString(failed.error().message()).contains("cannot be written"));
+}
+
+void PdfReportTest::aThreadThatIsNotOfQtCausesNoWarning()
+{
+    const QTemporaryDir folder;
+    static std::atomic<int> s_warnings;
+    const auto before = qInstallMessageHandler(
+        [](QtMsgType, const QMessageLogContext&, const QString& text) { s_warnings += text.contains("QBasicTimer"); });
+    std::thread([&] {
+        static_cast<void>(app::writePdfReport(folder.filePath("report.pdf").toStdString(), modelWith(3)));
+    }).join();
+    qInstallMessageHandler(before);
+    QVERIFY(QFileInfo(folder.filePath("report.pdf")).size() > 0);
+    QCOMPARE(s_warnings.load(), 0);
 }
 
 void PdfReportTest::wordsInTablesAreNotBroken()

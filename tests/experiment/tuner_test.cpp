@@ -119,6 +119,10 @@ TEST(TuneText, GivesARatioOnlyWhereOneWasMeasured)
     EXPECT_THAT(tuneSummary(result), HasSubstr("was not measured"));
     result.ratio = {1.5, 1.4, 1.6};
     EXPECT_EQ(tuneSummary(result), "1.50 × the samples per second (at least 1.40, at most 1.60): 1 of 2 changes kept.");
+    EXPECT_TRUE(isShownFaster(result));
+    result.ratio = {1.5, 0.8, 2.9};
+    EXPECT_FALSE(isShownFaster(result));
+    EXPECT_THAT(tuneSummary(result), HasSubstr("together they are not shown to be faster: 1.50 ×"));
 }
 
 TEST(Tuner, SurvivesATrialThatDies)

@@ -176,7 +176,8 @@ void TuneResultBar::showDiff()
 
 void TuneResultBar::colourSummary()
 {
-    if (isBetter())
+    const advisor::TuneOutcome* outcome = m_tuning->outcome();
+    if (outcome && advisor::isShownFaster(*outcome))
         setTextColor(m_summary, shades(QApplication::palette()).good);
     else
         m_summary->setPalette(QPalette());
