@@ -232,7 +232,7 @@ void PdfReportTest::aThreadThatIsNotOfQtCausesNoWarning()
     const auto before = qInstallMessageHandler(
         [](QtMsgType, const QMessageLogContext&, const QString& text) { s_warnings += text.contains("QBasicTimer"); });
     std::thread([&] {
-        static_cast<void>(app::writePdfReport(folder.filePath("report.pdf").toStdString(), modelWith(3)));
+        static_cast<void>(app::writePdfReport(folder.filePath("report.pdf").toStdString(), modelWith(60)));
     }).join();
     qInstallMessageHandler(before);
     QVERIFY(QFileInfo(folder.filePath("report.pdf")).size() > 0);
