@@ -61,8 +61,9 @@ TEST_F(TorchProgram, ADiffIsMeasuredInTheSecondArm)
     const auto result = run();
     ASSERT_TRUE(result) << result.error().message();
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
-    // 8 reads of 2.1 ms compared with 8 of 0.2 ms, and a step of about 1 ms, or of 10 ms on a busy machine.
-    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.8), Le(9.0)));
+    // 8 reads of 2.1 ms compared with 8 of 0.2 ms, and a step of less than 1 ms, or of 10 ms on a busy machine. The
+    // reads alone are 20 times as fast.
+    EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.8), Le(20.0)));
     EXPECT_EQ(result->measured.loss.kind, advisor::LossKind::NotWorse) << "the batches are the same";
     EXPECT_DOUBLE_EQ(result->measured.loss.a, result->measured.loss.b);
     EXPECT_THAT(result->program.seeded, ElementsAre("random", "torch"));
