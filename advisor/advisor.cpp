@@ -164,6 +164,10 @@ profiler::Message rankCaveat(const profiler::analysis::AnalysedRank& rank)
             "ranks.shared", "The trace contains {of} ranks and does not show which of them launched the device work: "
                             "device work is that of all ranks, everything else that of rank {rank} ({process}).">(
             {{"of", rank.of, of}, {"rank", rank.number, number}, {"process", rank.name}});
+    if (rank.chosen)
+        return profiler::message<"ranks.chosen",
+                                 "Based on rank {rank} ({process}), chosen from the {of} ranks in this trace.">(
+            {{"rank", rank.number, number}, {"process", rank.name}, {"of", rank.of, of}});
     return profiler::message<"ranks.judged",
                              "Based on rank {rank} ({process}) of the {of} ranks in this trace: the one with the "
                              "longest steps or, without steps, with the most device work.">(

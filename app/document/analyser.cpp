@@ -35,7 +35,7 @@ std::shared_ptr<const Analysed> analyseAll(std::shared_ptr<const profiler::Trace
     result->whyNoRepetition = std::move(found.whyNoRepetition);
     if (stop.stop_requested())
         return nullptr;
-    result->facts = profiler::analysis::analyse(*trace, std::move(found.steps), stop);
+    result->facts = profiler::analysis::analyse(*trace, std::move(found.steps), stop, source.rank);
     if (!source.range.empty() && !found.ofRange)
         result->whyNoRange = Analyser::tr("The trace has no range named “%1”.").arg(asQString(source.range));
     if (stop.stop_requested())
@@ -88,7 +88,7 @@ FoundSteps stepsOf(const profiler::Trace& trace, const StepSource& source)
         found.steps = profiler::analysis::findSteps(trace, source.range);
     found.ofRange = !source.range.empty() && !found.steps.empty();
     // While a trace grows, step marks may still arrive and replace inferred steps.
-    const bool mayInfer = source == StepSource{} && !trace.captureStats().live;
+    const bool mayInfer = source.range.empty() && !source.repetition && !source.marksOnly && !trace.captureStats().live;
     if (found.steps.empty())
         found.steps = mayInfer ? profiler::analysis::detectSteps(trace).steps : profiler::analysis::findSteps(trace);
     return found;

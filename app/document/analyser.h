@@ -25,11 +25,13 @@
 
 namespace app {
 
-/// Source of the steps of a trace. By default its step marks; for a complete trace without marks, repeated work.
+/// Source of the steps of a trace. By default its step marks; for a complete trace without marks, repeated work; of
+/// several ranks, those of the slowest.
 struct StepSource {
     bool repetition = false; ///< infer steps from repeated work, even if there are marks
     std::string range = {};  ///< use ranges of this name, see analysis::stepMarks(); empty: none
     bool marksOnly = false;  ///< the user removed inferred steps
+    std::optional<std::int64_t> rank = {}; ///< number of the rank that is analysed
     friend bool operator==(const StepSource&, const StepSource&) = default;
 };
 
@@ -80,6 +82,7 @@ public:
     void request(std::shared_ptr<const profiler::Trace> trace, std::optional<config::TrainingConfig> config);
     /// Takes effect with the next request; reset() returns to the trace's marks.
     void setStepSource(StepSource source) { m_source = std::move(source); }
+    [[nodiscard]] const StepSource& stepSource() const { return m_source; }
     /// Pause between two analyses of the same kind of a live trace: long enough that they use a quarter of one
     /// hundredth of a core, but at least one second. Snapshots and cards cost about as much again as the last steps.
     /// @param cpu  CPU time of the last analysis

@@ -190,13 +190,25 @@ void TraceDocument::analyse()
 
 void TraceDocument::setStepsByRepetition(bool on)
 {
-    m_analyser.setStepSource({.repetition = on, .range = {}, .marksOnly = !on});
+    m_analyser.setStepSource(
+        {.repetition = on, .range = {}, .marksOnly = !on, .rank = m_analyser.stepSource().rank});
     analyse();
 }
 
 void TraceDocument::setStepRange(const QString& name)
 {
-    m_analyser.setStepSource({.repetition = false, .range = name.toStdString(), .marksOnly = false});
+    m_analyser.setStepSource({.repetition = false,
+                              .range = name.toStdString(),
+                              .marksOnly = false,
+                              .rank = m_analyser.stepSource().rank});
+    analyse();
+}
+
+void TraceDocument::setRank(std::optional<std::int64_t> number)
+{
+    StepSource source = m_analyser.stepSource();
+    source.rank = number;
+    m_analyser.setStepSource(std::move(source));
     analyse();
 }
 

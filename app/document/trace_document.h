@@ -61,6 +61,8 @@ public:
     void setStepsByRepetition(bool on);
     /// The same, with ranges of this name as steps.
     void setStepRange(const QString& name);
+    /// Analyses another rank of a trace that contains several; empty: the slowest. Not saved either.
+    void setRank(std::optional<std::int64_t> number);
 
     /// Opens a trace of any format, recognized by its content. Shows a preview while a large file loads.
     void openTrace(const std::filesystem::path& path);

@@ -102,6 +102,20 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values, const cha
     return text;
 }
 
+profiler::Error noSuchRank(const profiler::analysis::Facts& facts, std::int64_t wanted, const std::filesystem::path& file)
+{
+    std::string numbers;
+    if (facts.rank)
+        for (const auto& rank : facts.rank->all)
+            numbers += (numbers.empty() ? "" : ", ") + std::to_string(rank.number);
+    return {.code = profiler::Error::Code::NotFound,
+            .what = profiler::message<"ranks.no_such_rank", "the trace contains no rank {rank}">(
+                {{"rank", wanted, std::to_string(wanted)}}),
+            .where = file.string(),
+            .hint = numbers.empty() ? "leave out --rank: the trace does not contain several ranks"
+                                    : "use one of its ranks: " + numbers};
+}
+
 } // namespace
 
 int adviseOn(const AdviseOptions& options, const Streams& streams)
@@ -121,7 +135,11 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
         streams.err << steps.error().message() << '\n';
         return kBadInput;
     }
-    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps));
+    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps), {}, options.rank);
+    if (options.rank && !(facts.rank && facts.rank->chosen)) {
+        streams.err << noSuchRank(facts, *options.rank, options.trace).message() << '\n';
+        return kBadInput;
+    }
     const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
     auto advice = advise(**trace, facts, config);
     if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {

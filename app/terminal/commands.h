@@ -2,7 +2,9 @@
 
 #include "app/terminal/step_choice.h"
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -35,6 +37,7 @@ struct AdviseOptions {
     std::filesystem::path config; ///< empty: the configuration in the trace, if it contains one
     StepChoice steps;
     std::string python = "python3"; ///< the interpreter that creates the diffs of a recorded program
+    std::optional<std::int64_t> rank; ///< of a trace with several; none: the slowest
     bool json = false;
 };
 int adviseOn(const AdviseOptions& options, const Streams& streams);

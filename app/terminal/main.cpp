@@ -84,6 +84,7 @@ void addReaders(CLI::App& app, CommandLine& line)
     advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
     advise->add_option("--config", line.advise.config, "Configuration of the run (default: the one in the trace)");
     addSteps(*advise, line.advise.steps);
+    advise->add_option("--rank", line.advise.rank, "Use this rank of a trace that contains several (default: the slowest)");
     advise->add_option("--python", line.advise.python, kPython)->capture_default_str();
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });

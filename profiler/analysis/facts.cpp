@@ -46,16 +46,20 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
 
 } // namespace
 
-Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop)
+Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop, std::optional<std::int64_t> wanted)
 {
     const std::vector<Rank> ranks = ranksOf(trace, steps);
     if (ranks.empty())
         return analyseOne(trace, std::move(steps), stop);
-    const Rank& rank = representativeRank(ranks, trace, steps);
-    const bool found = !steps.empty() && steps.front().found && // steps inferred from repetition belong to one process
-                       trace.track(steps.front().slice.track).pid == rank.process;
-    Facts facts = analyseOne(*rank.trace, found ? std::move(steps) : rank.steps, stop);
-    facts.rank = AnalysedRank{rank.trace, rank.number, rank.name, ranks.size(), rank.sharesDevices};
+    const auto chosen = wanted ? std::ranges::find(ranks, *wanted, &Rank::number) : ranks.end();
+    const Rank& rank = chosen != ranks.end() ? *chosen : representativeRank(ranks, trace, steps);
+    if (steps.empty() || !steps.front().found)
+        steps = rank.steps;
+    else if (trace.track(steps.front().slice.track).pid != rank.process) // inferred steps belong to one process
+        steps = rank.steps.empty() ? detectSteps(*rank.trace).steps : rank.steps;
+    Facts facts = analyseOne(*rank.trace, std::move(steps), stop);
+    facts.rank = AnalysedRank{rank.trace,   rank.number,        rank.name,
+                              ranks.size(), rank.sharesDevices, chosen != ranks.end()};
     for (const Rank& each : ranks) {
         const StepStatistics statistics = stepStatistics(each.steps);
         facts.rank->all.push_back({each.number, each.name, statistics.count, statistics.steadyMeanUs});

@@ -23,6 +23,7 @@ struct AnalysedRank {
     std::string name;           ///< name of its process
     std::size_t of = 0;         ///< number of ranks in the trace
     bool sharesDevices = false; ///< Rank::sharesDevices
+    bool chosen = false;        ///< the caller chose it; otherwise it is representativeRank()
 
     /// The steps of each rank of the trace, by rank number.
     struct Steps {
@@ -46,9 +47,10 @@ struct Facts {
 
 /// Uses the steps found by detectSteps().
 Facts analyse(const Trace& trace);
-/// Uses these steps, which may be empty. For a trace with several ranks, analyses only representativeRank(), with its
-/// own steps.
+/// Uses these steps, which may be empty. For a trace with several ranks, analyses only one rank, with its own steps.
 /// @param stop  after a stop request, remaining analyses are skipped and the result must be discarded
-Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {});
+/// @param rank  number of the rank to analyse; empty, or no rank of the trace: representativeRank()
+Facts analyse(const Trace& trace, std::vector<Step> steps, const std::stop_token& stop = {},
+              std::optional<std::int64_t> rank = {});
 
 } // namespace profiler::analysis

@@ -171,6 +171,21 @@ TEST(Ranks, AreNotMixedInTheResultsForRules)
     EXPECT_EQ(trace->track(facts.steps.front().slice.track).pid, 12);
 }
 
+TEST(Ranks, AChosenRankIsAnalysed)
+{
+    const std::string alone = rankText(11, 0, 0, 100, 20, 1);
+    const auto trace = fused(alone + rankText(12, 1, 3, 120, 30, 50'000));
+    const Facts facts = analyse(*trace, findSteps(*trace), {}, 0), expected = analyse(*fused(alone));
+    ASSERT_TRUE(facts.rank);
+    EXPECT_TRUE(facts.rank->chosen);
+    EXPECT_EQ(facts.rank->number, 0);
+    EXPECT_EQ(facts.statistics.steadyMeanUs, expected.statistics.steadyMeanUs);
+    EXPECT_EQ(facts.device.work.all.time, expected.device.work.all.time);
+    const Facts other = analyse(*trace, findSteps(*trace), {}, 7);
+    EXPECT_FALSE(other.rank->chosen) << "there is no rank 7";
+    EXPECT_EQ(other.rank->number, 1);
+}
+
 TEST(Ranks, TheRankOfTheStepsIsRepresentativeIfNoneIsSlower)
 {
     const auto trace = fused(rankText(11, 0, 0, 1000, 20, 1) + rankText(12, 1, 0, 1005, 20, 50'000));

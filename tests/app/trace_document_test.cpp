@@ -5,6 +5,7 @@
 #include "stepscope_app_views_registry.h"
 #include "tests/app/app_support.h"
 
+#include <QComboBox>
 #include <QFile>
 #include <QInputDialog>
 #include <QLabel>
@@ -33,6 +34,7 @@ private slots:
     void aRunningAnalysisIsShown();
     void aRunThatEndedDoesNotReplaceWhatWasOpenedAfterIt();
     void rangesAreUsedAsStepsOnRequest();
+    void aRankCanBeChosen();
     void noStepsAreInferredWithoutRepetition();
     void anExportedTraceOpensAgain();
     void aFailedExportIsReported();
@@ -216,6 +218,54 @@ void TraceDocumentTest::rangesAreUsedAsStepsOnRequest()
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(4), 20000);
     emit choice->linkActivated("leave");
     QTRY_COMPARE_WITH_TIMEOUT(steps(), std::size_t(0), 20000);
+}
+
+void TraceDocumentTest::aRankCanBeChosen()
+{
+    const QTemporaryDir folder;
+    QByteArray events;
+    for (int rank = 0; rank < 2; ++rank) {
+        const int process = 11 + rank, length = 100 + 20 * rank;
+        for (int i = 0; i < 5; ++i)
+            events += QStringLiteral(R"(,{"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#%1", "pid": %2, "tid": %2,
+                                          "ts": %3, "dur": %4},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": %2, "tid": %2, "ts": %5, "dur": 5,
+                 "args": {"correlation": %6}},
+                {"ph": "X", "cat": "kernel", "name": "gemm", "pid": %7, "tid": 7, "ts": %8, "dur": 20,
+                 "args": {"correlation": %6, "device": %7, "stream": 7}})")
+                          .arg(i)
+                          .arg(process)
+                          .arg(i * length)
+                          .arg(length)
+                          .arg(i * length + 5)
+                          .arg(1 + rank * 1000 + i)
+                          .arg(rank)
+                          .arg(i * length + 20)
+                          .toUtf8();
+    }
+    QFile file(folder.filePath("ranks.json"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(R"({"schemaVersion": 1, "traceEvents": [)" + events.mid(1) + "]}");
+    file.close();
+    app::Workbench bench;
+    QWidget window;
+    const QWidget* summary = app::views::summary().create(bench, &window);
+    auto* choice = summary->findChild<QComboBox*>("rankChoice");
+    bench.document.openTrace(file.fileName().toStdString());
+    QTRY_VERIFY_WITH_TIMEOUT(bench.document.analysed(), 20000);
+    const auto analysed = [&] { return bench.document.analysed()->facts.rank; };
+    QVERIFY(analysed());
+    QCOMPARE(choice->count(), 3);
+    QCOMPARE(choice->currentIndex(), 0);
+    QCOMPARE(analysed()->number, 1);
+    emit choice->activated(1);
+    QTRY_COMPARE_WITH_TIMEOUT(analysed()->number, 0, 20000);
+    QTRY_VERIFY(bench.document.advice());
+    QCOMPARE(choice->currentIndex(), 1);
+    QCOMPARE(bench.document.analysed()->facts.statistics.steadyMeanUs, 100.0);
+    emit choice->activated(0);
+    QTRY_COMPARE_WITH_TIMEOUT(analysed()->number, 1, 20000);
+    QVERIFY(!analysed()->chosen);
 }
 
 void TraceDocumentTest::noStepsAreInferredWithoutRepetition()

@@ -25,6 +25,7 @@ QWidget* create(Workbench& bench, QWidget* parent)
     QObject::connect(document, &TraceDocument::analysedChanged, panel, showAnalysed);
     QObject::connect(panel, &SummaryPanel::stepsByRepetitionWanted, document, &TraceDocument::setStepsByRepetition);
     QObject::connect(panel, &SummaryPanel::stepRangeWanted, document, &TraceDocument::setStepRange);
+    QObject::connect(panel, &SummaryPanel::rankWanted, document, &TraceDocument::setRank);
     showAnalysed();
     return panel;
 }

@@ -9,10 +9,12 @@
 #include "app/views/summary/device_summary.h"
 #include "app/views/summary/memory_summary.h"
 
+#include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QInputDialog>
 #include <QLabel>
+#include <QSignalBlocker>
 #include <QScrollArea>
 #include <QStackedWidget>
 #include <QVBoxLayout>
@@ -108,6 +110,22 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     m_headline->setObjectName("headline");
     column->addWidget(m_statistics = note(side));
     m_statistics->setObjectName("statistics");
+    m_rankRow = new QWidget(side);
+    auto* row = new QHBoxLayout(m_rankRow);
+    row->setContentsMargins(0, 0, 0, 0);
+    auto* rankLabel = new QLabel(tr("&Rank shown:"), m_rankRow);
+    m_rankChoice = new QComboBox(m_rankRow);
+    m_rankChoice->setObjectName("rankChoice");
+    m_rankChoice->setToolTip(tr("The summary, the step tables and the advisor describe this rank"));
+    rankLabel->setBuddy(m_rankChoice);
+    row->addWidget(rankLabel);
+    row->addWidget(m_rankChoice);
+    row->addStretch(1);
+    connect(m_rankChoice, &QComboBox::activated, this, [this](int index) {
+        const QVariant number = m_rankChoice->itemData(index);
+        emit rankWanted(number.isValid() ? std::optional<std::int64_t>(number.toLongLong()) : std::nullopt);
+    });
+    column->addWidget(m_rankRow);
     m_ranks =
         new EvidenceTable({{tr("Rank"), true}, {tr("Process"), false}, {tr("Steps"), true}, {tr("Steady step"), true}},
                           tr("Steps of each rank"), side);
@@ -284,7 +302,7 @@ void SummaryPanel::showStatistics()
                   .arg(formatCounted(s.count, tr("step"), tr("steps")), formatCount(s.steadyCount), formatUs(s.meanUs),
                        formatUs(s.medianUs), formatUs(s.p90Us), formatUs(s.minUs), formatUs(s.maxUs));
     if (m_facts->rank)
-        text += tr(" · rank %1 (%2), the slowest of %3")
+        text += (m_facts->rank->chosen ? tr(" · rank %1 (%2) of %3") : tr(" · rank %1 (%2), the slowest of %3"))
                     .arg(m_facts->rank->number)
                     .arg(asQString(m_facts->rank->name))
                     .arg(m_facts->rank->of);
@@ -305,8 +323,20 @@ void SummaryPanel::showRanks()
                 {rank.steadyMeanUs > 0 ? formatUs(rank.steadyMeanUs) : QStringLiteral("–"), rank.steadyMeanUs}};
             rows.push_back(std::move(row));
         }
+    m_rankRow->setVisible(!rows.empty());
     m_ranks->setVisible(!rows.empty());
     m_ranks->setRows(std::move(rows));
+    if (!m_facts->rank)
+        return;
+    const QSignalBlocker quiet(m_rankChoice);
+    m_rankChoice->clear();
+    m_rankChoice->addItem(tr("The slowest"));
+    for (const auto& rank : m_facts->rank->all) {
+        m_rankChoice->addItem(tr("%1 (%2)").arg(rank.number).arg(asQString(rank.name)),
+                              QVariant::fromValue<qlonglong>(rank.number));
+        if (m_facts->rank->chosen && rank.number == m_facts->rank->number)
+            m_rankChoice->setCurrentIndex(m_rankChoice->count() - 1);
+    }
 }
 
 void SummaryPanel::showDevices()

@@ -7,9 +7,12 @@
 #include "profiler/analysis/facts.h"
 
 #include <QWidget>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
+class QComboBox;
 class QLabel;
 class QStackedWidget;
 
@@ -39,6 +42,7 @@ public:
 signals:
     void stepsByRepetitionWanted(bool on);     ///< steps must be inferred, or no longer
     void stepRangeWanted(const QString& name); ///< ranges of this name must be used as steps
+    void rankWanted(std::optional<std::int64_t> number); ///< this rank must be analysed; empty: the slowest
 
 protected:
     void changeEvent(QEvent* event) override;
@@ -73,6 +77,8 @@ private:
            *m_opsText = nullptr;
     PartsBar* m_bar = nullptr;
     StepTimesChart* m_chart = nullptr;
+    QWidget* m_rankRow = nullptr;
+    QComboBox* m_rankChoice = nullptr; ///< its data: the rank's number; invalid: the slowest
     EvidenceTable *m_ranks = nullptr, *m_parts = nullptr, *m_stages = nullptr, *m_ops = nullptr;
     std::vector<std::size_t> m_barParts; ///< indices of kStepParts for the parts of the bar
 };
