@@ -22,12 +22,15 @@ public:
     void clear();
     /// Asks the timeline to bring a time range (and a track) into view; the selection does not change.
     void show(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
+    /// Asks the Selection view to come to the front, because the user pointed at what is selected.
+    void showDetails() { emit detailsRequested(); }
     /// Asks the Source view to come to the front with this source line; the selection does not change.
     void showSource(const QString& file, int line);
 
 signals:
     void changed();
     void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
+    void detailsRequested();
     void sourceRequested(const QString& file, int line);
 
 private:

@@ -266,6 +266,30 @@ std::vector<SliceDetail> sliceLinks(const Trace& trace, const Slice& slice)
     return links;
 }
 
+std::vector<SliceDetail> sliceStack(const Trace& trace, const Slice& slice)
+{
+    constexpr std::size_t kMostFrames = 40;
+    std::vector<SliceDetail> stack;
+    const auto push = [&](const Slice& frame) {
+        stack.push_back({QString::number(stack.size() + 1), linkText(trace, frame), frame.id});
+    };
+    Slice inner = slice;
+    if (isDeviceWork(slice.kind))
+        for (const profiler::Flow& flow : trace.flowsOf(slice.id))
+            if (flow.kind == profiler::FlowKind::Launch && flow.to == slice.id) {
+                push(inner = trace.slice(flow.from));
+                break;
+            }
+    if (isDeviceWork(inner.kind))
+        return {}; // its launch is unknown, and work on a stream is not nested
+    for (int depth = inner.depth - 1; depth >= 0 && stack.size() < kMostFrames; --depth)
+        if (const auto around = trace.at(inner.id.track, depth, inner.begin))
+            push(*around);
+    if (stack.size() < 2)
+        return {};
+    return stack;
+}
+
 SliceDetail sourceLink(const advisor::SourcePlace& place)
 {
     const QString name = QFileInfo(QString::fromStdString(place.file)).fileName();

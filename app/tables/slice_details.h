@@ -35,6 +35,9 @@ profiler::Nanoseconds selfTime(const profiler::Trace& trace, const profiler::Sli
                                const std::stop_token& stop = {});
 /// Related slices: the parent, the launch or the launched work, the forward or backward pass.
 std::vector<SliceDetail> sliceLinks(const profiler::Trace& trace, const profiler::Slice& slice);
+/// The slices around a slice, the innermost first and at most 40: its call stack. That of device work begins with the
+/// call that launched it. Empty if there are fewer than two, because sliceLinks() contains one.
+std::vector<SliceDetail> sliceStack(const profiler::Trace& trace, const profiler::Slice& slice);
 /// A link to its line in the recorded program.
 SliceDetail sourceLink(const advisor::SourcePlace& place);
 /// Its name as a title; the title of a step contains its number.

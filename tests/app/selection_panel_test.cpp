@@ -112,6 +112,8 @@ private slots:
     void argumentsAreReadAgainForTheCompleteTrace();
     void aRangeIsSummarizedAgainForTheCompleteTrace();
     void itShowsTheSelfTimeAndTheStep();
+    void itComparesASliceWithTheOthersOfItsName();
+    void itShowsTheDeviceTimeAndTheCallStack();
     void linksJump();
     void linksAreLegibleAfterAChangeOfTheme();
 };
@@ -189,6 +191,48 @@ void SelectionPanelTest::itShowsTheSelfTimeAndTheStep()
     shown.select("aten::linear");
     QTRY_VERIFY2(shown.said().contains("Self time\n30.0 µs"), qPrintable(shown.said()));
     QVERIFY2(shown.said().contains("Step 3"), qPrintable(shown.said()));
+}
+
+void SelectionPanelTest::itComparesASliceWithTheOthersOfItsName()
+{
+    Panel shown(test_support::traceFromText(R"(
+        stream 0 7
+          kernel gemm 0 30
+          kernel add 40 1
+          kernel gemm 50 10
+        stream 0 8
+          kernel gemm 60 20
+    )"));
+    shown.select("add");
+    QTest::qWait(50);
+    QVERIFY2(!shown.panel.findChild<QWidget*>("sameElsewhere"), "it is the only one of its name");
+    shown.select("gemm");
+    QTRY_VERIFY(shown.panel.findChild<QWidget*>("sameElsewhere"));
+    for (const char* said : {"3, 60.0 µs in total", "Shortest 10.0 µs", "Longest 30.0 µs", "longer than 66.7 % of them",
+                             "Next 10.0 µs"})
+        QVERIFY2(shown.said().contains(QString::fromUtf8(said)), qPrintable(shown.said()));
+    QVERIFY2(!shown.said().contains("Previous"), "it is the first");
+    const auto next = [&] {
+        for (QPushButton* button : shown.panel.findChildren<QPushButton*>())
+            if (button->accessibleName().startsWith("Next"))
+                return button->click();
+        qFatal("there is no next one");
+    };
+    next();
+    QTRY_VERIFY2(shown.said().contains("none is shorter"), qPrintable(shown.said()));
+    next();
+    QTRY_VERIFY2(shown.said().contains("longer than 33.3 % of them"), qPrintable(shown.said()));
+    QVERIFY2(!shown.said().contains("Next"), "it is the last");
+}
+
+void SelectionPanelTest::itShowsTheDeviceTimeAndTheCallStack()
+{
+    Panel shown(test_support::traceFromText(kTraining));
+    shown.select("aten::linear");
+    QTRY_VERIFY2(shown.said().contains("Device time 30.0 µs in 1 kernel or copy"), qPrintable(shown.said()));
+    shown.select("gemm");
+    for (const char* frame : {"1 cudaLaunchKernel", "2 aten::mm", "3 aten::linear", "4 "})
+        QVERIFY2(shown.said().contains(frame), qPrintable(shown.said()));
 }
 
 void SelectionPanelTest::linksJump()

@@ -1,9 +1,12 @@
 #include "app/views/selection/selection_panel.h"
 
+#include "app/charts/distribution_bar.h"
 #include "app/document/analyser.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
+#include "profiler/analysis/operators/same_name.h"
 
+#include <QDockWidget>
 #include <QEvent>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -13,8 +16,11 @@
 #include <QStackedWidget>
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace app {
 
@@ -40,6 +46,29 @@ QLabel* plainLabel(const QString& text, QWidget* parent)
     return label;
 }
 
+/// A link. Long names are elided in the middle instead of widening the page: both the folder and the function of a
+/// Python frame, and the end of a kernel's name, may tell it from others.
+class LinkButton : public QPushButton {
+public:
+    LinkButton(QString text, QWidget* parent) : QPushButton(parent), m_text(std::move(text))
+    {
+        setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
+        setText(QStringLiteral(" ")); // reserves a line until the width is known
+    }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override
+    {
+        QPushButton::resizeEvent(event);
+        const auto arrow = QStringLiteral("  →");
+        const int room = width() - fontMetrics().horizontalAdvance(arrow) - 2;
+        setText(fontMetrics().elidedText(m_text, Qt::ElideMiddle, room).replace(u'&', QStringLiteral("&&")) + arrow);
+    }
+
+private:
+    QString m_text;
+};
+
 const auto kLinkStyle = QStringLiteral("text-align: left; padding: 1px 0px;");
 
 constexpr int kAfterDuration = 2; ///< row of the self time
@@ -49,11 +78,77 @@ QString selfTimeLabel()
     return SelectionPanel::tr("Self time");
 }
 
-std::optional<SliceDetail> ownDetail(const std::vector<SliceDetail>& facts)
+QString deviceTimeLabel()
 {
-    const auto found =
-        std::find_if(facts.begin(), facts.end(), [](const SliceDetail& fact) { return fact.label == selfTimeLabel(); });
-    return found == facts.end() ? std::nullopt : std::optional(*found);
+    return SelectionPanel::tr("Device time");
+}
+
+/// The facts that readMore() added to a page.
+std::vector<SliceDetail> factsReadLater(const std::vector<SliceDetail>& facts)
+{
+    std::vector<SliceDetail> found;
+    std::copy_if(facts.begin(), facts.end(), std::back_inserter(found), [](const SliceDetail& fact) {
+        return fact.label == selfTimeLabel() || fact.label == deviceTimeLabel();
+    });
+    return found;
+}
+
+/// The self time, and the device time of what the slice launched, where they say more than its duration.
+std::vector<SliceDetail> timesOf(const profiler::Trace& trace, const Slice& slice, const std::stop_token& stop)
+{
+    std::vector<SliceDetail> times;
+    if (const auto own = selfTime(trace, slice, stop); own != slice.duration)
+        times.push_back({selfTimeLabel(), formatDuration(own), {}});
+    if (const auto work = profiler::analysis::workLaunchedInside(trace, slice, stop); work.count > 0)
+        times.push_back({deviceTimeLabel(),
+                         SelectionPanel::tr("%1 in %2")
+                             .arg(formatDuration(work.time),
+                                  formatCounted(work.count, SelectionPanel::tr("kernel or copy"),
+                                                SelectionPanel::tr("kernels and copies"))),
+                         work.longest});
+    return times;
+}
+
+SameElsewhere sameElsewhere(const profiler::Trace& trace, const Slice& slice, const std::stop_token& stop)
+{
+    const profiler::analysis::SameName same = profiler::analysis::sameName(trace, slice, stop);
+    if (stop.stop_requested() || same.count < 2)
+        return {};
+    SameElsewhere page;
+    const auto linked = [&](const QString& label, SliceId id) {
+        page.details.push_back({label, formatDuration(trace.slice(id).duration), id});
+    };
+    page.details.push_back({SelectionPanel::tr("Count"),
+                            SelectionPanel::tr("%1, %2 in total").arg(formatCount(same.count), formatDuration(same.total)),
+                            {}});
+    linked(SelectionPanel::tr("Shortest"), same.shortestSlice);
+    page.details.push_back({SelectionPanel::tr("Median"), formatDuration(same.median), {}});
+    linked(SelectionPanel::tr("Longest"), same.longestSlice);
+    page.details.push_back(
+        {SelectionPanel::tr("This one"),
+         same.shorter == 0 ? SelectionPanel::tr("none is shorter")
+                           : SelectionPanel::tr("longer than %1 of them")
+                                 .arg(formatShare(static_cast<double>(same.shorter) / static_cast<double>(same.count))),
+         {}});
+    if (same.previous)
+        linked(SelectionPanel::tr("Previous"), *same.previous);
+    if (same.next)
+        linked(SelectionPanel::tr("Next"), *same.next);
+    if (same.longest == same.shortest)
+        return page;
+    page.bins.assign(same.bins.begin(), same.bins.end());
+    page.bin = profiler::analysis::binOf(slice.duration, same.shortest, same.longest);
+    const double low = std::log(static_cast<double>(same.shortest.count()) + 1);
+    const double step = (std::log(static_cast<double>(same.longest.count()) + 1) - low) / (same.kBins - 1);
+    for (std::size_t i = 0; i < same.kBins; ++i) {
+        const auto edge = [&](double at) {
+            return formatDuration(std::clamp(
+                profiler::Nanoseconds{std::llround(std::exp(low + step * (static_cast<double>(i) + at)) - 1)},
+                same.shortest, same.longest));
+        };
+        page.tips << SelectionPanel::tr("%1 to %2: %3").arg(edge(-0.5), edge(0.5), formatCount(same.bins[i]));
+    }
+    return page;
 }
 
 /// A field of Chrome's events that the details already show better. If it occurs twice, one is a user argument; the
@@ -110,6 +205,7 @@ SelectionPanel::SelectionPanel(Selection* selection, QWidget* parent)
     m_pages->addWidget(makeRangePage());
     setAccessibleName(tr("Selection"));
     connect(selection, &Selection::changed, this, &SelectionPanel::takeSelection);
+    connect(selection, &Selection::detailsRequested, this, &SelectionPanel::comeToTheFront);
 }
 
 QWidget* SelectionPanel::makeSlicePage()
@@ -154,6 +250,14 @@ QWidget* SelectionPanel::makeRangePage()
     for (EvidenceTable* table : {m_byClass, m_byName})
         connect(table, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
     return page;
+}
+
+/// A panel that the user has closed stays closed.
+void SelectionPanel::comeToTheFront()
+{
+    for (QWidget* widget = this; widget; widget = widget->parentWidget())
+        if (auto* dock = qobject_cast<QDockWidget*>(widget); dock && !dock->isHidden())
+            dock->raise();
 }
 
 void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
@@ -205,6 +309,7 @@ void SelectionPanel::showSlice(SliceId id)
     for (SliceDetail& argument : sliceArguments(*m_trace, slice))
         page.facts.push_back(std::move(argument));
     page.launch = sliceLaunch(*m_trace, slice);
+    page.stack = sliceStack(*m_trace, slice);
     if (m_steps)
         if (auto step = sliceStep(slice, *m_steps))
             page.links.push_back(std::move(*step));
@@ -219,8 +324,9 @@ void SelectionPanel::showSlice(SliceId id)
     if (same) {
         page.recorded = m_page.recorded;
         page.problem = m_page.problem;
-        if (const auto own = ownDetail(m_page.facts))
-            page.facts.insert(page.facts.begin() + kAfterDuration, *own);
+        page.same = m_page.same;
+        const auto later = factsReadLater(m_page.facts);
+        page.facts.insert(page.facts.begin() + kAfterDuration, later.begin(), later.end());
     }
     m_page = std::move(page);
     m_title->setText(sliceTitle(*m_trace, slice));
@@ -248,12 +354,10 @@ void SelectionPanel::readMore(const Slice& slice)
     const std::string title(m_trace->name(slice));
     m_reading.start(
         [this, trace = m_trace, slice, title](const std::stop_token& stop, const Background::Post& post) {
-            const auto own = selfTime(*trace, slice, stop);
+            const auto times = timesOf(*trace, slice, stop);
             const auto read = trace->details(slice.id);
-            post([this, slice, title, own, read] {
-                if (own != slice.duration)
-                    m_page.facts.insert(m_page.facts.begin() + kAfterDuration,
-                                        {selfTimeLabel(), formatDuration(own), {}});
+            post([this, title, times, read] {
+                m_page.facts.insert(m_page.facts.begin() + kAfterDuration, times.begin(), times.end());
                 if (read)
                     for (const auto& [name, value] : *read) {
                         if (!isShownAlready(*read, name, value, title))
@@ -261,6 +365,11 @@ void SelectionPanel::readMore(const Slice& slice)
                     }
                 else
                     m_page.problem = QString::fromStdString(read.error().message());
+                showPage();
+            });
+            // The whole trace is read, so this comes later.
+            post([this, same = sameElsewhere(*trace, slice, stop)] {
+                m_page.same = same;
                 showPage();
             });
         },
@@ -273,7 +382,7 @@ void SelectionPanel::readMore(const Slice& slice)
 void SelectionPanel::showPage()
 {
     // Keep focus and text selection if nothing has changed.
-    const int room = std::clamp(width() / kNarrowestColumn, 1, 3);
+    const int room = std::clamp(width() / kNarrowestColumn, 1, 4);
     if (m_page == m_shown && m_details->widget() && room == m_columns)
         return;
     m_shown = m_page;
@@ -288,7 +397,7 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     columns->setContentsMargins(0, 4, 0, 8);
     columns->setSpacing(28);
     std::vector<QWidget*> parts{makeColumn({}, page.facts, content)};
-    if (!page.links.empty() || !page.launch.empty()) {
+    if (!page.links.empty() || !page.launch.empty() || !page.same.details.empty()) {
         auto* middle = new QWidget(content);
         auto* groups = new QVBoxLayout(middle);
         groups->setContentsMargins(0, 0, 0, 0);
@@ -297,8 +406,12 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
             groups->addWidget(makeColumn(tr("Launch"), page.launch, middle));
         if (!page.links.empty())
             groups->addWidget(makeColumn({}, page.links, middle));
+        if (!page.same.details.empty())
+            groups->addWidget(makeSameElsewhere(page.same, middle));
         parts.push_back(middle);
     }
+    if (!page.stack.empty())
+        parts.push_back(makeColumn(tr("Call stack"), page.stack, content));
     if (!page.recorded.empty() || !page.problem.isEmpty()) {
         QWidget* recorded = makeColumn(tr("Recorded arguments"), page.recorded, content);
         if (!page.problem.isEmpty())
@@ -312,10 +425,23 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     for (std::size_t i = 0; i < together; ++i)
         first->addWidget(parts[i]);
     first->addStretch(1);
-    columns->addLayout(first, 3);
+    columns->addLayout(first, 4);
     for (std::size_t i = together; i < parts.size(); ++i)
         columns->addWidget(parts[i], 4, Qt::AlignTop);
     return content;
+}
+
+QWidget* SelectionPanel::makeSameElsewhere(const SameElsewhere& same, QWidget* parent)
+{
+    QWidget* column = makeColumn(tr("The same elsewhere"), same.details, parent);
+    column->setObjectName("sameElsewhere");
+    if (same.bins.empty())
+        return column;
+    auto* bar = new DistributionBar(column);
+    bar->setBins(same.bins, same.bin, same.tips);
+    bar->setAccessibleDescription(tr("Durations from shortest to longest on a logarithmic axis"));
+    static_cast<QFormLayout*>(column->layout())->insertRow(1, bar);
+    return column;
 }
 
 QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent)
@@ -336,16 +462,13 @@ QWidget* SelectionPanel::makeColumn(const QString& heading, const std::vector<Sl
             form->addRow(label, plainLabel(detail.value, column));
             continue;
         }
-        auto* button =
-            new QPushButton(QString(detail.value).replace(u'&', QStringLiteral("&&")) + QStringLiteral("  →"), column);
+        auto* button = new LinkButton(detail.value, column);
         button->setFlat(true);
         button->setCursor(Qt::PointingHandCursor);
         button->setObjectName("link");
         button->setStyleSheet(kLinkStyle);
         button->setAccessibleName(detail.label + u' ' + detail.value);
         button->setToolTip(detail.source ? QString::fromStdString(detail.source->file) : detail.value);
-        button->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed); // long kernel names are elided instead of
-                                                                         // widening the page
         // Queued, because following the link deletes this button.
         connect(
             button, &QPushButton::clicked, this,

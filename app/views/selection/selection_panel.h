@@ -6,7 +6,10 @@
 #include "app/tables/range_sums.h"
 #include "app/tables/slice_details.h"
 
+#include <QStringList>
 #include <QWidget>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 
 class QLabel;
@@ -17,10 +20,21 @@ namespace app {
 
 struct Advised;
 
-/// The details of a slice, in three columns.
+/// How a slice compares with the others of its name.
+struct SameElsewhere {
+    std::vector<SliceDetail> details;
+    std::vector<std::int64_t> bins; ///< numbers of slices by duration
+    std::size_t bin = 0;            ///< the bin of this slice
+    QStringList tips;               ///< per bin
+    friend bool operator==(const SameElsewhere&, const SameElsewhere&) = default;
+};
+
+/// The details of a slice, in up to four columns.
 struct SlicePage {
     std::vector<SliceDetail> facts, links;
+    std::vector<SliceDetail> stack;    ///< its call stack, innermost first
     std::vector<SliceDetail> launch;   ///< of a kernel; above the links
+    SameElsewhere same; ///< empty: not computed yet, or the only one
     std::vector<SliceDetail> recorded; ///< all arguments as written in the file
     QString problem;                   ///< why they cannot be read
     friend bool operator==(const SlicePage&, const SlicePage&) = default;
@@ -46,12 +60,14 @@ private:
     enum Page { Empty, OneSlice, Range };
     QWidget* makeSlicePage();
     QWidget* makeRangePage();
+    void comeToTheFront();
     void takeSelection();
     void showSlice(profiler::SliceId id);
     [[nodiscard]] std::optional<SliceDetail> sourceOf(const profiler::Slice& slice) const;
     void readMore(const profiler::Slice& slice);
     void showPage();
     QWidget* makePage(const SlicePage& page);
+    QWidget* makeSameElsewhere(const SameElsewhere& same, QWidget* parent);
     QWidget* makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent);
     void sumRange(profiler::TimeRange range);
     void showSums(const RangeSums& sums);

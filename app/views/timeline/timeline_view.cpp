@@ -63,6 +63,8 @@ void TimelineView::connectSelection()
 {
     connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::selectSlice);
     connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::selectRange);
+    connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::showDetails);
+    connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::selectionCleared, m_selection, &Selection::clear);
     connect(m_selection, &Selection::changed, this, &TimelineView::takeSelection);
     connect(m_selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
