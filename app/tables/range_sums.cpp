@@ -1,6 +1,7 @@
 #include "app/tables/range_sums.h"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_map>
 
 namespace app {
@@ -86,6 +87,17 @@ std::vector<std::int64_t> selfTimes(const std::vector<Clipped>& slices)
     return self;
 }
 
+/// @param slices  by start
+Nanoseconds busyTime(const std::vector<Clipped>& slices)
+{
+    std::int64_t busy = 0, covered = std::numeric_limits<std::int64_t>::min();
+    for (const Clipped& slice : slices) {
+        busy += std::max<std::int64_t>(0, slice.end() - std::max(covered, slice.begin));
+        covered = std::max(covered, slice.end());
+    }
+    return Nanoseconds{busy};
+}
+
 } // namespace
 
 RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& stop)
@@ -100,6 +112,8 @@ RangeSums rangeSums(const Trace& trace, TimeRange range, const std::stop_token& 
         sums.stopped = stop.stop_requested();
         if (sums.stopped)
             return sums;
+        if (!slices.empty())
+            sums.byTrack.push_back({track.id, static_cast<std::int64_t>(slices.size()), busyTime(slices)});
         const std::vector<std::int64_t> self = selfTimes(slices);
         for (std::size_t i = 0; i < slices.size(); ++i) {
             const Clipped& slice = slices[i];

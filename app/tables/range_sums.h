@@ -21,11 +21,18 @@ struct RangeSums {
         profiler::Nanoseconds longestDuration{};
         profiler::SliceId longest;
     };
+    /// A track with slices in the range.
+    struct Track {
+        profiler::TrackId track;
+        std::int64_t count = 0;
+        profiler::Nanoseconds busy{}; ///< covered by slices, of any depth; the rest of the range is idle
+    };
     profiler::TimeRange range;
     std::int64_t count = 0;
     profiler::Nanoseconds self{}; ///< of everything
     std::vector<Sum> byClass;     ///< most time first
     std::vector<Sum> byName;      ///< most time first, at most kMostNames
+    std::vector<Track> byTrack;   ///< in the order of the trace
     std::int64_t names = 0;       ///< number of distinct names
     bool stopped = false;         ///< true if it was stopped before it was complete
 

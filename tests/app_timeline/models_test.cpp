@@ -141,6 +141,17 @@ TEST(RangeSums, AreExclusiveAndClippedToTheRange)
     EXPECT_EQ(sumOf(sums.byName, "forward")->longestDuration, Nanoseconds{50});
 }
 
+TEST(RangeSums, GiveEachTracksBusyTime)
+{
+    const auto trace = nested();
+    const RangeSums sums = rangeSums(*trace, {traceTime(50), traceTime(150)});
+    ASSERT_EQ(sums.byTrack.size(), 2U);
+    EXPECT_EQ(sums.byTrack[0].busy, Nanoseconds{50}) << "nested slices count once";
+    EXPECT_EQ(sums.byTrack[0].count, 2);
+    EXPECT_EQ(sums.byTrack[1].busy, Nanoseconds{70});
+    EXPECT_EQ(rangeSums(*trace, {traceTime(110), traceTime(150)}).byTrack.size(), 1U) << "only tracks with slices";
+}
+
 TEST(RangeSums, GiveTheWholeTraceItsTime)
 {
     const auto trace = test::trainingTrace({.steps = 20});

@@ -244,8 +244,12 @@ QWidget* SelectionPanel::makeRangePage()
     m_byName = new EvidenceTable(columns, tr("Time in the range by name"), page);
     m_byClass->setObjectName("byKind");
     m_byName->setObjectName("byName");
+    m_byTrack = new EvidenceTable({{tr("Track"), false}, {tr("Busy"), true}, {tr("Idle"), true}, {tr("Slices"), true}},
+                                  tr("Busy and idle time in the range by track"), page);
+    m_byTrack->setObjectName("byTrack");
     tables->addWidget(m_byClass, 2);
     tables->addWidget(m_byName, 3);
+    tables->addWidget(m_byTrack, 2);
     column->addLayout(tables, 1);
     for (EvidenceTable* table : {m_byClass, m_byName})
         connect(table, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) { follow(row.evidence); });
@@ -529,6 +533,19 @@ void SelectionPanel::showSums(const RangeSums& sums)
     };
     m_byClass->setRows(rows(sums.byClass));
     m_byName->setRows(rows(sums.byName));
+    std::vector<EvidenceRow> tracks;
+    for (const RangeSums::Track& track : sums.byTrack) {
+        const auto share = static_cast<double>(track.busy.count()) /
+                           static_cast<double>(std::max<std::int64_t>(sums.range.duration().count(), 1));
+        const profiler::Nanoseconds idle = sums.range.duration() - track.busy;
+        EvidenceRow row;
+        row.cells = {{asQString(m_trace->track(track.track).name), 0},
+                     {tr("%1 · %2").arg(formatDuration(track.busy), formatShare(share)), share},
+                     {formatDuration(idle), static_cast<double>(idle.count())},
+                     {formatCount(track.count), static_cast<double>(track.count)}};
+        tracks.push_back(std::move(row));
+    }
+    m_byTrack->setRows(std::move(tracks));
     QString title =
         tr("%1 selected, starting at %2: %3 with %4 of total time on all tracks")
             .arg(formatDuration(sums.range.duration()), formatPosition(sums.range.begin - m_trace->range().begin),

@@ -84,7 +84,7 @@ private:
     QScrollArea* m_details;
     int m_columns = 3; ///< state for which its page was created
     QLabel* m_rangeTitle;
-    EvidenceTable *m_byClass, *m_byName;
+    EvidenceTable *m_byClass, *m_byName, *m_byTrack;
     std::optional<profiler::TimeRange> m_summed; ///< input of the tables
     Background m_summing{this}, m_reading{this};
 };
