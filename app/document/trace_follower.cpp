@@ -9,7 +9,7 @@
 namespace app {
 
 using namespace std::chrono_literals;
-using profiler::wire::TailingReader;
+using profiler::container::TailingReader;
 
 struct TraceFollower::Shared {
     std::mutex mutex; ///< guards `writerGone`

@@ -106,7 +106,7 @@ Result<RecordingCost> measureCost(const config::TrainingConfig& configuration, c
         return tl::unexpected(trainer.error());
     if (const auto followed = follow(**trainer, stop, report); !followed)
         return tl::unexpected(followed.error());
-    const auto read = profiler::wire::readTrace(trace);
+    const auto read = profiler::container::readTrace(trace);
     if (!read)
         return tl::unexpected(read.error());
     const auto cost = profiler::analysis::recordingCost(profiler::analysis::findSteps(**read));

@@ -5,10 +5,10 @@
 
 namespace profiler::capture {
 
-wire::ClockTriple readClocks()
+container::ClockTriple readClocks()
 {
     constexpr int kTries = 5;
-    wire::ClockTriple best{};
+    container::ClockTriple best{};
     std::int64_t closest = 0;
     for (int i = 0; i < kTries; ++i) {
         const std::int64_t before = os::monotonicTime().count();

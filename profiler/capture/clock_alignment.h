@@ -6,6 +6,6 @@ namespace profiler::capture {
 
 /// Reads the three clocks at one moment. Several attempts are made, and the one with the shortest delay between the
 /// reads is kept.
-wire::ClockTriple readClocks();
+container::ClockTriple readClocks();
 
 } // namespace profiler::capture

@@ -1,12 +1,11 @@
 #include "profiler/capture/collect_parts.h"
 
 #include "profiler/capture/trace_merger.h"
-#include "profiler/formats/container/frame_scanner.h"
 #include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/trace_file.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <random>
 
@@ -31,23 +30,21 @@ std::optional<std::int64_t> pidIn(std::string_view name, std::string_view trace)
 }
 
 struct OpenPart {
-    wire::FileHeader header;
-    wire::FrameScanner scanner;
+    container::TraceHeader header;
+    container::FrameScanner scanner;
 };
 
 Result<OpenPart> openPart(const std::filesystem::path& path)
 {
-    auto file = wire::InputFile::open(path);
+    auto file = container::InputFile::open(path);
     if (!file)
         return tl::unexpected(file.error());
-    wire::FileHeader header{};
-    const auto read = file->read(0, std::as_writable_bytes(std::span(&header, 1)));
-    if (!read)
-        return tl::unexpected(read.error());
-    if (*read < sizeof header || std::memcmp(header.magic, wire::kFileMagic, sizeof header.magic) != 0 ||
-        header.version == 0 || header.version > wire::kVersion || header.headerBytes < sizeof header)
+    const auto header = container::readHeader(*file);
+    if (!header)
+        return tl::unexpected(header.error());
+    if (header->isSealed)
         return fail<"record.no_part", "the file is not part of a trace">(Error::Code::Malformed, path.string());
-    return OpenPart{header, wire::FrameScanner(std::move(*file), header.headerBytes)};
+    return OpenPart{*header, container::FrameScanner(std::move(*file), header->headerBytes)};
 }
 
 /// Adds one process's frames to the trace. Frames that cannot be read become a note; only write errors are returned.
@@ -74,21 +71,21 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
             noteError(next.error());
             break;
         }
-        if (next->what == wire::Scanned::What::Nothing)
+        if (next->what == container::Scanned::What::Nothing)
             break;
-        if (next->what == wire::Scanned::What::Damage) {
+        if (next->what == container::Scanned::What::Damage) {
             collected.notes.push_back(
                 message<"record.part.damaged", "process {process}: {bytes} bytes are damaged at offset {byte}">(
                     {process, {"bytes", next->bytes}, {"byte", next->offset}}));
             continue;
         }
-        ended = ended || next->header.type == wire::FrameType::End;
+        ended = ended || next->header.type == container::FrameType::End;
         if (auto taken = to.take(next->header.type, next->payload); !taken)
             return taken;
     }
     if (ended)
         return {};
-    const auto leftovers = wire::recoverRing(part.path, open->header.runId);
+    const auto leftovers = container::recoverRing(part.path, open->header.runId);
     if (!leftovers) {
         collected.notes.push_back(
             message<"record.part.lost_end",
@@ -125,7 +122,7 @@ std::vector<TracePart> findParts(const std::filesystem::path& trace)
 Result<Collected> collectParts(const std::vector<TracePart>& parts, const CollectOptions& options)
 {
     std::random_device random;
-    auto writer = wire::FrameWriter::create(options.trace, std::uint64_t{random()} << 32 | random());
+    auto writer = container::FrameWriter::create(options.trace, std::uint64_t{random()} << 32 | random());
     if (!writer)
         return tl::unexpected(writer.error());
     Collected collected;
@@ -163,7 +160,7 @@ void removeParts(const std::vector<TracePart>& parts)
     std::error_code ignored; // files that cannot be deleted stay; the trace itself is complete
     for (const TracePart& part : parts) {
         std::filesystem::remove(part.path, ignored);
-        std::filesystem::remove(wire::ringPath(part.path), ignored);
+        std::filesystem::remove(container::ringPath(part.path), ignored);
     }
 }
 

@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kMaxWaiting = 256;
 } // namespace
 
-void CrossThreadRanges::begin(const void* owner, std::uint32_t track, const wire::EventRecord& begin)
+void CrossThreadRanges::begin(const void* owner, std::uint32_t track, const container::EventRecord& begin)
 {
     const std::lock_guard lock(m_mutex);
     m_begun.insert_or_assign(owner, Whole{track, begin});
@@ -21,7 +21,7 @@ std::optional<CrossThreadRanges::Whole> CrossThreadRanges::end(const void* owner
     if (const auto begun = m_begun.find(owner); begun != m_begun.end()) {
         Whole whole = begun->second;
         m_begun.erase(begun);
-        whole.record.type = wire::EventType::Slice;
+        whole.record.type = container::EventType::Slice;
         whole.record.end = time;
         return whole;
     }

@@ -18,10 +18,10 @@ class CrossThreadRanges {
 public:
     /// Starts a range that is known to cross threads, so no thread buffer has it.
     /// @param begin  the record of the range, without its end
-    void begin(const void* owner, std::uint32_t track, const wire::EventRecord& begin);
+    void begin(const void* owner, std::uint32_t track, const container::EventRecord& begin);
     struct Whole {
         std::uint32_t track;
-        wire::EventRecord record;
+        container::EventRecord record;
     };
     /// Ends a range. If it was not started here, it is in the buffer of another thread, which collects the end with
     /// takeEnd(). Ends that no thread collects are dropped once too many are pending.

@@ -24,7 +24,7 @@ constexpr double kWorstRateChange = 1e-3;
 struct Adjusting {
     std::atomic_flag busy;
     bool started = false;
-    wire::ClockTriple anchor{}, next{};
+    container::ClockTriple anchor{}, next{};
     double rate = 0;
 };
 constinit Adjusting s_adjusting;
@@ -84,7 +84,7 @@ void FastClock::adjust() noexcept
         adjust(readClocks());
 }
 
-void FastClock::adjust(const wire::ClockTriple& now) noexcept
+void FastClock::adjust(const container::ClockTriple& now) noexcept
 {
     if (s_adjusting.busy.test_and_set(std::memory_order_acquire))
         return;

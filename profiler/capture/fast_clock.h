@@ -37,7 +37,7 @@ public:
     /// call it at once, only one does the work.
     static void adjust() noexcept;
     /// The same with given readings, for example of drifting clocks in tests.
-    static void adjust(const wire::ClockTriple& now) noexcept;
+    static void adjust(const container::ClockTriple& now) noexcept;
     /// Current deviation of nowNs() from CLOCK_MONOTONIC. For tests.
     static Nanoseconds error() noexcept;
     /// Switches back to the system clock, as before the first adjust(). For tests, and after a fork, because the parent

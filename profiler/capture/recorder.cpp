@@ -34,16 +34,16 @@ std::uint64_t randomRunId()
 
 } // namespace
 
-Recorder::State::State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
-                       std::unique_ptr<wire::FrameWriter> file)
+Recorder::State::State(const RecorderOptions& wanted, std::unique_ptr<container::LiveRing> ringFile,
+                       std::unique_ptr<container::FrameWriter> file)
     : options(wanted), instance(nextInstance()), ring(std::move(ringFile)), strings(*ring), tracks(*ring),
       writer(std::move(file)),
       memoryError(makeError<"recorder.memory", "out of memory; recording stopped at that point">(
           Error::Code::Unavailable, options.path.string(),
           "free memory, or record less: a lower level or a shorter time"))
 {
-    wire::appendMetadata(memoryNote, strings.intern("memory.note").id,
-                         strings.intern(messageLine(memoryError.what)).id);
+    container::appendMetadata(memoryNote, strings.intern("memory.note").id,
+                              strings.intern(messageLine(memoryError.what)).id);
 }
 
 Recorder::Recorder() = default;
@@ -63,13 +63,13 @@ Result<std::unique_ptr<Recorder>> Recorder::start(const RecorderOptions& wanted)
             "use at least one thread, a positive interval, and at most 2^26 events per thread");
     options.ringEvents = std::bit_ceil(std::max<std::size_t>(options.ringEvents, 2));
     const std::uint64_t runId = randomRunId();
-    const wire::RingLayout layout{static_cast<std::uint32_t>(options.maxThreads),
-                                  static_cast<std::uint32_t>(options.ringEvents), kMaxTracks, kStringCapacity};
+    const container::RingLayout layout{static_cast<std::uint32_t>(options.maxThreads),
+                                       static_cast<std::uint32_t>(options.ringEvents), kMaxTracks, kStringCapacity};
     // Create the ring first: the trace of an earlier run is replaced only when nothing else can fail.
-    auto ring = wire::LiveRing::create(wire::ringPath(options.path), layout, runId);
+    auto ring = container::LiveRing::create(container::ringPath(options.path), layout, runId);
     if (!ring)
         return tl::unexpected(ring.error());
-    auto writer = wire::FrameWriter::create(options.path, runId, options.replace);
+    auto writer = container::FrameWriter::create(options.path, runId, options.replace);
     if (!writer)
         return tl::unexpected(writer.error());
     if (auto named = (*ring)->publish(); !named)
@@ -140,18 +140,18 @@ void Recorder::setMetadata(std::string_view key, std::string_view value)
 
 void Recorder::nameProcess(std::string_view name)
 {
-    const wire::ProcessEntry entry{os::processId(), intern(name), 0};
+    const container::ProcessEntry entry{os::processId(), intern(name), 0};
     const std::lock_guard lock(m->pendingMutex);
     m->processes.push_back(entry);
 }
 
 void Recorder::addDevice(DeviceId id, std::string_view name, std::string_view uuid, const DeviceFacts& facts)
 {
-    wire::Payload entry;
-    wire::appendDevice(entry, {id.value, intern(name), intern(uuid), 0},
-                       {facts.memoryBytes, facts.computeMajor, facts.computeMinor},
-                       {facts.multiprocessors, facts.limits.threads, facts.limits.blocks, facts.limits.registers,
-                        facts.limits.sharedMemory});
+    container::Payload entry;
+    container::appendDevice(entry, {id.value, intern(name), intern(uuid), 0},
+                            {facts.memoryBytes, facts.computeMajor, facts.computeMinor},
+                            {facts.multiprocessors, facts.limits.threads, facts.limits.blocks, facts.limits.registers,
+                             facts.limits.sharedMemory});
     const std::lock_guard lock(m->pendingMutex);
     m->devices.push_back(std::move(entry));
     m->deviceNumbers.insert_or_assign(std::string(uuid), id);
@@ -188,7 +188,7 @@ std::uint32_t Recorder::namedTrack(std::string_view name, TrackKind kind)
     return m->tracks.namedTrack(intern(name), kind);
 }
 
-void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> records)
+void Recorder::addBatch(std::uint32_t track, std::span<const container::EventRecord> records)
 {
     if (records.empty())
         return;
@@ -204,8 +204,8 @@ void Recorder::addBatch(std::uint32_t track, std::span<const wire::EventRecord> 
 
 void Recorder::beginCrossThread(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link)
 {
-    wire::EventRecord begin{};
-    begin.type = wire::EventType::Begin;
+    container::EventRecord begin{};
+    begin.type = container::EventType::Begin;
     begin.kind = kind;
     begin.depth = ThreadBuffer::Impl::kDepthByIntervals;
     begin.name = name;
@@ -253,7 +253,7 @@ Result<void> Recorder::error() const
 CaptureStats Recorder::stats() const
 {
     CaptureStats stats;
-    const wire::LossEntry lost = m->losses();
+    const container::LossEntry lost = m->losses();
     stats.dropped = lost.dropped;
     stats.unmatched = lost.unmatched;
     {

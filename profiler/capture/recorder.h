@@ -78,7 +78,7 @@ public:
     /// A track for batches that belong to no thread and no stream, created on first use.
     std::uint32_t namedTrack(std::string_view name, TrackKind kind);
     /// Adds decoded device work or runtime calls of one track, in any order. Copies the records; may take a lock.
-    void addBatch(std::uint32_t track, std::span<const wire::EventRecord> records);
+    void addBatch(std::uint32_t track, std::span<const container::EventRecord> records);
     /// Starts a range that may end on any thread. From its start on, it is on a separate track for such ranges, which
     /// may overlap. See ThreadBuffer::push for `owner`.
     void beginCrossThread(const void* owner, ActivityKind kind, std::uint32_t name, std::int64_t link);

@@ -64,7 +64,7 @@ void Recorder::State::noteBufferWithoutRing(const Message& why)
 Recorder::State::BufferSlot& Recorder::State::newBuffer(std::uint32_t name, TrackKind kind, std::int64_t tid)
 {
     const std::uint32_t track = tracks.bufferTrack(name, kind, tid);
-    wire::LiveRing::Lane memory;
+    container::LiveRing::Lane memory;
     if (auto made = ring->addLane(track)) {
         memory = *made;
     } else {

@@ -1,7 +1,7 @@
 #include "profiler/capture/clock_alignment.h"
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
-#include "profiler/formats/container/packed_events.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/os/signals.h"
 #include "profiler/os/threads.h"
 
@@ -17,13 +17,14 @@ namespace {
 
 constexpr std::int64_t kClockEveryNs = 1'000'000'000;
 
-wire::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex, std::span<const wire::EventRecord> first,
-                           std::span<const wire::EventRecord> second = {})
+container::Payload eventPayload(std::uint32_t track, std::uint64_t firstIndex,
+                                std::span<const container::EventRecord> first,
+                                std::span<const container::EventRecord> second = {})
 {
     constexpr std::size_t kUsualBytes = 16;
-    wire::Payload payload;
-    payload.reserve(sizeof(wire::PackedBatch) + (first.size() + second.size()) * kUsualBytes);
-    wire::appendPackedEvents(payload, {track, 0, firstIndex}, first, second);
+    container::Payload payload;
+    payload.reserve(sizeof(container::PackedBatch) + (first.size() + second.size()) * kUsualBytes);
+    container::appendPackedEvents(payload, {track, 0, firstIndex}, first, second);
     return payload;
 }
 
@@ -71,7 +72,7 @@ Result<void> Recorder::State::drain()
     if (!lacksMemory)
         collectOrStop();
     if (lacksMemory && !isMemoryNoteWritten)
-        isMemoryNoteWritten = writer->write(wire::FrameType::Metadata, memoryNote).has_value();
+        isMemoryNoteWritten = writer->write(container::FrameType::Metadata, memoryNote).has_value();
     if (lacksMemory)
         return tl::unexpected(memoryError);
     return writeFrames();
@@ -134,33 +135,33 @@ void Recorder::State::collect()
     std::vector<Frame> entries;
     {
         const std::lock_guard lock(pendingMutex);
-        for (wire::Payload& device : devices)
-            entries.push_back({wire::FrameType::Device, std::move(device)});
+        for (container::Payload& device : devices)
+            entries.push_back({container::FrameType::Device, std::move(device)});
         devices.clear();
-        for (const wire::ProcessEntry& process : processes)
-            wire::appendProcess(entries.emplace_back(Frame{wire::FrameType::Process, {}}).payload, process);
+        for (const container::ProcessEntry& process : processes)
+            container::appendProcess(entries.emplace_back(Frame{container::FrameType::Process, {}}).payload, process);
         processes.clear();
         if (!metadata.empty())
-            entries.push_back({wire::FrameType::Metadata, {}});
+            entries.push_back({container::FrameType::Metadata, {}});
         for (const auto& [key, value] : metadata)
-            wire::appendMetadata(entries.back().payload, key, value);
+            container::appendMetadata(entries.back().payload, key, value);
         metadata.clear();
     }
     const std::int64_t now = toNs(TraceClock::now());
     if (!lastClock || now - *lastClock >= kClockEveryNs) {
-        wire::appendClock(frames.emplace_back(Frame{wire::FrameType::Clock, {}}).payload, readClocks());
+        container::appendClock(frames.emplace_back(Frame{container::FrameType::Clock, {}}).payload, readClocks());
         lastClock = now;
     }
     auto trackPayloads = tracks.takeNew();
-    for (wire::Payload& payload : strings.takeNew())
-        frames.push_back({wire::FrameType::Strings, std::move(payload)});
-    for (wire::Payload& payload : trackPayloads)
-        frames.push_back({wire::FrameType::Tracks, std::move(payload)});
+    for (container::Payload& payload : strings.takeNew())
+        frames.push_back({container::FrameType::Strings, std::move(payload)});
+    for (container::Payload& payload : trackPayloads)
+        frames.push_back({container::FrameType::Tracks, std::move(payload)});
     std::move(entries.begin(), entries.end(), std::back_inserter(frames));
     std::move(events.begin(), events.end(), std::back_inserter(frames));
-    const wire::LossEntry lost = losses();
+    const container::LossEntry lost = losses();
     if (lost.dropped != lastLoss.dropped || lost.unmatched != lastLoss.unmatched) {
-        wire::appendLoss(frames.emplace_back(Frame{wire::FrameType::Loss, {}}).payload, lost);
+        container::appendLoss(frames.emplace_back(Frame{container::FrameType::Loss, {}}).payload, lost);
         lastLoss = lost;
     }
     taken.clear();
@@ -179,10 +180,10 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
         const std::uint64_t end = std::atomic_ref(buffer.header->written).load(std::memory_order_acquire);
         std::uint64_t at = std::atomic_ref(buffer.header->read).load(std::memory_order_relaxed);
         while (at < end) {
-            const std::uint64_t count = std::min<std::uint64_t>(end - at, wire::kMaxPackedRecords);
+            const std::uint64_t count = std::min<std::uint64_t>(end - at, container::kMaxPackedRecords);
             const std::uint64_t first = at & (buffer.capacity - 1);
             const std::uint64_t upToEnd = std::min(count, buffer.capacity - first);
-            events.push_back({wire::FrameType::PackedEvents,
+            events.push_back({container::FrameType::PackedEvents,
                               eventPayload(slot.track, at - slot.trackBegin, {buffer.records + first, upToEnd},
                                            {buffer.records, count - upToEnd}),
                               &slot, at + count});
@@ -190,21 +191,21 @@ void Recorder::State::collectEvents(std::vector<Frame>& events)
         }
     }
     for (const Batch& batch : taken) {
-        std::span<const wire::EventRecord> left = batch.records;
+        std::span<const container::EventRecord> left = batch.records;
         while (!left.empty()) {
-            std::size_t count = std::min(left.size(), wire::kMaxPackedRecords);
-            if (left[count - 1].type == wire::EventType::Device && count > 1)
+            std::size_t count = std::min(left.size(), container::kMaxPackedRecords);
+            if (left[count - 1].type == container::EventType::Device && count > 1)
                 --count; // must stay together with its second half
-            events.push_back(
-                {wire::FrameType::PackedEvents, eventPayload(batch.track, wire::kNotFromRing, left.first(count))});
+            events.push_back({container::FrameType::PackedEvents,
+                              eventPayload(batch.track, container::kNotFromRing, left.first(count))});
             left = left.subspan(count);
         }
     }
 }
 
-wire::LossEntry Recorder::State::losses()
+container::LossEntry Recorder::State::losses()
 {
-    wire::LossEntry sum{};
+    container::LossEntry sum{};
     const std::lock_guard lock(buffersMutex);
     for (const BufferSlot& slot : buffers) {
         sum.dropped += std::atomic_ref(slot.impl.header->dropped).load(std::memory_order_relaxed);
@@ -234,7 +235,7 @@ Result<void> Recorder::State::finish()
     const std::lock_guard lock(draining);
     if (!finished && isDrained) {
         // Without an End frame, the ring file is kept: it contains what did not fit on the disk.
-        if (auto ended = writer->write(wire::FrameType::End, {}))
+        if (auto ended = writer->write(container::FrameType::End, {}))
             ring->remove();
         else
             keepError(ended.error());

@@ -7,7 +7,7 @@
 #include "profiler/capture/track_table.h"
 #include "profiler/formats/container/frame.h"
 #include "profiler/formats/container/frame_writer.h"
-#include "profiler/formats/container/ring_file_live.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -23,7 +23,7 @@ namespace profiler::capture {
 /// Locks must be taken in this order: draining, buffers, pending; the locks of the tables come last.
 struct Recorder::State {
     struct BufferSlot {
-        BufferSlot(StringTable& strings, CrossThreadRanges& crossThreadRanges, wire::LiveRing::Lane ring,
+        BufferSlot(StringTable& strings, CrossThreadRanges& crossThreadRanges, container::LiveRing::Lane ring,
                    std::uint32_t capacity)
             : impl(strings, crossThreadRanges, ring, capacity), buffer(&impl)
         {
@@ -42,18 +42,18 @@ struct Recorder::State {
     /// A frame to be written to the file. A buffer's read index advances only when the frame has been written, so that
     /// after a kill at any moment, each record is in the ring or in the file.
     struct Frame {
-        wire::FrameType type;
-        wire::Payload payload;
+        container::FrameType type;
+        container::Payload payload;
         BufferSlot* slot = nullptr;
         std::uint64_t drained = 0; ///< read index of the slot after this frame has been written
     };
     struct Batch {
         std::uint32_t track;
-        std::vector<wire::EventRecord> records;
+        std::vector<container::EventRecord> records;
     };
 
-    State(const RecorderOptions& wanted, std::unique_ptr<wire::LiveRing> ringFile,
-          std::unique_ptr<wire::FrameWriter> file);
+    State(const RecorderOptions& wanted, std::unique_ptr<container::LiveRing> ringFile,
+          std::unique_ptr<container::FrameWriter> file);
 
     BufferSlot& acquireBuffer(std::string_view name, TrackKind kind, std::int64_t tid);
     /// Which buffers of ended threads may be reused.
@@ -79,7 +79,7 @@ struct Recorder::State {
     Result<void> writeFrames();
     Result<void> finish();
     /// Losses so far; takes buffersMutex.
-    wire::LossEntry losses();
+    container::LossEntry losses();
     void keepError(const Error& error);
     [[nodiscard]] Result<void> error() const;
     void stopForLackOfMemory() noexcept;
@@ -88,18 +88,18 @@ struct Recorder::State {
 
     RecorderOptions options;
     std::uint64_t instance;
-    std::unique_ptr<wire::LiveRing> ring;
+    std::unique_ptr<container::LiveRing> ring;
     StringTable strings;
     TrackTable tracks;
     CrossThreadRanges crossThreadRanges;
     std::shared_ptr<ReleasedBuffers> released = std::make_shared<ReleasedBuffers>();
 
     std::mutex draining; ///< held while the file is written; guards what follows
-    std::unique_ptr<wire::FrameWriter> writer;
+    std::unique_ptr<container::FrameWriter> writer;
     std::deque<Frame> frames; ///< created but not yet written
     std::vector<Batch> taken; ///< taken from `batches`, until all frames of a round have been created
     std::optional<std::int64_t> lastClock;
-    wire::LossEntry lastLoss{};
+    container::LossEntry lastLoss{};
     bool finished = false;
 
     std::mutex buffersMutex;
@@ -109,15 +109,15 @@ struct Recorder::State {
     std::mutex pendingMutex;
     std::vector<Batch> batches;
     std::size_t pendingRecords = 0;
-    std::vector<wire::Payload> devices; ///< payloads of Device frames
-    std::vector<wire::ProcessEntry> processes;
+    std::vector<container::Payload> devices; ///< payloads of Device frames
+    std::vector<container::ProcessEntry> processes;
     std::map<std::string, DeviceId, std::less<>> deviceNumbers; ///< by UUID
     std::vector<std::pair<std::uint32_t, std::uint32_t>> metadata;
-    wire::LossEntry otherLosses{};
+    container::LossEntry otherLosses{};
 
     // Created at the start, because there may be no memory for them later.
     Error memoryError;
-    wire::Payload memoryNote; ///< payload of a Metadata frame
+    container::Payload memoryNote; ///< payload of a Metadata frame
     bool isMemoryNoteWritten = false;
     std::atomic<bool> lacksMemory = false;
 

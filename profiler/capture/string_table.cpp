@@ -2,14 +2,14 @@
 
 namespace profiler::capture {
 
-StringTable::StringTable(wire::LiveRing& ring) : m_ring(ring)
+StringTable::StringTable(container::LiveRing& ring) : m_ring(ring)
 {
     intern({});
 }
 
 StringTable::Interned StringTable::intern(std::string_view text)
 {
-    text = text.substr(0, wire::kMaxStringBytes);
+    text = text.substr(0, container::kMaxStringBytes);
     const std::lock_guard lock(m_mutex);
     if (const auto known = m_ids.find(text); known != m_ids.end())
         return {known->second, known->first};
@@ -27,16 +27,16 @@ std::string StringTable::text(std::uint32_t id) const
     return id < m_texts.size() ? std::string(m_texts[id]) : std::string();
 }
 
-std::vector<wire::Payload> StringTable::takeNew()
+std::vector<container::Payload> StringTable::takeNew()
 {
     const std::lock_guard lock(m_mutex);
-    std::vector<wire::Payload> payloads;
+    std::vector<container::Payload> payloads;
     for (; m_taken < m_texts.size(); ++m_taken) {
         const std::string_view text = m_texts[m_taken];
-        const std::size_t room = sizeof(wire::StringEntry) + text.size() + sizeof(std::uint32_t);
-        if (payloads.empty() || payloads.back().size() + room > wire::kMaxPayloadBytes)
+        const std::size_t room = sizeof(container::StringEntry) + text.size() + sizeof(std::uint32_t);
+        if (payloads.empty() || payloads.back().size() + room > container::kMaxPayloadBytes)
             payloads.emplace_back();
-        wire::appendString(payloads.back(), static_cast<std::uint32_t>(m_taken), text);
+        container::appendString(payloads.back(), static_cast<std::uint32_t>(m_taken), text);
     }
     return payloads;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/ring_file_live.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <cstdint>
 #include <deque>
@@ -23,19 +23,19 @@ public:
     };
 
     /// @param ring  stores the strings for recovery after a kill; must outlive the table
-    explicit StringTable(wire::LiveRing& ring);
-    /// Text beyond wire::kMaxStringBytes is truncated.
+    explicit StringTable(container::LiveRing& ring);
+    /// Text beyond container::kMaxStringBytes is truncated.
     Interned intern(std::string_view text);
 
     /// The text of an id returned by intern(); "" for other ids.
     [[nodiscard]] std::string text(std::uint32_t id) const;
 
     /// Payloads of Strings frames with the strings interned since the last call.
-    std::vector<wire::Payload> takeNew();
+    std::vector<container::Payload> takeNew();
 
 private:
     mutable std::mutex m_mutex; ///< held for a look-up or an insertion; never while the trace file is written
-    wire::LiveRing& m_ring;
+    container::LiveRing& m_ring;
     std::unordered_map<std::string_view, std::uint32_t> m_ids;
     std::vector<std::string_view> m_texts; ///< by id
     std::deque<std::string> m_overflow;    ///< texts that do not fit into the ring file

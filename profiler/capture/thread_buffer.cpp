@@ -28,7 +28,7 @@ std::uint32_t saturated(std::int64_t bytes)
 
 } // namespace
 
-ThreadBuffer::Impl::Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane ringLane,
+ThreadBuffer::Impl::Impl(StringTable& table, CrossThreadRanges& others, container::LiveRing::Lane ringLane,
                          std::uint32_t events)
     : strings(table), crossThreadRanges(others), header(ringLane.header ? ringLane.header : &ownHeader),
       records(ringLane.records), capacity(ringLane.header ? events : 0)
@@ -88,7 +88,7 @@ ThreadBuffer::Impl::Range* ThreadBuffer::Impl::end()
 void ThreadBuffer::Impl::write(const Range& range, std::int64_t end, std::int64_t bytes)
 {
     Words record{range.head, range.begin, end, range.link, range.tail};
-    record.head = (record.head & ~std::uint64_t{0xFF}) | static_cast<std::uint64_t>(wire::EventType::Slice);
+    record.head = (record.head & ~std::uint64_t{0xFF}) | static_cast<std::uint64_t>(container::EventType::Slice);
     if (bytes != 0)
         record.tail = record.tail >> 32 << 32 | saturated(bytes);
     put(record);
@@ -183,7 +183,7 @@ void ThreadBuffer::open(ActivityKind kind, std::uint32_t name, std::int64_t valu
 {
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
-        *range = {0, value, m->now(), headWord(wire::EventType::Begin, kind, depth, 0, name), Impl::kOpen};
+        *range = {0, value, m->now(), headWord(container::EventType::Begin, kind, depth, 0, name), Impl::kOpen};
         m->put({range->head, range->begin, 0, value, 0});
         m->publishPlace(kind);
     }
@@ -246,7 +246,7 @@ void ThreadBuffer::push(ActivityKind kind, std::uint32_t name, std::int64_t link
         m->endCrossThreadRanges();
     const std::uint8_t depth = m->shownDepth();
     if (Impl::Range* const range = m->begin()) {
-        range->head = headWord(wire::EventType::Slice, kind, depth, flags, name);
+        range->head = headWord(container::EventType::Slice, kind, depth, flags, name);
         range->link = link;
         range->tail = tailWord(types, detail);
         range->owner = reinterpret_cast<std::uintptr_t>(owner);
@@ -257,7 +257,8 @@ void ThreadBuffer::push(ActivityKind kind, std::uint32_t name, std::int64_t link
 void ThreadBuffer::mark(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint32_t detail)
 {
     const std::int64_t now = m->now();
-    m->put({headWord(wire::EventType::Slice, kind, m->shownDepth(), 0, name), now, now, link, tailWord(0, detail)});
+    m->put(
+        {headWord(container::EventType::Slice, kind, m->shownDepth(), 0, name), now, now, link, tailWord(0, detail)});
 }
 
 void ThreadBuffer::pop()
@@ -285,13 +286,13 @@ bool ThreadBuffer::popOwned(const void* owner)
 void ThreadBuffer::complete(ActivityKind kind, std::uint32_t name, TraceTime begin, TraceTime end, std::int64_t link,
                             std::int64_t bytes, std::uint8_t flags)
 {
-    m->put({headWord(wire::EventType::Slice, kind, m->shownDepth(), flags, name), toNs(begin), toNs(end), link,
+    m->put({headWord(container::EventType::Slice, kind, m->shownDepth(), flags, name), toNs(begin), toNs(end), link,
             tailWord(saturated(bytes), 0)});
 }
 
 void ThreadBuffer::sample(std::uint32_t counter, TraceTime time, double value)
 {
-    m->put({headWord(wire::EventType::Counter, ActivityKind::Other, 0, 0, counter), toNs(time), 0,
+    m->put({headWord(container::EventType::Counter, ActivityKind::Other, 0, 0, counter), toNs(time), 0,
             std::bit_cast<std::int64_t>(value), 0});
 }
 

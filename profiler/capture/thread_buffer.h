@@ -38,7 +38,7 @@ public:
     Nanoseconds close(std::int64_t bytes = 0);
 
     /// Cheaper than open(): nothing is written until pop(), which writes one record.
-    /// @param detail, types  string ids, 0 for none (see wire::EventRecord::detail; only operators have types)
+    /// @param detail, types  string ids, 0 for none (see container::EventRecord::detail; only operators have types)
     /// @param owner  for a range that may end on another thread: an address that no other range uses while it lasts. If
     ///               null, pop() ends the innermost range without an owner
     void push(ActivityKind kind, std::uint32_t name, std::int64_t link, std::uint8_t flags = 0,

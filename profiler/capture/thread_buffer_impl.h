@@ -4,7 +4,7 @@
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/string_table.h"
 #include "profiler/capture/thread_buffer.h"
-#include "profiler/formats/container/ring_file_live.h"
+#include "profiler/formats/container/ring_file.h"
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ struct ThreadBuffer::Impl {
         std::int64_t begin, end, link;
         std::uint64_t tail; ///< bytes, detail
     };
-    static_assert(sizeof(Words) == sizeof(wire::EventRecord));
+    static_assert(sizeof(Words) == sizeof(container::EventRecord));
     /// A range that has not ended: its record except for what the end adds. The order of the fields differs from the
     /// record's, so that the compiler does not merge them into larger stores.
     struct Range {
@@ -61,7 +61,7 @@ struct ThreadBuffer::Impl {
     };
 
     /// @param ringLane  with a null header: a buffer without a ring, which drops events and counts them
-    Impl(StringTable& table, CrossThreadRanges& others, wire::LiveRing::Lane ringLane, std::uint32_t capacity);
+    Impl(StringTable& table, CrossThreadRanges& others, container::LiveRing::Lane ringLane, std::uint32_t capacity);
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
 
@@ -99,10 +99,10 @@ struct ThreadBuffer::Impl {
 
     StringTable& strings;
     CrossThreadRanges& crossThreadRanges;
-    std::uint64_t endsSeen = 0;   ///< CrossThreadRanges::endCount() at the last check
-    wire::LaneHeader ownHeader{}; ///< for a buffer without a ring
-    wire::LaneHeader* header;
-    wire::EventRecord* records;
+    std::uint64_t endsSeen = 0;        ///< CrossThreadRanges::endCount() at the last check
+    container::LaneHeader ownHeader{}; ///< for a buffer without a ring
+    container::LaneHeader* header;
+    container::EventRecord* records;
     std::uint64_t capacity; ///< a power of two, or 0
     std::uint64_t written = 0;
     std::uint64_t readSeen = 0; ///< the reader's index at the last check; avoids loading its cache line
@@ -137,7 +137,7 @@ private:
 };
 
 /// The first word of a record.
-constexpr std::uint64_t headWord(wire::EventType type, ActivityKind kind, std::uint8_t depth, std::uint8_t flags,
+constexpr std::uint64_t headWord(container::EventType type, ActivityKind kind, std::uint8_t depth, std::uint8_t flags,
                                  std::uint32_t name)
 {
     static_assert(std::endian::native == std::endian::little);
@@ -188,7 +188,7 @@ constexpr std::uint64_t tailWord(std::uint32_t bytes, std::uint32_t detail)
     if (owner && crossThreadRanges.endCount() != endsSeen) [[unlikely]]
         return false;
     Range& range = stack[depth];
-    range.head = headWord(wire::EventType::Slice, kind, shownDepth(), flags, name);
+    range.head = headWord(container::EventType::Slice, kind, shownDepth(), flags, name);
     range.link = link;
     range.tail = tailWord(0, detail);
     range.owner = reinterpret_cast<std::uintptr_t>(owner);

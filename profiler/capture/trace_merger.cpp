@@ -1,6 +1,6 @@
 #include "profiler/capture/trace_merger.h"
 
-#include "profiler/formats/container/packed_events.h"
+#include "profiler/formats/container/frame.h"
 #include "profiler/model/trace.h"
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace profiler::capture {
 
-using wire::EventRecord;
-using wire::EventType;
-using wire::FrameType;
+using container::EventRecord;
+using container::EventType;
+using container::FrameType;
 
 namespace {
 
@@ -55,7 +55,7 @@ std::uint32_t IdRemapping::string(std::string_view text)
         return at->second;
     if (m_newStrings.empty() || m_newStrings.back().size() > kStringFrame)
         m_newStrings.emplace_back();
-    wire::appendString(m_newStrings.back(), at->second, text);
+    container::appendString(m_newStrings.back(), at->second, text);
     return at->second;
 }
 
@@ -100,7 +100,7 @@ void IdRemapping::setMetadata(const std::map<std::string, std::string>& process)
             setMetadata(key, value);
 }
 
-void IdRemapping::addLoss(const wire::LossEntry& loss)
+void IdRemapping::addLoss(const container::LossEntry& loss)
 {
     m_loss.dropped += loss.dropped;
     m_loss.unmatched += loss.unmatched;
@@ -113,7 +113,7 @@ bool IdRemapping::takeClock()
 
 Result<void> IdRemapping::writeStrings()
 {
-    for (const wire::Payload& payload : m_newStrings)
+    for (const container::Payload& payload : m_newStrings)
         if (auto written = m_to.write(FrameType::Strings, payload); !written)
             return written;
     m_newStrings.clear();
@@ -129,15 +129,15 @@ Result<void> IdRemapping::write(FrameType type, std::span<const std::byte> paylo
 
 Result<void> IdRemapping::finish()
 {
-    wire::Payload payload;
+    container::Payload payload;
     for (const auto& [key, value] : m_metadata) {
         const std::uint32_t keyId = string(key);
-        wire::appendMetadata(payload, keyId, string(value));
+        container::appendMetadata(payload, keyId, string(value));
     }
     if (auto written = write(FrameType::Metadata, payload); !written)
         return written;
     payload.clear();
-    wire::appendLoss(payload, m_loss);
+    container::appendLoss(payload, m_loss);
     if (auto written = write(FrameType::Loss, payload); !written)
         return written;
     return write(FrameType::End, {});
@@ -190,7 +190,7 @@ Result<void> TraceMerger::take(FrameType type, std::span<const std::byte> payloa
             m_facts.insert_or_assign(m_texts[pair[0]], m_texts[pair[1]]);
         return {};
     case FrameType::Process: {
-        wire::ProcessEntry process{};
+        container::ProcessEntry process{};
         if (!takeRaw(payload, process))
             return {};
         process.name = string(process.name);
@@ -199,16 +199,14 @@ Result<void> TraceMerger::take(FrameType type, std::span<const std::byte> payloa
     case FrameType::Loss:
         takeRaw(payload, m_loss); // totals: the last one counts
         return {};
-    case FrameType::Events: // version 1 only: parts do not contain them
-    case FrameType::End:
+    default: // End; parts contain neither Events, which only version 1 has, nor blocks
         return {};
     }
-    return {};
 }
 
 void TraceMerger::takeStrings(std::span<const std::byte> payload)
 {
-    wire::StringEntry entry{};
+    container::StringEntry entry{};
     while (takeRaw(payload, entry) && entry.bytes <= payload.size()) {
         const std::string_view text(reinterpret_cast<const char*>(payload.data()), entry.bytes);
         m_strings[entry.id] = m_trace.string(text);
@@ -219,7 +217,7 @@ void TraceMerger::takeStrings(std::span<const std::byte> payload)
 
 Result<void> TraceMerger::writeTrack(const KnownTrack& known)
 {
-    wire::TrackEntry entry = known.entry;
+    container::TrackEntry entry = known.entry;
     entry.track = known.number;
     // The process that samples the GPUs names them by UUID; the numbers that the program uses come from other
     // processes.
@@ -234,7 +232,7 @@ Result<void> TraceMerger::writeTrack(const KnownTrack& known)
 
 Result<void> TraceMerger::takeTracks(std::span<const std::byte> payload)
 {
-    wire::TrackEntry entry{};
+    container::TrackEntry entry{};
     while (takeRaw(payload, entry)) {
         KnownTrack& known = track(entry.track);
         known.entry = entry;
@@ -246,7 +244,7 @@ Result<void> TraceMerger::takeTracks(std::span<const std::byte> payload)
 
 Result<void> TraceMerger::takeDevice(std::span<const std::byte> payload)
 {
-    wire::DeviceEntry entry{};
+    container::DeviceEntry entry{};
     if (!takeRaw(payload, entry))
         return {};
     const std::uint32_t wanted = entry.device;
@@ -254,12 +252,12 @@ Result<void> TraceMerger::takeDevice(std::span<const std::byte> payload)
     entry.name = string(entry.name);
     entry.uuid = string(entry.uuid);
     m_devices[wanted] = entry.device;
-    wire::DeviceFacts facts{};
+    container::DeviceFacts facts{};
     takeRaw(payload, facts);
-    wire::DeviceLimits limits{};
+    container::DeviceLimits limits{};
     takeRaw(payload, limits);
-    wire::Payload deviceEntry;
-    wire::appendDevice(deviceEntry, entry, facts, limits);
+    container::Payload deviceEntry;
+    container::appendDevice(deviceEntry, entry, facts, limits);
     if (auto written = m_trace.write(FrameType::Device, deviceEntry); !written)
         return written;
     // Tracks of its streams may have been written before it.
@@ -272,19 +270,19 @@ Result<void> TraceMerger::takeDevice(std::span<const std::byte> payload)
 
 Result<void> TraceMerger::takePacked(std::span<const std::byte> payload)
 {
-    wire::EventBatch batch{};
+    container::EventBatch batch{};
     std::vector<EventRecord> records;
-    while (!payload.empty() && wire::takePackedEvents(payload, batch, records))
+    while (!payload.empty() && container::takePackedEvents(payload, batch, records))
         if (auto taken = takeBatch(batch, records); !taken)
             return taken;
     return {};
 }
 
-Result<void> TraceMerger::takeBatch(const wire::EventBatch& batch, std::vector<EventRecord>& records)
+Result<void> TraceMerger::takeBatch(const container::EventBatch& batch, std::vector<EventRecord>& records)
 {
     KnownTrack& known = track(batch.track);
     std::size_t skip = 0; // number of records that are in both a frame and the ring
-    if (batch.firstIndex != wire::kNotFromRing) {
+    if (batch.firstIndex != container::kNotFromRing) {
         skip = std::min<std::uint64_t>(known.taken > batch.firstIndex ? known.taken - batch.firstIndex : 0,
                                        records.size());
         m_missing += batch.firstIndex > known.taken ? batch.firstIndex - known.taken : 0;
@@ -292,7 +290,7 @@ Result<void> TraceMerger::takeBatch(const wire::EventBatch& batch, std::vector<E
     }
     const std::span rest = std::span(records).subspan(skip);
     for (EventRecord& record : rest) {
-        if (wire::isSecondSlot(record.type))
+        if (container::isSecondSlot(record.type))
             continue;
         const bool namesTrack = record.type == EventType::Counter || record.type == EventType::Flow;
         record.name = namesTrack ? track(record.name).number : string(record.name);
@@ -306,23 +304,23 @@ Result<void> TraceMerger::takeBatch(const wire::EventBatch& batch, std::vector<E
         static_cast<std::uint64_t>(std::count_if(rest.begin(), rest.end(), [](const EventRecord& record) {
             return record.type == EventType::Slice || record.type == EventType::Device;
         })));
-    for (std::size_t at = 0; at < rest.size(); at += wire::kMaxPackedRecords) {
-        wire::Payload payload;
-        wire::appendPackedEvents(payload, {known.number, 0, wire::kNotFromRing},
-                                 rest.subspan(at, std::min(wire::kMaxPackedRecords, rest.size() - at)));
+    for (std::size_t at = 0; at < rest.size(); at += container::kMaxPackedRecords) {
+        container::Payload payload;
+        container::appendPackedEvents(payload, {known.number, 0, container::kNotFromRing},
+                                      rest.subspan(at, std::min(container::kMaxPackedRecords, rest.size() - at)));
         if (auto written = m_trace.write(FrameType::PackedEvents, payload); !written)
             return written;
     }
     return {};
 }
 
-Result<void> TraceMerger::take(const wire::RecoveredEvents& leftovers)
+Result<void> TraceMerger::take(const container::RecoveredEvents& leftovers)
 {
     for (const auto& [id, text] : leftovers.strings) {
         m_strings[id] = m_trace.string(text);
         m_texts[id] = text;
     }
-    for (const wire::TrackEntry& entry : leftovers.tracks) {
+    for (const container::TrackEntry& entry : leftovers.tracks) {
         KnownTrack& known = track(entry.track);
         known.entry = entry;
         if (auto written = writeTrack(known); !written)
@@ -330,7 +328,8 @@ Result<void> TraceMerger::take(const wire::RecoveredEvents& leftovers)
     }
     for (const auto& thread : leftovers.lanes) {
         std::vector<EventRecord> records = thread.events;
-        const wire::EventBatch batch{thread.track.track, static_cast<std::uint32_t>(records.size()), thread.firstIndex};
+        const container::EventBatch batch{thread.track.track, static_cast<std::uint32_t>(records.size()),
+                                          thread.firstIndex};
         if (auto taken = takeBatch(batch, records); !taken)
             return taken;
     }

@@ -20,7 +20,7 @@ namespace profiler::capture {
 /// Assigns names, tracks and devices of a merged trace, and writes its file.
 class IdRemapping {
 public:
-    explicit IdRemapping(wire::FrameWriter& to) : m_to(to) {}
+    explicit IdRemapping(container::FrameWriter& to) : m_to(to) {}
 
     std::uint32_t string(std::string_view text);
     std::uint32_t newTrack() { return m_tracks++; }
@@ -36,31 +36,31 @@ public:
     /// Adds all metadata of one process. Entries that describe the program ("program", "program.…") are taken as a
     /// whole from the process with the most training steps ("program.steps"), or from the first of several.
     void setMetadata(const std::map<std::string, std::string>& process);
-    void addLoss(const wire::LossEntry& loss);
+    void addLoss(const container::LossEntry& loss);
     void countEvents(std::uint64_t events) { m_events += events; }
     [[nodiscard]] std::uint64_t events() const { return m_events; }
-    [[nodiscard]] const wire::LossEntry& loss() const { return m_loss; }
+    [[nodiscard]] const container::LossEntry& loss() const { return m_loss; }
     /// True for the first clock frame; one is enough for a machine.
     bool takeClock();
 
     /// Writes a frame, preceded by the strings that it may refer to.
-    Result<void> write(wire::FrameType type, std::span<const std::byte> payload);
+    Result<void> write(container::FrameType type, std::span<const std::byte> payload);
     /// Writes metadata, losses and the end.
     Result<void> finish();
 
 private:
     Result<void> writeStrings();
 
-    wire::FrameWriter& m_to;
+    container::FrameWriter& m_to;
     std::unordered_map<std::string, std::uint32_t> m_strings{{"", 0}};
-    std::vector<wire::Payload> m_newStrings; ///< entries of frames still to be written
+    std::vector<container::Payload> m_newStrings; ///< entries of frames still to be written
     std::uint32_t m_tracks = 0;
     std::int64_t m_launchers = 0;
     std::map<std::string, std::uint32_t> m_devices; ///< by UUID
     std::set<std::uint32_t> m_deviceNumbers;
     std::map<std::string, std::string> m_metadata;
     std::int64_t m_programSteps = -1; ///< of the process that describes the program; −1 if there is none yet
-    wire::LossEntry m_loss{};
+    container::LossEntry m_loss{};
     std::uint64_t m_events = 0;
     bool m_hasClock = false;
 };
@@ -71,9 +71,9 @@ public:
     explicit TraceMerger(IdRemapping& trace) : m_trace(trace) {}
 
     /// Adds a frame of the part. Ids that are not defined get a name that says so.
-    Result<void> take(wire::FrameType type, std::span<const std::byte> payload);
+    Result<void> take(container::FrameType type, std::span<const std::byte> payload);
     /// Adds the contents of the ring file, after the frames.
-    Result<void> take(const wire::RecoveredEvents& leftovers);
+    Result<void> take(const container::RecoveredEvents& leftovers);
     /// Call at the end of the part: adds up its losses and passes on its metadata, using the last value of each key.
     void end();
 
@@ -81,7 +81,7 @@ private:
     struct KnownTrack {
         std::uint32_t number = 0;
         std::uint64_t taken = 0; ///< number of records from its ring that have been added
-        wire::TrackEntry entry{};
+        container::TrackEntry entry{};
     };
     std::uint32_t string(std::uint32_t id);
     KnownTrack& track(std::uint32_t number);
@@ -89,7 +89,7 @@ private:
     void takeStrings(std::span<const std::byte> payload);
     Result<void> takeTracks(std::span<const std::byte> payload);
     Result<void> writeTrack(const KnownTrack& track);
-    Result<void> takeBatch(const wire::EventBatch& batch, std::vector<wire::EventRecord>& records);
+    Result<void> takeBatch(const container::EventBatch& batch, std::vector<container::EventRecord>& records);
     Result<void> takePacked(std::span<const std::byte> payload);
     Result<void> takeDevice(std::span<const std::byte> payload);
 
@@ -100,7 +100,7 @@ private:
     std::map<std::uint32_t, std::uint32_t> m_devices;
     std::map<std::string, std::string> m_facts;
     std::optional<std::int64_t> m_launcher; ///< set when the first correlation id is found
-    wire::LossEntry m_loss{};
+    container::LossEntry m_loss{};
     std::uint64_t m_missing = 0;
 };
 

@@ -4,7 +4,7 @@
 
 namespace profiler::capture {
 
-std::uint32_t TrackTable::add(wire::TrackEntry entry, TrackKind kind)
+std::uint32_t TrackTable::add(container::TrackEntry entry, TrackKind kind)
 {
     entry.track = static_cast<std::uint32_t>(m_tracks.size());
     entry.kind = static_cast<std::uint32_t>(kind);
@@ -21,7 +21,7 @@ std::uint32_t TrackTable::bufferTrack(std::uint32_t name, TrackKind kind, std::i
     const std::lock_guard lock(m_mutex);
     const auto known = tid != 0 ? m_byThread.find(tid) : m_byThread.end();
     if (known != m_byThread.end() && !m_hasBuffer[known->second]) {
-        wire::TrackEntry& entry = m_tracks[known->second];
+        container::TrackEntry& entry = m_tracks[known->second];
         entry.name = name;
         entry.kind = static_cast<std::uint32_t>(kind);
         m_hasBuffer[entry.track] = true;
@@ -29,7 +29,7 @@ std::uint32_t TrackTable::bufferTrack(std::uint32_t name, TrackKind kind, std::i
         m_ring.putTrack(entry);
         return entry.track;
     }
-    wire::TrackEntry entry{};
+    container::TrackEntry entry{};
     entry.name = name;
     entry.tid = tid;
     const std::uint32_t track = add(entry, kind);
@@ -48,7 +48,7 @@ void TrackTable::joinThread(std::uint32_t track, std::int64_t tid)
 void TrackTable::rename(std::uint32_t track, std::uint32_t name, TrackKind kind)
 {
     const std::lock_guard lock(m_mutex);
-    wire::TrackEntry& entry = m_tracks[track];
+    container::TrackEntry& entry = m_tracks[track];
     entry.name = name;
     entry.kind = static_cast<std::uint32_t>(kind);
     m_changed.push_back(track);
@@ -74,7 +74,7 @@ std::uint32_t TrackTable::threadTrack(std::int64_t tid, std::uint32_t name)
     const std::lock_guard lock(m_mutex);
     const auto [at, isNew] = m_byThread.try_emplace(tid, 0);
     if (isNew) {
-        wire::TrackEntry entry{};
+        container::TrackEntry entry{};
         entry.name = name;
         entry.tid = tid;
         at->second = add(entry, TrackKind::Thread);
@@ -87,7 +87,7 @@ std::uint32_t TrackTable::streamTrack(DeviceId device, StreamId stream, std::uin
     const std::lock_guard lock(m_mutex);
     const auto [at, isNew] = m_byStream.try_emplace({device, stream}, 0);
     if (isNew) {
-        wire::TrackEntry entry{};
+        container::TrackEntry entry{};
         entry.name = name;
         entry.device = device.value;
         entry.stream = stream.value;
@@ -101,7 +101,7 @@ std::uint32_t TrackTable::counterTrack(std::uint32_t name, std::uint32_t unit)
     const std::lock_guard lock(m_mutex);
     const auto [at, isNew] = m_byCounter.try_emplace(name, 0);
     if (isNew) {
-        wire::TrackEntry entry{};
+        container::TrackEntry entry{};
         entry.name = name;
         entry.unit = unit;
         at->second = add(entry, TrackKind::Counter);
@@ -114,21 +114,21 @@ std::uint32_t TrackTable::namedTrack(std::uint32_t name, TrackKind kind)
     const std::lock_guard lock(m_mutex);
     const auto [at, isNew] = m_byName.try_emplace({name, kind}, 0);
     if (isNew) {
-        wire::TrackEntry entry{};
+        container::TrackEntry entry{};
         entry.name = name;
         at->second = add(entry, kind);
     }
     return at->second;
 }
 
-std::vector<wire::Payload> TrackTable::takeNew()
+std::vector<container::Payload> TrackTable::takeNew()
 {
     const std::lock_guard lock(m_mutex);
-    std::vector<wire::Payload> payloads;
+    std::vector<container::Payload> payloads;
     if (!m_changed.empty())
         payloads.emplace_back();
     for (const std::uint32_t track : m_changed)
-        wire::appendTrack(payloads.back(), m_tracks[track]);
+        container::appendTrack(payloads.back(), m_tracks[track]);
     m_changed.clear();
     return payloads;
 }

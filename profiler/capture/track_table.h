@@ -1,7 +1,7 @@
 #pragma once
 
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/ring_file_live.h"
+#include "profiler/formats/container/ring_file.h"
 #include "profiler/model/ids.h"
 #include "profiler/model/trace.h"
 
@@ -18,7 +18,7 @@ namespace profiler::capture {
 class TrackTable {
 public:
     /// @param ring  stores the entries for recovery after a kill; must outlive the table
-    explicit TrackTable(wire::LiveRing& ring) : m_ring(ring) {}
+    explicit TrackTable(container::LiveRing& ring) : m_ring(ring) {}
 
     /// The track for a thread's buffer. Reuses the track that threadTrack() created for `tid`, or creates a new one.
     /// @param tid  0 if unknown
@@ -36,14 +36,14 @@ public:
     std::uint32_t namedTrack(std::uint32_t name, TrackKind kind);
 
     /// Payloads of Tracks frames with the tracks created or changed since the last call.
-    std::vector<wire::Payload> takeNew();
+    std::vector<container::Payload> takeNew();
 
 private:
-    std::uint32_t add(wire::TrackEntry entry, TrackKind kind);
+    std::uint32_t add(container::TrackEntry entry, TrackKind kind);
 
     std::mutex m_mutex; ///< held for a look-up or an insertion; never while the trace file is written
-    wire::LiveRing& m_ring;
-    std::vector<wire::TrackEntry> m_tracks;
+    container::LiveRing& m_ring;
+    std::vector<container::TrackEntry> m_tracks;
     std::vector<bool> m_hasBuffer;
     std::vector<std::uint32_t> m_changed;
     std::map<std::int64_t, std::uint32_t> m_byThread;

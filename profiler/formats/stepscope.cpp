@@ -1,8 +1,6 @@
-#include "profiler/formats/container/records.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/format.h"
-
-#include <cstring>
 
 namespace profiler::formats {
 
@@ -10,13 +8,23 @@ namespace {
 
 bool recognises(std::span<const std::byte> head, const std::filesystem::path&)
 {
-    return head.size() >= sizeof wire::kFileMagic &&
-           std::memcmp(head.data(), &wire::kFileMagic, sizeof wire::kFileMagic) == 0;
+    return container::isTrace(head);
 }
 
 Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, const ReadOptions& options)
 {
-    return wire::readTrace(path, options.progress, options.stop, {options.preview, options.previewAfter});
+    return container::readTrace(path, {.progress = options.progress,
+                                       .stop = options.stop,
+                                       .threads = options.threads,
+                                       .memoryBudget = options.memoryBudget,
+                                       .preview = options.preview,
+                                       .previewAfter = options.previewAfter});
+}
+
+Result<void> write(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
+{
+    return container::writeTrace(
+        trace, path, {.progress = options.progress, .stop = options.stop, .threads = 0, .metadata = options.metadata});
 }
 
 } // namespace
@@ -24,10 +32,12 @@ Result<std::shared_ptr<const Trace>> read(const std::filesystem::path& path, con
 Format stepscope()
 {
     return {.title = "Stepscope trace",
-            .doc = "A Stepscope recording: a log that grows during a run and stays readable if the run is killed",
-            .extensions = {".sstrace"},
+            .doc = "A recording, which stays readable if its program is killed, or a finished trace from any source in "
+                   "a small file that opens instantly",
+            .extensions = {".sspack", ".sstrace"}, // .sspack: the name of finished traces up to version 6
             .recognises = recognises,
-            .read = read};
+            .read = read,
+            .write = write};
 }
 
 } // namespace profiler::formats

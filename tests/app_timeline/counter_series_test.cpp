@@ -104,7 +104,7 @@ TEST(CounterSeries, ReadsSamplesOnDisk)
 {
     constexpr std::size_t kBudget = 100'000; // limit in bytes for a quarter of the samples
     Waves waves;
-    auto file = profiler::packed::SpillFile::make(std::filesystem::temp_directory_path(), kBudget);
+    auto file = profiler::container::SpillFile::make(std::filesystem::temp_directory_path(), kBudget);
     ASSERT_TRUE(file) << file.error().message();
     waves.builder.setSpill(*file, kBudget);
     for (int piece = 0; piece < 5; ++piece) {

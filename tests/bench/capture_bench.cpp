@@ -1,5 +1,5 @@
-#include "profiler/capture/thread_buffer_impl.h"
 #include "profiler/capture/recorder.h"
+#include "profiler/capture/thread_buffer_impl.h"
 
 #include <benchmark/benchmark.h>
 #include <chrono>
@@ -186,7 +186,7 @@ void drain(benchmark::State& state)
             return state.SkipWithError("the trace cannot be written");
     }
     state.SetItemsProcessed(state.iterations() * kEvents);
-    state.SetBytesProcessed(state.iterations() * kEvents * static_cast<std::int64_t>(sizeof(wire::EventRecord)));
+    state.SetBytesProcessed(state.iterations() * kEvents * static_cast<std::int64_t>(sizeof(container::EventRecord)));
 }
 BENCHMARK(drain)->Iterations(50)->Unit(benchmark::kMillisecond);
 

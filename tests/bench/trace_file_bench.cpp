@@ -1,7 +1,6 @@
 #include "profiler/formats/container/frame.h"
 #include "profiler/formats/container/frame_writer.h"
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/name_search.h"
 #include "profiler/model/trace_builder.h"
@@ -76,7 +75,7 @@ void packedWrite(benchmark::State& state)
     const auto path = packedPath(state.range(0));
     const auto& trace = traceOf(state.range(0));
     for (auto _ : state) {
-        if (!packed::writePacked(*trace, path))
+        if (!container::writeTrace(*trace, path))
             state.SkipWithError("not written");
     }
     std::error_code none;
@@ -93,7 +92,7 @@ void packedRead(benchmark::State& state)
     double firstMs = 0;
     for (auto _ : state) {
         const auto start = std::chrono::steady_clock::now();
-        packed::UnpackOptions options;
+        container::ReadOptions options;
         options.preview = [&](const std::shared_ptr<const Trace>& trace) {
             // On screen: every lane of 1600 pixels is summed up.
             std::vector<LodBucket> buckets(1600);
@@ -103,7 +102,7 @@ void packedRead(benchmark::State& state)
             }
             firstMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
         };
-        const auto trace = packed::readPacked(path, options);
+        const auto trace = container::readTrace(path, options);
         if (!trace || (*trace)->sliceCount() != static_cast<std::size_t>(state.range(0)))
             state.SkipWithError("not read");
     }
@@ -150,7 +149,7 @@ BENCHMARK(searchCount)->Unit(benchmark::kMillisecond);
 
 std::filesystem::path writeFile(std::int64_t slices)
 {
-    using namespace profiler::wire;
+    using namespace profiler::container;
     const auto path = std::filesystem::temp_directory_path() / ("trace_bench." + std::to_string(getpid()) + ".sstrace");
     auto writer = FrameWriter::create(path, 1);
     if (!writer)
@@ -185,7 +184,7 @@ void readFile(benchmark::State& state)
     std::error_code error;
     const auto bytes = std::filesystem::file_size(path, error);
     for (auto _ : state) {
-        const auto trace = wire::readTrace(path);
+        const auto trace = container::readTrace(path);
         if (!trace || (*trace)->sliceCount() != static_cast<std::size_t>(state.range(0)))
             state.SkipWithError("the file was not read");
     }

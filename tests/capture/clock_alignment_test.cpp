@@ -7,7 +7,7 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::capture;
-using wire::ClockTriple;
+using container::ClockTriple;
 
 TEST(ReadClocks, AgreesWithTheSystem)
 {

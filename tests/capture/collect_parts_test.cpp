@@ -13,9 +13,9 @@ using namespace profiler::capture;
 
 namespace {
 
-wire::EventRecord correlated(wire::EventType type, ActivityKind kind, std::uint32_t name, std::int64_t begin)
+container::EventRecord correlated(container::EventType type, ActivityKind kind, std::uint32_t name, std::int64_t begin)
 {
-    wire::EventRecord record{};
+    container::EventRecord record{};
     record.type = type;
     record.kind = kind;
     record.name = name;
@@ -33,13 +33,15 @@ void writeLauncher(const std::filesystem::path& path, std::uint32_t device, std:
     Recorder& to = **recorder;
     const std::string number = std::to_string(device);
     to.addDevice(DeviceId{device}, "Some GPU", "GPU-" + number);
-    wire::EventRecord call = correlated(wire::EventType::Slice, ActivityKind::CudaRuntime, to.intern("launch"), begin);
+    container::EventRecord call =
+        correlated(container::EventType::Slice, ActivityKind::CudaRuntime, to.intern("launch"), begin);
     to.addBatch(to.namedTrack("calls of " + number, TrackKind::Thread), {&call, 1});
-    wire::EventRecord work[2] = {
-        correlated(wire::EventType::Device, ActivityKind::Kernel, to.intern("kernel of " + number), begin + 5), {}};
-    work[1].type = wire::EventType::Extra;
+    container::EventRecord work[2] = {
+        correlated(container::EventType::Device, ActivityKind::Kernel, to.intern("kernel of " + number), begin + 5),
+        {}};
+    work[1].type = container::EventType::Extra;
     to.addBatch(to.streamTrack(DeviceId{device}, StreamId{7}), work);
-    wire::EventRecord step = correlated(wire::EventType::Slice, ActivityKind::Step, to.intern("step"), begin);
+    container::EventRecord step = correlated(container::EventType::Slice, ActivityKind::Step, to.intern("step"), begin);
     to.addBatch(to.namedTrack("steps", TrackKind::Thread), {&step, 1});
     ASSERT_TRUE(to.finish());
 }
@@ -54,7 +56,7 @@ TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
     const auto parts = findParts(folder / "t.sstrace");
     ASSERT_EQ(parts.size(), 2U);
     ASSERT_TRUE(collectParts(parts, {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}, .notes = {}}));
-    const auto trace = wire::readTrace(folder / "t.sstrace");
+    const auto trace = container::readTrace(folder / "t.sstrace");
     ASSERT_TRUE(trace) << trace.error().message();
     int calls = 0, steps = 0;
     for (const Slice& call : (*trace)->ofKind(ActivityKind::CudaRuntime)) {
@@ -88,7 +90,7 @@ TEST(CollectParts, TheProcessWithMostStepsDescribesTheProgram)
     write("t.sstrace.14", {{"programs", "another key"}});
     ASSERT_TRUE(collectParts(findParts(folder / "t.sstrace"),
                              {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}, .notes = {}}));
-    const auto trace = wire::readTrace(folder / "t.sstrace");
+    const auto trace = container::readTrace(folder / "t.sstrace");
     ASSERT_TRUE(trace) << trace.error().message();
     const auto& metadata = (*trace)->metadata();
     const auto value = [&](const std::string& key) {

@@ -74,8 +74,8 @@ TEST_F(Wandering, RangesKnownToCrossThreadsHaveASeparateTrack)
     EXPECT_EQ(trace.of("main").front().record.depth, 1);
     const auto wandering = trace.of("asynchronous operators");
     ASSERT_EQ(wandering.size(), 2U) << "its start, so that a range without an end is visible, and the complete range";
-    EXPECT_EQ(wandering[0].record.type, wire::EventType::Begin);
-    EXPECT_EQ(wandering[1].record.type, wire::EventType::Slice);
+    EXPECT_EQ(wandering[0].record.type, container::EventType::Begin);
+    EXPECT_EQ(wandering[1].record.type, container::EventType::Slice);
     EXPECT_EQ(wandering[1].record.begin, wandering[0].record.begin);
     EXPECT_GT(wandering[1].record.end, wandering[1].record.begin);
     EXPECT_EQ(wandering[1].record.link, 5);

@@ -14,14 +14,14 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::capture;
-using wire::EventType;
+using container::EventType;
 
 namespace {
 
 class CuptiDecode : public testing::Test {
 protected:
     CuptiRecords decode() { return decoder.decode(buffer.data(), buffer.size()); }
-    [[nodiscard]] const std::string& name(const wire::EventRecord& event) const { return names.at(event.name); }
+    [[nodiscard]] const std::string& name(const container::EventRecord& event) const { return names.at(event.name); }
 
     std::vector<std::string> names;
     CuptiBuffer buffer;

@@ -32,7 +32,7 @@ protected:
     {
         delivery->end();
         EXPECT_TRUE(recorder->finish());
-        auto read = wire::readTrace(folder / "a.sstrace");
+        auto read = container::readTrace(folder / "a.sstrace");
         EXPECT_TRUE(read) << read.error().message();
         return read ? *read : nullptr;
     }

@@ -64,7 +64,7 @@ TEST_F(CuptiSourceTest, AToolThatTakesOverCuptiIsReported)
     EXPECT_THAT(source->notes(), ElementsAre(hasId("cupti.taken_over")));
     EXPECT_TRUE(source->stop());
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(hasId("cupti.taken_over")));
     EXPECT_EQ((*trace)->sliceCount(), 0U) << "the source's own calls are not in the trace";
@@ -133,7 +133,7 @@ TEST_F(CuptiSourceTest, WithoutAFlushThreadTheRecordingContinuesAndSaysSo)
     cupti.put(buffer);
     EXPECT_TRUE(source->stop());
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_EQ((*trace)->sliceCount(), 1U) << "everything arrives at the end";
     EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(hasId("cupti.no_thread")));
@@ -175,7 +175,7 @@ TEST_F(CuptiSourceTest, AFailedFinalFlushIsNotedInTheTraceAndHostEventsStay)
     threadBuffer.push(ActivityKind::Phase, threadBuffer.intern("forward"), 0);
     threadBuffer.pop();
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes, ElementsAre(hasPart("doing", "flush GPU records")));
     EXPECT_EQ((*trace)->sliceCount(), 1U);

@@ -20,7 +20,7 @@ protected:
     {
         EXPECT_TRUE(source->stop());
         EXPECT_FALSE(recorder->finish());
-        const auto trace = wire::readTrace(path);
+        const auto trace = container::readTrace(path);
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_THAT((*trace)->captureStats().notes, testing::Contains(hasId("recorder.memory")));
     }

@@ -11,6 +11,7 @@
 
 namespace capture_test {
 
+using container::EventType;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 using profiler::test::hasPart;
@@ -18,7 +19,6 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
-using wire::EventType;
 
 TEST_F(CuptiSourceTest, SubscribesFirstAndSetsTheClockBeforeAnyKind)
 {
@@ -55,7 +55,7 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhyTheGpuWasNotRecorded)
     cupti.otherTool = "Nsight Systems";
     EXPECT_FALSE(CuptiSource::start(*recorder, cupti.api, {}));
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
                 ElementsAre(hasIdAndPart("cupti.other_tool", "tool", "Nsight Systems")));
@@ -71,7 +71,7 @@ TEST_F(CuptiSourceTest, TheTraceSaysWhichGpuRecordsAreMissing)
         cupti.failures[call] = CUPTI_ERROR_UNKNOWN;
     EXPECT_TRUE(source->stop()) << "the recording works without them";
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
                 ElementsAre(hasPart("doing", "zeroing"), hasPart("doing", "overheads"),
@@ -219,7 +219,7 @@ TEST_F(CuptiSourceTest, AFatalStateOfCuptiIsTheRecordingsError)
     ASSERT_FALSE(stopped);
     EXPECT_THAT(stopped.error().where, HasSubstr(std::to_string(CUPTI_ERROR_HARDWARE)));
     EXPECT_TRUE(recorder->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_THAT((*trace)->captureStats().notes,
                 ElementsAre(hasPart("doing", "continue recording the GPU"), hasId("cupti.state")));

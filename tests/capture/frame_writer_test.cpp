@@ -14,7 +14,7 @@
 namespace capture_test {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 using profiler::test::hasId;
 
 namespace {

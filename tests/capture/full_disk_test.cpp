@@ -57,15 +57,15 @@ private:
 TEST(FullDisk, APartialFrameIsCutOffAndWritingContinuesLater)
 {
     const test_support::TemporaryFolder folder;
-    auto writer = wire::FrameWriter::create(folder / "a.sstrace", 1);
+    auto writer = container::FrameWriter::create(folder / "a.sstrace", 1);
     ASSERT_TRUE(writer);
-    wire::Payload payload;
-    wire::appendString(payload, 1, std::string(1000, 'x'));
-    ASSERT_TRUE((*writer)->write(wire::FrameType::Strings, payload));
+    container::Payload payload;
+    container::appendString(payload, 1, std::string(1000, 'x'));
+    ASSERT_TRUE((*writer)->write(container::FrameType::Strings, payload));
     const std::uint64_t size = (*writer)->bytesWritten();
     {
         const FileSizeLimit limit(size + 500);
-        const auto failed = (*writer)->write(wire::FrameType::Strings, payload);
+        const auto failed = (*writer)->write(container::FrameType::Strings, payload);
         ASSERT_FALSE(failed);
         EXPECT_EQ(failed.error().code, Error::Code::NoSpace);
         EXPECT_EQ(failed.error().where, (folder / "a.sstrace").string());
@@ -73,7 +73,7 @@ TEST(FullDisk, APartialFrameIsCutOffAndWritingContinuesLater)
     }
     EXPECT_EQ(std::filesystem::file_size(folder / "a.sstrace"), size);
     EXPECT_TRUE(parseTrace(folder / "a.sstrace").whole);
-    ASSERT_TRUE((*writer)->write(wire::FrameType::End, {}));
+    ASSERT_TRUE((*writer)->write(container::FrameType::End, {}));
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     EXPECT_TRUE(trace.ended);
     EXPECT_TRUE(trace.problems.empty());
@@ -119,7 +119,7 @@ TEST(FullDisk, TheRunContinuesAndLossesAreCountedAndReported)
     ParsedTrace trace = parseTrace(path);
     EXPECT_TRUE(trace.whole);
     EXPECT_FALSE(trace.ended);
-    const auto left = wire::recoverRing(path, runId);
+    const auto left = container::recoverRing(path, runId);
     ASSERT_TRUE(left) << left.error().message();
     trace.add(*left);
     EXPECT_EQ(trace.events.size(), 138U);

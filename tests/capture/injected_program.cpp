@@ -22,7 +22,7 @@ std::string contents(const std::filesystem::path& path)
 ParsedTrace parsePart(const std::filesystem::path& path)
 {
     ParsedTrace trace = parseTrace(path);
-    if (const auto leftovers = profiler::wire::recoverRing(path, trace.runId))
+    if (const auto leftovers = profiler::container::recoverRing(path, trace.runId))
         trace.add(*leftovers);
     return trace;
 }

@@ -12,7 +12,7 @@
 namespace capture_test {
 
 using namespace profiler;
-using wire::EventType;
+using container::EventType;
 
 namespace {
 

@@ -50,7 +50,7 @@ TEST(Kill, TheTraceOpensAndIsMarkedAsCut)
             std::this_thread::sleep_for(1ms + round * 5ms);
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
-        const auto trace = profiler::wire::readTrace(path);
+        const auto trace = profiler::container::readTrace(path);
         ASSERT_TRUE(trace) << trace.error().message();
         EXPECT_TRUE((*trace)->captureStats().cut);
         EXPECT_EQ((*trace)->captureStats().dropped, 0U);
@@ -92,11 +92,11 @@ TEST(Kill, AHangShowsWhatHadStarted)
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     ParsedTrace trace = parseTrace(path);
-    const auto left = profiler::wire::recoverRing(path, trace.runId);
+    const auto left = profiler::container::recoverRing(path, trace.runId);
     ASSERT_TRUE(left) << left.error().message();
     trace.add(*left);
     ASSERT_EQ(trace.events.size(), 3U);
-    EXPECT_EQ(trace.events[1].record.type, profiler::wire::EventType::Begin);
+    EXPECT_EQ(trace.events[1].record.type, profiler::container::EventType::Begin);
     EXPECT_EQ(trace.name(trace.events[1]), "data wait");
     EXPECT_EQ(trace.strings.at(trace.tracks.at(trace.events[2].record.name).name), "loss");
     munmap(progress, sizeof(Progress));

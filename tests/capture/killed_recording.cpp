@@ -46,13 +46,13 @@ void recordGpu(Recorder& recorder, Progress& progress)
     const std::uint32_t name = recorder.intern("kernel");
     for (;;) {
         const std::int64_t now = toNs(TraceClock::now());
-        wire::EventRecord records[2]{};
-        records[0].type = wire::EventType::Device;
+        container::EventRecord records[2]{};
+        records[0].type = container::EventType::Device;
         records[0].kind = ActivityKind::Kernel;
         records[0].name = name;
         records[0].begin = now - 1000;
         records[0].end = now;
-        records[1].type = wire::EventType::Extra;
+        records[1].type = container::EventType::Extra;
         recorder.addBatch(recorder.streamTrack(DeviceId{0}, StreamId{7}), records);
         progress.gpuNs.store(now, std::memory_order_release);
         std::int64_t none = 0;
@@ -78,7 +78,7 @@ void judge(const ParsedTrace& trace, const Progress& progress, KillLosses& losse
     }
     std::int64_t last = progress.firstGpuNs.load();
     for (const ParsedTrace::Event& event : trace.events)
-        if (event.record.type == wire::EventType::Device)
+        if (event.record.type == container::EventType::Device)
             last = std::max(last, event.record.end);
     losses.gpuLost.emplace_back(std::max<std::int64_t>(0, progress.gpuNs.load() - last));
 }
@@ -122,7 +122,7 @@ KillLosses killAtRandomMoments(int rounds, unsigned seed)
 
         ParsedTrace trace = parseTrace(path);
         const std::size_t before = trace.events.size();
-        const auto left = wire::recoverRing(path, trace.runId);
+        const auto left = container::recoverRing(path, trace.runId);
         if (!WIFSIGNALED(status) || trace.ended || !left || left->damaged != 0 || left->dropped != 0) {
             losses.problem = left ? "the child or its ring is not as it should be" : left.error().message();
         } else {

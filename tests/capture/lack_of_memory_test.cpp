@@ -42,7 +42,7 @@ void record(ThreadBuffer& buffer, int count)
 /// The trace as readers show it, including the contents of the ring file.
 std::shared_ptr<const Trace> opened(const std::filesystem::path& path)
 {
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     EXPECT_TRUE(trace) << trace.error().message();
     return trace ? *trace : nullptr;
 }
@@ -67,7 +67,7 @@ TEST(LackOfMemory, OnTheWriterThreadStopsTheRecordingAndTheTraceSaysSo)
     EXPECT_THAT((*recorder)->error().error().what, hasId("recorder.memory"));
     record(buffer, 10); // the program continues
     (*recorder)->setMetadata("versions.torch", "2.11.0");
-    const wire::EventRecord work{};
+    const container::EventRecord work{};
     (*recorder)->addBatch(0, {&work, 1});
     EXPECT_EQ((*recorder)->stats().dropped, 1U) << "device work has no ring in which it could stay";
     const auto finished = (*recorder)->finish();
@@ -93,8 +93,8 @@ TEST(LackOfMemory, AtAnyAllocationLeavesATraceThatOpens)
         ThreadBuffer& buffer = (*recorder)->addBuffer("main thread", TrackKind::MainThread);
         buffer.complete(ActivityKind::CpuOp, buffer.intern("aten::mm"), traceTime(0), traceTime(1));
         (*recorder)->setMetadata("versions.torch", "2.11.0");
-        wire::EventRecord work{};
-        work.type = wire::EventType::Slice;
+        container::EventRecord work{};
+        work.type = container::EventType::Slice;
         work.kind = ActivityKind::CudaRuntime;
         work.end = 1;
         (*recorder)->addBatch((*recorder)->threadTrack(12), {&work, 1});

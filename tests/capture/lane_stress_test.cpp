@@ -35,7 +35,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
         });
     std::thread device([&recorder] {
         for (int i = 0; i < 200; ++i) {
-            wire::EventRecord record{};
+            container::EventRecord record{};
             record.name = recorder.intern("kernel " + std::to_string(i));
             recorder.addBatch(recorder.streamTrack(DeviceId{0}, StreamId{static_cast<std::uint32_t>(i % 5)}),
                               {&record, 1});
@@ -55,7 +55,7 @@ TEST(LaneStress, ProducersAndTheWriterShareRings)
     std::vector<std::int64_t> last(kThreads, -1);
     std::uint64_t host = 0, batches = 0;
     for (const ParsedTrace::Event& event : trace.events) {
-        if (event.index == wire::kNotFromRing) {
+        if (event.index == container::kNotFromRing) {
             ++batches;
             continue;
         }

@@ -76,7 +76,7 @@ TEST(NvmlThrottling, ReasonsAreACounterInTheTrace)
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     std::map<std::string, double> last;
     for (const auto& event : trace.events)
-        if (event.record.type == wire::EventType::Counter)
+        if (event.record.type == container::EventType::Counter)
             last[trace.strings.at(trace.tracks.at(event.record.name).name)] = std::bit_cast<double>(event.record.link);
     EXPECT_EQ(last.at("GPU-a throttle reasons"), 0x24);
     EXPECT_EQ(last.at("GPU-a throttled"), 1);

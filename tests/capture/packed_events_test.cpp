@@ -1,4 +1,4 @@
-#include "profiler/formats/container/packed_events.h"
+#include "profiler/formats/container/frame.h"
 
 #include <bit>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace capture_test {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 
 namespace {
 

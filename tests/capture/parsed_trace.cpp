@@ -1,7 +1,6 @@
 #include "tests/capture/parsed_trace.h"
 
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/packed_events.h"
 
 #include <cstring>
 #include <fstream>
@@ -10,7 +9,7 @@
 
 namespace capture_test {
 
-using namespace profiler::wire;
+using namespace profiler::container;
 
 namespace {
 
@@ -127,6 +126,8 @@ void takePayload(ParsedTrace& trace, FrameType type, Bytes bytes)
     case FrameType::End:
         trace.ended = true;
         break;
+    default:
+        trace.problems.push_back("a frame of a sealed file");
     }
 }
 

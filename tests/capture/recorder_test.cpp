@@ -38,7 +38,7 @@ TEST(Recorder, WritesACompleteFileAndRemovesTheRing)
 {
     const test_support::TemporaryFolder folder;
     auto recorder = started({.path = folder / "a.sstrace"});
-    EXPECT_TRUE(std::filesystem::exists(wire::ringPath(folder / "a.sstrace")));
+    EXPECT_TRUE(std::filesystem::exists(container::ringPath(folder / "a.sstrace")));
     recorder->setMetadata("config", "{}");
     recorder->addDevice(DeviceId{1}, "Some GPU", "GPU-1234");
     mark(recorder->nameThisThread("main thread", TrackKind::MainThread), "op");
@@ -284,10 +284,10 @@ TEST(Recorder, BatchesAreOnTheirTracks)
     const std::uint32_t stream = recorder->streamTrack(DeviceId{1}, StreamId{7});
     EXPECT_EQ(recorder->streamTrack(DeviceId{1}, StreamId{7}), stream);
     EXPECT_NE(recorder->streamTrack(DeviceId{0}, StreamId{7}), stream);
-    wire::EventRecord pair[2] = {};
-    pair[0].type = wire::EventType::Device;
+    container::EventRecord pair[2] = {};
+    pair[0].type = container::EventType::Device;
     pair[0].name = recorder->intern("kernel");
-    pair[1].type = wire::EventType::Extra;
+    pair[1].type = container::EventType::Extra;
     recorder->addBatch(stream, pair);
     recorder->addBatch(stream, {});
     recorder->countLoss(3, 2);
@@ -296,7 +296,7 @@ TEST(Recorder, BatchesAreOnTheirTracks)
     EXPECT_TRUE(trace.problems.empty()) << trace.problems.front();
     ASSERT_EQ(trace.events.size(), 2U);
     EXPECT_EQ(trace.events[0].track, stream);
-    EXPECT_EQ(trace.events[0].index, wire::kNotFromRing);
+    EXPECT_EQ(trace.events[0].index, container::kNotFromRing);
     EXPECT_EQ(trace.tracks.at(stream).device, 1U);
     EXPECT_EQ(trace.tracks.at(stream).stream, 7U);
     EXPECT_EQ(trace.strings.at(trace.tracks.at(stream).name), "stream 7");

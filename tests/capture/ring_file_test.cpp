@@ -1,7 +1,6 @@
 #include "profiler/formats/container/ring_file.h"
 
 #include "profiler/capture/recorder.h"
-#include "profiler/formats/container/ring_file_layout.h"
 #include "tests/capture/parsed_trace.h"
 #include "tests/support/temporary_folder.h"
 
@@ -17,7 +16,7 @@ namespace capture_test {
 using namespace profiler;
 using namespace profiler::capture;
 using namespace std::chrono_literals;
-using wire::recoverRing;
+using container::recoverRing;
 
 namespace {
 
@@ -44,13 +43,13 @@ protected:
     [[nodiscard]] std::string ringBytes() const
     {
         std::string bytes(1 << 20, '\0');
-        std::ifstream(wire::ringPath(path), std::ios::binary).read(bytes.data(), std::ssize(bytes));
+        std::ifstream(container::ringPath(path), std::ios::binary).read(bytes.data(), std::ssize(bytes));
         return bytes;
     }
     /// Recovers a modified copy of the ring file, next to its own trace.
-    Result<wire::RecoveredEvents> recovered(const std::string& bytes) const
+    Result<container::RecoveredEvents> recovered(const std::string& bytes) const
     {
-        std::ofstream(wire::ringPath(copy), std::ios::binary | std::ios::trunc) << bytes;
+        std::ofstream(container::ringPath(copy), std::ios::binary | std::ios::trunc) << bytes;
         return recoverRing(copy, runId);
     }
 
@@ -61,14 +60,14 @@ protected:
     std::uint64_t runId = 0;
 };
 
-wire::RingHeader headerOf(const std::string& bytes)
+container::RingHeader headerOf(const std::string& bytes)
 {
-    wire::RingHeader header{};
+    container::RingHeader header{};
     std::memcpy(&header, bytes.data(), sizeof header);
     return header;
 }
 
-wire::RingLayout layoutOf(const wire::RingHeader& header)
+container::RingLayout layoutOf(const container::RingHeader& header)
 {
     return {header.maxLanes, header.laneEvents, header.maxTracks, header.stringCapacity};
 }
@@ -144,9 +143,9 @@ TEST_F(RingFile, ClaimedSizesAllocateNoMemory)
 {
     record(0, 3);
     const std::string bytes = ringBytes();
-    wire::RingHeader header = headerOf(bytes);
+    container::RingHeader header = headerOf(bytes);
     header.laneEvents = 1U << 26;
-    wire::LaneHeader claim{};
+    container::LaneHeader claim{};
     std::memcpy(&claim, bytes.data() + layoutOf(header).laneAt(0), sizeof claim);
     claim.written = header.laneEvents;
     claim.read = 0;
@@ -168,7 +167,7 @@ TEST_F(RingFile, ImpossibleSizesAreRejected)
 {
     record(0, 4);
     const std::string good = ringBytes();
-    using Header = wire::RingHeader;
+    using Header = container::RingHeader;
     EXPECT_EQ(recovered(good.substr(0, 40)).error().code, Error::Code::Malformed);
     EXPECT_EQ(recovered("").error().code, Error::Code::Malformed);
     EXPECT_FALSE(recovered(with(good, 0, 'X')));
@@ -187,15 +186,16 @@ TEST_F(RingFile, ADamagedPartDoesNotAffectTheRest)
 {
     record(0, 4);
     const std::string good = ringBytes();
-    const wire::RingLayout layout = layoutOf(headerOf(good));
+    const container::RingLayout layout = layoutOf(headerOf(good));
 
-    const auto index = recovered(with(good, layout.laneAt(0) + offsetof(wire::LaneHeader, read), std::uint64_t{5}));
+    const auto index =
+        recovered(with(good, layout.laneAt(0) + offsetof(container::LaneHeader, read), std::uint64_t{5}));
     ASSERT_TRUE(index);
     EXPECT_EQ(index->damaged, 1U);
     EXPECT_TRUE(index->lanes.empty());
     EXPECT_FALSE(index->strings.empty());
 
-    const std::size_t third = layout.laneAt(0) + sizeof(wire::LaneHeader) + 2 * sizeof(wire::EventRecord);
+    const std::size_t third = layout.laneAt(0) + sizeof(container::LaneHeader) + 2 * sizeof(container::EventRecord);
     const auto event = recovered(with(good, third, std::uint8_t{200}));
     ASSERT_TRUE(event);
     EXPECT_EQ(event->damaged, 1U);
@@ -211,8 +211,8 @@ TEST_F(RingFile, ATruncatedFileYieldsWhatItContains)
 {
     record(0, 4);
     const std::string good = ringBytes();
-    const wire::RingLayout layout = layoutOf(headerOf(good));
-    const auto left = recovered(good.substr(0, layout.laneAt(0) + sizeof(wire::LaneHeader) + 8));
+    const container::RingLayout layout = layoutOf(headerOf(good));
+    const auto left = recovered(good.substr(0, layout.laneAt(0) + sizeof(container::LaneHeader) + 8));
     ASSERT_TRUE(left);
     EXPECT_GT(left->damaged, 0U);
     EXPECT_TRUE(left->lanes.empty());

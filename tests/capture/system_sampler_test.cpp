@@ -87,7 +87,7 @@ TEST(SystemSampler, CountersAndTheCostOfSamplingAreInTheTrace)
     const ParsedTrace trace = parseTrace(folder / "a.sstrace");
     std::map<std::string, std::vector<double>> counters;
     for (const auto& event : trace.events)
-        if (event.record.type == wire::EventType::Counter)
+        if (event.record.type == container::EventType::Counter)
             counters[trace.strings.at(trace.tracks.at(event.record.name).name)].push_back(
                 std::bit_cast<double>(event.record.link));
     ASSERT_FALSE(counters["memory resident"].empty());

@@ -17,7 +17,7 @@ namespace capture_test {
 
 using namespace profiler;
 using namespace profiler::capture;
-using wire::EventType;
+using container::EventType;
 
 namespace {
 
@@ -67,9 +67,9 @@ TEST(ThreadBuffer, ACounterThatRanAheadDuringSuspendDoesNotStopTheClock)
     ASSERT_TRUE(recorder);
     ThreadBuffer& buffer = (*recorder)->addBuffer("main", TrackKind::MainThread);
     FastClock::reset();
-    wire::ClockTriple clocks = readClocks();
+    container::ClockTriple clocks = readClocks();
     clocks.monotonicNs += 3'600'000'000'000;
-    wire::ClockTriple before = clocks;
+    container::ClockTriple before = clocks;
     before.tsc -= 100'000'000;
     before.monotonicNs -= 40'000'000;
     FastClock::adjust(before);

@@ -31,7 +31,7 @@ namespace {
 void setPid(const std::filesystem::path& trace, std::int64_t pid)
 {
     const int file = open(trace.c_str(), O_WRONLY | O_CLOEXEC);
-    ASSERT_EQ(pwrite(file, &pid, sizeof pid, offsetof(wire::FileHeader, pid)), ssize_t{sizeof pid});
+    ASSERT_EQ(pwrite(file, &pid, sizeof pid, offsetof(container::FileHeader, pid)), ssize_t{sizeof pid});
     close(file);
 }
 
@@ -100,7 +100,7 @@ void startIn(const std::filesystem::path& path)
 
 bool isLive(const std::filesystem::path& path)
 {
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     EXPECT_TRUE(trace);
     return trace && (*trace)->captureStats().live;
 }
@@ -115,7 +115,7 @@ TEST(WriterLock, AnUnlockedFileIsDeadEvenIfItsPidIsAlive)
     EXPECT_TRUE(isLive(path));
     writer.kill();
     setPid(path, getpid()); // as if the pid had been reused
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace);
     EXPECT_FALSE((*trace)->captureStats().live);
     EXPECT_TRUE((*trace)->captureStats().cut);
@@ -169,7 +169,7 @@ TEST(WriterLock, AWriterInAnotherPidNamespaceIsRecognizedByItsLock)
     }
     std::int64_t pid = 0;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    ASSERT_EQ(pread(file, &pid, sizeof pid, offsetof(wire::FileHeader, pid)), ssize_t{sizeof pid});
+    ASSERT_EQ(pread(file, &pid, sizeof pid, offsetof(container::FileHeader, pid)), ssize_t{sizeof pid});
     close(file);
     EXPECT_EQ(pid, 1);
     EXPECT_TRUE(isLive(path));
@@ -277,12 +277,12 @@ TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
     const std::string asThread(300, 't'), asMain(300, 'm');
     const std::uint32_t thread = (*recorder)->intern(asThread), main = (*recorder)->intern(asMain);
     ASSERT_TRUE((*recorder)->flush());
-    auto tail = wire::TailingReader::open(path);
+    auto tail = container::TailingReader::open(path);
     ASSERT_TRUE(tail);
     std::uint64_t runId = 0;
     {
         const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-        ASSERT_EQ(pread(file, &runId, sizeof runId, offsetof(wire::FileHeader, runId)), ssize_t{sizeof runId});
+        ASSERT_EQ(pread(file, &runId, sizeof runId, offsetof(container::FileHeader, runId)), ssize_t{sizeof runId});
         close(file);
     }
     std::atomic<bool> stop = false;
@@ -298,9 +298,9 @@ TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
     });
     std::size_t seen = 0;
     while (!stop || seen == 0) {
-        const auto ring = wire::recoverRing(path, runId);
+        const auto ring = container::recoverRing(path, runId);
         ASSERT_TRUE(ring) << ring.error().message();
-        for (const wire::TrackEntry& entry : ring->tracks) {
+        for (const container::TrackEntry& entry : ring->tracks) {
             const auto kind = static_cast<TrackKind>(entry.kind);
             if (kind == TrackKind::Counter)
                 continue;
@@ -318,7 +318,7 @@ TEST(Publishing, NoReaderSeesAHalfWrittenTrackDefinition)
     }
     writer.join();
     // The last definition counts.
-    const auto ring = wire::recoverRing(path, runId);
+    const auto ring = container::recoverRing(path, runId);
     ASSERT_TRUE(ring);
     EXPECT_EQ(ring->damaged, 0U);
 }

@@ -12,7 +12,7 @@ namespace cli_test {
 namespace {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 
 /// Numbers texts like a run does, and writes each of them once.
 class StringTable {

@@ -121,7 +121,7 @@ TEST_P(EveryDataset, ShowsItsStagesOnTheWorkersTracks)
         bytesOf(loader, dataset->spec(), 0);
     }
     ASSERT_TRUE((*recorder)->finish());
-    const auto trace = profiler::wire::readTrace(path);
+    const auto trace = profiler::container::readTrace(path);
     ASSERT_TRUE(trace);
     std::set<std::string> seen;
     for (const profiler::Slice& slice : (*trace)->ofKind(profiler::ActivityKind::LoaderStage)) {

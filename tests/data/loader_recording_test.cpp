@@ -66,7 +66,7 @@ Recorded record(const TemporaryFolder& folder, const std::shared_ptr<const Datas
         }
     }
     EXPECT_TRUE((*recorder)->finish());
-    auto trace = wire::readTrace(path);
+    auto trace = container::readTrace(path);
     EXPECT_TRUE(trace);
     return {*trace};
 }
@@ -164,7 +164,7 @@ TEST(LoaderRecording, WaitsSayWhatTheyAreFor)
         rest(); // persistent: no work
     }
     ASSERT_TRUE((*recorder)->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     ASSERT_TRUE(trace);
     std::map<std::string, Nanoseconds, std::less<>> longest;
     for (const Slice& slice : (*trace)->ofKind(ActivityKind::LoaderWait)) {

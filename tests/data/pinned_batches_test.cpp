@@ -36,7 +36,7 @@ std::shared_ptr<const Trace> recordSteps(const TemporaryFolder& folder, int work
         }
     }
     EXPECT_TRUE((*recorder)->finish());
-    const auto trace = wire::readTrace(path);
+    const auto trace = container::readTrace(path);
     EXPECT_TRUE(trace);
     return *trace;
 }

@@ -1,5 +1,6 @@
-#include "profiler/formats/container/packed_writer.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/packed_reader_target.h"
@@ -17,17 +18,16 @@
 #include <unistd.h>
 #include <utility>
 #include <vector>
-#include <xxhash.h>
 #include <zstd.h>
 
 // Thousands of damaged packed traces. Most are damaged inside their sections and packed again with correct checksums,
 // so that the damage reaches the code after the checks.
 namespace {
 
-using namespace profiler::packed;
+using namespace profiler::container;
 
 struct Part {
-    SectionType type;
+    FrameType type;
     Bytes raw;
 };
 
@@ -59,7 +59,7 @@ std::shared_ptr<const profiler::Trace> withDetails()
 Bytes fileOf(const profiler::Trace& trace)
 {
     const auto path = std::filesystem::temp_directory_path() / ("packed_mutation." + std::to_string(getpid()));
-    EXPECT_TRUE(writePacked(trace, path));
+    EXPECT_TRUE(writeTrace(trace, path));
     std::ifstream in{path, std::ios::binary};
     const std::string bytes{std::istreambuf_iterator<char>{in}, {}};
     std::filesystem::remove(path);
@@ -71,13 +71,13 @@ std::vector<Part> partsOf(const Bytes& file)
 {
     std::vector<Part> parts;
     for (std::size_t at = sizeof(FileHeader); at < file.size();) {
-        SectionHeader header{};
+        FrameHeader header{};
         std::memcpy(&header, &file[at], sizeof header);
         at += sizeof header;
-        Part part{header.type, Bytes(header.rawBytes)};
-        EXPECT_EQ(ZSTD_decompress(part.raw.data(), part.raw.size(), &file[at], header.packedBytes), header.rawBytes);
+        Part part{header.type, Bytes(ZSTD_getFrameContentSize(&file[at], header.payloadBytes))};
+        EXPECT_EQ(ZSTD_decompress(part.raw.data(), part.raw.size(), &file[at], header.payloadBytes), part.raw.size());
         parts.push_back(std::move(part));
-        at += header.packedBytes;
+        at += header.payloadBytes;
     }
     return parts;
 }
@@ -85,14 +85,11 @@ std::vector<Part> partsOf(const Bytes& file)
 Bytes assemble(const std::vector<Part>& parts)
 {
     Bytes file(sizeof(FileHeader));
-    FileHeader header{};
-    std::memcpy(header.magic, kMagic, sizeof kMagic);
-    header.version = kVersion;
-    header.headerBytes = sizeof header;
+    FileHeader header = makeFileHeader(0, 0);
     for (const Part& part : parts) {
-        if (part.type == SectionType::Overview)
+        if (part.type == FrameType::Overview)
             header.overviewOffset = file.size();
-        const auto section = packSection(part.type, part.raw);
+        const auto section = packBlock(part.type, part.raw);
         file.insert(file.end(), section->begin(), section->end());
     }
     header.fileBytes = file.size();
@@ -162,24 +159,25 @@ TEST(PackedMutation, AClaimOfGigabytesAllocatesNothing)
     fuzz::Mutator random{3};
     for (std::byte& byte : raw)
         byte = static_cast<std::byte>(random.below(256)); // so that zstd cannot compress it
-    auto section = packSection(SectionType::Overview, raw);
+    auto section = packBlock(FrameType::Overview, raw);
     ASSERT_TRUE(section);
-    SectionHeader header{};
-    std::memcpy(&header, section->data(), sizeof header);
-    header.rawBytes = std::uint64_t{2} << 30;
-    const std::uint64_t seed = XXH3_64bits(&header, offsetof(SectionHeader, checksum));
-    header.checksum = XXH3_64bits_withSeed(section->data() + sizeof header, header.packedBytes, seed);
+    const auto payload = std::span{*section}.subspan(sizeof(FrameHeader));
+    const std::uint32_t claim = std::uint32_t{1} << 31;
+    std::memcpy(&payload[5], &claim, sizeof claim); // the content size in the header of the zstd frame
+    ASSERT_EQ(ZSTD_getFrameContentSize(payload.data(), payload.size()), claim);
+    const FrameHeader header = makeFrameHeader(FrameType::Overview, 0, payload);
     std::memcpy(section->data(), &header, sizeof header);
     const wire_test::MemoryFile memory;
-    const auto file = SectionFile::open(memory.write(*section));
-    ASSERT_TRUE(file) << file.error().message();
+    auto input = InputFile::open(memory.write(*section));
+    ASSERT_TRUE(input) << input.error().message();
+    const BlockFile file{std::move(*input)};
     const auto peakKiB = [] {
         rusage used{};
         getrusage(RUSAGE_SELF, &used);
         return used.ru_maxrss;
     };
     const long before = peakKiB();
-    EXPECT_FALSE(file->read(0, SectionType::Overview));
+    EXPECT_FALSE(file.read(0, FrameType::Overview));
     EXPECT_LT(peakKiB() - before, 200 << 10);
 }
 

@@ -1,6 +1,6 @@
 #include "tests/fuzz/packed_reader_target.h"
 
-#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/name_search.h"
 #include "tests/profiler/wire_file.h"
 
@@ -47,12 +47,12 @@ void ask(const std::shared_ptr<const Trace>& shared)
 std::shared_ptr<const Trace> readAnyPacked(const std::uint8_t* data, std::size_t size, std::uint64_t budget)
 {
     const wire_test::MemoryFile file;
-    packed::UnpackOptions options;
+    container::ReadOptions options;
     options.memoryBudget = budget;
     options.threads = 1;
     if (budget != kDecodesOnDemand) // otherwise the trace itself is read on demand, as the preview is
         options.preview = ask;
-    auto trace = packed::readPacked(file.write(std::as_bytes(std::span{data, size})), options);
+    auto trace = container::readTrace(file.write(std::as_bytes(std::span{data, size})), options);
     if (!trace)
         return nullptr;
     ask(*trace);

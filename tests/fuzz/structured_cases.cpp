@@ -1,11 +1,9 @@
 #include "tests/fuzz/structured_cases.h"
 
+#include "profiler/formats/container/block_file.h"
 #include "profiler/formats/container/frame.h"
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/ring_file_layout.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/format.h"
 #include "profiler/model/trace_builder.h"
@@ -122,7 +120,7 @@ bool reportsLoss(const Trace& trace)
 // --- container ------------------------------------------------------------------------------------------------------
 
 struct Part {
-    packed::SectionType type;
+    container::FrameType type;
     Bytes raw;
     Bytes section = {}; ///< `raw` with its header, compressed; empty: `raw` has changed since
 };
@@ -184,7 +182,7 @@ std::shared_ptr<const Trace> withDetails(std::size_t count)
 Bytes packedFileOf(const Trace& trace)
 {
     const auto path = temporary("sspack");
-    if (!packed::writePacked(trace, path))
+    if (!container::writeTrace(trace, path))
         std::abort();
     Bytes bytes = readFile(path);
     std::filesystem::remove(path);
@@ -194,13 +192,14 @@ Bytes packedFileOf(const Trace& trace)
 std::vector<Part> partsOf(const Bytes& file)
 {
     std::vector<Part> parts;
-    for (std::size_t at = sizeof(packed::FileHeader); at < file.size();) {
-        packed::SectionHeader header{};
+    for (std::size_t at = sizeof(container::FileHeader); at < file.size();) {
+        container::FrameHeader header{};
         std::memcpy(&header, &file[at], sizeof header);
-        const auto section = std::span{file}.subspan(at, sizeof header + header.packedBytes);
+        const auto section = std::span{file}.subspan(at, sizeof header + header.payloadBytes);
         const auto body = section.subspan(sizeof header);
-        Part part{header.type, Bytes(header.rawBytes), {section.begin(), section.end()}};
-        if (ZSTD_decompress(part.raw.data(), part.raw.size(), body.data(), body.size()) != header.rawBytes)
+        Part part{
+            header.type, Bytes(ZSTD_getFrameContentSize(body.data(), body.size())), {section.begin(), section.end()}};
+        if (ZSTD_decompress(part.raw.data(), part.raw.size(), body.data(), body.size()) != part.raw.size())
             std::abort();
         parts.push_back(std::move(part));
         at += section.size();
@@ -211,25 +210,22 @@ std::vector<Part> partsOf(const Bytes& file)
 /// Compresses the changed parts again, with correct checksums and lengths.
 Bytes assemble(const std::vector<Part>& parts)
 {
-    Bytes file(sizeof(packed::FileHeader));
-    packed::FileHeader header{};
-    std::memcpy(header.magic, packed::kMagic, sizeof packed::kMagic);
-    header.version = packed::kVersion;
-    header.headerBytes = sizeof header;
+    Bytes file(sizeof(container::FileHeader));
+    container::FileHeader header = container::makeFileHeader(0, 0);
     for (const Part& part : parts) {
-        if (part.type == packed::SectionType::Overview)
+        if (part.type == container::FrameType::Overview)
             header.overviewOffset = file.size();
         if (!part.section.empty()) {
             file.insert(file.end(), part.section.begin(), part.section.end());
             continue;
         }
-        const auto section = packed::packSection(part.type, part.raw);
+        const auto section = container::packBlock(part.type, part.raw);
         if (!section)
             return {};
         file.insert(file.end(), section->begin(), section->end());
     }
     header.fileBytes = file.size();
-    header.checksum = packed::headerChecksum(header);
+    header.checksum = container::headerChecksum(header);
     std::memcpy(file.data(), &header, sizeof header);
     return file;
 }
@@ -266,15 +262,15 @@ void changeContent(Bytes& bytes, Mutator& random)
 void repairFrames(Bytes& bytes)
 {
     std::uint32_t sequence = 0;
-    for (std::size_t at = sizeof(wire::FileHeader); at + sizeof(wire::FrameHeader) <= bytes.size();) {
-        wire::FrameHeader header{};
+    for (std::size_t at = sizeof(container::FileHeader); at + sizeof(container::FrameHeader) <= bytes.size();) {
+        container::FrameHeader header{};
         std::memcpy(&header, &bytes[at], sizeof header);
         const std::size_t there = bytes.size() - at - sizeof header;
-        header.magic = wire::kFrameMagic;
+        header.magic = container::kFrameMagic;
         header.sequence = sequence++;
         header.payloadBytes = static_cast<std::uint32_t>(std::min<std::size_t>(header.payloadBytes, there));
         header.checksum =
-            wire::frameChecksum(header, std::span{bytes}.subspan(at + sizeof header, header.payloadBytes));
+            container::frameChecksum(header, std::span{bytes}.subspan(at + sizeof header, header.payloadBytes));
         std::memcpy(&bytes[at], &header, sizeof header);
         at += sizeof header + header.payloadBytes;
     }
@@ -284,9 +280,9 @@ void repairFrames(Bytes& bytes)
 /// @param events  records per thread buffer, a power of two
 Bytes ringFile(std::uint32_t events)
 {
-    wire::RingHeader header{};
-    std::memcpy(header.magic, wire::kRingMagic, sizeof wire::kRingMagic);
-    header.version = wire::kRingVersion;
+    container::RingHeader header{};
+    std::memcpy(header.magic, container::kRingMagic, sizeof container::kRingMagic);
+    header.version = container::kRingVersion;
     header.headerBytes = sizeof header;
     header.runId = wire_test::WireFile::kRunId;
     header.maxLanes = 2;
@@ -294,32 +290,32 @@ Bytes ringFile(std::uint32_t events)
     header.maxTracks = 4;
     header.lanes = header.tracks = 2;
     header.stringCapacity = 256;
-    const wire::RingLayout layout{header.maxLanes, header.laneEvents, header.maxTracks, header.stringCapacity};
+    const container::RingLayout layout{header.maxLanes, header.laneEvents, header.maxTracks, header.stringCapacity};
     Bytes bytes(layout.fileBytes());
     const auto put = [&](std::uint64_t at, const auto& value) { std::memcpy(&bytes[at], &value, sizeof value); };
     std::uint64_t used = 0;
     for (const std::string_view text : {"main thread", "step", "relu"}) {
         put(layout.stringsAt() + used,
-            wire::StringEntry{static_cast<std::uint32_t>(100 + used), static_cast<std::uint32_t>(text.size())});
-        std::memcpy(&bytes[layout.stringsAt() + used + sizeof(wire::StringEntry)], text.data(), text.size());
-        used += sizeof(wire::StringEntry) + (text.size() + 3) / 4 * 4;
+            container::StringEntry{static_cast<std::uint32_t>(100 + used), static_cast<std::uint32_t>(text.size())});
+        std::memcpy(&bytes[layout.stringsAt() + used + sizeof(container::StringEntry)], text.data(), text.size());
+        used += sizeof(container::StringEntry) + (text.size() + 3) / 4 * 4;
     }
     header.stringBytes = used;
     put(0, header);
     for (std::uint32_t lane = 0; lane < 2; ++lane) {
-        wire::TrackEntry track{};
+        container::TrackEntry track{};
         track.track = lane;
         track.name = 100;
         put(layout.tracksAt() + lane * sizeof track, track);
-        wire::LaneHeader head{};
+        container::LaneHeader head{};
         head.written = events + 6;
         head.read = events / 2 + 8;
         head.track = lane;
         put(layout.laneAt(lane), head);
         for (std::uint32_t i = 0; i < events; ++i)
-            put(layout.laneAt(lane) + sizeof head + i * sizeof(wire::EventRecord),
-                wire_test::record(i % 3 == 0 ? wire::EventType::Begin : wire::EventType::Slice, ActivityKind::CpuOp,
-                                  100, 10 * i, 10 * i + 8));
+            put(layout.laneAt(lane) + sizeof head + i * sizeof(container::EventRecord),
+                wire_test::record(i % 3 == 0 ? container::EventType::Begin : container::EventType::Slice,
+                                  ActivityKind::CpuOp, 100, 10 * i, 10 * i + 8));
     }
     return bytes;
 }
@@ -970,7 +966,7 @@ Structure liveCases()
     const auto seeds = std::make_shared<Seeds>();
     {
         const wire_test::MemoryFile memory;
-        if (const auto trace = wire::readTrace(memory.write(seeds->trace)))
+        if (const auto trace = container::readTrace(memory.write(seeds->trace)))
             seeds->digest = digestOf(**trace);
     }
     const auto make = [seeds](Mutator& random) {
@@ -978,7 +974,7 @@ Structure liveCases()
         const bool flipped = random.below(4) == 0;
         Bytes trace = seeds->trace, ring = flipped ? Bytes{} : events == 64 ? seeds->large : seeds->small;
         if (flipped) {
-            trace[sizeof(wire::FileHeader) + random.below(trace.size() - sizeof(wire::FileHeader))] ^=
+            trace[sizeof(container::FileHeader) + random.below(trace.size() - sizeof(container::FileHeader))] ^=
                 static_cast<std::byte>(1U << random.below(8));
         } else {
             // The ring file is only read if the trace has no end.
@@ -989,7 +985,7 @@ Structure liveCases()
                 changeContent(trace, random);
             repairFrames(trace);
             // Most of a ring file is unused, so the damage goes to the used parts.
-            const wire::RingLayout layout{2, events, 4, 256};
+            const container::RingLayout layout{2, events, 4, 256};
             const std::uint64_t places[] = {0, layout.tracksAt(), layout.laneAt(0), layout.laneAt(1),
                                             layout.stringsAt()};
             for (std::size_t count = random.below(5); count > 0; --count) {
@@ -1017,14 +1013,14 @@ Structure liveCases()
         const auto path = temporary("sstrace");
         writeFile(path, bytes);
         if (!ring.empty())
-            writeFile(wire::ringPath(path), ring);
-        const auto trace = wire::readTrace(path);
+            writeFile(container::ringPath(path), ring);
+        const auto trace = container::readTrace(path);
         if (trace) {
             const bool differs = digestOf(**trace) != seeds->digest;
             if (both.back() != std::byte{0} && differs && !reportsLoss(**trace))
                 silentError("a bit of a live trace was flipped");
         }
-        std::filesystem::remove(wire::ringPath(path));
+        std::filesystem::remove(container::ringPath(path));
         std::filesystem::remove(path);
     };
     return {"live", make, run, [](const Bytes& trace) { return joined(trace, {}); }};

@@ -12,7 +12,7 @@
 // again, so that the damage reaches the code after the checks.
 namespace {
 
-using namespace profiler::wire;
+using namespace profiler::container;
 using fuzz::Bytes;
 
 /// Numbers the frames and sets correct checksums.

@@ -37,7 +37,7 @@ void readAnything(const std::uint8_t* data, std::size_t size)
 {
     const wire_test::MemoryFile file;
     const auto bytes = std::as_bytes(std::span{data, size});
-    auto reader = wire::TailingReader::open(file.write(bytes.first(size / 2)));
+    auto reader = container::TailingReader::open(file.write(bytes.first(size / 2)));
     if (reader) {
         static_cast<void>((*reader)->poll());
         ask(*(*reader)->snapshot());
@@ -48,6 +48,6 @@ void readAnything(const std::uint8_t* data, std::size_t size)
         (*reader)->closeAsCut();
         ask(*(*reader)->snapshot());
     }
-    if (const auto trace = wire::readTrace(path))
+    if (const auto trace = container::readTrace(path))
         ask(**trace);
 }

@@ -1,7 +1,7 @@
-#include "profiler/formats/container/details_codec.h"
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/sealed_writer.h"
+#include "profiler/formats/container/slice_details.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 
@@ -14,8 +14,8 @@
 namespace {
 
 using namespace profiler;
-using packed::readPacked;
-using packed::writePacked;
+using container::readTrace;
+using container::writeTrace;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 using testing::ElementsAre;
@@ -25,7 +25,7 @@ using testing::Pair;
 
 std::vector<SliceDetails> coded(const std::vector<SliceDetails>& all)
 {
-    const auto decoded = packed::decodeDetails(packed::encodeDetails(7, all));
+    const auto decoded = container::decodeDetails(container::encodeDetails(7, all));
     EXPECT_TRUE(decoded);
     EXPECT_EQ(decoded ? decoded->first : 0, 7U);
     return decoded ? decoded->slices : std::vector<SliceDetails>{};
@@ -92,13 +92,14 @@ TEST(DetailsCodec, SlicesOfManyKindsRoundTrip)
 
 TEST(DetailsCodec, DamagedBytesDoNotCrashTheDecoder)
 {
-    const packed::Bytes good = packed::encodeDetails(1, std::vector<SliceDetails>{{{"a", "12"}, {"b", "text"}}, {}});
+    const container::Bytes good =
+        container::encodeDetails(1, std::vector<SliceDetails>{{{"a", "12"}, {"b", "text"}}, {}});
     for (std::size_t size = 0; size < good.size(); ++size)
-        EXPECT_FALSE(packed::decodeDetails(std::span{good}.first(size))) << size;
+        EXPECT_FALSE(container::decodeDetails(std::span{good}.first(size))) << size;
     for (std::size_t at = 0; at < good.size(); ++at) {
-        packed::Bytes bad = good;
+        container::Bytes bad = good;
         bad[at] ^= std::byte{0x81};
-        static_cast<void>(packed::decodeDetails(bad)); // must not crash, whatever it says
+        static_cast<void>(container::decodeDetails(bad)); // must not crash, whatever it says
     }
 }
 
@@ -107,28 +108,28 @@ TEST(DetailsCodec, ALongNameOfManySlicesIsRejected)
 {
     const auto section = [](std::size_t nameBytes) {
         const SliceDetails details = {{std::string(nameBytes, 'n'), "1"}};
-        return packed::encodeDetails(1, std::vector<SliceDetails>(packed::details_limit::kSlices, details));
+        return container::encodeDetails(1, std::vector<SliceDetails>(container::details_limit::kSlices, details));
     };
-    constexpr std::size_t kRoom = 2 * (packed::details_limit::kBytes + packed::details_limit::kOfSlice);
-    constexpr std::size_t kMost = kRoom / packed::details_limit::kSlices;
-    EXPECT_TRUE(packed::decodeDetails(section(kMost)));
-    EXPECT_FALSE(packed::decodeDetails(section(kMost + 1)));
+    constexpr std::size_t kRoom = 2 * (container::details_limit::kBytes + container::details_limit::kOfSlice);
+    constexpr std::size_t kMost = kRoom / container::details_limit::kSlices;
+    EXPECT_TRUE(container::decodeDetails(section(kMost)));
+    EXPECT_FALSE(container::decodeDetails(section(kMost + 1)));
 }
 
 TEST(DetailsCodec, TooManyNamesOrShapesAreRejected)
 {
     const auto isRead = [](std::uint32_t names, std::uint32_t shapes) {
-        packed::ByteWriter writer;
-        writer.put(packed::DetailsHead{1, 0, 0});
+        container::ByteWriter writer;
+        writer.put(container::DetailsHead{1, 0, 0});
         for (const std::uint32_t count : {names, shapes}) {
             writer.put(count);
             for (std::uint32_t i = 0; i < count; ++i) // a name without letters, a shape without names
                 writer.put(std::uint32_t{0});
         }
         writer.putColumn({});
-        return packed::decodeDetails(writer.bytes()).has_value();
+        return container::decodeDetails(writer.bytes()).has_value();
     };
-    constexpr std::uint32_t kNames = 1U << 20, kShapes = packed::details_limit::kSlices;
+    constexpr std::uint32_t kNames = 1U << 20, kShapes = container::details_limit::kSlices;
     EXPECT_TRUE(isRead(kNames, kShapes));
     EXPECT_FALSE(isRead(kNames + 1, kShapes));
     EXPECT_FALSE(isRead(kNames, kShapes + 1));
@@ -137,13 +138,13 @@ TEST(DetailsCodec, TooManyNamesOrShapesAreRejected)
 TEST(DetailsCodec, TruncatedDetailsAreReported)
 {
     SliceDetails many(2000, {"name", "value"});
-    packed::limitDetails(many);
-    ASSERT_EQ(many.size(), packed::details_limit::kEntries);
+    container::limitDetails(many);
+    ASSERT_EQ(many.size(), container::details_limit::kEntries);
     EXPECT_THAT(many.back(), Pair("…", HasSubstr("977 more")));
-    SliceDetails longOnes = {{"a", "1"}, {"b", std::string(packed::details_limit::kOfSlice, 'x')}, {"c", "3"}};
-    packed::limitDetails(longOnes);
+    SliceDetails longOnes = {{"a", "1"}, {"b", std::string(container::details_limit::kOfSlice, 'x')}, {"c", "3"}};
+    container::limitDetails(longOnes);
     EXPECT_THAT(longOnes, ElementsAre(Pair("a", "1"), Pair("…", HasSubstr("2 more"))));
-    EXPECT_TRUE(packed::decodeDetails(packed::encodeDetails(1, std::vector{longOnes, many})));
+    EXPECT_TRUE(container::decodeDetails(container::encodeDetails(1, std::vector{longOnes, many})));
 }
 
 /// The details of place n are n; from `goneFrom` on, the file can no longer be read.
@@ -193,9 +194,9 @@ protected:
 
     static std::shared_ptr<const Trace> open(const std::filesystem::path& path, std::uint64_t budget = 0)
     {
-        packed::UnpackOptions options;
+        container::ReadOptions options;
         options.memoryBudget = budget;
-        const auto trace = readPacked(path, options);
+        const auto trace = readTrace(path, options);
         EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
         return trace.value_or(std::make_shared<const Trace>());
     }
@@ -218,10 +219,10 @@ protected:
 TEST_F(PackedDetailsOfTraces, AreKeptInACopyAndInItsCopy)
 {
     const auto trace = make(std::make_shared<Places>());
-    ASSERT_TRUE(writePacked(*trace, m_path));
+    ASSERT_TRUE(writeTrace(*trace, m_path));
     const auto copy = open(m_path);
     expectSameDetails(*copy, *trace);
-    ASSERT_TRUE(writePacked(*copy, m_copy));
+    ASSERT_TRUE(writeTrace(*copy, m_copy));
     expectSameDetails(*open(m_copy), *trace);
     EXPECT_THAT(copy->captureStats().notes, IsEmpty());
 }
@@ -229,14 +230,14 @@ TEST_F(PackedDetailsOfTraces, AreKeptInACopyAndInItsCopy)
 TEST_F(PackedDetailsOfTraces, AreAvailableIfBlocksStayInTheFile)
 {
     const auto trace = make(std::make_shared<Places>());
-    ASSERT_TRUE(writePacked(*trace, m_path));
+    ASSERT_TRUE(writeTrace(*trace, m_path));
     expectSameDetails(*open(m_path, 1), *trace);
 }
 
 TEST_F(PackedDetailsOfTraces, AreFoundInATruncatedFile)
 {
     const auto trace = make(std::make_shared<Places>());
-    ASSERT_TRUE(writePacked(*trace, m_path));
+    ASSERT_TRUE(writeTrace(*trace, m_path));
     for (const std::uintmax_t gone : {60, 400}) { // in the index, in the overview
         std::filesystem::resize_file(m_path, std::filesystem::file_size(m_path) - gone);
         const auto cut = open(m_path);
@@ -248,7 +249,7 @@ TEST_F(PackedDetailsOfTraces, AreFoundInATruncatedFile)
 TEST_F(PackedDetailsOfTraces, ThatAreUnreadableAreCountedInTheCopy)
 {
     const auto trace = make(std::make_shared<Places>(1001));
-    ASSERT_TRUE(writePacked(*trace, m_path));
+    ASSERT_TRUE(writeTrace(*trace, m_path));
     const auto copy = open(m_path);
     EXPECT_THAT(copy->captureStats().notes,
                 ElementsAre(testing::AllOf(hasId("trace.unread_details", {{"count", 16'286}}),
@@ -259,8 +260,8 @@ TEST_F(PackedDetailsOfTraces, ThatAreUnreadableAreCountedInTheCopy)
 
 TEST_F(PackedDetailsOfTraces, TakeNoSpaceIfThereAreNone)
 {
-    ASSERT_TRUE(writePacked(*make(nullptr), m_path));
-    ASSERT_TRUE(writePacked(*make(std::make_shared<Places>()), m_copy));
+    ASSERT_TRUE(writeTrace(*make(nullptr), m_path));
+    ASSERT_TRUE(writeTrace(*make(std::make_shared<Places>()), m_copy));
     EXPECT_LT(std::filesystem::file_size(m_path) + 10'000, std::filesystem::file_size(m_copy));
     EXPECT_EQ(open(m_path)->argSource(), nullptr);
 }
@@ -269,9 +270,9 @@ TEST_F(PackedDetailsOfTraces, AStoppedWriteLeavesNoFile)
 {
     std::stop_source stop;
     stop.request_stop();
-    packed::PackOptions options;
+    container::WriteOptions options;
     options.stop = stop.get_token();
-    const auto written = writePacked(*make(std::make_shared<Places>()), m_path, options);
+    const auto written = writeTrace(*make(std::make_shared<Places>()), m_path, options);
     ASSERT_FALSE(written);
     EXPECT_EQ(written.error().code, Error::Code::Cancelled);
     EXPECT_FALSE(std::filesystem::exists(m_path));
@@ -281,7 +282,7 @@ TEST_F(PackedDetailsOfTraces, OfADeviceAreKept)
 {
     TraceBuilder builder;
     builder.addDevice({DeviceId{0}, "NVIDIA H100", "GPU-1", 9, 0, std::int64_t{80} << 30});
-    ASSERT_TRUE(writePacked(*builder.finish(), m_path));
+    ASSERT_TRUE(writeTrace(*builder.finish(), m_path));
     const auto copy = open(m_path);
     ASSERT_EQ(copy->devices().size(), 1U);
     EXPECT_EQ(copy->devices()[0].computeMajor, 9);

@@ -1,6 +1,6 @@
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/sealed_writer.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/support/message_matchers.h"
 
@@ -17,8 +17,8 @@
 namespace {
 
 using namespace profiler;
-using packed::UnpackOptions;
-using packed::writePacked;
+using container::ReadOptions;
+using container::writeTrace;
 using profiler::test::hasId;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -40,9 +40,9 @@ protected:
     {
         std::ofstream{path(), std::ios::binary}.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
-    [[nodiscard]] std::shared_ptr<const Trace> read(const UnpackOptions& options = {}) const
+    [[nodiscard]] std::shared_ptr<const Trace> read(const ReadOptions& options = {}) const
     {
-        auto trace = packed::readPacked(path(), options);
+        auto trace = container::readTrace(path(), options);
         EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
         return trace ? *trace : std::make_shared<const Trace>();
     }
@@ -76,9 +76,9 @@ void expectSamples(const Trace& trace, TrackId id, const std::vector<CounterSamp
 TEST_F(PackedSamples, CountersWithManySamplesStayInTheFile)
 {
     const auto trace = withManySamples();
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     std::shared_ptr<const Trace> preview;
-    UnpackOptions options;
+    ReadOptions options;
     options.preview = [&](auto shown) { preview = std::move(shown); };
     const auto opened = read(options);
     ASSERT_TRUE(preview);
@@ -88,17 +88,17 @@ TEST_F(PackedSamples, CountersWithManySamplesStayInTheFile)
     EXPECT_LT(opened->memoryBytes() + kManySamples * sizeof(CounterSample), trace->memoryBytes() + 100'000);
     EXPECT_EQ(opened->unread().samples, 0U);
     // … and are copied from there.
-    ASSERT_TRUE(writePacked(*opened, path()));
+    ASSERT_TRUE(writeTrace(*opened, path()));
     expectSamples(*read(), TrackId{1}, trace->counter(TrackId{1}));
 }
 
 TEST_F(PackedSamples, DamagedSamplesAreMissingAndReported)
 {
-    ASSERT_TRUE(writePacked(*withManySamples(), path()));
+    ASSERT_TRUE(writeTrace(*withManySamples(), path()));
     auto raw = bytes();
-    packed::SectionHeader meta{};
-    std::memcpy(&meta, raw.data() + sizeof(packed::FileHeader), sizeof meta);
-    const std::size_t samples = sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes;
+    container::FrameHeader meta{};
+    std::memcpy(&meta, raw.data() + sizeof(container::FileHeader), sizeof meta);
+    const std::size_t samples = sizeof(container::FileHeader) + sizeof meta + meta.payloadBytes;
     raw[samples + sizeof meta + 100] ^= 1;
     put(raw);
     const auto opened = read();
@@ -110,20 +110,20 @@ TEST_F(PackedSamples, DamagedSamplesAreMissingAndReported)
 
 TEST_F(PackedSamples, AreFoundIfTheNamesAreDamaged)
 {
-    ASSERT_TRUE(writePacked(*withManySamples(), path()));
+    ASSERT_TRUE(writeTrace(*withManySamples(), path()));
     auto raw = bytes();
-    raw[sizeof(packed::FileHeader) + 8] ^= 1; // the length of Meta in its header
+    raw[sizeof(container::FileHeader) + 8] ^= 1; // the length of Meta in its header
     put(raw);
     const auto opened = read();
     EXPECT_THAT(opened->counter(TrackId{1}), SizeIs(kManySamples));
     EXPECT_EQ(opened->unread().samples, 0U);
-    EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(hasId("trace.names_copy", {{"byte", 40}})));
+    EXPECT_THAT(opened->captureStats().notes, testing::ElementsAre(hasId("trace.names_copy", {{"byte", 56}})));
 }
 
 TEST_F(PackedSamples, SamplesThatExceedTheMemoryAreLeftOut)
 {
-    ASSERT_TRUE(writePacked(*withManySamples(), path()));
-    UnpackOptions options;
+    ASSERT_TRUE(writeTrace(*withManySamples(), path()));
+    ReadOptions options;
     options.memoryBudget = 2 * 65'536 * sizeof(CounterSample);
     const auto opened = read(options);
     EXPECT_THAT(opened->captureStats().notes, testing::Contains(hasId("trace.too_many_samples", {{"count", 68'928}})));
@@ -131,7 +131,7 @@ TEST_F(PackedSamples, SamplesThatExceedTheMemoryAreLeftOut)
 
 TEST_F(PackedSamples, OfVersion3AreInMeta)
 {
-    const auto trace = packed::readPacked(STEPSCOPE_PACKED_VERSION_3);
+    const auto trace = container::readTrace(STEPSCOPE_PACKED_VERSION_3);
     ASSERT_TRUE(trace) << trace.error().message();
     expectSamples(**trace, TrackId{1}, {{traceTime(0), 2.5}, {traceTime(10), 1.5}, {traceTime(20), 0.5}});
     expectSamples(**trace, TrackId{2}, {{traceTime(7), 8}});

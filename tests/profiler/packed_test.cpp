@@ -1,8 +1,9 @@
-#include "profiler/formats/container/block_cache.h"
-#include "profiler/formats/container/meta_codec.h"
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/sealed_writer.h"
+#include "profiler/formats/container/slice_blocks.h"
+#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_meta.h"
 #include "profiler/model/trace_builder.h"
 #include "tests/profiler/packed_trace.h"
 #include "tests/support/message_matchers.h"
@@ -20,9 +21,9 @@
 namespace {
 
 using namespace profiler;
-using packed::readPacked;
-using packed::UnpackOptions;
-using packed::writePacked;
+using container::ReadOptions;
+using container::readTrace;
+using container::writeTrace;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 using test_support::traceFromText;
@@ -48,9 +49,9 @@ protected:
     {
         std::ofstream{path(), std::ios::binary}.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
-    std::shared_ptr<const Trace> read(const UnpackOptions& options = {}) const
+    std::shared_ptr<const Trace> read(const ReadOptions& options = {}) const
     {
-        auto trace = readPacked(path(), options);
+        auto trace = readTrace(path(), options);
         EXPECT_TRUE(trace) << (trace ? "" : trace.error().message());
         return trace ? *trace : std::make_shared<const Trace>();
     }
@@ -80,7 +81,7 @@ counter memory unit=bytes
  sample 1 100
  sample 2 150
 )");
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     EXPECT_EQ(traceToText(*read()), traceToText(*trace));
     EXPECT_EQ(read()->flowsOf({TrackId{1}, 0}).size(), 1U);
 }
@@ -93,7 +94,7 @@ TEST_F(Packed, KeepsTheLimitsOfADevice)
     device.multiprocessors = 132;
     device.limits = {2048, 32, 65536, 233472};
     builder.addDevice(device);
-    ASSERT_TRUE(writePacked(*builder.finish(), path()));
+    ASSERT_TRUE(writeTrace(*builder.finish(), path()));
     const auto trace = read();
     ASSERT_EQ(trace->devices().size(), 1U);
     EXPECT_EQ(trace->devices()[0].multiprocessors, 132);
@@ -103,21 +104,21 @@ TEST_F(Packed, KeepsTheLimitsOfADevice)
 TEST_F(Packed, ABlockOfLaunchesThatIsNotThereIsRejected)
 {
     const auto trace = traceFromText("stream 0 7\n kernel k 0 1 grid=8,2,1 registers=40");
-    const packed::Bytes whole = packed::encodeMeta(*trace, {}, {}, {});
-    const auto good = [](const packed::Bytes& raw) {
+    const container::Bytes whole = container::encodeMeta(*trace, {}, {}, {});
+    const auto good = [](const container::Bytes& raw) {
         TraceBuilder builder;
-        return packed::decodeMeta(raw, packed::kVersion, builder).good;
+        return container::decodeMeta(raw, container::kVersion, builder).good;
     };
     EXPECT_TRUE(good(whole));
     // The count of launches follows the strings; the launch id is the last field of the arguments.
     const std::uint32_t one = 1, grid = 8;
-    packed::Bytes launch(2 * sizeof one);
+    container::Bytes launch(2 * sizeof one);
     std::memcpy(launch.data(), &one, sizeof one);
     std::memcpy(launch.data() + sizeof one, &grid, sizeof grid);
     const auto at = std::search(whole.begin(), whole.end(), launch.begin(), launch.end());
     ASSERT_NE(at, whole.end());
     for (const std::uint32_t count : {0U, 2U, 0xffffffffU}) {
-        packed::Bytes damaged = whole;
+        container::Bytes damaged = whole;
         std::memcpy(damaged.data() + (at - whole.begin()), &count, sizeof count);
         EXPECT_FALSE(good(damaged)) << count;
     }
@@ -125,7 +126,7 @@ TEST_F(Packed, ABlockOfLaunchesThatIsNotThereIsRejected)
 
 TEST_F(Packed, FilesOfVersion5HaveNoLaunches)
 {
-    const auto trace = packed::readPacked(STEPSCOPE_PACKED_VERSION_5);
+    const auto trace = container::readTrace(STEPSCOPE_PACKED_VERSION_5);
     ASSERT_TRUE(trace) << trace.error().message();
     const auto kernels = (*trace)->ofKind(ActivityKind::Kernel);
     ASSERT_EQ(kernels.size(), 1U);
@@ -150,7 +151,7 @@ TEST_F(Packed, BlocksOfALiveTraceAreSorted)
             static_cast<void>(builder.snapshot());
     }
     const auto live = builder.snapshot();
-    ASSERT_TRUE(writePacked(*live, path()));
+    ASSERT_TRUE(writeTrace(*live, path()));
     const auto trace = read();
     EXPECT_EQ(traceToText(*trace), traceToText(*live));
     EXPECT_EQ(trace->slice({track, 4999}).begin, traceTime(49'990));
@@ -159,10 +160,10 @@ TEST_F(Packed, BlocksOfALiveTraceAreSorted)
 TEST_F(Packed, HasAPreviewBeforeDecodingAndIsSmall)
 {
     const auto trace = packed_test::training(400'000, 2);
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     EXPECT_LE(std::filesystem::file_size(path()), 400'000U * 32);
     std::shared_ptr<const Trace> preview;
-    UnpackOptions options;
+    ReadOptions options;
     options.preview = [&](auto early) { preview = early; };
     const auto whole = read(options);
     ASSERT_TRUE(preview);
@@ -192,8 +193,8 @@ TEST_F(Packed, HasAPreviewBeforeDecodingAndIsSmall)
 TEST_F(Packed, BlocksThatExceedTheMemoryStayInTheFile)
 {
     const auto trace = packed_test::training(300'000, 3);
-    ASSERT_TRUE(writePacked(*trace, path()));
-    UnpackOptions options;
+    ASSERT_TRUE(writeTrace(*trace, path()));
+    ReadOptions options;
     options.memoryBudget = 3'000'000; // one and a half blocks
     const auto opened = read(options);
     EXPECT_LT(opened->memoryBytes(), options.memoryBudget);
@@ -202,8 +203,8 @@ TEST_F(Packed, BlocksThatExceedTheMemoryStayInTheFile)
 
 TEST_F(Packed, LossesWhileTheFileIsOpenAreCounted)
 {
-    ASSERT_TRUE(writePacked(*packed_test::training(300'000, 3), path()));
-    UnpackOptions options;
+    ASSERT_TRUE(writeTrace(*packed_test::training(300'000, 3), path()));
+    ReadOptions options;
     options.memoryBudget = 3'000'000; // one and a half blocks
     const auto opened = read(options);
     const auto whole = bytes();
@@ -214,7 +215,7 @@ TEST_F(Packed, LossesWhileTheFileIsOpenAreCounted)
     ASSERT_LT(seen, 200'000U);
     EXPECT_EQ(opened->unread().slices, 300'000U - seen);
     EXPECT_THAT(opened->losses().notes, testing::Contains(hasIdAndPart("trace.unread_slices", "why", path().string())));
-    const auto written = writePacked(*opened, m_folder / "copy.sspack");
+    const auto written = writeTrace(*opened, m_folder / "copy.sspack");
     ASSERT_FALSE(written);
     EXPECT_THAT(written.error().what, hasId("save.unread_part"));
     put(whole); // the disk is available again
@@ -234,7 +235,7 @@ TEST_F(Packed, ExplicitFlowsAreKept)
     }
     builder.addMany(track, std::move(slices), Depth::Inferred);
     builder.addFlow(FlowKind::Async, {track, traceTime(1)}, {track, traceTime(21)});
-    ASSERT_TRUE(writePacked(*builder.finish(), path()));
+    ASSERT_TRUE(writeTrace(*builder.finish(), path()));
     const auto flows = read()->flowsOf({track, 0});
     ASSERT_THAT(flows, SizeIs(1));
     EXPECT_EQ(flows[0].to, (SliceId{track, 2}));
@@ -243,17 +244,17 @@ TEST_F(Packed, ExplicitFlowsAreKept)
 TEST_F(Packed, ADamagedBlockLosesOnlyItsSlices)
 {
     const auto trace = packed_test::training(200'000, 1);
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     auto raw = bytes();
-    packed::FileHeader header{};
+    container::FileHeader header{};
     std::memcpy(&header, raw.data(), sizeof header);
-    packed::SectionHeader meta{};
+    container::FrameHeader meta{};
     std::memcpy(&meta, raw.data() + sizeof header, sizeof meta);
-    const std::size_t block = sizeof header + sizeof meta + meta.packedBytes;
+    const std::size_t block = sizeof header + sizeof meta + meta.payloadBytes;
     raw[block + 500] ^= 1;
     put(raw);
     for (const std::uint64_t budget : {std::uint64_t{0}, std::uint64_t{1'000'000}}) {
-        UnpackOptions options;
+        ReadOptions options;
         options.memoryBudget = budget;
         const auto opened = read(options);
         EXPECT_EQ(opened->sliceCount(), 200'000U - 65'536);
@@ -272,30 +273,30 @@ TEST_F(Packed, ADamagedBlockLosesOnlyItsSlices)
 TEST_F(Packed, DamagedNamesAreReadFromTheirCopy)
 {
     const auto trace = packed_test::training(200'000, 2);
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     const auto good = bytes();
-    packed::SectionHeader meta{};
-    std::memcpy(&meta, good.data() + sizeof(packed::FileHeader), sizeof meta);
-    const std::size_t end = sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes;
-    // Magic, type, sizes and checksum of its header, and bytes after the header.
-    for (const std::size_t at : {std::size_t{40}, std::size_t{44}, std::size_t{50}, std::size_t{58}, std::size_t{66},
-                                 std::size_t{72}, std::size_t{300}, end - 1}) {
+    container::FrameHeader meta{};
+    std::memcpy(&meta, good.data() + sizeof(container::FileHeader), sizeof meta);
+    const std::size_t end = sizeof(container::FileHeader) + sizeof meta + meta.payloadBytes;
+    // Magic, type, size, sequence and checksum of its header, and bytes after the header.
+    for (const std::size_t at : {std::size_t{56}, std::size_t{60}, std::size_t{64}, std::size_t{68}, std::size_t{72},
+                                 std::size_t{80}, std::size_t{300}, end - 1}) {
         auto raw = good;
         raw[at] ^= 4;
         put(raw);
-        const auto opened = readPacked(path());
+        const auto opened = readTrace(path());
         ASSERT_TRUE(opened) << at << ": " << opened.error().message();
         packed_test::expectSame(**opened, *trace);
         EXPECT_EQ((*opened)->tracks()[1].name, "thread 1");
         ASSERT_THAT((*opened)->captureStats().notes, SizeIs(1)) << at;
-        EXPECT_THAT((*opened)->captureStats().notes[0], hasId("trace.names_copy", {{"byte", 40}}));
+        EXPECT_THAT((*opened)->captureStats().notes[0], hasId("trace.names_copy", {{"byte", 56}}));
     }
 }
 
 TEST_F(Packed, ATruncatedFileShowsItsFirstBlocks)
 {
     const auto trace = packed_test::training(200'000, 1);
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     auto raw = bytes();
     raw.resize(raw.size() / 2);
     put(raw);
@@ -308,42 +309,41 @@ TEST_F(Packed, ATruncatedFileShowsItsFirstBlocks)
 
 TEST_F(Packed, RejectsOtherFilesWithAReason)
 {
-    ASSERT_TRUE(writePacked(*traceFromText("main\n op a 0 1"), path()));
+    ASSERT_TRUE(writeTrace(*traceFromText("main\n op a 0 1"), path()));
     const auto good = bytes();
     auto newer = good;
-    newer[8] = static_cast<char>(packed::kVersion + 1);
+    newer[8] = static_cast<char>(container::kVersion + 1);
     put(newer);
-    ASSERT_FALSE(readPacked(path()));
-    EXPECT_EQ(readPacked(path()).error().code, Error::Code::Unsupported);
-    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.newer_packed"));
+    ASSERT_FALSE(readTrace(path()));
+    EXPECT_EQ(readTrace(path()).error().code, Error::Code::Unsupported);
+    EXPECT_THAT(readTrace(path()).error().what, hasId("trace.newer"));
     auto other = good;
     other[0] = 'X';
     put(other);
-    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.not_packed"));
+    EXPECT_THAT(readTrace(path()).error().what, hasId("trace.no_trace"));
     auto damagedMeta = good;
     damagedMeta[80] ^= 1;
     damagedMeta.resize(damagedMeta.size() / 2); // the copy is damaged too
     put(damagedMeta);
-    EXPECT_THAT(readPacked(path()).error().where, HasSubstr("byte 40"));
-    EXPECT_THAT(readPacked(path()).error().hint, HasSubstr("convert the trace"));
+    EXPECT_THAT(readTrace(path()).error().where, HasSubstr("byte 56"));
+    EXPECT_THAT(readTrace(path()).error().hint, HasSubstr("convert the trace"));
     put({});
-    EXPECT_THAT(readPacked(path()).error().what, hasId("trace.empty"));
-    EXPECT_EQ(readPacked(m_folder / "none").error().code, Error::Code::NotFound);
-    EXPECT_EQ(readPacked(m_folder).error().code, Error::Code::Invalid);
+    EXPECT_THAT(readTrace(path()).error().what, hasId("trace.empty"));
+    EXPECT_EQ(readTrace(m_folder / "none").error().code, Error::Code::NotFound);
+    EXPECT_EQ(readTrace(m_folder).error().code, Error::Code::Invalid);
 }
 
 TEST_F(Packed, OlderVersionsOpen)
 {
     std::ifstream in{STEPSCOPE_PACKED_VERSION_2, std::ios::binary};
     std::vector<char> raw{std::istreambuf_iterator<char>{in}, {}};
-    packed::FileHeader header{};
-    ASSERT_GT(raw.size(), sizeof header);
-    std::memcpy(&header, raw.data(), sizeof header);
-    ASSERT_EQ(header.version, 2U);
-    for (const std::uint32_t version : {2, 1}) { // equal for a trace without devices
-        header.version = version;
-        header.checksum = packed::headerChecksum(header);
-        std::memcpy(raw.data(), &header, sizeof header);
+    constexpr std::size_t kVersionAt = 8, kChecksumAt = 32; // in the header of these versions
+    ASSERT_GT(raw.size(), kChecksumAt);
+    ASSERT_EQ(raw[kVersionAt], 2);
+    for (const char version : {2, 1}) { // equal for a trace without devices
+        raw[kVersionAt] = version;
+        const std::uint64_t checksum = container::checksumOf(std::as_bytes(std::span{raw}).first(kChecksumAt));
+        std::memcpy(&raw[kChecksumAt], &checksum, sizeof checksum);
         put(raw);
         const auto trace = read();
         EXPECT_EQ(trace->sliceCount(), 3U);
@@ -358,47 +358,47 @@ TEST_F(Packed, OlderVersionsOpen)
 TEST_F(Packed, AFailedOrStoppedWriteKeepsTheExistingFile)
 {
     put({'o', 'l', 'd'});
-    packed::PackOptions options;
+    container::WriteOptions options;
     std::stop_source stop;
     stop.request_stop();
     options.stop = stop.get_token();
     const auto trace = packed_test::training(1000, 1);
-    EXPECT_EQ(writePacked(*trace, path(), options).error().code, Error::Code::Cancelled);
+    EXPECT_EQ(writeTrace(*trace, path(), options).error().code, Error::Code::Cancelled);
     EXPECT_EQ(bytes().size(), 3U);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator{m_folder}, {}), 1) << "no partial file is left";
-    EXPECT_EQ(writePacked(*trace, m_folder / "none" / "a").error().code, Error::Code::NotFound);
-    ASSERT_TRUE(writePacked(*trace, path()));
-    UnpackOptions stopped;
+    EXPECT_EQ(writeTrace(*trace, m_folder / "none" / "a").error().code, Error::Code::NotFound);
+    ASSERT_TRUE(writeTrace(*trace, path()));
+    ReadOptions stopped;
     stopped.stop = stop.get_token();
-    EXPECT_EQ(readPacked(path(), stopped).error().code, Error::Code::Cancelled);
+    EXPECT_EQ(readTrace(path(), stopped).error().code, Error::Code::Cancelled);
 }
 
 TEST_F(Packed, AnEmptyTraceRoundTrips)
 {
-    ASSERT_TRUE(writePacked(*TraceBuilder{}.finish(), path()));
+    ASSERT_TRUE(writeTrace(*TraceBuilder{}.finish(), path()));
     EXPECT_EQ(read()->sliceCount(), 0U);
 }
 
 TEST_F(Packed, ASectionThatReadersRejectIsNotWritten)
 {
-    const packed::Bytes tooLarge((std::size_t{8} << 20) + 1);
-    const auto block = packed::packSection(packed::SectionType::Block, tooLarge);
+    const container::Bytes tooLarge((std::size_t{8} << 20) + 1);
+    const auto block = container::packBlock(container::FrameType::Slices, tooLarge);
     ASSERT_FALSE(block);
     EXPECT_THAT(block.error().what, hasId("save.too_large", {{"bytes", 8'388'609}}));
-    EXPECT_TRUE(packed::packSection(packed::SectionType::Details, tooLarge));
+    EXPECT_TRUE(container::packBlock(container::FrameType::Details, tooLarge));
 }
 
 TEST_F(Packed, BlocksAfterDamageThatResemblesBlocksAreFound)
 {
     const auto trace = packed_test::training(200'000, 1);
-    ASSERT_TRUE(writePacked(*trace, path()));
+    ASSERT_TRUE(writeTrace(*trace, path()));
     auto raw = bytes();
-    packed::SectionHeader meta{};
-    std::memcpy(&meta, raw.data() + sizeof(packed::FileHeader), sizeof meta);
-    const auto block = static_cast<std::ptrdiff_t>(sizeof(packed::FileHeader) + sizeof meta + meta.packedBytes);
-    std::string noise(3'000'001, 'S'); // the magic is "SSCT"
+    container::FrameHeader meta{};
+    std::memcpy(&meta, raw.data() + sizeof(container::FileHeader), sizeof meta);
+    const auto block = static_cast<std::ptrdiff_t>(sizeof(container::FileHeader) + sizeof meta + meta.payloadBytes);
+    std::string noise(3'000'001, 'S'); // the magic is "SSFM"
     for (std::size_t i = 1000; i < 2000; i += 7)
-        noise.replace(i, 4, "SSCT");
+        noise.replace(i, 4, "SSFM");
     raw.insert(raw.begin() + block, noise.begin(), noise.end());
     put(raw);
     const auto opened = read();
@@ -410,7 +410,7 @@ TEST_F(Packed, BlocksAfterDamageThatResemblesBlocksAreFound)
 
 TEST_F(Packed, AnUnreadableBlockIsRequestedAgain)
 {
-    const packed::BlockCache cache(1 << 20);
+    const container::BlockCache cache(1 << 20);
     RawSlice slice;
     const auto block = TrackBlock::make(std::span{&slice, 1});
     EXPECT_EQ(cache.get(0, [](std::uint32_t) { return nullptr; }), nullptr);

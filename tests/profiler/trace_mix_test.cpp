@@ -1,5 +1,5 @@
-#include "profiler/formats/container/packed_reader.h"
-#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/sealed_writer.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/model/colored_buckets.h"
 #include "profiler/model/trace_builder.h"
 
@@ -203,8 +203,8 @@ TEST(TraceMix, IsAvailableForFiles)
     const auto trace = traceOf(randomWork(150'000, 30, 5));
     const auto path =
         std::filesystem::temp_directory_path() / ("stepscope-mix-" + std::to_string(getpid()) + ".sspack");
-    ASSERT_TRUE(packed::writePacked(*trace, path));
-    const auto read = packed::readPacked(path);
+    ASSERT_TRUE(container::writeTrace(*trace, path));
+    const auto read = container::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     std::filesystem::remove(path); // an open file can still be read
     const auto before = bucketsOf(*trace, trace->range(), 120), after = bucketsOf(**read, trace->range(), 120);

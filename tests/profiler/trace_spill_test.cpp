@@ -15,7 +15,7 @@
 namespace {
 
 using namespace profiler;
-using packed::SpillFile;
+using container::SpillFile;
 using profiler::test::hasId;
 using profiler::test::hasIdAndPart;
 using testing::ElementsAre;

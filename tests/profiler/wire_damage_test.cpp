@@ -12,7 +12,7 @@
 namespace {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 using namespace wire_test;
 using profiler::test::hasId;
 using testing::Contains;

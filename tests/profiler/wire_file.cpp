@@ -12,7 +12,7 @@
 namespace wire_test {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 
 WireFile::WireFile(std::int64_t pid)
 {

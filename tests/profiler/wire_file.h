@@ -22,12 +22,12 @@ public:
     static constexpr std::int64_t kNoProcess = 0; ///< a pid that no process has
 
     explicit WireFile(std::int64_t pid = kNoProcess);
-    WireFile& frame(profiler::wire::FrameType type, std::span<const std::byte> payload = {});
+    WireFile& frame(profiler::container::FrameType type, std::span<const std::byte> payload = {});
     WireFile& strings(std::initializer_list<std::pair<std::uint32_t, std::string_view>> entries);
-    WireFile& track(std::uint32_t number, profiler::wire::TrackEntry entry);
+    WireFile& track(std::uint32_t number, profiler::container::TrackEntry entry);
     WireFile& events(std::uint32_t track, std::uint64_t firstIndex,
-                     std::span<const profiler::wire::EventRecord> records);
-    WireFile& end() { return frame(profiler::wire::FrameType::End); }
+                     std::span<const profiler::container::EventRecord> records);
+    WireFile& end() { return frame(profiler::container::FrameType::End); }
     /// Gives the next frame the number `sequence`.
     WireFile& jumpTo(std::uint32_t sequence);
 
@@ -36,7 +36,7 @@ public:
     [[nodiscard]] const std::vector<std::size_t>& boundaries() const { return m_boundaries; }
 
 private:
-    profiler::wire::Payload m_bytes;
+    profiler::container::Payload m_bytes;
     std::vector<std::size_t> m_boundaries;
     std::uint32_t m_sequence = 0;
 };
@@ -47,8 +47,9 @@ private:
 WireFile everything(std::int64_t pid = WireFile::kNoProcess);
 inline constexpr std::size_t kSlicesOfEverything = 8;
 
-profiler::wire::EventRecord record(profiler::wire::EventType type, profiler::ActivityKind kind, std::uint32_t name,
-                                   std::int64_t begin, std::int64_t end, std::int64_t link = 0);
+profiler::container::EventRecord record(profiler::container::EventType type, profiler::ActivityKind kind,
+                                        std::uint32_t name, std::int64_t begin, std::int64_t end,
+                                        std::int64_t link = 0);
 
 /// A file in memory that has a path, for tests that write thousands of files.
 class MemoryFile {

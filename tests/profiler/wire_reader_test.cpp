@@ -1,5 +1,5 @@
 #include "profiler/formats/container/ring_file.h"
-#include "profiler/formats/container/ring_file_live.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/tailing_reader.h"
 #include "profiler/os/file_lock.h"
 #include "tests/profiler/wire_file.h"
@@ -18,7 +18,7 @@
 namespace {
 
 using namespace profiler;
-using namespace profiler::wire;
+using namespace profiler::container;
 using namespace wire_test;
 using profiler::test::hasId;
 using test_support::traceToText;
@@ -49,8 +49,8 @@ TEST(WireReader, ReadsEveryTypeOfFrame)
 {
     const TestFolder folder;
     std::vector<double> shares;
-    const auto trace =
-        readTrace(folder.write("a.sstrace", everything().bytes()), [&](double share) { shares.push_back(share); });
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()),
+                                 {.progress = [&](double share) { shares.push_back(share); }});
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_EQ(traceToText(**trace), kEverythingAsText);
     EXPECT_EQ((*trace)->sliceCount(), kSlicesOfEverything);
@@ -123,9 +123,10 @@ TEST(WireReader, ShowsPreviewsWhileReading)
 {
     const TestFolder folder;
     std::vector<std::shared_ptr<const Trace>> shown;
-    const Preview preview{[&](std::shared_ptr<const Trace> trace) { shown.push_back(std::move(trace)); },
-                          std::chrono::milliseconds(0)};
-    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), {}, {}, preview);
+    ReadOptions options;
+    options.preview = [&](std::shared_ptr<const Trace> trace) { shown.push_back(std::move(trace)); };
+    options.previewAfter = std::chrono::milliseconds(0);
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), options);
     ASSERT_TRUE(trace) << trace.error().message();
     ASSERT_FALSE(shown.empty());
     EXPECT_GT(shown.back()->sliceCount(), 0U);
@@ -133,12 +134,42 @@ TEST(WireReader, ShowsPreviewsWhileReading)
     EXPECT_EQ(traceToText(**trace), kEverythingAsText) << "a preview has no effect on the result";
 }
 
+TEST(WireReader, ASealedRecordingIsTheSameTraceAndHasEnded)
+{
+    const TestFolder folder;
+    const auto live = readTrace(folder.write("a.sstrace", everything().bytes()));
+    ASSERT_TRUE(live) << live.error().message();
+    ASSERT_TRUE(writeTrace(**live, folder.path() / "b.sstrace"));
+    auto reader = TailingReader::open(folder.path() / "b.sstrace");
+    ASSERT_TRUE(reader) << reader.error().message();
+    EXPECT_TRUE((*reader)->ended());
+    EXPECT_FALSE((*reader)->poll().value());
+    EXPECT_EQ(traceToText(*(*reader)->snapshot()), kEverythingAsText);
+}
+
+TEST(WireReader, AKilledRecordingCanBeSealed)
+{
+    const TestFolder folder;
+    auto bytes = everything().bytes();
+    bytes.resize(bytes.size() - 10); // within the End frame
+    const auto live = readTrace(folder.write("a.sstrace", bytes));
+    ASSERT_TRUE(live) << live.error().message();
+    EXPECT_TRUE((*live)->captureStats().cut);
+    ASSERT_TRUE(writeTrace(**live, folder.path() / "b.sstrace"));
+    const auto sealed = readTrace(folder.path() / "b.sstrace");
+    ASSERT_TRUE(sealed) << sealed.error().message();
+    EXPECT_EQ(traceToText(**sealed), traceToText(**live));
+    EXPECT_EQ((*sealed)->captureStats().notes, (*live)->captureStats().notes);
+}
+
 TEST(WireReader, CanBeCancelled)
 {
     const TestFolder folder;
     std::stop_source source;
     source.request_stop();
-    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), {}, source.get_token());
+    ReadOptions options;
+    options.stop = source.get_token();
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), options);
     ASSERT_FALSE(trace);
     EXPECT_EQ(trace.error().code, Error::Code::Cancelled);
 }

@@ -305,7 +305,7 @@ TEST(Record, TwoRecordingsInOneFolderAtTheSameTimeStayApart)
     EXPECT_EQ(both.status, 0) << both.err;
     EXPECT_THAT(folder.files(), ElementsAre("a.sstrace", "b.sstrace"));
     const auto slices = [&](const char* name) {
-        const auto read = profiler::wire::readTrace(folder / name);
+        const auto read = profiler::container::readTrace(folder / name);
         EXPECT_TRUE(read);
         return read ? names(**read, ActivityKind::Nvtx) : std::vector<std::string>{};
     };

@@ -72,7 +72,7 @@ nlohmann::json summary(const Folder& folder)
 
 std::shared_ptr<const profiler::Trace> trace(const Folder& folder)
 {
-    auto read = profiler::wire::readTrace(folder / "t.sstrace");
+    auto read = profiler::container::readTrace(folder / "t.sstrace");
     EXPECT_TRUE(read) << read.error().message();
     return read ? *read : std::make_shared<profiler::Trace>();
 }

@@ -30,7 +30,7 @@ std::shared_ptr<const Trace> hooked(const Work& work)
         work();
     }
     EXPECT_TRUE((*recorder)->finish());
-    auto trace = wire::readTrace(path);
+    auto trace = container::readTrace(path);
     std::filesystem::remove(path);
     EXPECT_TRUE(trace) << trace.error().message();
     return trace ? *trace : std::make_shared<Trace>();

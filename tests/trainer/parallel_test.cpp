@@ -176,7 +176,7 @@ TEST(DistributedDataParallel, WritesATraceForEachRankByOneClock)
     const TestFolder folder;
     const auto run = train(folder.path(), {"parallel.kind=ddp", "parallel.local_ranks=2"});
     ASSERT_EQ(run.ended.status, 0) << run.ended.output;
-    const auto other = profiler::wire::readTrace(folder.path() / "run.rank1.sstrace");
+    const auto other = profiler::container::readTrace(folder.path() / "run.rank1.sstrace");
     ASSERT_TRUE(other) << other.error().message();
     const TraceView zero(run.trace), one(*other);
     EXPECT_EQ(zero.metadata("rank"), "0");

@@ -168,7 +168,7 @@ TEST(Recording, KilledTrainerLeavesATraceThatOpensAndSaysThatItWasCut)
             break;
     run.signal(SIGKILL);
     EXPECT_EQ(run.end().signal, SIGKILL);
-    const auto read = wire::readTrace(path);
+    const auto read = container::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     const TraceView trace(*read);
     EXPECT_TRUE(trace.trace().captureStats().cut);
@@ -190,7 +190,7 @@ TEST(Recording, RecordCommandRecordsTheNextSteps)
         ASSERT_TRUE(run.await<protocol::StepProgress>());
     run.send(protocol::Stop{});
     EXPECT_EQ(run.end().status, 0);
-    const auto read = wire::readTrace(path);
+    const auto read = container::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_EQ(TraceView(*read).stepsWithOps().size(), 3u);
 }

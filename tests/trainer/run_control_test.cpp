@@ -90,7 +90,7 @@ TEST(Run, StopCommandFinishesTheStepAndTheTrace)
     EXPECT_EQ(run.end().status, 0);
     ASSERT_TRUE(done);
     EXPECT_TRUE(done->stopped);
-    const auto read = profiler::wire::readTrace(path);
+    const auto read = profiler::container::readTrace(path);
     ASSERT_TRUE(read);
     EXPECT_FALSE((*read)->captureStats().cut);
     EXPECT_EQ(TraceView(*read).onMain(profiler::ActivityKind::Step).size(), static_cast<std::size_t>(done->steps));

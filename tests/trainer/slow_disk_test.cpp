@@ -82,7 +82,7 @@ TEST(SlowDisk, NoMoreThanTwoCheckpointsWaitForIt)
     reader.join();
     ASSERT_EQ(how.status, 0) << how.output;
 
-    const auto trace = wire::readTrace(traced);
+    const auto trace = container::readTrace(traced);
     ASSERT_TRUE(trace) << trace.error().message();
     const TraceView view(*trace);
     std::vector<TraceTime> copied, written;

@@ -174,7 +174,7 @@ Finished train(const fs::path& folder, const std::vector<std::string>& assignmen
     Finished finished;
     finished.ended = run.end();
     finished.records = run.records();
-    if (auto trace = profiler::wire::readTrace(path))
+    if (auto trace = profiler::container::readTrace(path))
         finished.trace = *trace;
     return finished;
 }

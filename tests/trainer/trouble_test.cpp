@@ -131,7 +131,7 @@ TEST(OutOfMemory, IsANoticeWithAdviceAndTheTraceGetsItsEnd)
     EXPECT_THAT(none.notice.parameters, testing::Contains(protocol::NoticeValue{"step", std::int64_t{0}, "0"}));
     EXPECT_THAT(none.notice.where, HasSubstr("MB more were requested"));
     EXPECT_THAT(none.notice.hint, testing::AllOf(HasSubstr("batch.size"), HasSubstr("checkpointing")));
-    const auto read = profiler::wire::readTrace(path);
+    const auto read = profiler::container::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     EXPECT_FALSE((*read)->captureStats().cut);
 }
@@ -148,7 +148,7 @@ TEST(OutOfMemory, TheTraceSaysWhatWasAliveThen)
         ::setrlimit(RLIMIT_AS, &limit);
     });
     EXPECT_EQ(none.ended.status, kFailed) << none.ended.output;
-    const auto read = profiler::wire::readTrace(path);
+    const auto read = profiler::container::readTrace(path);
     ASSERT_TRUE(read) << read.error().message();
     const auto& facts = (*read)->metadata();
     ASSERT_TRUE(facts.contains("memory.out.cpu"));

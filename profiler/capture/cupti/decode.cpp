@@ -34,10 +34,10 @@ bool hasTimes(const Record& record)
 }
 
 template <class Record>
-wire::EventRecord eventOf(const Record& record, wire::EventType type, ActivityKind kind, std::uint8_t depth,
-                          std::uint32_t name)
+container::EventRecord eventOf(const Record& record, container::EventType type, ActivityKind kind, std::uint8_t depth,
+                               std::uint32_t name)
 {
-    wire::EventRecord event{};
+    container::EventRecord event{};
     event.type = type;
     event.kind = kind;
     event.depth = depth;
@@ -55,8 +55,8 @@ CuptiRecords::DeviceWork workOf(const Record& record, ActivityKind kind, std::ui
     CuptiRecords::DeviceWork work{};
     work.device = DeviceId{record.deviceId};
     work.stream = StreamId{record.streamId};
-    work.event = eventOf(record, wire::EventType::Device, kind, 0, name);
-    work.extra.type = wire::EventType::Extra;
+    work.event = eventOf(record, container::EventType::Device, kind, 0, name);
+    work.extra.type = container::EventType::Extra;
     return work;
 }
 
@@ -78,10 +78,10 @@ std::uint32_t positive(std::int32_t value)
     return static_cast<std::uint32_t>(std::max(value, 0));
 }
 
-wire::LaunchRecord launchOf(const CUpti_ActivityKernel10& kernel)
+container::LaunchRecord launchOf(const CUpti_ActivityKernel10& kernel)
 {
-    wire::LaunchRecord launch{};
-    launch.type = wire::EventType::Launch;
+    container::LaunchRecord launch{};
+    launch.type = container::EventType::Launch;
     launch.registers = kernel.registersPerThread;
     const std::int32_t grid[] = {kernel.gridX, kernel.gridY, kernel.gridZ};
     const std::int32_t block[] = {kernel.blockX, kernel.blockY, kernel.blockZ};
@@ -282,7 +282,7 @@ void CuptiDecoder::addCall(const CUpti_ActivityAPI& call, CuptiRecords& to)
     const auto domain = runtime ? CUPTI_CB_DOMAIN_RUNTIME_API : CUPTI_CB_DOMAIN_DRIVER_API;
     const ActivityKind kind = runtime ? ActivityKind::CudaRuntime : ActivityKind::CudaDriver;
     to.host.push_back({call.threadId,
-                       eventOf(call, wire::EventType::Slice, kind, kUnknownDepth, callName(domain, call.cbid)),
+                       eventOf(call, container::EventType::Slice, kind, kUnknownDepth, callName(domain, call.cbid)),
                        !runtime && m_driverWork.contains(call.cbid)});
 }
 
@@ -296,8 +296,8 @@ void CuptiDecoder::addSync(const CUpti_ActivitySynchronization2& sync, CuptiReco
         ++to.damaged;
         return;
     }
-    to.waits.push_back({sync.correlationId, eventOf(sync, wire::EventType::Slice, ActivityKind::Sync, kUnknownDepth,
-                                                    m_intern(syncName(sync.type)))});
+    to.waits.push_back({sync.correlationId, eventOf(sync, container::EventType::Slice, ActivityKind::Sync,
+                                                    kUnknownDepth, m_intern(syncName(sync.type)))});
 }
 
 void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRecords& to)
@@ -312,7 +312,7 @@ void CuptiDecoder::addOverhead(const CUpti_ActivityOverhead3& overhead, CuptiRec
     // Overheads of the process or of a device go to a separate track.
     const bool threads = overhead.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD;
     to.host.push_back({threads ? overhead.objectId.pt.threadId : 0,
-                       eventOf(overhead, wire::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
+                       eventOf(overhead, container::EventType::Slice, ActivityKind::Overhead, kUnknownDepth,
                                m_intern(overheadName(overhead.overheadKind)))});
 }
 

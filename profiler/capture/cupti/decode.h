@@ -25,20 +25,20 @@ struct CuptiRecords {
     struct DeviceWork {
         DeviceId device;
         StreamId stream;
-        wire::EventRecord event;
-        wire::ExtraRecord extra;
-        std::optional<wire::LaunchRecord> launch; ///< kernels: takes the place of `extra`
+        container::EventRecord event;
+        container::ExtraRecord extra;
+        std::optional<container::LaunchRecord> launch; ///< kernels: takes the place of `extra`
     };
     /// A runtime or driver call, an overhead, or a compilation.
     struct HostSlice {
         std::int64_t tid = 0; ///< system thread id; 0 for the process as a whole
-        wire::EventRecord event;
+        container::EventRecord event;
         bool isDriverWork = false; ///< one of workingDriverCalls()
     };
     /// A synchronization wait of a host thread; the call with the same correlation id identifies the thread.
     struct HostWait {
         std::uint32_t correlation = 0;
-        wire::EventRecord event;
+        container::EventRecord event;
     };
     /// A stream that waits for an event: a dependency between streams.
     struct StreamWait {

@@ -94,13 +94,13 @@ void CuptiDecoder::addGraph(const CUpti_ActivityGraphTrace2& graph, CuptiRecords
     CuptiRecords::DeviceWork work{};
     work.device = DeviceId{graph.deviceId};
     work.stream = StreamId{graph.streamId};
-    work.event.type = wire::EventType::Device;
+    work.event.type = container::EventType::Device;
     work.event.kind = ActivityKind::Kernel;
     work.event.name = m_intern("CUDA graph " + std::to_string(graph.graphId));
     work.event.begin = static_cast<std::int64_t>(graph.start);
     work.event.end = static_cast<std::int64_t>(graph.end);
     work.event.link = graph.correlationId;
-    work.extra.type = wire::EventType::Extra;
+    work.extra.type = container::EventType::Extra;
     to.work.push_back(work);
 }
 
@@ -110,8 +110,8 @@ void CuptiDecoder::addJit(const CUpti_ActivityJit2& jit, CuptiRecords& to)
         ++to.damaged;
         return;
     }
-    wire::EventRecord event{};
-    event.type = wire::EventType::Slice;
+    container::EventRecord event{};
+    event.type = container::EventType::Slice;
     event.kind = ActivityKind::Overhead;
     event.depth = kUnknownDepth;
     event.name = m_intern(jitName(jit));

@@ -50,9 +50,9 @@ void CuptiDelivery::deliverDevices(const CuptiRecords& records)
 
 void CuptiDelivery::deliverWork(const CuptiRecords& records)
 {
-    std::map<std::pair<DeviceId, StreamId>, std::vector<wire::EventRecord>> streams;
+    std::map<std::pair<DeviceId, StreamId>, std::vector<container::EventRecord>> streams;
     std::pair<DeviceId, StreamId> last;
-    std::vector<wire::EventRecord>* batch = nullptr; // usually the stream is the same as for the previous work
+    std::vector<container::EventRecord>* batch = nullptr; // usually the stream is the same as for the previous work
     for (const CuptiRecords::DeviceWork& work : records.work) {
         const std::pair stream(work.device, work.stream);
         if (!batch || stream != last) {
@@ -60,8 +60,8 @@ void CuptiDelivery::deliverWork(const CuptiRecords& records)
             last = stream;
         }
         batch->push_back(work.event);
-        batch->push_back(work.launch ? std::bit_cast<wire::EventRecord>(*work.launch)
-                                     : std::bit_cast<wire::EventRecord>(work.extra));
+        batch->push_back(work.launch ? std::bit_cast<container::EventRecord>(*work.launch)
+                                     : std::bit_cast<container::EventRecord>(work.extra));
     }
     for (const auto& [stream, work] : streams)
         m_recorder.addBatch(m_recorder.streamTrack(stream.first, stream.second), work);
@@ -144,8 +144,8 @@ void CuptiDelivery::deliverEdges(const CuptiRecords& records)
         const Call* const to = callOf(wait.correlation);
         if (!from || !to)
             return false;
-        wire::EventRecord flow{};
-        flow.type = wire::EventType::Flow;
+        container::EventRecord flow{};
+        flow.type = container::EventType::Flow;
         flow.name = to->track;
         flow.begin = from->begin;
         flow.end = to->begin;
@@ -157,8 +157,8 @@ void CuptiDelivery::deliverEdges(const CuptiRecords& records)
 void CuptiDelivery::sample(std::string_view counter, std::int64_t time, double value)
 {
     const std::uint32_t track = m_recorder.addCounter(counter, "bytes");
-    wire::EventRecord event{};
-    event.type = wire::EventType::Counter;
+    container::EventRecord event{};
+    event.type = container::EventType::Counter;
     event.name = track;
     event.begin = time;
     event.link = std::bit_cast<std::int64_t>(value);

@@ -30,7 +30,7 @@ private:
         std::uint32_t track = 0;
     };
     using Calls = std::unordered_map<std::uint32_t, Call>; ///< by correlation id
-    using Threads = std::map<std::int64_t, std::vector<wire::EventRecord>>;
+    using Threads = std::map<std::int64_t, std::vector<container::EventRecord>>;
 
     void deliverDevices(const CuptiRecords& records);
     void deliverWork(const CuptiRecords& records);

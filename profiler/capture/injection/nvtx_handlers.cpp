@@ -144,9 +144,9 @@ void mark(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attributes)
     buffer.mark(ActivityKind::Nvtx, text.name, text.value, text.detail);
 }
 
-wire::EventRecord recordOf(const StartedRange& range, wire::EventType type, std::int64_t end)
+container::EventRecord recordOf(const StartedRange& range, container::EventType type, std::int64_t end)
 {
-    wire::EventRecord record{};
+    container::EventRecord record{};
     record.type = type;
     record.kind = ActivityKind::Nvtx;
     record.depth = 255; // ranges of this kind may overlap
@@ -174,7 +174,7 @@ nvtxRangeId_t start(nvtxDomainHandle_t handle, const nvtxEventAttributes_t* attr
                              .value = text.value,
                              .begin = toNs(TraceClock::now()),
                              .generation = thread.generation};
-    const wire::EventRecord begin = recordOf(range, wire::EventType::Begin, 0);
+    const container::EventRecord begin = recordOf(range, container::EventType::Begin, 0);
     to->addBatch(to->namedTrack(range.track, TrackKind::NvtxDomain), {&begin, 1});
     return nvtxRegistry().start(range);
 }
@@ -190,7 +190,7 @@ void end(nvtxRangeId_t id)
         to->countLoss(0, 1);
         return;
     }
-    const wire::EventRecord whole = recordOf(*range, wire::EventType::Slice, toNs(TraceClock::now()));
+    const container::EventRecord whole = recordOf(*range, container::EventType::Slice, toNs(TraceClock::now()));
     to->addBatch(to->namedTrack(range->track, TrackKind::NvtxDomain), {&whole, 1});
 }
 

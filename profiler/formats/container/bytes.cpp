@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-namespace profiler::packed {
+namespace profiler::container {
 
 void ByteWriter::putText(std::string_view text)
 {
@@ -86,4 +86,4 @@ std::uint32_t ByteReader::takeCount(std::size_t least)
     return count;
 }
 
-} // namespace profiler::packed
+} // namespace profiler::container

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace profiler::packed {
+namespace profiler::container {
 
 using Bytes = std::vector<std::byte>;
 
@@ -67,4 +67,4 @@ private:
     bool m_failed = false;
 };
 
-} // namespace profiler::packed
+} // namespace profiler::container

@@ -1,6 +1,6 @@
 #include "profiler/formats/container/frame_decoder.h"
 
-#include "profiler/formats/container/packed_events.h"
+#include "profiler/formats/container/frame.h"
 
 #include <algorithm>
 #include <bit>
@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace profiler::wire {
+namespace profiler::container {
 namespace {
 
 constexpr std::uint32_t kDenseStrings = 1U << 20;
@@ -108,9 +108,10 @@ std::string FrameDecoder::take(FrameType type, Bytes payload)
         return takeLoss(payload);
     case FrameType::End:
         return {};
+    default:
+        return fmt::format("its type {} is unknown and was probably written by a newer version of Stepscope",
+                           static_cast<std::uint32_t>(type));
     }
-    return fmt::format("its type {} is unknown and was probably written by a newer version of Stepscope",
-                       static_cast<std::uint32_t>(type));
 }
 
 std::string FrameDecoder::takeClock(Bytes payload)
@@ -415,4 +416,4 @@ std::size_t FrameDecoder::takeRecoveredEvents(const RecoveredEvents& recovered)
     return events;
 }
 
-} // namespace profiler::wire
+} // namespace profiler::container

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace profiler::wire {
+namespace profiler::container {
 
 /// Decodes the payloads of frames into a TraceBuilder. Accepts any bytes: references to undefined items (their frame
 /// was damaged) get a placeholder name.
@@ -80,4 +80,4 @@ private:
     std::uint64_t m_missing = 0, m_odd = 0;
 };
 
-} // namespace profiler::wire
+} // namespace profiler::container

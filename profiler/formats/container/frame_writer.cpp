@@ -1,7 +1,7 @@
 #include "profiler/formats/container/frame_writer.h"
 
-#include "profiler/formats/container/file_error.h"
 #include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/trace_file.h"
 #include "profiler/os/files.h"
 #include "profiler/os/own_file.h"
 #include "profiler/os/process.h"
@@ -10,7 +10,7 @@
 #include <string>
 #include <system_error>
 
-namespace profiler::wire {
+namespace profiler::container {
 
 struct FrameWriter::State {
     std::filesystem::path path;
@@ -137,4 +137,4 @@ std::uint64_t FrameWriter::bytesWritten() const
     return m->written;
 }
 
-} // namespace profiler::wire
+} // namespace profiler::container

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace profiler::wire {
+namespace profiler::container {
 
 /// Appends frames with checksums to a trace file. Holds a lock on the file from before the file has its final name
 /// until close(); readers use the lock to see that the writer is alive. Used by one thread at a time.
@@ -39,4 +39,4 @@ private:
     std::unique_ptr<State> m;
 };
 
-} // namespace profiler::wire
+} // namespace profiler::container

@@ -4,29 +4,39 @@
 
 #include <cstdint>
 
-/// The layout of Stepscope's trace file (`*.sstrace`) and of its ring file (`*.sstrace.ring`), little-endian.
+/// The layout of Stepscope's trace file (`*.sstrace`), little-endian: a FileHeader, then frames. Each frame is a
+/// FrameHeader and `payloadBytes` bytes, with its own checksum. A file has one of two states:
 ///
-/// Trace file: FileHeader, then frames, each a FrameHeader and `payloadBytes` bytes. The file is append-only. Readers
-/// accept every frame with a correct checksum and skip damaged bytes between frames. The last frame of a run that ended
-/// properly is `End`.
+/// Live: the recording process appends frames of the types Clock to Process as events happen. Readers accept every
+/// frame with a correct checksum and skip damaged bytes between frames. The last frame of a run that ended properly is
+/// `End`. The ring file next to it (`*.sstrace.ring`, ring_file.h) holds the events that are not yet in a frame.
 ///
-/// Ring file: host events that the writer thread has not yet written as frames, in shared memory (MAP_SHARED), so they
-/// survive a killed process. The file is removed when the run ends properly.
-namespace profiler::wire {
+/// Sealed: the frames are blocks, of the types Meta to Samples, which are compressed and can be read on demand
+/// (block_file.h). The header has the position of their overview.
+///
+/// fields.h lists the fields of both. Files of earlier versions can be read: live ones have a shorter header, and
+/// sealed ones (`*.sspack`) another header and envelope, see block_file.cpp.
+namespace profiler::container {
 
 inline constexpr char kFileMagic[8] = {'S', 'S', 'T', 'R', 'A', 'C', 'E', '\n'};
-/// 1: frame types up to End. 2: adds PackedEvents and Process. 3: adds LaunchRecord and DeviceLimits. Readers also read
-/// all earlier versions.
-inline constexpr std::uint32_t kVersion = 3;
+/// Live files had the versions 1 (frame types up to End), 2 (adds PackedEvents and Process) and 3 (adds LaunchRecord
+/// and DeviceLimits). Sealed files had the versions 1 to 6 of their own format. Since version 7 both are one format.
+inline constexpr std::uint32_t kVersion = 7;
 
 struct FileHeader {
     char magic[8];
     std::uint32_t version;
-    std::uint32_t headerBytes; ///< sizeof(FileHeader); later versions may be longer
-    std::int64_t pid;
-    std::uint64_t runId; ///< equal in the ring file, unless that belongs to another run
+    std::uint32_t headerBytes; ///< position of the first frame; later versions may have longer headers
+    std::int64_t pid;          ///< of the recording process; 0 in a sealed file
+    std::uint64_t runId;       ///< equal in the ring file, unless that belongs to another run
+    // Since version 7:
+    std::uint64_t overviewOffset; ///< of the Overview block; 0: the file is not sealed
+    std::uint64_t fileBytes;      ///< of a sealed file
+    std::uint64_t checksum;       ///< XXH3 of the fields above
 };
-static_assert(sizeof(FileHeader) == 32);
+static_assert(sizeof(FileHeader) == 56);
+/// The header of live files up to version 3 ends here.
+inline constexpr std::uint32_t kFirstHeaderBytes = 32;
 
 enum class FrameType : std::uint32_t {
     Clock = 1,    ///< one ClockTriple
@@ -37,15 +47,23 @@ enum class FrameType : std::uint32_t {
     Metadata,     ///< pairs of string ids: key, value
     Loss,         ///< LossEntry: total losses so far; the last entry is valid
     End,          ///< no payload: the run ended properly
-    PackedEvents, ///< PackedBatch and its records (packed_events.h), repeated: replaces Events since version 2
+    PackedEvents, ///< PackedBatch and its records (frame.h), repeated: replaces Events since version 2
     Process,      ///< ProcessEntry: the name of a process
+    // Blocks of a sealed file; the payload is a zstd frame:
+    Meta = 32,    ///< tracks, strings, arguments, counters, losses
+    Slices,       ///< up to 65,536 slices of a track
+    Overview,     ///< position and summary of each Slices block
+    Details,      ///< details of up to 4,096 slices from the original file
+    DetailsIndex, ///< positions of the Details blocks
+    Samples,      ///< 65,536 samples of a counter that has more than that
 };
 
+/// The envelope of a frame.
 struct FrameHeader {
     std::uint32_t magic; ///< kFrameMagic
     FrameType type;
     std::uint32_t payloadBytes;
-    std::uint32_t sequence; ///< 0, 1, 2…; a gap means lost frames
+    std::uint32_t sequence; ///< live: 0, 1, 2…; a gap means lost frames. 0 for blocks
     std::uint64_t checksum; ///< XXH3 of the other fields and the payload
 };
 inline constexpr std::uint32_t kFrameMagic = 0x4d465353; // "SSFM"
@@ -115,13 +133,13 @@ constexpr bool isSecondSlot(EventType type)
 struct EventRecord {
     EventType type;
     ActivityKind kind;
-    std::uint8_t depth;  ///< nesting on its track
-    std::uint8_t flags;  ///< profiler::slice_flag
-    std::uint32_t name;  ///< string id
-    std::int64_t begin;  ///< ns, CLOCK_MONOTONIC
-    std::int64_t end;    ///< ns; Begin: 0
-    std::int64_t link;   ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase,
-                         ///< LoaderStage: args.value
+    std::uint8_t depth; ///< nesting on its track
+    std::uint8_t flags; ///< profiler::slice_flag
+    std::uint32_t name; ///< string id
+    std::int64_t begin; ///< ns, CLOCK_MONOTONIC
+    std::int64_t end;   ///< ns; Begin: 0
+    std::int64_t link;  ///< CpuOp: autograd sequence number; runtime and device: correlation id; Step, Phase,
+                        ///< LoaderStage: args.value
     std::uint32_t
         bytes; ///< args.bytes, saturated (device work: see ExtraRecord); CpuOp: string id of the input types,
                ///< 0: none; runtime and driver calls in older files: external correlation id set by the program
@@ -170,4 +188,4 @@ static_assert(sizeof(PackedBatch) == 32);
 inline constexpr std::uint64_t kNotFromRing = ~std::uint64_t{0};
 static_assert(sizeof(EventBatch) == 16);
 
-} // namespace profiler::wire
+} // namespace profiler::container

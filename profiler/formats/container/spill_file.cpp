@@ -1,10 +1,9 @@
 #include "profiler/formats/container/spill_file.h"
 
-#include "profiler/formats/container/block_codec.h"
-#include "profiler/formats/container/file_error.h"
-#include "profiler/formats/container/packed_blocks.h"
-#include "profiler/formats/container/packed_samples.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/slice_blocks.h"
+#include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/container/trace_meta.h"
 #include "profiler/os/files.h"
 #include "profiler/os/memory.h"
 
@@ -16,7 +15,7 @@
 #include <limits>
 #include <utility>
 
-namespace profiler::packed {
+namespace profiler::container {
 namespace {
 
 /// What a builder wrote needs no check against its pools.
@@ -41,8 +40,7 @@ Result<std::shared_ptr<SpillFile>> SpillFile::make(const std::filesystem::path& 
     os::Descriptor file = os::openUnnamed(folder);
     if (!file)
         return tl::unexpected(
-            wire::fileError<"spill.make",
-                            "cannot create a temporary file for trace data that does not fit in memory: {why}">(
+            fileError<"spill.make", "cannot create a temporary file for trace data that does not fit in memory: {why}">(
                 errno, folder));
     return std::shared_ptr<SpillFile>{new SpillFile(std::move(file), folder, cacheBudget)};
 }
@@ -71,34 +69,34 @@ BlockEntry SpillFile::entry(std::uint32_t number) const
     return m_entries.at(number);
 }
 
-std::optional<std::uint32_t> SpillFile::put(SectionType type, std::span<const std::byte> raw, BlockEntry entry)
+std::optional<std::uint32_t> SpillFile::put(FrameType type, std::span<const std::byte> raw, BlockEntry entry)
 {
-    const auto section = packSection(type, raw);
-    if (!section) {
-        remember(section.error().what.text);
+    const auto packed = packBlock(type, raw);
+    if (!packed) {
+        remember(packed.error().what.text);
         return std::nullopt;
     }
     const std::lock_guard lock{m_mutex};
-    if (const int error = os::writeAllAt(m_file.get(), m_size, *section).error) {
+    if (const int error = os::writeAllAt(m_file.get(), m_size, *packed).error) {
         if (m_problem.empty())
             m_problem = std::string("cannot write to ") + m_folder.string() + ": " + std::strerror(error);
         return std::nullopt;
     }
-    entry.offset = std::exchange(m_size, m_size + section->size());
+    entry.offset = std::exchange(m_size, m_size + packed->size());
     m_entries.push_back(std::move(entry));
     return static_cast<std::uint32_t>(m_entries.size() - 1);
 }
 
 std::optional<std::uint32_t> SpillFile::write(std::span<const RawSlice> slices)
 {
-    return put(SectionType::Block, encodeBlock(0, 0, slices),
+    return put(FrameType::Slices, encodeBlock(0, 0, slices),
                {0, 0, static_cast<std::uint32_t>(slices.size()), 0, nullptr});
 }
 
 std::optional<std::vector<RawSlice>> SpillFile::read(std::uint32_t number) const
 {
-    const SectionFile file{m_file.get(), m_folder, false}; // as large as it is now
-    const auto raw = file.read(entry(number).offset, SectionType::Block);
+    const BlockFile file = blocks(); // as large as it is now
+    const auto raw = file.read(entry(number).offset, FrameType::Slices);
     auto block = raw ? decodeBlock(*raw, kAnyIds) : std::nullopt;
     if (!block) {
         remember(raw ? "the temporary file in " + m_folder.string() + " is damaged" : raw.error().what.text);
@@ -112,15 +110,15 @@ BlockRef SpillFile::keep(TrackId track, std::span<const RawSlice> slices)
     TrackBlock block{slices};
     auto summary = std::make_shared<const BlockSummary>(std::move(block.summary));
     const std::uint32_t first = slices.front().ordinal;
-    const auto number = put(SectionType::Block, encodeBlock(track.value, first, slices),
-                            {track.value, 0, block.size(), first, summary});
+    const auto number =
+        put(FrameType::Slices, encodeBlock(track.value, first, slices), {track.value, 0, block.size(), first, summary});
     return number ? BlockRef{std::move(summary), shared_from_this(), *number} : BlockRef{TrackBlock::make(slices)};
 }
 
 std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
 {
     return m_cache.get(block, [this](std::uint32_t number) {
-        auto made = readBlock(SectionFile{m_file.get(), m_folder, false}, entry(number), kAnyIds);
+        auto made = readBlock(blocks(), entry(number), kAnyIds);
         if (!made)
             remember(made.error().what.text);
         note(number, made ? std::nullopt : std::optional(Unread{entry(number).count, 0, made.error().message()}));
@@ -131,14 +129,14 @@ std::shared_ptr<const TrackBlock> SpillFile::load(std::uint32_t block) const
 std::optional<SampleRef> SpillFile::keepSamples(std::span<const CounterSample> samples)
 {
     const auto count = static_cast<std::uint32_t>(samples.size());
-    const auto number = put(SectionType::Samples, encodeSamples(samples), {0, 0, count, 0, nullptr});
+    const auto number = put(FrameType::Samples, encodeSamples(samples), {0, 0, count, 0, nullptr});
     return number ? std::optional(SampleRef{shared_from_this(), *number, count}) : std::nullopt;
 }
 
 Result<std::vector<CounterSample>> SpillFile::takeSamples(std::uint32_t number) const
 {
     const BlockEntry place = entry(number);
-    const auto raw = SectionFile{m_file.get(), m_folder, false}.read(place.offset, SectionType::Samples);
+    const auto raw = blocks().read(place.offset, FrameType::Samples);
     if (!raw)
         return tl::unexpected(raw.error());
     auto samples = decodeSamples(*raw, place.count);
@@ -171,4 +169,4 @@ void spillBeyond(TraceBuilder& builder, std::uint64_t budget)
         builder.setSpill(std::move(*spill), budget);
 }
 
-} // namespace profiler::packed
+} // namespace profiler::container

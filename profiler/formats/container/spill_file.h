@@ -1,8 +1,7 @@
 #pragma once
 
-#include "profiler/formats/container/block_cache.h"
-#include "profiler/formats/container/overview_codec.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/slice_blocks.h"
 #include "profiler/model/result.h"
 #include "profiler/model/slice_spill.h"
 #include "profiler/model/trace_builder.h"
@@ -16,12 +15,12 @@
 #include <string>
 #include <vector>
 
-namespace profiler::packed {
+namespace profiler::container {
 
 /// Half of the machine's memory, in bytes: the default limit for a trace.
 std::uint64_t shareOfMemory();
 
-/// An unnamed file of Block sections (see section.h) and Samples sections. It disappears with its last user.
+/// An unnamed file of Slices blocks (see block_file.h) and Samples blocks. It disappears with its last user.
 class SpillFile : public SliceSpill, public BlockSource, public std::enable_shared_from_this<SpillFile> {
 public:
     /// @param folder       a folder on a disk with enough free space
@@ -41,10 +40,11 @@ public:
 
 private:
     SpillFile(os::Descriptor file, std::filesystem::path folder, std::size_t cacheBudget);
-    /// Writes a section and returns its number.
-    std::optional<std::uint32_t> put(SectionType type, std::span<const std::byte> raw, BlockEntry entry);
+    /// Writes a block and returns its number.
+    std::optional<std::uint32_t> put(FrameType type, std::span<const std::byte> raw, BlockEntry entry);
     [[nodiscard]] Result<std::vector<CounterSample>> takeSamples(std::uint32_t number) const;
     [[nodiscard]] BlockEntry entry(std::uint32_t number) const;
+    [[nodiscard]] BlockFile blocks() const { return BlockFile{{m_file.get(), m_folder}}; }
     void remember(std::string problem) const;
 
     os::Descriptor m_file;
@@ -60,4 +60,4 @@ private:
 /// /var/tmp. If no file can be created there, all data stays in memory.
 void spillBeyond(TraceBuilder& builder, std::uint64_t budget);
 
-} // namespace profiler::packed
+} // namespace profiler::container

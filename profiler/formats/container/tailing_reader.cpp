@@ -1,57 +1,79 @@
 #include "profiler/formats/container/tailing_reader.h"
 
-#include "profiler/formats/container/device_loss.h"
 #include "profiler/formats/container/frame_decoder.h"
-#include "profiler/formats/container/frame_scanner.h"
 #include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/trace_file.h"
 #include "profiler/model/number_text.h"
 #include "profiler/model/trace_builder.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <fmt/core.h>
+#include <map>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-namespace profiler::wire {
+namespace profiler::container {
+
 namespace {
 
-constexpr std::size_t kMaxNotes = 20;
-constexpr std::uint32_t kMaxHeaderBytes = 4096;
-constexpr std::uint64_t kBytesBetweenProgress = 4U << 20;
-
-template <profiler::detail::Literal Id, profiler::detail::Literal Text>
-tl::unexpected<Error> notOurs(const std::filesystem::path& path)
+/// Searches backwards from the end in growing windows, because a trace may be long and the last slice is usually near
+/// its end.
+std::optional<TraceTime> lastEnd(const Trace& trace, TrackId track)
 {
-    return fail<Id, Text>(Error::Code::Malformed, path.string(), "choose a .sstrace file that Stepscope recorded");
-}
-
-Result<FileHeader> readHeader(const InputFile& file)
-{
-    FileHeader header{};
-    const auto read = file.read(0, std::as_writable_bytes(std::span{&header, 1}));
-    if (!read)
-        return tl::unexpected(read.error());
-    if (std::memcmp(header.magic, kFileMagic, std::min(*read, sizeof kFileMagic)) != 0)
-        return notOurs<"trace.no_trace", "this is not a Stepscope trace">(file.path());
-    if (*read == 0)
-        return notOurs<"trace.empty", "the trace file is empty">(file.path());
-    if (*read < sizeof header)
-        return notOurs<"trace.short_header", "the trace file ends within its header">(file.path());
-    if (header.version > kVersion)
-        return fail<"trace.newer", "the trace has version {version} of the format; this program reads up to {most}">(
-            Error::Code::Unsupported, file.path().string(), "open it with a newer version of Stepscope",
-            {{"version", header.version}, {"most", kVersion}});
-    if (header.version == 0 || header.headerBytes < sizeof header || header.headerBytes > kMaxHeaderBytes)
-        return notOurs<"trace.bad_header", "the header of the trace file is damaged">(file.path());
-    return header;
+    constexpr std::uint64_t kFirstWindow = 1'000'000; // ns
+    constexpr std::uint64_t kGrows = 8;
+    const TimeRange whole = trace.range();
+    // Damaged times may span more nanoseconds than a signed integer can hold.
+    const std::uint64_t span =
+        static_cast<std::uint64_t>(toNs(whole.end)) - static_cast<std::uint64_t>(toNs(whole.begin));
+    std::optional<TraceTime> last;
+    for (std::uint64_t back = kFirstWindow; !last; back = back > span / kGrows ? span : back * kGrows) {
+        const bool isAll = back >= span;
+        const TimeRange window{isAll ? whole.begin : whole.end - Nanoseconds(static_cast<std::int64_t>(back)),
+                               whole.end};
+        trace.forEach(track, window, [&](const Slice& slice) {
+            last = last ? std::max(*last, slice.end()) : slice.end();
+            return true;
+        });
+        if (isAll)
+            break;
+    }
+    return last;
 }
 
 } // namespace
 
+Message deviceLoss(const Trace& trace)
+{
+    std::map<DeviceId, TraceTime> lastOfDevice;
+    for (const Track& track : trace.tracks())
+        if (track.kind == TrackKind::Stream)
+            if (const auto last = lastEnd(trace, track.id)) {
+                const auto [known, isNew] = lastOfDevice.try_emplace(track.device, *last);
+                known->second = std::max(known->second, *last);
+            }
+    if (lastOfDevice.empty())
+        return {};
+    const auto first = std::min_element(lastOfDevice.begin(), lastOfDevice.end(),
+                                        [](const auto& a, const auto& b) { return a.second < b.second; });
+    const double ns = static_cast<double>(toNs(trace.range().end)) - static_cast<double>(toNs(first->second));
+    return message<"trace.device_loss",
+                   "GPU work is recorded only until {time} before the last event; the driver had not yet delivered "
+                   "the records of later work">({{"time", ns / 1e3, timeText(ns / 1e3)}});
+}
+
+namespace {
+
+constexpr std::size_t kMaxNotes = 20;
+constexpr std::uint64_t kBytesBetweenProgress = 4U << 20;
+
+} // namespace
+
 struct TailingReader::State {
-    State(InputFile file, const FileHeader& read)
+    State(InputFile file, const TraceHeader& read)
         : header(read), path(file.path()), scanner(std::move(file), read.headerBytes), decoder(builder)
     {
         builder.setFormat("stepscope");
@@ -66,7 +88,7 @@ struct TailingReader::State {
     /// True if a writer holds the lock on the file. False if unknown, because the file system has no locks.
     bool writerLives() const;
 
-    FileHeader header;
+    TraceHeader header;
     std::filesystem::path path;
     FrameScanner scanner;
     TraceBuilder builder;
@@ -201,8 +223,17 @@ Result<std::unique_ptr<TailingReader>> TailingReader::open(const std::filesystem
     const auto header = readHeader(*file);
     if (!header)
         return tl::unexpected(header.error());
+    std::shared_ptr<const Trace> sealed;
+    if (header->isSealed) {
+        auto read = readTrace(path);
+        if (!read)
+            return tl::unexpected(read.error());
+        sealed = std::move(*read);
+    }
     std::unique_ptr<TailingReader> reader{new TailingReader};
     reader->m = std::make_unique<State>(std::move(*file), *header);
+    reader->m->ended = header->isSealed;
+    reader->m->latest = std::move(sealed);
     return reader;
 }
 
@@ -248,40 +279,45 @@ void TailingReader::closeAsCut()
         m->takeRecoveredEvents();
 }
 
-Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
-                                               const std::function<void(double)>& progress, std::stop_token stop,
-                                               const Preview& preview)
+Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path, const ReadOptions& options)
 {
-    auto nextPreview = std::chrono::steady_clock::now() + preview.after;
-    auto reader = TailingReader::open(path);
-    if (!reader)
-        return tl::unexpected(reader.error());
-    auto& state = *(*reader)->m;
+    auto nextPreview = std::chrono::steady_clock::now() + options.previewAfter;
+    auto file = InputFile::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    const auto header = readHeader(*file);
+    if (!header)
+        return tl::unexpected(header.error());
+    if (header->isSealed)
+        return readBlocks(std::move(*file), *header, options);
+    TailingReader reader;
+    reader.m = std::make_unique<TailingReader::State>(std::move(*file), *header);
+    auto& state = *reader.m;
     if (const auto fresh = state.scanner.refresh(); !fresh)
         return tl::unexpected(fresh.error());
     const auto size = static_cast<double>(std::max<std::uint64_t>(state.scanner.size(), 1));
     for (bool more = true; more;) {
-        if (stop.stop_requested())
+        if (options.stop.stop_requested())
             return fail<"open.trace_cancelled", "opening the trace was cancelled">(Error::Code::Cancelled,
                                                                                    path.string());
         const auto taken = state.advance(kBytesBetweenProgress, false);
         if (!taken)
             return tl::unexpected(taken.error());
         more = *taken;
-        if (progress)
-            progress(std::min(static_cast<double>(state.scanner.offset()) / size, 1.0));
-        if (preview.show && more && std::chrono::steady_clock::now() >= nextPreview) {
+        if (options.progress)
+            options.progress(std::min(static_cast<double>(state.scanner.offset()) / size, 1.0));
+        if (options.preview && more && std::chrono::steady_clock::now() >= nextPreview) {
             if (auto trace = state.preview(); trace->sliceCount() > 0)
-                preview.show(std::move(trace));
-            nextPreview = std::chrono::steady_clock::now() + 4 * preview.after;
+                options.preview(std::move(trace));
+            nextPreview = std::chrono::steady_clock::now() + 4 * options.previewAfter;
         }
     }
     if (!state.ended && !state.writerLives())
-        (*reader)->closeAsCut();
-    auto trace = (*reader)->snapshot();
-    if (progress)
-        progress(1);
+        reader.closeAsCut();
+    auto trace = reader.snapshot();
+    if (options.progress)
+        options.progress(1);
     return trace;
 }
 
-} // namespace profiler::wire
+} // namespace profiler::container

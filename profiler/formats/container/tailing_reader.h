@@ -1,24 +1,19 @@
 #pragma once
 
+#include "profiler/formats/container/sealed_reader.h"
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
-#include <chrono>
 #include <filesystem>
-#include <functional>
 #include <memory>
-#include <stop_token>
 
-namespace profiler::wire {
+namespace profiler::container {
 
-/// How to show a long file while the rest of it is being read.
-struct Preview {
-    /// Receives what was read so far, on the reader's thread; the trace is not marked live. May be empty.
-    std::function<void(std::shared_ptr<const Trace>)> show;
-    std::chrono::milliseconds after{250}; ///< time until the first call; later intervals are four times as long
-};
+/// Describes how much GPU work a truncated trace lacks: the time between the end of the last recorded work and the last
+/// event of the trace, on the GPU where this gap is longest. Empty if the trace has no GPU work.
+Message deviceLoss(const Trace& trace);
 
-/// Reads a Stepscope recording, whole or while it grows. Not thread-safe.
+/// Reads a Stepscope trace, whole or while it grows. A sealed file has ended when it is opened. Not thread-safe.
 class TailingReader {
 public:
     /// Fails if the file is missing, is not a Stepscope trace, or has a newer version.
@@ -38,18 +33,15 @@ public:
 
 private:
     friend Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
-                                                          const std::function<void(double)>& progress,
-                                                          std::stop_token stop, const Preview& preview);
+                                                          const ReadOptions& options);
     TailingReader();
     struct State;
     std::unique_ptr<State> m;
 };
 
-/// Opens a whole trace file. If the file is truncated, damaged or not finished, returns what can be read. The trace's
-/// captureStats() describe what is missing and where (byte offset).
-/// @param progress  receives the share read, [0, 1]; may be empty
-Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path,
-                                               const std::function<void(double)>& progress = {},
-                                               std::stop_token stop = {}, const Preview& preview = {});
+/// Opens a whole trace file, live or sealed, of any version. If the file is truncated, damaged or not finished, returns
+/// what can be read. The trace's captureStats() describe what is missing and where (byte offset). Fails if the file is
+/// not a Stepscope trace, if a newer version wrote it, or if the names and tracks of a sealed file are damaged.
+Result<std::shared_ptr<const Trace>> readTrace(const std::filesystem::path& path, const ReadOptions& options = {});
 
-} // namespace profiler::wire
+} // namespace profiler::container

@@ -129,7 +129,7 @@ Result<std::shared_ptr<const Trace>> readExport(const std::filesystem::path& pat
         return tl::unexpected(schema.error());
     TraceBuilder builder;
     builder.setFormat("nsys-sqlite");
-    packed::spillBeyond(builder, options.memoryBudget);
+    container::spillBeyond(builder, options.memoryBudget);
     auto strings = ExportStrings::open(*file, *schema, builder);
     const auto enums = ExportEnums::read(*file, *schema);
     if (!strings || !enums)

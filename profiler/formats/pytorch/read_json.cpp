@@ -23,7 +23,7 @@ class LoadingPreview {
 public:
     explicit LoadingPreview(const ReadOptions& options)
         : m_options(options), m_next(Clock::now() + options.previewAfter),
-          m_room((options.memoryBudget > 0 ? options.memoryBudget : packed::shareOfMemory()) / kShare)
+          m_room((options.memoryBudget > 0 ? options.memoryBudget : container::shareOfMemory()) / kShare)
     {
     }
 
@@ -63,7 +63,7 @@ public:
           m_top(*m_source), m_ranges(m_passOptions.gathered)
     {
         m_shared.builder.setFormat("pytorch-json");
-        packed::spillBeyond(m_shared.builder, options.memoryBudget);
+        container::spillBeyond(m_shared.builder, options.memoryBudget);
     }
 
     /// Reads the events.

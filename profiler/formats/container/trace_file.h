@@ -9,28 +9,63 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
-namespace profiler::wire {
+namespace profiler::container {
+
+/// The Error for a failed call on a file, with a hint for the user.
+/// @param number  errno of the call
+Error fileError(int number, Message what, const std::filesystem::path& path);
+
+/// The message for `number`: "No space left on device".
+std::string reasonOf(int number);
+
+/// Overload for a message that says what was tried and ends with the reason: "cannot write the trace: {why}".
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+Error fileError(int number, const std::filesystem::path& path)
+{
+    return fileError(number, message<Id, Text>({{"why", reasonOf(number)}}), path);
+}
 
 /// A regular file, open for reading by position. If the file shrinks, reads are short instead of causing SIGBUS.
 class InputFile {
 public:
     /// Returns an Error with the reason if the file cannot be read. Rejects devices and pipes.
     static Result<InputFile> open(const std::filesystem::path& path);
+    /// Reads from a descriptor that the caller keeps open; `name` is used in messages.
+    InputFile(int descriptor, std::filesystem::path name) : m_descriptor(descriptor), m_path(std::move(name)) {}
 
     [[nodiscard]] Result<std::uint64_t> size() const;
     /// Returns the number of bytes read, which is smaller than requested only at the end of the file.
     Result<std::size_t> read(std::uint64_t offset, std::span<std::byte> into) const;
     [[nodiscard]] const std::filesystem::path& path() const { return m_path; }
     /// Whether a writer holds the lock on the file and is therefore alive.
-    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor.get()); }
+    [[nodiscard]] os::LockHolder lockHolder() const { return os::lockHolder(m_descriptor); }
 
 private:
-    InputFile(os::Descriptor descriptor, std::filesystem::path path);
-    os::Descriptor m_descriptor;
+    os::Descriptor m_owned; ///< empty if the caller owns the descriptor
+    int m_descriptor;
     std::filesystem::path m_path;
 };
+
+/// What the header of a trace file of any version says.
+struct TraceHeader {
+    std::uint32_t version = 0;
+    std::uint64_t headerBytes = 0; ///< position of the first frame
+    std::uint64_t runId = 0;
+    bool isSealed = false, isOldSealed = false; ///< old: a sealed file up to version 6
+    std::uint64_t overviewOffset = 0;           ///< 0: missing
+    std::uint64_t fileBytes = 0;                ///< of a sealed file
+};
+
+/// True if the file is in Stepscope's format, of any version.
+/// @param head  its first bytes
+bool isTrace(std::span<const std::byte> head);
+
+/// Fails if the file is not a Stepscope trace, or has a newer version.
+Result<TraceHeader> readHeader(const InputFile& file);
 
 /// The next item in a trace file.
 struct Scanned {
@@ -75,4 +110,4 @@ private:
     std::uint64_t m_hashed = 0; ///< bytes hashed since refresh()
 };
 
-} // namespace profiler::wire
+} // namespace profiler::container

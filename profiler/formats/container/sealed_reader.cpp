@@ -1,11 +1,10 @@
-#include "profiler/formats/container/packed_reader.h"
+#include "profiler/formats/container/sealed_reader.h"
 
-#include "profiler/formats/container/meta_codec.h"
-#include "profiler/formats/container/packed_blocks.h"
-#include "profiler/formats/container/packed_details.h"
-#include "profiler/formats/container/packed_samples.h"
-#include "profiler/formats/container/section_search.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/slice_blocks.h"
+#include "profiler/formats/container/slice_details.h"
 #include "profiler/formats/container/spill_file.h"
+#include "profiler/formats/container/trace_meta.h"
 #include "profiler/model/number_text.h"
 #include "profiler/model/parallel.h"
 
@@ -17,38 +16,17 @@
 #include <thread>
 #include <utility>
 
-namespace profiler::packed {
+namespace profiler::container {
+
 namespace {
 
 constexpr std::size_t kMaxNotes = 20;
 constexpr std::uint64_t kBytesASlice = 40; ///< in memory; an upper bound for most traces
 
-Result<FileHeader> readHeader(const SectionFile& file)
-{
-    const std::string path = file.path().string();
-    FileHeader header{};
-    if (file.size() == 0)
-        return fail<"trace.empty", "the trace file is empty">(Error::Code::Malformed, path);
-    if (file.size() < sizeof header)
-        return fail<"trace.short_header", "the trace file ends within its header">(Error::Code::Malformed, path);
-    if (auto read = file.readAt(0, std::as_writable_bytes(std::span{&header, 1})); !read)
-        return tl::unexpected(read.error());
-    if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0)
-        return fail<"trace.not_packed", "this is not a packed Stepscope trace">(Error::Code::Malformed, path);
-    if (header.version > kVersion)
-        return fail<"trace.newer_packed",
-                    "the trace has version {version} of the packed format; this program reads up to {most}">(
-            Error::Code::Unsupported, path, "open it with a newer version of Stepscope",
-            {{"version", header.version}, {"most", kVersion}});
-    if (header.checksum != headerChecksum(header) || header.version == 0 || header.headerBytes < sizeof header)
-        return fail<"trace.bad_header", "the header of the trace file is damaged">(Error::Code::Malformed, path);
-    return header;
-}
-
 class Reading {
 public:
-    Reading(std::shared_ptr<const SectionFile> file, const UnpackOptions& options)
-        : m_file(std::move(file)), m_options(options),
+    Reading(std::shared_ptr<const BlockFile> file, const TraceHeader& header, const ReadOptions& options)
+        : m_file(std::move(file)), m_header(header), m_options(options),
           m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
     {
     }
@@ -71,11 +49,11 @@ private:
     void note(Message text);
     [[nodiscard]] std::uint64_t budget() const;
 
-    std::shared_ptr<const SectionFile> m_file;
-    const UnpackOptions& m_options;
+    std::shared_ptr<const BlockFile> m_file;
+    const TraceHeader& m_header;
+    const ReadOptions& m_options;
     unsigned m_threads;
-    FileHeader m_header{};
-    std::uint64_t m_metaEnd = 0; ///< end of the first Meta section
+    std::uint64_t m_metaEnd = 0; ///< end of the first Meta block
     TraceBuilder m_builder;
     DecodedMeta m_meta;
     std::vector<BlockEntry> m_entries;
@@ -103,12 +81,12 @@ std::uint64_t Reading::budget() const
 
 Result<void> Reading::readMeta()
 {
-    auto raw = m_file->read(m_header.headerBytes, SectionType::Meta);
+    auto raw = m_file->read(m_header.headerBytes, FrameType::Meta);
     std::uint64_t at = m_header.headerBytes;
     if (!raw && raw.error().code == Error::Code::Malformed) {
-        at = findSection(*m_file, at, SectionType::Meta, m_options.stop);
+        at = findBlock(*m_file, at, FrameType::Meta, m_options.stop);
         if (at < m_file->size())
-            raw = m_file->read(at, SectionType::Meta);
+            raw = m_file->read(at, FrameType::Meta);
     }
     if (raw)
         m_meta = decodeMeta(*raw, m_header.version, m_builder);
@@ -119,8 +97,8 @@ Result<void> Reading::readMeta()
                               : raw.error().what,
                   .where = fmt::format("{}, byte {}", m_file->path().string(), m_header.headerBytes),
                   .hint = "convert the trace that it was saved from again"});
-    const auto header = m_file->headerAt(at); // of the copy, which has the same length
-    m_metaEnd = m_header.headerBytes + sizeof(SectionHeader) + (header ? header->packedBytes : 0);
+    const auto place = m_file->placeAt(at); // of the copy, which has the same length
+    m_metaEnd = m_header.headerBytes + (place ? place->end() - at : 0);
     if (at != m_header.headerBytes)
         note(message<"trace.names_copy",
                      "the names and tracks at byte {byte} are damaged; their copy at byte {copy} was used">(
@@ -132,7 +110,7 @@ bool Reading::readOverview()
 {
     if (m_header.overviewOffset == 0)
         return false;
-    const auto raw = m_file->read(m_header.overviewOffset, SectionType::Overview);
+    const auto raw = m_file->read(m_header.overviewOffset, FrameType::Overview);
     auto entries =
         raw ? decodeOverview(*raw, m_meta.limits.tracks, m_meta.limits.strings, m_header.version) : std::nullopt;
     if (entries)
@@ -143,12 +121,11 @@ bool Reading::readOverview()
 /// The index follows the overview if the file has details.
 void Reading::readDetailsIndex()
 {
-    const auto overview = m_file->headerAt(m_header.overviewOffset);
-    const std::uint64_t offset =
-        m_header.overviewOffset + sizeof(SectionHeader) + (overview ? overview->packedBytes : 0);
+    const auto overview = m_file->placeAt(m_header.overviewOffset);
+    const std::uint64_t offset = overview ? overview->end() : 0;
     if (!overview || offset >= m_header.fileBytes)
         return;
-    const auto raw = m_file->read(offset, SectionType::DetailsIndex);
+    const auto raw = m_file->read(offset, FrameType::DetailsIndex);
     auto index = raw ? decodeDetailsIndex(*raw) : std::nullopt;
     if (!index) {
         m_builder.captureStats().cut = true;
@@ -165,22 +142,22 @@ void Reading::readDetailsIndex()
             {{"count", index->unread, countText(index->unread)}, {"why", index->whyUnread}}));
 }
 
-/// Finds Details sections one after the other, as far as they are intact.
+/// Finds Details blocks one after the other, as far as they are intact.
 void Reading::findDetails(std::uint64_t end)
 {
     for (std::uint64_t offset = m_metaEnd; offset < end && !m_options.stop.stop_requested();) {
-        const auto header = m_file->headerAt(offset);
-        if (!header)
+        const auto place = m_file->placeAt(offset);
+        if (!place)
             break;
-        if (header->type == SectionType::Details)
+        if (place->type == FrameType::Details)
             takeDetails(offset);
-        offset += sizeof(SectionHeader) + header->packedBytes;
+        offset = place->end();
     }
 }
 
 void Reading::takeDetails(std::uint64_t offset)
 {
-    const auto raw = m_file->read(offset, SectionType::Details);
+    const auto raw = m_file->read(offset, FrameType::Details);
     const auto head = raw ? headOfDetails(*raw) : std::nullopt;
     if (head && (m_details.empty() || head->first > m_details.back().first))
         m_details.push_back({head->first, offset});
@@ -189,28 +166,28 @@ void Reading::takeDetails(std::uint64_t offset)
 void Reading::setDetails()
 {
     if (!m_details.empty())
-        m_builder.setArgSource(std::make_shared<PackedDetails>(m_file, m_details));
+        m_builder.setArgSource(std::make_shared<SealedDetails>(m_file, m_details));
 }
 
 /// Finds blocks one after the other and skips damaged bytes.
 void Reading::scanBlocks(std::uint64_t offset)
 {
-    SectionSearch search(*m_file);
+    BlockSearch search(*m_file);
     std::uint64_t damagedFrom = 0;
     std::uint64_t slices = 0;
     while (offset < m_file->size() && !m_options.stop.stop_requested()) {
-        const auto header = m_file->headerAt(offset);
-        if (!header) {
+        const auto place = m_file->placeAt(offset);
+        if (!place) {
             damagedFrom = damagedFrom == 0 ? offset : damagedFrom;
-            offset = search.next(offset + 1); // sections can start at any byte
+            offset = search.next(offset + 1); // blocks can start at any byte
             continue;
         }
         if (damagedFrom != 0)
             note(message<"trace.damaged", "{bytes} damaged bytes at byte {byte} were skipped">(
                 {{"bytes", offset - damagedFrom, countText(offset - damagedFrom)}, {"byte", damagedFrom}}));
         damagedFrom = 0;
-        if (header->type == SectionType::Block) {
-            const auto raw = m_file->read(offset, SectionType::Block);
+        if (place->type == FrameType::Slices) {
+            const auto raw = m_file->read(offset, FrameType::Slices);
             const BlockHead head = raw ? headOfBlock(*raw).value_or(BlockHead{}) : BlockHead{};
             slices += head.count;
             if (slices * kBytesASlice > budget()) {
@@ -225,9 +202,9 @@ void Reading::scanBlocks(std::uint64_t offset)
                 note(message<"trace.bad_block_left_out", "the damaged block at byte {byte} was skipped">(
                     {{"byte", offset}}));
         }
-        if (header->type == SectionType::Details)
+        if (place->type == FrameType::Details)
             takeDetails(offset);
-        offset += sizeof(SectionHeader) + header->packedBytes;
+        offset = place->end();
     }
     if (damagedFrom != 0)
         note(message<"trace.cut_block", "the last {bytes} bytes, from byte {byte}, are not a complete block">(
@@ -240,7 +217,7 @@ void Reading::scanBlocks(std::uint64_t offset)
 void Reading::setOnDemand()
 {
     const BlockLimits limits{m_meta.limits.strings, m_meta.limits.args};
-    const auto source = std::make_shared<PackedBlocks>(m_file, limits, m_entries, budget() / 2);
+    const auto source = std::make_shared<SealedBlocks>(m_file, limits, m_entries, budget() / 2);
     std::vector<std::vector<BlockRef>> blocks(m_meta.limits.tracks);
     for (std::uint32_t i = 0; i < m_entries.size(); ++i)
         blocks[m_entries[i].track].emplace_back(m_entries[i].summary, source, i);
@@ -279,7 +256,7 @@ bool Reading::decodeAll()
 bool Reading::checkAll()
 {
     return eachBlock([&](std::size_t i) {
-        if (const auto good = m_file->check(m_entries[i].offset, SectionType::Block); !good)
+        if (const auto good = m_file->check(m_entries[i].offset, FrameType::Slices); !good)
             m_faults[i] = good.error().message();
     });
 }
@@ -341,10 +318,6 @@ void Reading::addFlows()
 
 Result<std::shared_ptr<const Trace>> Reading::read()
 {
-    const auto header = readHeader(*m_file);
-    if (!header)
-        return tl::unexpected(header.error());
-    m_header = *header;
     if (auto meta = readMeta(); !meta)
         return tl::unexpected(meta.error());
     if (const auto left = leaveSamples(m_builder, m_file, m_metaEnd, m_meta.pieces, budget()); left > 0)
@@ -396,17 +369,10 @@ Result<std::shared_ptr<const Trace>> Reading::read()
 
 } // namespace
 
-bool isPacked(std::span<const std::byte> head)
+Result<std::shared_ptr<const Trace>> readBlocks(InputFile file, const TraceHeader& header, const ReadOptions& options)
 {
-    return head.size() >= sizeof kMagic && std::memcmp(head.data(), kMagic, sizeof kMagic) == 0;
+    const auto blocks = std::make_shared<const BlockFile>(std::move(file), header.isOldSealed);
+    return Reading{blocks, header, options}.read();
 }
 
-Result<std::shared_ptr<const Trace>> readPacked(const std::filesystem::path& path, const UnpackOptions& options)
-{
-    auto file = SectionFile::open(path);
-    if (!file)
-        return tl::unexpected(file.error());
-    return Reading{std::make_shared<const SectionFile>(std::move(*file)), options}.read();
-}
-
-} // namespace profiler::packed
+} // namespace profiler::container

@@ -9,9 +9,9 @@
 #include <stop_token>
 #include <string>
 
-namespace profiler::packed {
+namespace profiler::container {
 
-struct PackOptions {
+struct WriteOptions {
     std::function<void(double)> progress; ///< receives the share written, [0, 1], on the caller's thread; may be empty
     std::stop_token stop;
     unsigned threads = 0; ///< threads that compress; 0: one per core
@@ -20,10 +20,10 @@ struct PackOptions {
     std::map<std::string, std::string> metadata;
 };
 
-/// Writes a whole trace in our packed format (section.h), with about 10 bytes per slice plus the details of the slices.
+/// Writes a whole trace as a sealed file (block_file.h), with about 10 bytes per slice plus the details of the slices.
 /// These are read from the original file and become a part of the copy. If the file can no longer be read, the copy
 /// records how many slices lack details. Written under a temporary name and renamed when it is complete; if the write
 /// fails, an existing file stays unchanged.
-Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options = {});
+Result<void> writeTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options = {});
 
-} // namespace profiler::packed
+} // namespace profiler::container

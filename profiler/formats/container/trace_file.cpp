@@ -1,17 +1,82 @@
-#include "profiler/formats/container/frame_scanner.h"
+#include "profiler/formats/container/trace_file.h"
 
 #include "profiler/formats/container/frame.h"
 #include "profiler/os/files.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 #include <system_error>
 #include <utility>
 
-namespace profiler::wire {
+namespace profiler::container {
+
+std::string reasonOf(int number)
+{
+    return std::generic_category().message(number);
+}
+
+Error fileError(int number, Message what, const std::filesystem::path& path)
+{
+    Error error{Error::Code::Io, std::move(what), path.string(), {}};
+    switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        error.code = Error::Code::NoSpace;
+        error.hint = "free some space, or record into a folder on another disk";
+        break;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        error.code = Error::Code::Permission;
+        error.hint = "record into a folder that you may write to";
+        break;
+    case ENOENT:
+    case ENOTDIR:
+        error.code = Error::Code::NotFound;
+        error.hint = "create the folder, or choose an existing one";
+        break;
+    case EISDIR:
+        error.code = Error::Code::Invalid;
+        error.hint = "choose a file name instead of a folder";
+        break;
+    default:
+        break;
+    }
+    return error;
+}
+
 namespace {
+
+constexpr std::uint32_t kMaxHeaderBytes = 4096;
+
+/// The header of sealed files up to version 6.
+struct OldSealedHeader {
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t headerBytes;
+    std::uint64_t overviewOffset; ///< 0: the file is incomplete
+    std::uint64_t fileBytes;
+    std::uint64_t checksum; ///< of the fields above
+};
+static_assert(sizeof(OldSealedHeader) == 40);
+constexpr char kOldSealedMagic[8] = {'S', 'S', 'P', 'A', 'C', 'K', '\r', '\n'};
+constexpr std::uint32_t kLastOldSealed = 6;
+
+template <profiler::detail::Literal Id, profiler::detail::Literal Text>
+tl::unexpected<Error> notOurs(const std::filesystem::path& path)
+{
+    return fail<Id, Text>(Error::Code::Malformed, path.string(), "choose a .sstrace file that Stepscope recorded");
+}
+
+/// True if a file whose first bytes are `head`, possibly fewer than the magic number has, can start with it.
+bool isStartOf(std::span<const std::byte> head, const char (&magic)[8])
+{
+    return std::memcmp(head.data(), magic, std::min(head.size(), sizeof magic)) == 0;
+}
 
 constexpr std::size_t kReadAhead = 1U << 20;
 /// A search for the next frame may hash this many bytes plus four times the file size. In a forged file, every position
@@ -32,11 +97,6 @@ Error readError(int number, const std::filesystem::path& path)
 
 } // namespace
 
-InputFile::InputFile(os::Descriptor descriptor, std::filesystem::path path)
-    : m_descriptor(std::move(descriptor)), m_path(std::move(path))
-{
-}
-
 Result<InputFile> InputFile::open(const std::filesystem::path& path)
 {
     os::Descriptor descriptor = os::openToRead(path);
@@ -46,12 +106,14 @@ Result<InputFile> InputFile::open(const std::filesystem::path& path)
     if (state->kind != os::FileState::Kind::Regular)
         return fail<"trace.no_file", "this is a folder or device, not a trace file">(
             Error::Code::Invalid, path.string(), "choose a .sstrace file");
-    return InputFile{std::move(descriptor), path};
+    InputFile file{descriptor.get(), path};
+    file.m_owned = std::move(descriptor);
+    return file;
 }
 
 Result<std::uint64_t> InputFile::size() const
 {
-    const auto state = os::stateOf(m_descriptor.get());
+    const auto state = os::stateOf(m_descriptor);
     if (!state)
         return tl::unexpected(readError(errno, m_path));
     return state->bytes;
@@ -59,10 +121,67 @@ Result<std::uint64_t> InputFile::size() const
 
 Result<std::size_t> InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
-    const os::Transfer read = os::readAt(m_descriptor.get(), offset, into);
+    const os::Transfer read = os::readAt(m_descriptor, offset, into);
     if (read.error != 0)
         return tl::unexpected(readError(read.error, m_path));
     return read.bytes;
+}
+
+bool isTrace(std::span<const std::byte> head)
+{
+    const auto startsWith = [&](const auto& magic) {
+        return head.size() >= sizeof magic && std::memcmp(head.data(), magic, sizeof magic) == 0;
+    };
+    return startsWith(kFileMagic) || startsWith(kOldSealedMagic);
+}
+
+Result<TraceHeader> readHeader(const InputFile& file)
+{
+    std::byte bytes[sizeof(FileHeader)]{};
+    const auto read = file.read(0, bytes);
+    if (!read)
+        return tl::unexpected(read.error());
+    const std::span<const std::byte> head{bytes, *read};
+    const bool isOldSealed = !head.empty() && isStartOf(head, kOldSealedMagic);
+    if (!isOldSealed && !isStartOf(head, kFileMagic))
+        return notOurs<"trace.no_trace", "this is not a Stepscope trace">(file.path());
+    if (head.empty())
+        return notOurs<"trace.empty", "the trace file is empty">(file.path());
+    const std::size_t least = isOldSealed ? sizeof(OldSealedHeader) : kFirstHeaderBytes;
+    if (head.size() < least)
+        return notOurs<"trace.short_header", "the trace file ends within its header">(file.path());
+    std::uint32_t version = 0, headerBytes = 0; // in the same places in both kinds of headers
+    std::memcpy(&version, &bytes[offsetof(FileHeader, version)], sizeof version);
+    std::memcpy(&headerBytes, &bytes[offsetof(FileHeader, headerBytes)], sizeof headerBytes);
+    if (version > (isOldSealed ? kLastOldSealed : kVersion))
+        return fail<"trace.newer", "the trace has version {version} of the format; this program reads up to {most}">(
+            Error::Code::Unsupported, file.path().string(), "open it with a newer version of Stepscope",
+            {{"version", version}, {"most", kVersion}});
+    const bool isShort = !isOldSealed && version < kVersion; // a live file of an older version
+    if (!isOldSealed && !isShort && head.size() < sizeof(FileHeader))
+        return notOurs<"trace.short_header", "the trace file ends within its header">(file.path());
+    TraceHeader header{.version = version, .headerBytes = headerBytes, .isOldSealed = isOldSealed};
+    bool good = version > 0 && headerBytes <= kMaxHeaderBytes;
+    if (isOldSealed) {
+        OldSealedHeader old{};
+        std::memcpy(&old, bytes, sizeof old);
+        good = good && headerBytes >= sizeof old && old.checksum == checksumOf({bytes, offsetof(OldSealedHeader, checksum)});
+        header.isSealed = true;
+        header.overviewOffset = old.overviewOffset;
+        header.fileBytes = old.fileBytes;
+    } else {
+        FileHeader whole{};
+        std::memcpy(&whole, bytes, isShort ? kFirstHeaderBytes : sizeof whole);
+        header.runId = whole.runId;
+        header.isSealed = whole.fileBytes != 0;
+        header.overviewOffset = whole.overviewOffset;
+        header.fileBytes = whole.fileBytes;
+        good = good && headerBytes >= (isShort ? kFirstHeaderBytes : sizeof whole) &&
+               (!header.isSealed || whole.checksum == headerChecksum(whole));
+    }
+    if (!good)
+        return notOurs<"trace.bad_header", "the header of the trace file is damaged">(file.path());
+    return header;
 }
 
 FrameScanner::FrameScanner(InputFile file, std::uint64_t offset) : m_file(std::move(file)), m_offset(offset) {}
@@ -181,4 +300,4 @@ Result<Scanned> FrameScanner::next(bool last)
     return damage;
 }
 
-} // namespace profiler::wire
+} // namespace profiler::container

@@ -1,13 +1,11 @@
-#include "profiler/formats/container/packed_writer.h"
+#include "profiler/formats/container/sealed_writer.h"
 
-#include "profiler/formats/container/block_codec.h"
-#include "profiler/formats/container/details_writer.h"
-#include "profiler/formats/container/file_error.h"
-#include "profiler/formats/container/meta_codec.h"
-#include "profiler/formats/container/overview_codec.h"
-#include "profiler/formats/container/packed_details.h"
-#include "profiler/formats/container/packed_samples.h"
-#include "profiler/formats/container/section.h"
+#include "profiler/formats/container/block_file.h"
+#include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/slice_blocks.h"
+#include "profiler/formats/container/slice_details.h"
+#include "profiler/formats/container/trace_file.h"
+#include "profiler/formats/container/trace_meta.h"
 #include "profiler/model/parallel.h"
 #include "profiler/model/track_slices.h"
 #include "profiler/os/replacement_file.h"
@@ -20,7 +18,8 @@
 #include <thread>
 #include <utility>
 
-namespace profiler::packed {
+namespace profiler::container {
+
 namespace {
 
 Error unreadable()
@@ -56,7 +55,7 @@ private:
     {
         if (number == 0)
             return {};
-        return tl::unexpected(wire::fileError<"trace.write", "cannot write the trace: {why}">(number, m_path));
+        return tl::unexpected(fileError<"trace.write", "cannot write the trace: {why}">(number, m_path));
     }
 
     std::filesystem::path m_path;
@@ -72,9 +71,9 @@ struct Source {
     std::uint64_t first = 0;      ///< number of its first slice in the file, starting at 1
 };
 
-class Packer {
+class SealedWriter {
 public:
-    Packer(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+    SealedWriter(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
         : m_trace(trace), m_options(options), m_file(path),
           m_threads(options.threads > 0 ? options.threads : std::max(std::thread::hardware_concurrency(), 1U))
     {
@@ -84,35 +83,35 @@ public:
 private:
     void addSource(Source source, std::uint64_t slices);
     void collect(TrackId track);
-    Result<void> writeSection(SectionType type, std::span<const std::byte> raw);
+    Result<void> writeBlock(FrameType type, std::span<const std::byte> raw);
     Result<void> packSamples();
     Result<void> writeMeta();
     Result<void> writeBlocks();
-    Result<void> writeDetails(const PackedDetailsOfBlock& details);
+    Result<void> writeDetails(const DetailsOfBlock& details);
     [[nodiscard]] std::vector<Flow> flows() const;
 
     const Trace& m_trace;
-    const PackOptions& m_options;
+    const WriteOptions& m_options;
     PartialFile m_file;
     unsigned m_threads;
     std::vector<Source> m_sources;
     std::vector<std::vector<std::uint32_t>> m_newOrdinals; ///< by track; empty: unchanged
     std::vector<BlockEntry> m_entries;
     std::vector<SamplePiece> m_pieces; ///< of counters with many samples
-    Bytes m_samples;                   ///< sections of these samples
+    Bytes m_samples;                   ///< blocks of these samples
     DetailsIndex m_details;
     std::uint64_t m_nextNumber = 1;
-    Bytes m_meta; ///< the Meta section
+    Bytes m_meta; ///< the Meta block
 };
 
-void Packer::addSource(Source source, std::uint64_t slices)
+void SealedWriter::addSource(Source source, std::uint64_t slices)
 {
     source.first = std::exchange(m_nextNumber, m_nextNumber + slices);
     m_sources.push_back(std::move(source));
 }
 
 /// The slices of a live track are in overlapping blocks, so they are sorted again.
-void Packer::collect(TrackId track)
+void SealedWriter::collect(TrackId track)
 {
     const TrackSlices& slices = m_trace.slicesOf(track);
     m_newOrdinals.emplace_back();
@@ -140,7 +139,7 @@ void Packer::collect(TrackId track)
     }
 }
 
-std::vector<Flow> Packer::flows() const
+std::vector<Flow> SealedWriter::flows() const
 {
     std::vector<Flow> flows{m_trace.explicitFlows().begin(), m_trace.explicitFlows().end()};
     for (Flow& flow : flows) {
@@ -153,15 +152,15 @@ std::vector<Flow> Packer::flows() const
     return flows;
 }
 
-Result<void> Packer::writeSection(SectionType type, std::span<const std::byte> raw)
+Result<void> SealedWriter::writeBlock(FrameType type, std::span<const std::byte> raw)
 {
-    return packSection(type, raw).and_then([this](const Bytes& section) { return m_file.append(section); });
+    return packBlock(type, raw).and_then([this](const Bytes& block) { return m_file.append(block); });
 }
 
 struct Packed {
-    Result<Bytes> section;
+    Result<Bytes> bytes;
     BlockEntry entry;
-    PackedDetailsOfBlock details;
+    DetailsOfBlock details;
 };
 
 Packed pack(Source& source, const ArgSource* details, const std::stop_token& stop)
@@ -171,7 +170,7 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     if (source.block) {
         const BlockPin block = source.block->pin();
         if (!block) {
-            packed.section = tl::unexpected(unreadable());
+            packed.bytes = tl::unexpected(unreadable());
             return packed;
         }
         for (std::uint32_t i = 0; i < block->size(); ++i)
@@ -180,12 +179,12 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     // The copy includes the details, because the original file may not be available where the copy is used.
     auto packedDetails = packDetails(details, slices, source.first, stop);
     if (!packedDetails) {
-        packed.section = tl::unexpected(packedDetails.error());
+        packed.bytes = tl::unexpected(packedDetails.error());
         return packed;
     }
     packed.details = std::move(*packedDetails);
     const std::uint32_t first = slices.front().ordinal;
-    packed.section = packSection(SectionType::Block, encodeBlock(source.track.value, first, slices));
+    packed.bytes = packBlock(FrameType::Slices, encodeBlock(source.track.value, first, slices));
     TrackBlock block{slices}; // of the slices as a reader will see them
     packed.entry = {source.track.value, 0, block.size(), first,
                     std::make_shared<const BlockSummary>(std::move(block.summary))};
@@ -193,8 +192,8 @@ Packed pack(Source& source, const ArgSource* details, const std::stop_token& sto
     return packed;
 }
 
-/// Meta contains the distances to the sample sections after it, so these are packed first.
-Result<void> Packer::packSamples()
+/// Meta contains the distances to the sample blocks after it, so these are packed first.
+Result<void> SealedWriter::packSamples()
 {
     for (const Track& track : m_trace.tracks()) {
         const auto samples = m_trace.counter(track.id);
@@ -202,32 +201,32 @@ Result<void> Packer::packSamples()
             continue;
         for (std::span<const CounterSample> left = samples; !left.empty();) {
             const auto some = left.first(std::min<std::size_t>(left.size(), kSamplesTogether));
-            const auto section = packSection(SectionType::Samples, encodeSamples(some));
-            if (!section)
-                return tl::unexpected(section.error());
+            const auto block = packBlock(FrameType::Samples, encodeSamples(some));
+            if (!block)
+                return tl::unexpected(block.error());
             m_pieces.push_back({track.id, m_samples.size(), static_cast<std::uint32_t>(some.size())});
-            m_samples.insert(m_samples.end(), section->begin(), section->end());
+            m_samples.insert(m_samples.end(), block->begin(), block->end());
             left = left.subspan(some.size());
         }
     }
     return {};
 }
 
-Result<void> Packer::writeMeta()
+Result<void> SealedWriter::writeMeta()
 {
     if (auto packed = packSamples(); !packed)
         return packed;
     const Bytes meta = encodeMeta(m_trace, flows(), m_pieces, m_options.metadata);
     if (m_trace.unread().samples > 0)
         return tl::unexpected(unreadable());
-    auto section = packSection(SectionType::Meta, meta);
-    if (!section)
-        return tl::unexpected(section.error());
-    m_meta = std::move(*section);
+    auto block = packBlock(FrameType::Meta, meta);
+    if (!block)
+        return tl::unexpected(block.error());
+    m_meta = std::move(*block);
     return m_file.append(m_meta).and_then([this] { return m_file.append(std::exchange(m_samples, {})); });
 }
 
-Result<void> Packer::writeBlocks()
+Result<void> SealedWriter::writeBlocks()
 {
     const std::size_t together = std::size_t{m_threads} * 4;
     for (std::size_t first = 0; first < m_sources.size(); first += together) {
@@ -238,10 +237,10 @@ Result<void> Packer::writeBlocks()
             packed[i] = pack(m_sources[first + i], m_trace.argSource(), m_options.stop);
         });
         for (auto& block : packed) {
-            if (!block->section)
-                return tl::unexpected(block->section.error());
+            if (!block->bytes)
+                return tl::unexpected(block->bytes.error());
             block->entry.offset = m_file.size();
-            if (auto written = m_file.append(*block->section); !written)
+            if (auto written = m_file.append(*block->bytes); !written)
                 return written;
             m_entries.push_back(std::move(block->entry));
             if (auto written = writeDetails(block->details); !written)
@@ -253,11 +252,11 @@ Result<void> Packer::writeBlocks()
     return {};
 }
 
-Result<void> Packer::writeDetails(const PackedDetailsOfBlock& details)
+Result<void> SealedWriter::writeDetails(const DetailsOfBlock& details)
 {
-    for (const auto& section : details.sections) {
-        m_details.entries.push_back({section.first, m_file.size()});
-        if (auto written = m_file.append(section.bytes); !written)
+    for (const auto& part : details.blocks) {
+        m_details.entries.push_back({part.first, m_file.size()});
+        if (auto written = m_file.append(part.bytes); !written)
             return written;
     }
     if (m_details.unread == 0)
@@ -266,15 +265,11 @@ Result<void> Packer::writeDetails(const PackedDetailsOfBlock& details)
     return {};
 }
 
-Result<void> Packer::write()
+Result<void> SealedWriter::write()
 {
     for (const Track& track : m_trace.tracks())
         collect(track.id);
-    FileHeader header{};
-    std::memcpy(header.magic, kMagic, sizeof kMagic);
-    header.version = kVersion;
-    header.headerBytes = sizeof header;
-    header.checksum = headerChecksum(header);
+    FileHeader header = makeFileHeader(0, 0);
     auto done = m_file.open()
                     .and_then([&] {
                         return m_file.append(std::as_bytes(std::span{&header, 1}));
@@ -285,10 +280,10 @@ Result<void> Packer::write()
     if (!done)
         return done;
     header.overviewOffset = m_file.size();
-    if (auto written = writeSection(SectionType::Overview, encodeOverview(m_entries)); !written)
+    if (auto written = writeBlock(FrameType::Overview, encodeOverview(m_entries)); !written)
         return written;
     if (!m_details.entries.empty() || m_details.unread > 0) {
-        if (auto written = writeSection(SectionType::DetailsIndex, encodeDetailsIndex(m_details)); !written)
+        if (auto written = writeBlock(FrameType::DetailsIndex, encodeDetailsIndex(m_details)); !written)
             return written;
     }
     header.fileBytes = m_file.size();
@@ -301,9 +296,9 @@ Result<void> Packer::write()
 
 } // namespace
 
-Result<void> writePacked(const Trace& trace, const std::filesystem::path& path, const PackOptions& options)
+Result<void> writeTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
-    return Packer{trace, path, options}.write();
+    return SealedWriter{trace, path, options}.write();
 }
 
-} // namespace profiler::packed
+} // namespace profiler::container

@@ -1,12 +1,90 @@
-#include "profiler/formats/container/meta_codec.h"
+#include "profiler/formats/container/trace_meta.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <fmt/core.h>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
-namespace profiler::packed {
+namespace profiler::container {
+
+Bytes encodeSamples(std::span<const CounterSample> samples)
+{
+    std::vector<std::int64_t> times, values;
+    for (const CounterSample& sample : samples) {
+        times.push_back(toNs(sample.time));
+        values.push_back(std::bit_cast<std::int64_t>(sample.value));
+    }
+    ByteWriter writer;
+    writer.putColumn(times);
+    writer.putColumn(values);
+    return std::move(writer.bytes());
+}
+
+std::optional<std::vector<CounterSample>> decodeSamples(std::span<const std::byte> raw, std::uint32_t count)
+{
+    ByteReader reader{raw};
+    std::vector<std::int64_t> times(count), values(count);
+    reader.takeColumn(times);
+    reader.takeColumn(values);
+    if (reader.failed() || !reader.atEnd())
+        return std::nullopt;
+    std::vector<CounterSample> samples(count);
+    for (std::size_t i = 0; i < samples.size(); ++i)
+        samples[i] = {traceTime(times[i]), std::bit_cast<double>(values[i])};
+    return samples;
+}
+
+SealedSamples::SealedSamples(std::shared_ptr<const BlockFile> file, std::uint64_t begin,
+                             std::vector<SamplePiece> pieces)
+    : m_file(std::move(file)), m_begin(begin), m_pieces(std::move(pieces))
+{
+}
+
+std::shared_ptr<const TrackBlock> SealedSamples::load(std::uint32_t) const
+{
+    return nullptr;
+}
+
+std::optional<std::vector<CounterSample>> SealedSamples::samples(std::uint32_t number) const
+{
+    const SamplePiece& piece = m_pieces.at(number);
+    const std::uint64_t offset = m_begin + piece.offset;
+    const auto raw = m_file->read(offset, FrameType::Samples);
+    auto samples = raw ? decodeSamples(*raw, piece.count) : std::nullopt;
+    const auto why = [&] {
+        return raw ? fmt::format("counter values are damaged ({}, byte {})", m_file->path().string(), offset)
+                   : raw.error().message();
+    };
+    note(number, samples ? std::nullopt : std::optional(Unread{0, piece.count, why()}));
+    return samples;
+}
+
+std::uint64_t leaveSamples(TraceBuilder& builder, const std::shared_ptr<const BlockFile>& file, std::uint64_t begin,
+                           const std::vector<SamplePiece>& pieces, std::uint64_t budget)
+{
+    if (pieces.empty())
+        return 0;
+    const auto source = std::make_shared<const SealedSamples>(file, begin, pieces);
+    std::map<TrackId, std::vector<SampleRef>> parts;
+    std::uint64_t taken = 0, left = 0;
+    for (std::uint32_t i = 0; i < pieces.size(); ++i) {
+        const std::uint64_t bytes = pieces[i].count * sizeof(CounterSample);
+        if (taken + bytes > budget) {
+            left += pieces[i].count;
+            continue;
+        }
+        taken += bytes;
+        parts[pieces[i].track].push_back({source, i, pieces[i].count});
+    }
+    for (auto& [track, some] : parts)
+        builder.setSamples(track, std::move(some));
+    return left;
+}
+
 namespace {
 
 /// @param pieces  the pieces of its samples; if empty, the samples are stored here
@@ -299,4 +377,4 @@ DecodedMeta decodeMeta(std::span<const std::byte> raw, std::uint32_t version, Tr
     return meta;
 }
 
-} // namespace profiler::packed
+} // namespace profiler::container
