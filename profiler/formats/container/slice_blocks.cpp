@@ -14,77 +14,6 @@ namespace profiler::container {
 
 namespace {
 
-enum class Coding { Plain, Steps }; ///< Steps: the difference from the previous slice
-
-/// A column of the format: its accessors and its encoding.
-struct Column {
-    Coding coding;
-    std::int64_t (*get)(const RawSlice&);
-    bool (*set)(RawSlice&, std::int64_t, const BlockLimits&); ///< returns false for an invalid value
-};
-
-template <class T>
-bool fits(std::int64_t value)
-{
-    return value >= 0 && value <= static_cast<std::int64_t>(std::numeric_limits<T>::max());
-}
-
-using Raw = RawSlice;
-constexpr std::uint8_t kFlags = slice_flag::kOpen | slice_flag::kBackward | slice_flag::kAsync;
-
-const std::array kColumns{
-    Column{Coding::Steps, [](const Raw& s) { return s.begin; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.begin = v;
-               return v >= -Raw::kTimeLimit && v <= Raw::kTimeLimit;
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return s.duration; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.duration = v;
-               return v >= 0 && v <= Raw::kTimeLimit;
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return static_cast<std::int64_t>(s.kind); },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.kind = static_cast<ActivityKind>(v);
-               return v >= 0 && v < kActivityKinds;
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return std::int64_t{s.depth}; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.depth = static_cast<std::uint8_t>(v);
-               return fits<std::uint8_t>(v);
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return std::int64_t{s.flags} & kFlags; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.flags = static_cast<std::uint8_t>(v);
-               return (v & ~std::int64_t{kFlags}) == 0;
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return std::int64_t{s.name}; },
-           [](Raw& s, std::int64_t v, const BlockLimits& limits) {
-               s.name = static_cast<std::uint32_t>(v);
-               return v >= 0 && v < std::int64_t{limits.names};
-           }},
-    Column{Coding::Plain, [](const Raw& s) { return std::int64_t{s.args}; },
-           [](Raw& s, std::int64_t v, const BlockLimits& limits) {
-               s.args = static_cast<std::uint32_t>(v);
-               return fits<std::uint32_t>(v) && (ArgsPool::isInline(s.args) || s.args < limits.args);
-           }},
-    Column{Coding::Steps, [](const Raw& s) { return s.link; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.link = v;
-               return true;
-           }},
-    Column{Coding::Steps, [](const Raw& s) { return static_cast<std::int64_t>(s.source()); },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.setSource(static_cast<std::uint64_t>(v));
-               return v >= 0 && v <= static_cast<std::int64_t>(Raw::kMaxSource);
-           }},
-    Column{Coding::Steps, [](const Raw& s) { return std::int64_t{s.external}; },
-           [](Raw& s, std::int64_t v, const BlockLimits&) {
-               s.external = static_cast<std::uint32_t>(v);
-               return fits<std::uint32_t>(v);
-           }},
-};
-
 std::int64_t sum(std::int64_t a, std::int64_t b)
 {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
@@ -101,7 +30,7 @@ Bytes encodeBlock(std::uint32_t track, std::uint32_t firstOrdinal, std::span<con
     ByteWriter writer;
     writer.put(BlockHead{track, firstOrdinal, static_cast<std::uint32_t>(slices.size())});
     std::vector<std::int64_t> values(slices.size());
-    for (const Column& column : kColumns) {
+    for (const SliceColumn& column : kSliceColumns) {
         std::int64_t last = 0;
         for (std::size_t i = 0; i < slices.size(); ++i) {
             const std::int64_t value = column.get(slices[i]);
@@ -137,7 +66,7 @@ std::optional<DecodedBlock> decodeBlock(std::span<const std::byte> raw, const Bl
     block.slices.resize(head.count);
     std::vector<std::int64_t> values(head.count);
     bool good = true;
-    for (const Column& column : kColumns) {
+    for (const SliceColumn& column : kSliceColumns) {
         const bool steps = column.coding == Coding::Steps;
         std::int64_t last = steps ? reader.take<std::int64_t>() : 0;
         reader.takeColumn(values);

@@ -2,6 +2,7 @@
 
 #include "profiler/formats/container/block_file.h"
 #include "profiler/formats/container/bytes.h"
+#include "profiler/formats/container/fields.h"
 #include "profiler/model/block_ref.h"
 #include "profiler/model/raw_slice.h"
 #include "profiler/model/track_block.h"
@@ -29,10 +30,6 @@ struct DecodedBlock {
     std::vector<RawSlice> slices; ///< ordinals increase by one
 };
 
-/// The numbers of strings and arguments. Slices that refer to others are damaged.
-struct BlockLimits {
-    std::uint32_t names = 0, args = 0;
-};
 /// Decodes untrusted bytes; empty if they are not a valid block.
 std::optional<DecodedBlock> decodeBlock(std::span<const std::byte> raw, const BlockLimits& limits);
 /// The first fields of a Slices block.

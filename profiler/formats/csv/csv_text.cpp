@@ -1,5 +1,6 @@
 #include "profiler/formats/csv/csv_text.h"
 
+#include "profiler/formats/container/fields.h"
 #include "profiler/formats/output/output_file.h"
 #include "profiler/formats/pytorch/json_text.h"
 
@@ -35,29 +36,18 @@ void appendValue(std::string& out, std::string_view value)
     out += '"';
 }
 
-constexpr std::array<std::string_view, 23> kColumns = {"track",
-                                                       "process",
-                                                       "pid",
-                                                       "tid",
-                                                       "device",
-                                                       "stream",
-                                                       "kind",
-                                                       "name",
-                                                       "begin_us",
-                                                       "duration_us",
-                                                       "depth",
-                                                       "correlation",
-                                                       "bytes",
-                                                       "copy",
-                                                       "from",
-                                                       "to",
-                                                       "value",
-                                                       "shapes",
-                                                       "types",
-                                                       "grid",
-                                                       "block",
-                                                       "registers_per_thread",
-                                                       "shared_memory_bytes"};
+using container::columnOf, container::kTrackFields, container::kSliceColumns, container::kArgsFields,
+    container::kLaunchFields;
+
+constexpr std::array kColumns = {
+    columnOf(kTrackFields, "name"),       columnOf(kTrackFields, "process_name"),  columnOf(kTrackFields, "pid"),
+    columnOf(kTrackFields, "tid"),        columnOf(kTrackFields, "device"),        columnOf(kTrackFields, "stream"),
+    columnOf(kSliceColumns, "kind"),      columnOf(kSliceColumns, "name"),         columnOf(kSliceColumns, "begin"),
+    columnOf(kSliceColumns, "duration"),  columnOf(kSliceColumns, "depth"),        columnOf(kSliceColumns, "link"),
+    columnOf(kArgsFields, "bytes"),       columnOf(kArgsFields, "copy"),           columnOf(kArgsFields, "src"),
+    columnOf(kArgsFields, "dst"),         columnOf(kArgsFields, "value"),          columnOf(kArgsFields, "shapes"),
+    columnOf(kArgsFields, "types"),       columnOf(kLaunchFields, "grid"),         columnOf(kLaunchFields, "block"),
+    columnOf(kLaunchFields, "registers"), columnOf(kLaunchFields, "shared_memory")};
 
 std::string numberOrNothing(std::int64_t value)
 {
