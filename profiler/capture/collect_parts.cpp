@@ -2,6 +2,7 @@
 
 #include "profiler/capture/trace_merger.h"
 #include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/trace_file.h"
 
 #include <algorithm>
@@ -152,6 +153,9 @@ Result<Collected> collectParts(const std::vector<TracePart>& parts, const Collec
         return tl::unexpected(ended.error());
     collected.events = numbers.events();
     collected.dropped = numbers.loss().dropped;
+    (*writer)->close();
+    // The trace is complete without this. If it fails, for example on a full disk, the live file stays.
+    static_cast<void>(container::sealTrace(options.trace));
     return collected;
 }
 

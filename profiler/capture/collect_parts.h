@@ -36,8 +36,8 @@ struct Collected {
 
 /// Merges the parts of several processes into one trace. Their frames are concatenated, with ids of names and tracks
 /// remapped; all parts use the same clock. If a part has no end (its process was killed or called _exit), the contents
-/// of its ring file are added. Memory use is that of one frame plus the names. The parts are not deleted.
-/// Fails if the trace cannot be written (no folder, disk full). A part that cannot be read becomes a note.
+/// of its ring file are added. Then the trace is sealed, which takes the memory of the trace. The parts are not
+/// deleted. Fails if the trace cannot be written (no folder, disk full). A part that cannot be read becomes a note.
 Result<Collected> collectParts(const std::vector<TracePart>& parts, const CollectOptions& options);
 
 /// Deletes parts and their ring files.

@@ -58,6 +58,8 @@ TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
     ASSERT_TRUE(collectParts(parts, {.trace = folder / "t.sstrace", .mainProcess = 11, .metadata = {}, .notes = {}}));
     const auto trace = container::readTrace(folder / "t.sstrace");
     ASSERT_TRUE(trace) << trace.error().message();
+    const auto file = container::InputFile::open(folder / "t.sstrace");
+    EXPECT_TRUE(container::readHeader(file.value()).value().isSealed);
     int calls = 0, steps = 0;
     for (const Slice& call : (*trace)->ofKind(ActivityKind::CudaRuntime)) {
         ++calls;

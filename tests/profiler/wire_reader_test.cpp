@@ -1,3 +1,4 @@
+#include "profiler/formats/container/frame_writer.h"
 #include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/sealed_writer.h"
 #include "profiler/formats/container/tailing_reader.h"
@@ -49,8 +50,9 @@ TEST(WireReader, ReadsEveryTypeOfFrame)
 {
     const TestFolder folder;
     std::vector<double> shares;
-    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()),
-                                 {.progress = [&](double share) { shares.push_back(share); }});
+    ReadOptions options;
+    options.progress = [&](double share) { shares.push_back(share); };
+    const auto trace = readTrace(folder.write("a.sstrace", everything().bytes()), options);
     ASSERT_TRUE(trace) << trace.error().message();
     EXPECT_EQ(traceToText(**trace), kEverythingAsText);
     EXPECT_EQ((*trace)->sliceCount(), kSlicesOfEverything);
@@ -147,19 +149,35 @@ TEST(WireReader, ASealedRecordingIsTheSameTraceAndHasEnded)
     EXPECT_EQ(traceToText(*(*reader)->snapshot()), kEverythingAsText);
 }
 
-TEST(WireReader, AKilledRecordingCanBeSealed)
+TEST(WireReader, AKilledRecordingIsSealedInPlace)
 {
     const TestFolder folder;
     auto bytes = everything().bytes();
     bytes.resize(bytes.size() - 10); // within the End frame
-    const auto live = readTrace(folder.write("a.sstrace", bytes));
+    const auto path = folder.write("a.sstrace", bytes);
+    const auto live = readTrace(path);
     ASSERT_TRUE(live) << live.error().message();
     EXPECT_TRUE((*live)->captureStats().cut);
-    ASSERT_TRUE(writeTrace(**live, folder.path() / "b.sstrace"));
-    const auto sealed = readTrace(folder.path() / "b.sstrace");
+    folder.write("a.sstrace.ring", {});
+    ASSERT_TRUE(sealTrace(path));
+    EXPECT_FALSE(std::filesystem::exists(ringPath(path)));
+    const auto sealed = readTrace(path);
     ASSERT_TRUE(sealed) << sealed.error().message();
-    EXPECT_EQ(traceToText(**sealed), traceToText(**live));
-    EXPECT_EQ((*sealed)->captureStats().notes, (*live)->captureStats().notes);
+    EXPECT_EQ((*sealed)->sliceCount(), (*live)->sliceCount());
+    EXPECT_TRUE((*sealed)->captureStats().cut);
+    EXPECT_TRUE(InputFile::open(path).and_then(readHeader).value().isSealed);
+}
+
+TEST(WireReader, ARecordingThatStillRunsIsNotSealed)
+{
+    const TestFolder folder;
+    const auto path = folder.path() / "a.sstrace";
+    const auto writer = FrameWriter::create(path, 1);
+    ASSERT_TRUE(writer) << writer.error().message();
+    const auto sealed = sealTrace(path);
+    ASSERT_FALSE(sealed);
+    EXPECT_THAT(sealed.error().what, hasId("seal.live"));
+    EXPECT_FALSE(InputFile::open(path).and_then(readHeader).value().isSealed);
 }
 
 TEST(WireReader, CanBeCancelled)

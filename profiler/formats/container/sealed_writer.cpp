@@ -2,8 +2,10 @@
 
 #include "profiler/formats/container/block_file.h"
 #include "profiler/formats/container/frame.h"
+#include "profiler/formats/container/ring_file.h"
 #include "profiler/formats/container/slice_blocks.h"
 #include "profiler/formats/container/slice_details.h"
+#include "profiler/formats/container/tailing_reader.h"
 #include "profiler/formats/container/trace_file.h"
 #include "profiler/formats/container/trace_meta.h"
 #include "profiler/model/parallel.h"
@@ -299,6 +301,22 @@ Result<void> SealedWriter::write()
 Result<void> writeTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
 {
     return SealedWriter{trace, path, options}.write();
+}
+
+Result<void> sealTrace(const std::filesystem::path& path, const WriteOptions& options)
+{
+    const auto trace =
+        readTrace(path, {.progress = {}, .stop = options.stop, .threads = options.threads, .preview = {}});
+    if (!trace)
+        return tl::unexpected(trace.error());
+    if ((*trace)->captureStats().live)
+        return fail<"seal.live", "the recording has not ended">(Error::Code::Unavailable, path.string(),
+                                                                "seal it when its program has ended");
+    if (auto written = writeTrace(**trace, path, options); !written)
+        return written;
+    std::error_code ignored; // its events are in the sealed file
+    std::filesystem::remove(ringPath(path), ignored);
+    return {};
 }
 
 } // namespace profiler::container
