@@ -141,6 +141,23 @@ class WithoutEdits(ast.NodeTransformer):
         return [statement]
 
 
+def items_of(display):
+    """Keys and values of a dictionary display, and of the displays that it unpacks; the key of anything else that it
+    unpacks is None."""
+    for key, value in zip(display.keys, display.values):
+        if key is None and isinstance(value, ast.Dict):
+            yield from items_of(value)
+        else:
+            yield key, value
+
+
+def positions_of(call):
+    """Places of the settings among the positional arguments: `Base.__init__(self, …)` passes the object first."""
+    function = call.func
+    is_of_class = isinstance(function, ast.Attribute) and function.attr == "__init__" and not isinstance(function.value, ast.Call)
+    return {name: position + is_of_class for name, position, _ in SETTINGS if position is not None}
+
+
 def arguments_of(call, names):
     """The arguments of a call, by name; dictionaries that it unpacks are expanded if they are displays. Edits of other
     calls among its arguments do not count."""
@@ -151,7 +168,7 @@ def arguments_of(call, names):
             assert keyword.arg not in named, f"{keyword.arg} is passed twice"
             named[keyword.arg] = ast.dump(keyword.value)
         elif isinstance(keyword.value, ast.Dict):
-            for key, value in zip(keyword.value.keys, keyword.value.values):
+            for key, value in items_of(keyword.value):
                 if isinstance(key, ast.Constant):
                     named[key.value] = ast.dump(value)
                 else:
@@ -170,14 +187,15 @@ class Properties(unittest.TestCase):
         old_positional, old_named, old_others = arguments_of(before, names)
         positional, named, others = arguments_of(after, names)
         values = {name: ast.dump(ast.parse(value, mode="eval").body) for name, _, value in SETTINGS}
-        index = {position: name for name, position, _ in SETTINGS if position is not None}
+        positions = positions_of(before)
+        index = {position: name for name, position in positions.items()}
         self.assertEqual(len(positional), len(old_positional), where)
         for place, (old, new) in enumerate(zip(old_positional, positional)):
             self.assertIn(new, (old, values.get(index.get(place))), where)
         for name, value in named.items():
             self.assertIn(value, (old_named.get(name), values.get(name)), where)
-            if name not in old_named and name in dict((n, p) for n, p, _ in SETTINGS):
-                position = dict((n, p) for n, p, _ in SETTINGS)[name]
+            if name not in old_named and name in NAMES:
+                position = positions.get(name)
                 starred = any("Starred(" == text[:8] for text in old_positional)
                 self.assertTrue(position is None or starred or position >= len(old_positional), f"{name} twice: {where}")
         self.assertLessEqual(set(old_named), set(named), where)
