@@ -5,6 +5,7 @@
 #include "app/document/trace_files.h"
 #include "app/services/job_guard.h"
 #include "profiler/os/process.h"
+#include "profiler/os/shell_expansion.h"
 
 #include <QDateTime>
 #include <QDir>
@@ -19,7 +20,6 @@
 #include <array>
 #include <cctype>
 #include <csignal>
-#include <wordexp.h>
 
 namespace app {
 
@@ -49,12 +49,12 @@ QString titleOf(const std::vector<std::string>& command)
     return QFileInfo(QString::fromStdString(script == command.end() ? command.front() : *script)).fileName();
 }
 
-Error refused(int reason)
+Error refused(profiler::os::ShellExpansionError reason)
 {
-    if (reason == WRDE_SYNTAX)
+    if (reason == profiler::os::ShellExpansionError::Syntax)
         return profiler::makeError<"record.command.quote", "The command has an unclosed quote.">(
             Error::Code::Invalid, {}, "Close it, or write \\ before a literal quote.");
-    if (reason == WRDE_NOSPACE)
+    if (reason == profiler::os::ShellExpansionError::TooLong)
         return profiler::makeError<"record.command.long", "The command is too long.">(Error::Code::Invalid, {},
                                                                                       "Put it into a script.");
     return profiler::makeError<"record.command.several", "Only a single command can be recorded, without "
@@ -118,15 +118,10 @@ QStringList argumentsOf(const RecordRequest& request, const std::filesystem::pat
 
 Result<std::vector<std::string>> commandWords(const QString& line)
 {
-    wordexp_t expanded{};
-    const int reason = wordexp(line.trimmed().toStdString().c_str(), &expanded, WRDE_NOCMD);
-    std::vector<std::string> words;
-    if (reason == 0)
-        words.assign(expanded.we_wordv, expanded.we_wordv + expanded.we_wordc);
-    if (reason == 0 || reason == WRDE_NOSPACE)
-        wordfree(&expanded);
-    if (reason != 0)
-        return tl::unexpected(refused(reason));
+    auto expanded = profiler::os::expandShellWords(line.trimmed().toStdString());
+    if (const auto* reason = std::get_if<profiler::os::ShellExpansionError>(&expanded))
+        return tl::unexpected(refused(*reason));
+    std::vector<std::string> words = std::get<std::vector<std::string>>(std::move(expanded));
     if (words.empty())
         return profiler::fail<"record.command.none", "The command is empty.">(Error::Code::Invalid, {},
                                                                               "Enter a command, for example: python "

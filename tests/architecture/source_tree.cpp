@@ -181,7 +181,6 @@ constexpr SystemCallException kSystemCallExceptions[] = {
     {"trainer/hooks/python_allocations.cpp",
      "is a library of its own in the user's Python, which links only the LibTorch "
      "of that process"},
-    {"app/services/recording_service.cpp", "splits a command into words as a shell does (wordexp)"},
 };
 
 /// Headers of the kernel and of POSIX. <csignal> is not one of them: it names the signals, too.

@@ -3,6 +3,7 @@
 #include "profiler/os/libraries.h"
 #include "profiler/os/memory.h"
 #include "profiler/os/process.h"
+#include "profiler/os/shell_expansion.h"
 #include "profiler/os/threads.h"
 
 #include <gtest/gtest.h>
@@ -73,6 +74,18 @@ TEST(Clocks, Advance)
     EXPECT_NEAR(std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(),
                 std::chrono::duration<double>(monotonicTime()).count(), 1.0)
         << "the same clock";
+}
+
+TEST(ShellExpansion, ExpandsVariablesAndRunsNoCommand)
+{
+    ASSERT_EQ(setenv("STEPSCOPE_TEST_WORD", "two words", 1), 0);
+    const auto words = expandShellWords("python 'a b.py' \"$STEPSCOPE_TEST_WORD\" $STEPSCOPE_TEST_WORD");
+    ASSERT_TRUE(std::holds_alternative<std::vector<std::string>>(words));
+    EXPECT_EQ(std::get<0>(words), (std::vector<std::string>{"python", "a b.py", "two words", "two", "words"}));
+    using Failure = ShellExpansionError;
+    EXPECT_EQ(std::get<Failure>(expandShellWords("echo 'open")), Failure::Syntax);
+    for (const char* line : {"a | b", "a; b", "echo $(b)", "echo `b`", "a > file"})
+        EXPECT_EQ(std::get<Failure>(expandShellWords(line)), Failure::SeveralCommands) << line;
 }
 
 TEST(Memory, OfTheProcessIsPartOfTheMachines)
