@@ -9,6 +9,7 @@ Usage: programs_test.py CLI [TEST ...]; run by a Python that has torch. Variable
   STEPSCOPE_PROGRAMS_BUDGET  seconds of each experiment; otherwise 60
   STEPSCOPE_PROGRAMS_REPORT  a file to which one JSON object per program is appended: facts, findings, diff, verdict
 """
+import difflib
 import json
 import os
 import re
@@ -151,6 +152,34 @@ class Programs(unittest.TestCase):
                              {line.partition("  # finding")[0].strip() for line in text})
         self.write_report("ours/" + name)
 
+    def check_events(self, writer):
+        """Two resident arms write event files: in the program's folder, next to those of the user's last run, and in a
+        folder elsewhere that does not exist."""
+        folder = self.copied("ours/events.py")
+        earlier = os.path.join(folder, "runs", "loss")
+        os.makedirs(earlier)
+        with open(os.path.join(earlier, "events.out.tfevents.0000000001.here.7.0"), "wb") as file:
+            file.write(b"the user's")
+        before = self.status(folder), contents(folder)
+        elsewhere = os.path.join(self.scratch, "elsewhere")
+        path = os.path.join(folder, "events.py")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        diff = difflib.unified_diff(text.splitlines(True), text.replace("SECONDS = 0.012", "SECONDS = 0.004").splitlines(True),
+                                    "a/events.py", "b/events.py")
+        with open(os.path.join(self.scratch, "faster.diff"), "w", encoding="utf-8") as file:
+            file.writelines(diff)
+        done = self.run_cli("experiment", "--patch", file.name, "--budget", BUDGET, "--turn", "300", "--json", "--", PYTHON,
+                            "events.py", "--writer", writer, "runs/loss", elsewhere, cwd=folder)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        result = json.loads(done.stdout)
+        self.assertFalse(result["one_at_a_time"])
+        self.assertEqual(result["program"]["isolation"], "overlay")
+        self.assertGreaterEqual(result["pairs"], 6)
+        self.assertGreater(result["step_us"]["ratio"], 1.2, result["why"])
+        self.assertEqual((self.status(folder), contents(folder)), before)
+        self.assertFalse(os.path.exists(elsewhere))
+
 
 class OurPrograms(Programs):
     def test_pictures(self):
@@ -163,9 +192,17 @@ class OurPrograms(Programs):
             "optimizer.implementation=fused", "zero_grad.set_to_none=true",
         ])
 
+    def test_events(self):
+        self.check_events("stand-in")
+
 
 class FrameworkPrograms(Programs):
     """A user's scripts for each framework, where the interpreter has it."""
+
+    def test_tensorboard(self):
+        if not _has("tensorboard"):
+            self.skipTest(f"{PYTHON} has no tensorboard")
+        self.check_events("tensorboard")
 
 
 class OtherPrograms(Programs):
@@ -178,6 +215,17 @@ def sites(entry):
 
 def place(site):
     return f"{os.path.basename(site['file'])}:{site['line']}"
+
+
+def contents(folder):
+    """The bytes of each file of a program's folder, without those of git."""
+    found = {}
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in (".git", "__pycache__")]
+        for name in names:
+            with open(os.path.join(at, name), "rb") as file:
+                found[os.path.relpath(file.name, folder)] = file.read()
+    return found
 
 
 def marks(path):
