@@ -220,6 +220,8 @@ void TimelineCanvas::moved()
 void TimelineCanvas::syncScrollBars()
 {
     m_syncing = true;
+    if (m_drag != Drag::RowSize) // the edge that is dragged must stay at the pointer
+        m_scene.rows.fill(m_scene.lanesRect().height());
     const auto bounds = m_scene.axis.bounds();
     const auto visible = m_scene.axis.visible();
     QScrollBar* across = horizontalScrollBar();

@@ -168,7 +168,7 @@ private:
     void editRows(Edit&& edit);
     void moveRow(int by);
     void dragRow(QPointF to);
-    void dropRow(QPointF at);
+    void dropRow(QPointF at, bool sized);
     void zoomAt(double x, double factor);
     void pan(double pixels);
     void paintEmpty(QPainter& painter) const;

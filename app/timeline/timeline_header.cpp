@@ -111,7 +111,7 @@ void paintRowHeader(QPainter& painter, TimelineScene& scene, int index)
     if (current)
         painter.fillRect(QRect(0, top, 3, row.height), theme.accent);
     const int first = group || row.kind == TrackRow::Kind::Counter ? std::min(row.height, TrackRows::kGroupHeight)
-                                                                   : TrackRows::kLaneHeight + 2 * TrackRows::kPadding;
+                                                                   : row.laneHeight + 2 * TrackRows::kPadding;
     double x = kInset + row.indent * kIndent;
     if (row.foldable)
         paintArrow(painter, QPointF(x + 6, top + first / 2.0), row.open, theme.dimText);

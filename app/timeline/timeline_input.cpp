@@ -136,9 +136,9 @@ void TimelineCanvas::dragRange(QPointF to)
 void TimelineCanvas::mouseReleaseEvent(QMouseEvent* event)
 {
     viewport()->unsetCursor();
-    if (m_drag == Drag::Row || m_drag == Drag::RowSize)
-        dropRow(event->position());
     const Drag drag = std::exchange(m_drag, Drag::None);
+    if (drag == Drag::Row || drag == Drag::RowSize)
+        dropRow(event->position(), drag == Drag::RowSize);
     if (isEmpty())
         return;
     const bool far = (event->position() - m_pressed).manhattanLength() >= QApplication::startDragDistance();

@@ -167,10 +167,10 @@ void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, con
     for (int lane = 0; lane < row.lanes; ++lane) {
         const int top = row.laneTop(row.firstDepth + lane);
         const int y = scene.yOf(row, top);
-        if (y + TrackRows::kLaneHeight <= TimelineScene::kRulerHeight || y >= scene.size.height())
+        if (y + row.laneHeight <= TimelineScene::kRulerHeight || y >= scene.size.height())
             continue;
         const LaneStrip& strip = strips[static_cast<std::size_t>(lane)];
-        const int bottom = device(top + TrackRows::kLaneHeight - 1);
+        const int bottom = device(top + row.laneHeight - 1);
         if (!m_vector) // the background is visible only between lanes
             putLane(filled, device(top), builder.blank(), {});
         putLane(device(top), bottom, strip, builder.blank());
@@ -178,7 +178,7 @@ void TimelinePainter::paintTrack(TimelineScene& scene, LaneBuilder& builder, con
         putHits(bottom - static_cast<int>(std::lround(kHitHeight * scene.ratio)), bottom, strip, scene.theme.found);
         for (const LaneStrip::Box& box : strip.boxes)
             m_boxes.push_back({QRectF(scene.headerWidth + box.left / scene.ratio, y,
-                                      (box.right - box.left) / scene.ratio, TrackRows::kLaneHeight - 1),
+                                      (box.right - box.left) / scene.ratio, row.laneHeight - 1),
                                box, row.pinned && scene.pinnedHeight() > 0});
     }
     if (!m_vector)
@@ -195,7 +195,7 @@ void TimelinePainter::paintGaps(TimelineScene& scene, LaneBuilder& builder, cons
         const auto span = builder.addIdle(lane, gap.range);
         if (span.right - span.left >= kNarrowestLabel * scene.ratio)
             m_gapLabels.push_back({QRectF(scene.headerWidth + span.left / scene.ratio, y,
-                                          (span.right - span.left) / scene.ratio, TrackRows::kLaneHeight - 1),
+                                          (span.right - span.left) / scene.ratio, row.laneHeight - 1),
                                    gap.cause, row.pinned && scene.pinnedHeight() > 0});
     };
     if (gaps.size() <= kMostGaps) {
@@ -224,7 +224,7 @@ void TimelinePainter::paintOverview(TimelineScene& scene, LaneBuilder& builder, 
 
 void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const
 {
-    const double inset = (TrackRows::kLaneHeight - 1 - scene.labels.height()) / 2.0;
+    const auto inset = [&](const QRectF& lane) { return (lane.height() - scene.labels.height()) / 2; };
     for (const GapLabel& gap : m_gapLabels) {
         if (gap.pinned != pinned)
             continue;
@@ -234,10 +234,12 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
         // A label background too narrow for a letter would look like a slice.
         if (width < std::min(whole, scene.labels.width(word.left(4) + QStringLiteral("…"), scene.theme.text)))
             continue;
-        const QRectF plate(std::round(gap.rect.center().x() - width / 2) - 2, gap.rect.top() + 2, width + 4,
-                           gap.rect.height() - 4);
+        const double high = std::min(gap.rect.height() - 4, scene.labels.height() + 2.0);
+        const QRectF plate(std::round(gap.rect.center().x() - width / 2) - 2,
+                           gap.rect.top() + std::round((gap.rect.height() - high) / 2), width + 4, high);
         painter.fillRect(plate, scene.theme.background);
-        scene.labels.draw(painter, plate.left() + 2, gap.rect.top() + inset, width + 1, word, scene.theme.text);
+        scene.labels.draw(painter, plate.left() + 2, gap.rect.top() + inset(gap.rect), width + 1, word,
+                          scene.theme.text);
     }
     for (const Box& box : m_boxes) {
         if (box.pinned != pinned)
@@ -250,7 +252,7 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
         if (box.rect.width() < kNarrowestLabel)
             continue;
         const double room = box.rect.width() - 2 * kLabelInset;
-        const QPointF at = box.rect.topLeft() + QPointF(kLabelInset, inset);
+        const QPointF at = box.rect.topLeft() + QPointF(kLabelInset, inset(box.rect));
         const QString text = sliceTitle(*scene.trace, box.what.slice);
         const double used = scene.labels.draw(painter, at.x(), at.y(), room, text, style.text);
         const QString duration = formatDuration(box.what.slice.duration);

@@ -151,9 +151,8 @@ void TimelineCanvas::dragRow(QPointF to)
     viewport()->update();
 }
 
-void TimelineCanvas::dropRow(QPointF at)
+void TimelineCanvas::dropRow(QPointF at, bool sized)
 {
-    const bool sized = m_drag == Drag::RowSize;
     editRows([&] {
         if (sized || m_pressedRow < 0 || m_pressedRow >= m_scene.rows.count())
             return;
@@ -171,7 +170,7 @@ void TimelineCanvas::scrollToRow(int index, int depth)
         return;
     const bool lane = row.kind == TrackRow::Kind::Track && row.showsDepth(depth);
     const int top = lane ? row.laneTop(depth) : row.top;
-    const int bottom = lane ? top + TrackRows::kLaneHeight : row.bottom();
+    const int bottom = lane ? top + row.laneHeight : row.bottom();
     QScrollBar* bar = verticalScrollBar();
     if (top < bar->value() + m_scene.pinnedHeight())
         bar->setValue(top - m_scene.pinnedHeight());

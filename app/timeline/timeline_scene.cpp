@@ -46,7 +46,7 @@ QRectF TimelineScene::rectOf(const profiler::Slice& slice) const
     const double left = xOf(slice.begin);
     const double width = std::max(1.0, xOf(slice.end()) - left);
     if (row.kind == TrackRow::Kind::Track && row.showsDepth(slice.depth))
-        return {left, static_cast<double>(yOf(row, row.laneTop(slice.depth))), width, TrackRows::kLaneHeight - 1.0};
+        return {left, static_cast<double>(yOf(row, row.laneTop(slice.depth))), width, row.laneHeight - 1.0};
     return {left, static_cast<double>(topOf(row)), width, static_cast<double>(row.height)};
 }
 

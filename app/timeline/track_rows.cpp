@@ -39,7 +39,7 @@ bool pathTo(const std::vector<RowNode>& nodes, TrackId track, std::vector<QStrin
 
 int TrackRow::laneTop(int depth) const
 {
-    return top + TrackRows::kPadding + (depth - firstDepth) * TrackRows::kLaneHeight;
+    return top + TrackRows::kPadding + (depth - firstDepth) * laneHeight;
 }
 
 void TrackRows::setTrace(const std::shared_ptr<const profiler::Trace>& trace)
@@ -55,6 +55,29 @@ void TrackRows::setLayout(RowLayout layout)
     m_layout = std::move(layout);
     if (m_trace)
         m_tree = rowTree(*m_trace);
+    rebuild();
+}
+
+void TrackRows::fill(int height)
+{
+    int lanes = 0, counters = 0, fixed = 0;
+    for (const TrackRow& row : m_rows) {
+        const bool counts = row.kind == TrackRow::Kind::Counter && !m_layout.sizes.contains(row.key);
+        lanes += row.lanes;
+        counters += counts;
+        fixed += counts ? 0 : row.height - row.lanes * row.laneHeight;
+    }
+    const int room = height - fixed, smallest = lanes * kLaneHeight + counters * kCounterHeight;
+    int laneHeight = kLaneHeight, counterHeight = kCounterHeight;
+    if (smallest > 0 && room > smallest) {
+        laneHeight = std::min(kLaneHeight * room / smallest, kMostStretch * kLaneHeight);
+        if (counters > 0)
+            counterHeight = std::min((room - lanes * laneHeight) / counters, kMostStretch * kCounterHeight);
+    }
+    if (laneHeight == m_laneHeight && counterHeight == m_counterHeight)
+        return;
+    m_laneHeight = laneHeight;
+    m_counterHeight = counterHeight;
     rebuild();
 }
 
@@ -96,9 +119,9 @@ std::optional<TrackRows::Lane> TrackRows::laneAt(int y) const
         return std::nullopt;
     const TrackRow& row = at(index);
     const int inside = y - row.laneTop(row.firstDepth);
-    const int lane = inside / kLaneHeight;
-    if (row.kind != TrackRow::Kind::Track || inside < 0 || lane >= row.lanes)
+    if (row.kind != TrackRow::Kind::Track || inside < 0 || inside >= row.lanes * row.laneHeight)
         return std::nullopt;
+    const int lane = inside / row.laneHeight;
     return Lane{row.track, row.firstDepth + lane};
 }
 
@@ -158,7 +181,7 @@ void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
     if (node.kind == RowNode::Kind::Counter) {
         row.kind = TrackRow::Kind::Counter;
         row.height =
-            size == m_layout.sizes.end() ? kCounterHeight : std::clamp(size->second, kLeastCounter, kMostCounter);
+            size == m_layout.sizes.end() ? m_counterHeight : std::clamp(size->second, kLeastCounter, kMostCounter);
         return;
     }
     row.depths = m_trace->depthCount(node.track);
@@ -168,7 +191,8 @@ void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
     row.lanes = row.open ? most : 1;
     const bool main = m_trace->track(node.track).kind == profiler::TrackKind::MainThread;
     row.firstDepth = !row.open && main ? 1 : 0;
-    row.height = 2 * kPadding + row.lanes * kLaneHeight;
+    row.laneHeight = m_laneHeight;
+    row.height = 2 * kPadding + row.lanes * row.laneHeight;
 }
 
 /// Adds the row of a node and those below it; false if none of them is visible.

@@ -31,6 +31,7 @@ struct TrackRow {
     int depths = 0;     ///< total number of nesting depths
     int top = 0;        ///< y of the row within all rows, in pixels
     int height = 0;
+    int laneHeight = 0; ///< of each lane; the last pixel stays empty
 
     /// y within all rows of the lane for a nesting depth.
     [[nodiscard]] int laneTop(int depth) const;
@@ -42,16 +43,20 @@ struct TrackRow {
 /// hidden, moved and resized rows) outlives the trace.
 class TrackRows {
 public:
-    static constexpr int kLaneHeight = 19; ///< the last pixel stays empty
+    static constexpr int kLaneHeight = 19; ///< smallest height of a lane
     static constexpr int kPadding = 3;     ///< space above and below the lanes of a track
     static constexpr int kGroupHeight = 24;
-    static constexpr int kCounterHeight = 44;
+    static constexpr int kCounterHeight = 44; ///< smallest height of a counter that the user has not resized
+    static constexpr int kMostStretch = 3;    ///< times the smallest heights: a higher lane shows nothing more
     static constexpr int kLeastCounter = 24, kMostCounter = 400;
 
     /// Sets another trace or a later snapshot; the layout stays.
     void setTrace(const std::shared_ptr<const profiler::Trace>& trace);
     [[nodiscard]] const RowLayout& layout() const { return m_layout; }
     void setLayout(RowLayout layout);
+    /// Stretches lanes and counters to fill this height if the rows are lower. Counters that the user has resized keep
+    /// their height.
+    void fill(int height);
 
     [[nodiscard]] const std::vector<TrackRow>& all() const { return m_rows; }
     [[nodiscard]] const TrackRow& at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
@@ -126,6 +131,7 @@ private:
     std::map<QString, bool> m_firstOpen; ///< initial state of a group when it was first seen
     int m_revision = 0;
     int m_pinnedHeight = 0;
+    int m_laneHeight = kLaneHeight, m_counterHeight = kCounterHeight; ///< see fill()
 };
 
 } // namespace app

@@ -203,7 +203,8 @@ void TrackRows::resize(int row, int height)
     if (which.kind == TrackRow::Kind::Counter) {
         m_layout.sizes[which.key] = std::clamp(height, kLeastCounter, kMostCounter);
     } else {
-        const int lanes = std::clamp((height - 2 * kPadding + kLaneHeight / 2) / kLaneHeight, 1, which.depths);
+        const int lanes =
+            std::clamp((height - 2 * kPadding + which.laneHeight / 2) / which.laneHeight, 1, which.depths);
         if (lanes == which.depths)
             m_layout.sizes.erase(which.key);
         else

@@ -6,6 +6,7 @@
 #include <QMainWindow>
 #include <QMenu>
 #include <QMenuBar>
+#include <QSplitter>
 #include <QToolBar>
 #include <algorithm>
 #include <utility>
@@ -47,6 +48,28 @@ void focusInside(QDockWidget* dock, Qt::FocusReason reason)
                 return;
         }
     dock->setFocus(reason);
+}
+
+/// True if the widget is in a dock behind another tab, or in a collapsed part of a splitter: Qt moves them outside the
+/// window but keeps them visible.
+bool isMovedAway(const QWidget* widget)
+{
+    for (; widget && !widget->isWindow(); widget = widget->parentWidget())
+        if ((qobject_cast<const QDockWidget*>(widget) || qobject_cast<const QSplitter*>(widget->parentWidget())) &&
+            widget->visibleRegion().isEmpty())
+            return true;
+    return false;
+}
+
+bool takesTab(const QWidget* widget, const QWidget* window)
+{
+    return (widget->focusPolicy() & Qt::TabFocus) && widget->isEnabled() && widget->isVisibleTo(window) &&
+           widget->window() == window && !isMovedAway(widget);
+}
+
+QWidget* neighbour(QWidget* of, bool next)
+{
+    return next ? of->nextInFocusChain() : of->previousInFocusChain();
 }
 
 /// Centred over the window and large enough to read; at its docked position, floating would be hard to notice.
@@ -159,6 +182,20 @@ void DockController::closeCurrent()
             showState();
         },
         Qt::QueuedConnection);
+}
+
+bool DockController::moveFocus(QWidget* window, bool next)
+{
+    QWidget* const from = window->focusWidget() ? window->focusWidget() : window;
+    for (QWidget* at = neighbour(from, next); at && at != from; at = neighbour(at, next)) {
+        // A widget with a focus proxy is represented by its proxy.
+        if (at->focusProxy() || !takesTab(at, window))
+            continue;
+        at->setFocus(next ? Qt::TabFocusReason : Qt::BacktabFocusReason);
+        if (window->focusWidget() != from)
+            return true;
+    }
+    return false;
 }
 
 } // namespace app

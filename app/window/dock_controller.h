@@ -25,6 +25,10 @@ public:
     void addTo(QMenu* menu, const std::vector<QDockWidget*>& docks);
     /// Shows the dock in front of its tabs and focuses it.
     static void reveal(QDockWidget* dock);
+    /// Moves the focus as Tab does. Qt's default chain includes docks hidden behind another tab and can get stuck in
+    /// them.
+    /// @return false if no other widget takes the focus
+    static bool moveFocus(QWidget* window, bool next);
 
 private:
     void follow(QWidget* focus);

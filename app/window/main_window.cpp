@@ -1,36 +1,33 @@
 #include "app/window/main_window.h"
 
 #include "advisor/tuner/tune_text.h"
-#include "app/record/record_dialog.h"
 #include "app/services/origin.h"
-#include "app/tables/slice_details.h"
 #include "app/tables/table_panel.h"
 #include "app/window/application.h"
+#include "app/window/dock_controller.h"
+#include "app/window/dock_layout.h"
 #include "app/window/loading_bar.h"
 #include "app/window/notice_strip.h"
 #include "app/window/status_line.h"
-#include "app/window/trust_question.h"
-#include "stepscope_app_views_registry.h"
+#include "app/window/window_actions.h"
+#include "app/window/window_dialogs.h"
 
 #include <QApplication>
+#include <QChildEvent>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
 #include <QScreen>
-#include <QSplitter>
-#include <QStackedWidget>
+#include <QTabBar>
 #include <QTimer>
 #include <QToolTip>
 #include <QUrl>
 #include <QVBoxLayout>
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 
 namespace app {
 
@@ -47,22 +44,20 @@ QStringList droppedFiles(const QMimeData& data)
 
 } // namespace
 
-MainWindow::MainWindow(Workbench* bench, Appearance* appearance) : m_bench(bench), m_appearance(appearance)
+MainWindow::MainWindow(Workbench* bench, Appearance* appearance)
+    : m_bench(bench), m_appearance(appearance), m_layout(new DockLayout(bench, this)),
+      m_dialogs(new WindowDialogs(bench, this)),
+      m_actions(new WindowActions(bench, appearance, this, m_layout, m_dialogs))
 {
     setObjectName("mainWindow");
     setWindowTitle("Stepscope");
     setAcceptDrops(true);
     resize(QSize(1440, 900).boundedTo(screen()->availableGeometry().size()));
-    makeActions();
-    makeMenus();
-    makeToolBar();
     makeCentre();
-    m_status = new StatusLine(&bench->training, &bench->jobs, &bench->document, &bench->levelCosts, this);
-    setStatusBar(m_status);
+    setStatusBar(new StatusLine(&bench->training, &bench->jobs, &bench->document, &bench->levelCosts, this));
     connectWorkbench();
-    restoreLayout();
-    updateActions();
-    updateForTrace();
+    m_layout->restoreGeometry();
+    showTitle();
 }
 
 void MainWindow::makeCentre()
@@ -73,21 +68,9 @@ void MainWindow::makeCentre()
     layout->setSpacing(0);
     m_notice = new NoticeStrip(centre);
     m_loading = new LoadingBar(centre);
-    m_stack = new QStackedWidget(centre);
-    m_centre = new QSplitter(Qt::Vertical, m_stack);
-    m_centre->setChildrenCollapsible(false);
-    for (const auto& [stem, view] : views::all())
-        if (view.area == ViewArea::Start)
-            m_start = view.create(*m_bench, m_stack);
-    m_stack->addWidget(m_start);
-    m_stack->addWidget(m_centre);
-    // Until the visible page is known, no page requests space; otherwise docks that are about to be hidden would widen
-    // the window.
-    for (QWidget* page : {m_start, static_cast<QWidget*>(m_centre)})
-        page->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
     layout->addWidget(m_notice);
     layout->addWidget(m_loading);
-    layout->addWidget(m_stack, 1);
+    layout->addWidget(m_layout->centre(), 1);
     setCentralWidget(centre);
 }
 
@@ -106,14 +89,37 @@ void MainWindow::paintEvent(QPaintEvent* event)
 
 void MainWindow::complete()
 {
-    makeViews();
-    makeViewMenu();
+    m_layout->makeViews();
+    m_actions->addViews();
+    if (m_bench->document.title().isEmpty())
+        m_layout->show(DocumentKind::Start);
+    else
+        m_layout->showDocument();
     m_complete = true;
-    updateForTrace();
+    showTitle();
     m_appearance->followDesktop();
     m_bench->runs.reload();
     m_bench->configuration.refreshDescription();
     emit completed();
+}
+
+bool MainWindow::event(QEvent* event)
+{
+    // Tab bars are created and removed with the docks. Tabs without enough space scroll instead of shrinking to one or
+    // two letters.
+    if (event->type() == QEvent::ChildPolished) {
+        if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+            tabs->setElideMode(Qt::ElideNone);
+            tabs->setUsesScrollButtons(true);
+            tabs->setAccessibleName(tr("Views"));
+        }
+    }
+    return QMainWindow::event(event);
+}
+
+bool MainWindow::focusNextPrevChild(bool next)
+{
+    return DockController::moveFocus(this, next);
 }
 
 void MainWindow::connectWorkbench()
@@ -131,66 +137,31 @@ void MainWindow::connectWorkbench()
         if (share == 0)
             m_notice->dismiss(); // the message was about the previous action
         if (share == 0 || share == 1)
-            updateForTrace();
+            showTitle();
     });
     connect(m_loading, &LoadingBar::cancelled, &m_bench->document, &TraceDocument::cancelLoading);
     connect(&m_bench->document, &TraceDocument::traceReplaced, this, [this] {
         QToolTip::hideText(); // the message is about the previous trace
-        showStartPage(false);
-        updateForTrace();
+        m_layout->showDocument();
+        showTitle();
     });
-    connect(&m_bench->document, &TraceDocument::traceChanged, this, &MainWindow::updateActions);
-    connect(&m_bench->document, &TraceDocument::traceOpened, this, &MainWindow::updateForTrace);
+    connect(&m_bench->document, &TraceDocument::traceOpened, this, [this] {
+        // The kind is certain now, but the user may have gone to the start page.
+        if (m_layout->shown() != DocumentKind::Start)
+            m_layout->showDocument();
+        showTitle();
+    });
     connect(&m_bench->training, &TrainingService::stateChanged, this, [this](RunState state) {
         if (state == RunState::Starting)
             m_notice->dismiss();
-        updateActions();
-        updateForTrace();
+        showTitle();
     });
     // Deferred, so that other receivers of this signal can save their state first.
     connect(&m_bench->training, &TrainingService::finished, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
-    connect(&m_bench->trust, &TrustStore::codeAsked, this, [this](const CodeFile& file) {
-        // A form that stays usable may ask the same question again while it is on screen.
-        for (auto* open : findChildren<TrustQuestion*>())
-            if (open->file().path == file.path && open->file().sha256 == file.sha256 &&
-                open->file().command == file.command)
-                return open->raise();
-        auto* question = new TrustQuestion(file, this);
-        TrustStore* trust = &m_bench->trust;
-        connect(question, &TrustQuestion::answered, trust,
-                [trust, file](TrustStore::Answer answer) { trust->answerCode(file, answer); });
-        question->open();
-    });
-    connect(&m_bench->trust, &TrustStore::copyAsked, this, &MainWindow::askForCopy);
-    connect(&m_bench->jobs, &JobGuard::changed, this, &MainWindow::updateActions);
-    connect(&m_bench->jobs, &JobGuard::changed, this, &MainWindow::updateForTrace);
-    connect(&m_bench->runs, &RunStore::changed, this, &MainWindow::updateForTrace);
+    connect(m_dialogs, &WindowDialogs::recordingChanged, this, &MainWindow::goOnClosing, Qt::QueuedConnection);
+    connect(&m_bench->jobs, &JobGuard::changed, this, &MainWindow::showTitle);
+    connect(&m_bench->runs, &RunStore::changed, this, &MainWindow::showTitle);
     connect(&m_bench->tuning, &TuningService::ended, this, &MainWindow::tellTuned);
-}
-
-/// Measured programs must not change the user's files.
-void MainWindow::askForCopy(const QString& folder, const QString& why)
-{
-    auto* box = new QMessageBox(QMessageBox::Question, tr("Run in a copy?"),
-                                tr("Run the program in a copy of its folder?"), QMessageBox::NoButton, this);
-    box->setObjectName("copyQuestion");
-    box->setAttribute(Qt::WA_DeleteOnClose);
-    box->setTextFormat(Qt::PlainText); // paths come from the trace
-    box->setInformativeText(tr("Stepscope copies %1 to a temporary folder, runs the program there and deletes the "
-                               "copy afterwards. Your files in %1 are not changed. Files that the program writes to "
-                               "other folders are changed, as in any run.\n\nWhy a copy? %2.\n\nIf you agree, "
-                               "Stepscope does not ask again.")
-                                .arg(folder, why));
-    if (auto* headline = box->findChild<QLabel*>("qt_msgbox_label")) {
-        QFont bold = headline->font();
-        bold.setBold(true);
-        headline->setFont(bold);
-    }
-    QPushButton* copy = box->addButton(tr("Run in a copy"), QMessageBox::AcceptRole);
-    box->setDefaultButton(box->addButton(QMessageBox::Cancel));
-    TrustStore* trust = &m_bench->trust;
-    connect(box, &QDialog::finished, trust, [trust, box, copy] { trust->answerCopy(box->clickedButton() == copy); });
-    box->open();
 }
 
 void MainWindow::tellTuned()
@@ -211,16 +182,16 @@ void MainWindow::tellTuned()
                        tuning.trouble(), true);
 }
 
-void MainWindow::updateForTrace()
+void MainWindow::showTitle()
 {
     const QString title = m_bench->document.title();
     setWindowTitle(title.isEmpty() ? QString("Stepscope") : title + " – Stepscope");
-    m_runLabel->setText(!title.isEmpty()                ? title
-                        : m_bench->document.isLoading() ? tr("opening a trace…")
-                        : m_bench->jobs.isBusy()        ? m_bench->jobs.whyBusy()
-                        : m_bench->runs.all().empty()   ? tr("no run yet")
-                                                        : tr("no trace open"));
-    m_runLabel->setToolTip(QString::fromStdString(m_bench->document.path().string()));
+    m_actions->showRun(!title.isEmpty()                ? title
+                       : m_bench->document.isLoading() ? tr("opening a trace…")
+                       : m_bench->jobs.isBusy()        ? m_bench->jobs.whyBusy()
+                       : m_bench->runs.all().empty()   ? tr("no run yet")
+                                                       : tr("no trace open"),
+                       QString::fromStdString(m_bench->document.path().string()));
 }
 
 bool MainWindow::mayClose()
@@ -282,15 +253,14 @@ void MainWindow::closeEvent(QCloseEvent* event)
         event->ignore();
         return;
     }
-    if (m_complete)
-        saveLayout();
-    const bool recording = m_record && m_record->isRecording();
+    m_layout->save();
+    const bool recording = m_dialogs->isRecording();
     if (m_bench->training.isOpen() || recording) {
         // The trainer or the command finishes its trace first; then the window closes.
         m_closing = true;
         m_bench->training.stop();
         if (recording) {
-            m_record->stopForGood();
+            m_dialogs->stopRecordingForGood();
             m_notice->show(tr("Stopping the recording. The window closes when the trace is saved."), {}, false);
         }
         event->ignore();
@@ -311,16 +281,11 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     const QStringList files = droppedFiles(*event->mimeData());
     event->acceptProposedAction();
-    openFile(files.front());
+    m_bench->document.openFile(files.front().toStdString());
     if (files.size() > 1)
         m_notice->show(
             tr("Only one trace can be opened at a time: opening %1.").arg(QFileInfo(files.front()).fileName()),
             tr("Not opened:") + '\n' + files.mid(1).join('\n'), false);
-}
-
-void MainWindow::openFile(const QString& file)
-{
-    m_bench->document.openFile(file.toStdString());
 }
 
 } // namespace app

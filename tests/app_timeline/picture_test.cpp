@@ -94,7 +94,7 @@ TEST_F(TimelineCanvasTest, IsCrispAtEveryScale)
             rows += image.pixelColor(x, y) == fill;
         }
         EXPECT_EQ(colors.size(), 1U) << ratio << ": no partly covered pixel rows";
-        EXPECT_NEAR(rows, (TrackRows::kLaneHeight - 1) * ratio, 1) << ratio;
+        EXPECT_NEAR(rows, rect.height() * ratio, 1) << ratio;
         // Between two lanes there is a gap of at least one device pixel.
         const int below = static_cast<int>(std::lround(rect.bottom() * ratio));
         EXPECT_NE(image.pixelColor(x, below), fill) << ratio;
@@ -162,7 +162,7 @@ TEST(DeviceGaps, NoLabelBackgroundWithoutText)
     for (const int width : {200, 80, 50, 42, 38, 34, 30, 26, 22, 18}) {
         canvas.showRange({traceTime(0), traceTime(400'000LL * canvas.scene().lanesRect().width() / width)});
         const QImage image = canvas.viewport()->grab().toImage();
-        const int y = static_cast<int>(canvas.scene().rectOf(kernel).top()) + 4;
+        const int y = static_cast<int>(canvas.scene().rectOf(kernel).center().y()) - 5;
         const int left = static_cast<int>(canvas.scene().xOf(traceTime(100'000))) + 2,
                   right = static_cast<int>(canvas.scene().xOf(traceTime(500'000))) - 2;
         int blank = 0, ink = 0;

@@ -154,10 +154,10 @@ TEST_F(RowLayoutTest, TheLowerEdgeOfAHeaderSetsTheHeight)
     EXPECT_EQ(rowNamed("loss").height, lossHeight + 29);
     const int levels = rowNamed("main thread").lanes;
     ASSERT_GE(levels, 4);
-    dragEdge("main thread", -2 * TrackRows::kLaneHeight);
+    dragEdge("main thread", -2 * rowNamed("main thread").laneHeight);
     EXPECT_EQ(rowNamed("main thread").lanes, levels - 2);
     EXPECT_FALSE(scene().rows.shows(step(0).id.track, levels - 1));
-    dragEdge("main thread", 10 * TrackRows::kLaneHeight);
+    dragEdge("main thread", 10 * rowNamed("main thread").laneHeight);
     EXPECT_EQ(rowNamed("main thread").lanes, levels) << "never more than there are";
     EXPECT_FALSE(scene().rows.layout().sizes.contains(rowNamed("main thread").key)) << "showing all is not a limit";
 }

@@ -54,6 +54,39 @@ TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name
     return addTrack(builder, track, busy);
 }
 
+TEST(TrackRows, StretchToFillTheHeightWhenThereIsRoom)
+{
+    TrackRows rows = rowsOf({.steps = 3});
+    const int natural = rows.height();
+    rows.fill(natural / 2);
+    EXPECT_EQ(rows.height(), natural) << "they are never lower than usual";
+    const int room = natural * 3 / 2;
+    rows.fill(room);
+    EXPECT_LE(rows.height(), room);
+    EXPECT_GT(rows.height(), room - 5) << "only less than a pixel per counter is left";
+    const TrackRow& main = rows.at(rowNamed(rows, "main thread"));
+    EXPECT_GT(main.laneHeight, TrackRows::kLaneHeight);
+    EXPECT_EQ(main.height, main.lanes * main.laneHeight + 2 * TrackRows::kPadding);
+    for (int i = 1; i < rows.count(); ++i)
+        EXPECT_EQ(rows.at(i).top, rows.at(i - 1).bottom());
+    const auto lane = rows.laneAt(main.laneTop(1) + main.laneHeight - 1);
+    ASSERT_TRUE(lane);
+    EXPECT_EQ(lane->depth, 1);
+    rows.fill(natural * 20);
+    EXPECT_EQ(rows.at(rowNamed(rows, "main thread")).laneHeight, TrackRows::kMostStretch * TrackRows::kLaneHeight);
+    rows.fill(natural);
+    EXPECT_EQ(rows.height(), natural) << "and they shrink again";
+}
+
+TEST(TrackRows, AResizedCounterKeepsItsHeightWhenTheOthersStretch)
+{
+    TrackRows rows = rowsOf({.steps = 3});
+    rows.resize(rowNamed(rows, "loss"), 70);
+    rows.fill(rows.height() * 3 / 2);
+    EXPECT_EQ(rows.at(rowNamed(rows, "loss")).height, 70);
+    EXPECT_GT(rows.at(rowNamed(rows, "memory")).height, TrackRows::kCounterHeight);
+}
+
 TEST(TrackRows, AreInDefaultOrder)
 {
     const TrackRows rows = rowsOf({.steps = 3});

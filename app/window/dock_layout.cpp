@@ -1,0 +1,435 @@
+#include "app/window/dock_layout.h"
+
+#include "app/look/qstring.h"
+#include "app/window/dock.h"
+#include "app/window/dock_controller.h"
+#include "app/window/workbench.h"
+#include "stepscope_app_views_registry.h"
+
+#include <QAction>
+#include <QLayout>
+#include <QMainWindow>
+#include <QScrollArea>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <algorithm>
+#include <utility>
+
+namespace app {
+
+namespace {
+
+// A layout that was saved with another version, or with other docks, is not restored.
+constexpr int kLayoutVersion = 4;
+constexpr auto kGeometryKey = "window/geometry";
+constexpr auto kTimelineStem = "timeline";
+constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
+constexpr int kNarrow = 1100;     ///< logical pixels: such a window has no space for panels beside the start page
+constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
+
+Qt::DockWidgetArea dockArea(ViewArea area)
+{
+    switch (area) {
+    case ViewArea::Right:
+        return Qt::RightDockWidgetArea;
+    case ViewArea::Bottom:
+        return Qt::BottomDockWidgetArea;
+    default:
+        return Qt::LeftDockWidgetArea;
+    }
+}
+
+QString settingsKey(DocumentKind kind, const char* part)
+{
+    static const std::map<DocumentKind, QString> kNames = {{DocumentKind::Start, "start"},
+                                                           {DocumentKind::Trace, "trace"},
+                                                           {DocumentKind::Training, "training"},
+                                                           {DocumentKind::Program, "program"}};
+    return QString("window/layouts/%1/%2").arg(kNames.at(kind), QLatin1String(part));
+}
+
+/// Views that have nothing to show without a trace are hidden on the start page. An opened trace needs the space of the
+/// trainer's configuration and of the list of its runs.
+bool isUsual(ViewArea area, DocumentKind kind)
+{
+    switch (kind) {
+    case DocumentKind::Start:
+        return area == ViewArea::Left;
+    case DocumentKind::Training:
+        return true;
+    default:
+        return area != ViewArea::Left;
+    }
+}
+
+} // namespace
+
+DocumentKind kindOfDocument(const Workbench& bench)
+{
+    const TraceDocument& document = bench.document;
+    if (document.title().isEmpty() || document.isFollowingRun() || document.isOwnRun() ||
+        (!document.path().empty() && bench.runs.contains(document.path())))
+        return DocumentKind::Training;
+    const bool recording = document.path().empty(); // its preview
+    return recording || !document.program().id.isEmpty() ? DocumentKind::Program : DocumentKind::Trace;
+}
+
+DockLayout::DockLayout(Workbench* bench, QMainWindow* window)
+    : QObject(window), m_bench(bench), m_window(window), m_stack(new QStackedWidget(window)),
+      m_centre(new QSplitter(Qt::Vertical, m_stack))
+{
+    m_tell.setSingleShot(true);
+    m_tell.setInterval(0);
+    connect(&m_tell, &QTimer::timeout, this, &DockLayout::changed);
+    for (const auto& [stem, view] : views::all())
+        if (view.area == ViewArea::Start)
+            m_start = view.create(*m_bench, m_stack);
+    m_stack->addWidget(m_start);
+    m_stack->addWidget(m_centre);
+    // Until the visible page is known, no page requests space; otherwise docks that are about to be hidden would widen
+    // the window.
+    for (QWidget* page : {m_start, static_cast<QWidget*>(m_centre)})
+        page->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+}
+
+QWidget* DockLayout::centre() const
+{
+    return m_stack;
+}
+
+void DockLayout::makeViews()
+{
+    auto all = views::all();
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.entry.order < b.entry.order; });
+    QByteArray names;
+    for (const auto& [stem, view] : all) {
+        if (view.area == ViewArea::Start)
+            continue;
+        const bool central = view.area == ViewArea::Center;
+        QWidget* widget = view.create(*m_bench, central ? static_cast<QWidget*>(m_centre) : m_window);
+        if (widget->objectName().isEmpty())
+            widget->setObjectName(asQString(stem));
+        names += widget->objectName().toUtf8() + ' ';
+        if (central) {
+            m_centre->addWidget(widget);
+            m_views.push_back({view, widget, nullptr});
+            if (stem == kTimelineStem)
+                m_timeline = widget;
+        } else {
+            addDock(view, widget);
+        }
+    }
+    m_version = (kLayoutVersion << 16) + qChecksum(names);
+    // The timeline gets the remaining space; the other central views can be collapsed to nothing.
+    for (int i = 0; i < m_centre->count(); ++i) {
+        const bool isTimeline = m_centre->widget(i) == m_timeline;
+        m_centre->setStretchFactor(i, isTimeline ? 1 : 0);
+        m_centre->setCollapsible(i, !isTimeline);
+    }
+    setUpCorners();
+    m_allDocks = m_window->saveState(m_version);
+}
+
+void DockLayout::addDock(const View& view, QWidget* widget)
+{
+    auto* dock = new Dock(view.title, m_window);
+    dock->setObjectName("dock:" + widget->objectName());
+    // The tallest panel would set the height of all panels that are tabbed with it.
+    if (view.area == ViewArea::Bottom && widget->minimumSizeHint().height() > kMostMinimum) {
+        auto* scroll = new QScrollArea(dock);
+        scroll->setFrameShape(QFrame::NoFrame);
+        scroll->setWidgetResizable(true);
+        scroll->setWidget(widget);
+        scroll->setFocusProxy(widget);
+        dock->setWidget(scroll);
+    } else {
+        dock->setWidget(widget);
+    }
+    if (widget->accessibleName().isEmpty())
+        widget->setAccessibleName(view.title);
+    // Before the tables are tabbed, they are side by side and would make the window as wide as all of them together.
+    const auto sibling = std::find_if(m_views.begin(), m_views.end(),
+                                      [](const auto& placed) { return placed.view.area == ViewArea::Bottom; });
+    if (view.area == ViewArea::Bottom && sibling != m_views.end())
+        m_window->tabifyDockWidget(sibling->dock, dock);
+    else
+        m_window->addDockWidget(dockArea(view.area), dock);
+    dock->show(); // otherwise it stays hidden until the event loop runs, and a layout saved before then would record
+                  // that
+    if (view.area == ViewArea::Bottom)
+        dock->leaveTitleToTab();
+    m_views.push_back({view, widget, dock});
+    watch(dock);
+}
+
+void DockLayout::watch(Dock* dock)
+{
+    // Deferred: Qt emits these signals in the middle of changes of the layout, and when the window is destroyed.
+    connect(dock, &QDockWidget::visibilityChanged, &m_tell, qOverload<>(&QTimer::start));
+    connect(dock, &QDockWidget::topLevelChanged, &m_tell, qOverload<>(&QTimer::start));
+    // To show a panel is to leave the maximised state.
+    connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
+        if (!on || !isMaximized())
+            return;
+        setMaximized(false);
+        dock->show();
+    });
+}
+
+void DockLayout::setUpCorners()
+{
+    m_window->setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
+    m_window->setCorner(Qt::BottomRightCorner, Qt::RightDockWidgetArea);
+    m_window->setTabPosition(Qt::AllDockWidgetAreas, QTabWidget::North);
+    m_window->setDocumentMode(true);
+}
+
+void DockLayout::show(DocumentKind kind)
+{
+    if (m_views.empty())
+        return;
+    if (m_shown != kind) {
+        save();
+        m_beforeMaximized.reset();
+        m_shown = kind;
+        // The hidden page requests no space; no page does while docks are rearranged.
+        for (int i = 0; i < m_stack->count(); ++i)
+            m_stack->widget(i)->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Ignored);
+        m_stack->setCurrentIndex(kind == DocumentKind::Start ? 0 : 1);
+        m_hidden.clear();
+        apply(kind);
+        m_stack->currentWidget()->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
+        emit changed();
+    }
+    if (kind != DocumentKind::Start)
+        focusCentre();
+}
+
+void DockLayout::showDocument()
+{
+    show(kindOfDocument(*m_bench));
+}
+
+void DockLayout::focusCentre()
+{
+    if (m_stack->currentWidget() == m_start)
+        m_start->setFocus();
+    else if (m_timeline)
+        m_timeline->setFocus();
+}
+
+void DockLayout::reveal(const PlacedView& view)
+{
+    if (m_shown == DocumentKind::Start && !m_bench->document.title().isEmpty())
+        showDocument();
+    if (view.dock) {
+        setMaximized(false);
+        DockController::reveal(view.dock);
+    } else {
+        if (view.widget != m_timeline) {
+            setMaximized(false);
+            setOpen(view.widget, true);
+        }
+        view.widget->setFocus(Qt::ShortcutFocusReason);
+    }
+}
+
+void DockLayout::reveal(const QString& stem)
+{
+    for (const PlacedView& placed : m_views)
+        if (placed.widget->objectName() == stem)
+            return reveal(placed);
+}
+
+DockLayout::Saved DockLayout::current() const
+{
+    return {m_window->saveState(m_version), m_centre->saveState()};
+}
+
+bool DockLayout::restore(const Saved& saved)
+{
+    if (!m_window->restoreState(saved.docks, m_version))
+        return false;
+    m_window->layout()->activate(); // the central views share the height that the docks leave
+    m_centre->restoreState(saved.centre);
+    for (int i = 0; i < m_centre->count(); ++i)
+        m_centre->setCollapsible(i, m_centre->widget(i) != m_timeline);
+    return true;
+}
+
+void DockLayout::apply(DocumentKind kind)
+{
+    const QSettings settings;
+    if (!restore({settings.value(settingsKey(kind, "docks")).toByteArray(),
+                  settings.value(settingsKey(kind, "centre")).toByteArray()}))
+        arrangeDefault(kind);
+}
+
+void DockLayout::arrangeDefault(DocumentKind kind)
+{
+    m_window->restoreState(m_allDocks, m_version);
+    const int width = m_window->width(), height = m_window->height();
+    QList<QDockWidget*> left;
+    QDockWidget* firstBottom = nullptr;
+    for (const PlacedView& placed : m_views) {
+        if (!placed.dock)
+            continue;
+        placed.dock->setVisible(isUsual(placed.view.area, kind) && (kind != DocumentKind::Start || width >= kNarrow));
+        if (placed.view.area == ViewArea::Left)
+            left << placed.dock;
+        if (placed.view.area == ViewArea::Right)
+            m_window->resizeDocks({placed.dock}, {std::clamp(width / 5, 280, 360)}, Qt::Horizontal);
+        if (placed.view.area == ViewArea::Bottom && !firstBottom)
+            firstBottom = placed.dock;
+    }
+    if (firstBottom) {
+        firstBottom->raise();
+        m_window->resizeDocks({firstBottom}, {std::clamp(height * 2 / 11, 110, 216)}, Qt::Vertical);
+    }
+    if (!left.isEmpty())
+        m_window->resizeDocks({left.front()}, {std::clamp(width * 2 / 9, 260, 320)}, Qt::Horizontal);
+    if (left.size() == 2)
+        m_window->resizeDocks(left, {560, 200}, Qt::Vertical);
+    m_window->layout()->activate();
+    const bool opened = kind == DocumentKind::Trace || kind == DocumentKind::Program;
+    openCentralViews(opened && height < kLow ? 0 : std::clamp(height / 9, 90, 130));
+}
+
+/// Gives each central view except the timeline this height; 0 collapses it.
+void DockLayout::openCentralViews(int stripHeight)
+{
+    QList<int> sizes;
+    for (int i = 0; i < m_centre->count(); ++i)
+        sizes << (m_centre->widget(i) == m_timeline ? std::max(1, m_centre->height())
+                  : stripHeight == 0                ? 0
+                                                    : std::max(m_centre->widget(i)->minimumSizeHint().height(),
+                                                               std::min(stripHeight, m_centre->widget(i)->sizeHint().height())));
+    const auto timeline = m_centre->indexOf(m_timeline);
+    for (int i = 0; i < m_centre->count() && timeline >= 0; ++i)
+        if (i != timeline && !m_centre->widget(i)->isHidden())
+            sizes[timeline] -= sizes[i] + m_centre->handleWidth();
+    m_centre->setSizes(sizes);
+}
+
+void DockLayout::setMaximized(bool on)
+{
+    if (on == isMaximized() || (on && (!m_shown || m_shown == DocumentKind::Start)))
+        return;
+    m_window->setUpdatesEnabled(false);
+    if (on) {
+        m_beforeMaximized = current();
+        for (const PlacedView& placed : m_views)
+            if (placed.dock)
+                placed.dock->hide();
+        m_window->layout()->activate();
+        openCentralViews(0);
+    } else {
+        const Saved before = *std::exchange(m_beforeMaximized, std::nullopt);
+        static_cast<void>(restore(before));
+    }
+    m_window->setUpdatesEnabled(true);
+    focusCentre();
+    emit changed();
+}
+
+std::vector<QDockWidget*> DockLayout::docksIn(Qt::DockWidgetArea area) const
+{
+    std::vector<QDockWidget*> docks;
+    for (const PlacedView& placed : m_views)
+        if (placed.dock && !placed.dock->isFloating() && m_window->dockWidgetArea(placed.dock) == area)
+            docks.push_back(placed.dock);
+    return docks;
+}
+
+bool DockLayout::isAreaShown(Qt::DockWidgetArea area) const
+{
+    const auto docks = docksIn(area);
+    return std::any_of(docks.begin(), docks.end(), [](const QDockWidget* dock) { return !dock->isHidden(); });
+}
+
+void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
+{
+    if (m_views.empty() || on == isAreaShown(area))
+        return;
+    if (on) {
+        setMaximized(false);
+        if (isAreaShown(area))
+            return;
+        std::vector<QDockWidget*> docks = std::exchange(m_hidden[area], {});
+        if (docks.empty())
+            docks = docksIn(area);
+        for (QDockWidget* dock : docks)
+            dock->show();
+        if (!docks.empty())
+            docks.front()->raise();
+        return;
+    }
+    const bool hadFocus = m_window->focusWidget() && [&] {
+        const auto docks = docksIn(area);
+        return std::any_of(docks.begin(), docks.end(),
+                           [&](const QDockWidget* dock) { return dock->isAncestorOf(m_window->focusWidget()); });
+    }();
+    std::vector<QDockWidget*>& hidden = m_hidden[area];
+    hidden.clear();
+    for (QDockWidget* dock : docksIn(area))
+        if (!dock->isHidden()) {
+            // The one in front of its tabs comes first.
+            hidden.insert(dock->visibleRegion().isEmpty() ? hidden.end() : hidden.begin(), dock);
+        }
+    for (QDockWidget* dock : hidden)
+        dock->hide();
+    if (hadFocus)
+        focusCentre();
+}
+
+bool DockLayout::isOpen(const QWidget* centralView) const
+{
+    const int index = m_centre->indexOf(const_cast<QWidget*>(centralView));
+    return index >= 0 && m_centre->sizes().value(index) > 0;
+}
+
+void DockLayout::setOpen(const QWidget* centralView, bool on)
+{
+    const int index = m_centre->indexOf(const_cast<QWidget*>(centralView));
+    const int timeline = m_centre->indexOf(m_timeline);
+    if (index < 0 || index == timeline || timeline < 0 || on == isOpen(centralView))
+        return;
+    QList<int> sizes = m_centre->sizes();
+    const int wanted = on ? centralView->minimumSizeHint().height() : 0;
+    sizes[timeline] -= wanted - sizes[index];
+    sizes[index] = wanted;
+    m_centre->setSizes(sizes);
+    emit changed();
+}
+
+void DockLayout::restoreGeometry()
+{
+    m_window->restoreGeometry(QSettings().value(kGeometryKey).toByteArray());
+}
+
+void DockLayout::save()
+{
+    QSettings settings;
+    settings.setValue(kGeometryKey, m_window->saveGeometry());
+    if (!m_shown)
+        return;
+    const Saved saved = m_beforeMaximized.value_or(current());
+    settings.setValue(settingsKey(*m_shown, "docks"), saved.docks);
+    settings.setValue(settingsKey(*m_shown, "centre"), saved.centre);
+}
+
+void DockLayout::reset()
+{
+    if (!m_shown)
+        return;
+    m_beforeMaximized.reset();
+    m_hidden.clear();
+    arrangeDefault(*m_shown);
+    m_window->activateWindow(); // a floating panel may have been the active one
+    focusCentre();
+    emit changed();
+}
+
+} // namespace app

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <QObject>
+#include <QString>
+
+class QWidget;
+
+namespace app {
+
+class RecordDialog;
+struct CodeFile;
+struct Workbench;
+
+/// The dialogs of the window: files to open and to save, the program to record, and what the user has to agree to. GUI
+/// thread.
+class WindowDialogs : public QObject {
+    Q_OBJECT
+public:
+    /// Both must outlive the dialogs.
+    WindowDialogs(Workbench* bench, QWidget* window);
+
+    void openTrace();
+    void exportTrace();
+    void saveReport();
+    void openConfiguration();
+    void saveConfiguration();
+    void recordProgram();
+    void showAbout();
+
+    [[nodiscard]] bool isRecording() const;
+    /// Called when the window closes: asks the recorded command to end, more forcefully each time.
+    void stopRecordingForGood();
+
+signals:
+    /// A recording has started or ended.
+    void recordingChanged();
+
+private:
+    void askAboutCode(const CodeFile& file);
+    void askForCopy(const QString& folder, const QString& why);
+
+    Workbench* m_bench;
+    QWidget* m_window;
+    RecordDialog* m_record = nullptr; ///< created on first use
+};
+
+} // namespace app

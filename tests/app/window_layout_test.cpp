@@ -1,0 +1,299 @@
+#include "app/document/samples.h"
+#include "app/timeline/timeline_canvas.h"
+#include "app/window/dock_layout.h"
+#include "tests/app/app_support.h"
+#include "tests/app/app_window.h"
+
+#include <QAction>
+#include <QDockWidget>
+#include <QMenuBar>
+#include <QSettings>
+#include <QTest>
+
+// How much of the window the timeline gets, and that each kind of document has its own layout.
+
+using app_test::App;
+using app_test::find;
+
+namespace {
+
+std::unique_ptr<app_test::OwnFolders> folders;
+
+QAction* action(const App& app, const char* name)
+{
+    return find<QAction>(&app.window, name);
+}
+
+const app::DockLayout* layoutOf(const App& app)
+{
+    return app.window.findChild<app::DockLayout*>();
+}
+
+/// Opens a trace that no training of ours has recorded here, and waits for everything that takes space above it.
+void openTrace(App& app)
+{
+    const auto file = app::sampleFile(app::allSamples().front());
+    if (!file)
+        qFatal("%s", file.error().message().c_str());
+    app.bench.document.openTrace(*file);
+    if (!QTest::qWaitFor([&] { return app.bench.document.analysed() && app.bench.document.advice(); }, 20'000))
+        qFatal("the sample was not analysed in time");
+    QTest::qWait(100);
+}
+
+app::TimelineCanvas* canvas(const App& app)
+{
+    return app.window.findChild<app::TimelineCanvas*>();
+}
+
+double timelineShare(const App& app)
+{
+    const QSize timeline = canvas(app)->size(), window = app.window.size();
+    return double(timeline.width()) * timeline.height() / (double(window.width()) * window.height());
+}
+
+/// Position and size of every panel and central view; behind a tab or collapsed: not visible.
+QMap<QString, QRect> places(const App& app)
+{
+    QMap<QString, QRect> found;
+    for (const app::DockLayout::PlacedView& placed : layoutOf(app)->views()) {
+        const bool visible = placed.widget->isVisible() && !placed.widget->visibleRegion().isEmpty();
+        found[placed.widget->objectName()] =
+            visible ? QRect(placed.widget->mapTo(&app.window, QPoint()), placed.widget->size()) : QRect();
+    }
+    return found;
+}
+
+bool isAnyShown(const App& app, Qt::DockWidgetArea area)
+{
+    const auto docks = app.window.findChildren<QDockWidget*>();
+    return std::any_of(docks.begin(), docks.end(),
+                       [&](QDockWidget* dock) { return dock->isVisible() && app.window.dockWidgetArea(dock) == area; });
+}
+
+} // namespace
+
+class WindowLayoutTest : public QObject {
+    Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
+private slots:
+    void init();
+    void theTimelineGetsItsShareOfTheWindow_data();
+    void theTimelineGetsItsShareOfTheWindow();
+    void rowsFillTheHeight();
+    void aKeyMaximisesTheTimelineAndRestoresTheLayout();
+    void showingAPanelLeavesTheMaximisedState();
+    void theConfigurationIsOneClickAway();
+    void eachKindOfDocumentHasItsOwnLayout();
+    void aMaximisedTimelineIsNotTheSavedLayout();
+    void theStepsCanBeCollapsed();
+    void noPanelKeepsTheFocusWhenItIsHidden();
+};
+
+void WindowLayoutTest::init()
+{
+    app_test::useScript("train");
+    QSettings().clear();
+}
+
+void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow_data()
+{
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<double>("share");
+    QTest::newRow("1920x1080") << QSize(1920, 1080) << 0.45;
+    QTest::newRow("1440x900") << QSize(1440, 900) << 0.40;
+    QTest::newRow("1366x768") << QSize(1366, 768) << 0.35;
+    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << 0.30;
+}
+
+void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
+{
+    QFETCH(QSize, size);
+    QFETCH(double, share);
+    App app(size);
+    openTrace(app);
+    QCOMPARE(app.window.size(), size); // nothing needs more space
+    QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea));
+    QVERIFY(isAnyShown(app, Qt::RightDockWidgetArea));
+    QVERIFY(isAnyShown(app, Qt::BottomDockWidgetArea));
+    const double got = timelineShare(app);
+    qInfo("%s: %.1f %%", QTest::currentDataTag(), got * 100);
+    QVERIFY2(got >= share, qPrintable(QString::number(got)));
+    action(app, "maximizeTimeline")->trigger();
+    QCoreApplication::processEvents();
+    const double most = timelineShare(app);
+    qInfo("maximised: %.1f %%", most * 100);
+    QVERIFY2(most >= 0.7, qPrintable(QString::number(most)));
+}
+
+void WindowLayoutTest::rowsFillTheHeight()
+{
+    App app({1920, 1080});
+    openTrace(app);
+    action(app, "maximizeTimeline")->trigger();
+    QCoreApplication::processEvents();
+    const app::TimelineScene& scene = canvas(app)->scene();
+    const int room = scene.lanesRect().height(), rows = scene.rows.height();
+    QVERIFY2(rows <= room, qPrintable(QString("%1 of %2").arg(rows).arg(room)));
+    // Stretched up to the limit, or until less than a pixel per lane is left.
+    const auto lane = std::find_if(scene.rows.all().begin(), scene.rows.all().end(),
+                                   [](const app::TrackRow& row) { return row.lanes > 0; });
+    QVERIFY(lane != scene.rows.all().end());
+    QVERIFY2(room - rows < 30 || lane->laneHeight == app::TrackRows::kMostStretch * app::TrackRows::kLaneHeight,
+             qPrintable(QString("%1 of %2").arg(rows).arg(room)));
+    QVERIFY(lane->laneHeight > app::TrackRows::kLaneHeight);
+}
+
+void WindowLayoutTest::aKeyMaximisesTheTimelineAndRestoresTheLayout()
+{
+    App app({1920, 1080});
+    openTrace(app);
+    find<QDockWidget>(&app.window, "dock:kernels")->raise();
+    app.window.resizeDocks({find<QDockWidget>(&app.window, "dock:kernels")}, {301}, Qt::Vertical);
+    QTest::qWait(50);
+    const auto before = places(app);
+    QVERIFY(before["kernels"].isValid() && !before["summary"].isValid());
+    QCOMPARE(action(app, "maximizeTimeline")->shortcut(), QKeySequence("Ctrl+M"));
+    canvas(app)->setFocus();
+    QTest::keyClick(&app.window, Qt::Key_M, Qt::ControlModifier);
+    QTest::qWait(50);
+    const auto maximised = places(app);
+    for (auto at = maximised.begin(); at != maximised.end(); ++at)
+        QVERIFY2(at.value().isValid() == (at.key() == "timeline"), qPrintable(at.key()));
+    QVERIFY(action(app, "maximizeTimeline")->isChecked());
+    QTest::keyClick(&app.window, Qt::Key_M, Qt::ControlModifier);
+    QTest::qWait(50);
+    QCOMPARE(places(app), before);
+    QVERIFY(!action(app, "maximizeTimeline")->isChecked());
+    bool inMenu = false;
+    for (const QAction* top : app.window.menuBar()->actions())
+        inMenu = inMenu || (top->menu() && top->menu()->actions().contains(action(app, "maximizeTimeline")));
+    QVERIFY(inMenu);
+}
+
+void WindowLayoutTest::showingAPanelLeavesTheMaximisedState()
+{
+    App app;
+    openTrace(app);
+    const auto before = places(app);
+    action(app, "maximizeTimeline")->trigger();
+    action(app, "goTo:ops")->trigger();
+    QTest::qWait(50);
+    QVERIFY(!layoutOf(app)->isMaximized());
+    QVERIFY(places(app)["ops"].isValid());
+    QCOMPARE(places(app)["timeline"], before["timeline"]);
+    // The same from the menu of views.
+    action(app, "maximizeTimeline")->trigger();
+    find<QDockWidget>(&app.window, "dock:advisor")->toggleViewAction()->trigger();
+    QTest::qWait(50);
+    QVERIFY(!layoutOf(app)->isMaximized());
+    QCOMPARE(places(app)["advisor"], before["advisor"]);
+}
+
+void WindowLayoutTest::theConfigurationIsOneClickAway()
+{
+    App app;
+    openTrace(app);
+    QVERIFY(!find<QWidget>(&app.window, "dock:run")->isVisible());
+    QAction* left = action(app, "leftPanels");
+    QVERIFY(left->isEnabled() && !left->isChecked());
+    left->trigger();
+    QVERIFY(find<QWidget>(&app.window, "dock:run")->isVisible());
+    QVERIFY(find<QWidget>(&app.window, "dock:runsList")->isVisible());
+    QVERIFY(left->isChecked());
+    left->trigger();
+    QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea));
+    // The panels at the bottom return with the same one in front.
+    find<QDockWidget>(&app.window, "dock:kernels")->raise();
+    QTest::qWait(50);
+    const auto before = places(app);
+    action(app, "bottomPanels")->trigger();
+    QTest::qWait(50);
+    QVERIFY(!isAnyShown(app, Qt::BottomDockWidgetArea));
+    action(app, "bottomPanels")->trigger();
+    QTest::qWait(50);
+    QCOMPARE(places(app), before);
+}
+
+void WindowLayoutTest::eachKindOfDocumentHasItsOwnLayout()
+{
+    {
+        App app;
+        QVERIFY(find<QWidget>(&app.window, "dock:run")->isVisible()); // on the start page
+        openTrace(app);
+        find<QDockWidget>(&app.window, "dock:advisor")->close();
+        action(app, "home")->trigger();
+        QVERIFY(find<QWidget>(&app.window, "dock:run")->isVisible());
+        QVERIFY(!isAnyShown(app, Qt::BottomDockWidgetArea));
+        app.bench.configuration.set(app_test::shortTraining(), "short");
+        app.bench.training.start();
+        QTRY_VERIFY_WITH_TIMEOUT(!app.bench.training.isOpen(), 60'000);
+        QTRY_COMPARE(layoutOf(app)->shown(), std::optional(app::DocumentKind::Training));
+        QVERIFY(find<QWidget>(&app.window, "dock:run")->isVisible());
+        QVERIFY(find<QWidget>(&app.window, "dock:advisor")->isVisible()); // closed for opened traces only
+        find<QDockWidget>(&app.window, "dock:runsList")->close();
+        app.window.close();
+    }
+    App app;
+    QVERIFY(find<QWidget>(&app.window, "dock:runsList")->isVisible());
+    openTrace(app);
+    QCOMPARE(layoutOf(app)->shown(), std::optional(app::DocumentKind::Trace));
+    QVERIFY(!find<QWidget>(&app.window, "dock:advisor")->isVisible());
+    QVERIFY(!find<QWidget>(&app.window, "dock:run")->isVisible());
+    // A run of ours comes with its configuration.
+    app.bench.document.openTrace(app.bench.runs.all().front().trace());
+    QTRY_COMPARE_WITH_TIMEOUT(layoutOf(app)->shown(), std::optional(app::DocumentKind::Training), 20'000);
+    QVERIFY(find<QWidget>(&app.window, "dock:run")->isVisible());
+    QVERIFY(!find<QWidget>(&app.window, "dock:runsList")->isVisible());
+    QVERIFY(find<QWidget>(&app.window, "dock:advisor")->isVisible());
+    action(app, "resetLayout")->trigger();
+    QVERIFY(find<QWidget>(&app.window, "dock:runsList")->isVisible());
+}
+
+void WindowLayoutTest::aMaximisedTimelineIsNotTheSavedLayout()
+{
+    QMap<QString, QRect> before;
+    {
+        App app;
+        openTrace(app);
+        before = places(app);
+        action(app, "maximizeTimeline")->trigger();
+        app.window.close();
+    }
+    App app;
+    openTrace(app);
+    QCOMPARE(places(app), before);
+}
+
+void WindowLayoutTest::theStepsCanBeCollapsed()
+{
+    App app;
+    openTrace(app);
+    const auto before = places(app);
+    QVERIFY(before["steps"].isValid());
+    QAction* steps = action(app, "strip:steps");
+    QVERIFY(steps->isCheckable());
+    steps->trigger();
+    QTest::qWait(20);
+    QVERIFY(!places(app)["steps"].isValid());
+    QVERIFY(places(app)["timeline"].height() > before["timeline"].height() + 60);
+    steps->trigger();
+    QTest::qWait(20);
+    QVERIFY(places(app)["steps"].isValid());
+}
+
+void WindowLayoutTest::noPanelKeepsTheFocusWhenItIsHidden()
+{
+    App app;
+    openTrace(app);
+    app.window.activateWindow();
+    action(app, "goTo:ops")->trigger();
+    QTRY_VERIFY(find<QWidget>(&app.window, "dock:ops")->isAncestorOf(app.window.focusWidget()));
+    action(app, "bottomPanels")->trigger();
+    QCOMPARE(app.window.focusWidget(), static_cast<QWidget*>(canvas(app)));
+}
+
+QTEST_MAIN(WindowLayoutTest)
+#include "window_layout_test.moc"
