@@ -63,6 +63,18 @@ struct LinesOptions {
 /// The user's source lines with host time, device time, waits and findings.
 int lines(const LinesOptions& options, const Streams& streams);
 
+struct QueryOptions {
+    std::filesystem::path trace;
+    std::string sql; ///< "-": read from the standard input
+    StepChoice steps;
+    std::size_t limit = 0;      ///< most rows of the result; 0: 1000 in a table, otherwise the limit of a query
+    double timeoutSeconds = 30;
+    bool tables = false; ///< list the tables and columns instead
+    bool json = false, csv = false;
+};
+/// SQL over a trace. An error in the SQL text is wrong usage, and is shown with a caret at its place.
+int query(const QueryOptions& options, const Streams& streams);
+
 struct DiffOptions {
     std::filesystem::path a, b;
     StepChoice steps;

@@ -18,6 +18,7 @@ using namespace advisor::cli;
 struct CommandLine {
     SummarizeOptions summarize;
     LinesOptions lines;
+    QueryOptions query;
     DiffOptions diff;
     ConvertOptions convert;
     AdviseOptions advise;
@@ -68,6 +69,40 @@ void addSteps(CLI::App& command, StepChoice& steps)
         ->excludes(range);
 }
 
+void addQuery(CLI::App& app, CommandLine& line)
+{
+    CLI::App* query = app.add_subcommand("query", "Run an SQL query over a trace");
+    CLI::Option* trace = query->add_option("TRACE", line.query.trace, "Trace file");
+    CLI::Option* sql = query->add_option("SQL", line.query.sql, "A SELECT statement; - reads it from standard input");
+    addSteps(*query, line.query.steps);
+    query
+        ->add_option("--limit", line.query.limit,
+                     "Print at most so many rows (default: 1000 in a table, 1000000 with --json or --csv)")
+        ->check(positive());
+    query->add_option("--timeout", line.query.timeoutSeconds, "Stop the query after so many seconds")
+        ->check(positive())
+        ->capture_default_str();
+    CLI::Option* csv =
+        query->add_flag("--csv", line.query.csv, "Print CSV; times are in nanoseconds, sizes in bytes");
+    query->add_flag("--json", line.query.json, "Print JSON; times are in nanoseconds, sizes in bytes")->excludes(csv);
+    query->add_flag("--tables", line.query.tables, "List the tables with the types, units and meanings of their columns")
+        ->excludes(csv);
+    std::string examples = "Examples:\n";
+    for (const char* example :
+         {"SELECT name, SUM(dur), COUNT(*) FROM kernel GROUP BY name ORDER BY 2 DESC",
+          "SELECT id, ts, bytes, dur FROM memcpy WHERE src = 'pageable' AND bytes > 1e6",
+          "SELECT step, dur, data_wait, forward, backward FROM step ORDER BY dur DESC LIMIT 5"})
+        examples.append("  stepscope-cli query TRACE \"").append(example).append("\"\n");
+    query->footer(examples + "  stepscope-cli query --tables");
+    query->callback([&line, trace, sql] {
+        if (!line.query.tables && trace->count() == 0)
+            throw CLI::RequiredError("TRACE");
+        if (!line.query.tables && sql->count() == 0)
+            throw CLI::RequiredError("SQL");
+        line.run = [&line](const Streams& s) { return advisor::cli::query(line.query, s); };
+    });
+}
+
 void addReaders(CLI::App& app, CommandLine& line)
 {
     CLI::App* summarize = app.add_subcommand("summarize", "Show what a trace contains and where step time goes");
@@ -94,6 +129,8 @@ void addReaders(CLI::App& app, CommandLine& line)
     lines->add_option("FILE", line.lines.file, "Show only the lines of this file: its path or the end of it");
     lines->add_flag("--json", line.lines.json, kJson);
     lines->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::lines(line.lines, s); }; });
+
+    addQuery(app, line);
 
     CLI::App* diff = app.add_subcommand("diff", "Show what changed between two traces, with spread and comparability");
     diff->add_option("A", line.diff.a, "Trace before the change")->required();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -74,6 +75,14 @@ struct ResultTable {
 /// counted from 1, if SQLite knows the position), query.timeout, query.stopped, query.too_big, query.no_memory
 Result<ResultTable> runQuery(const Source& source, std::string_view sql, const Limits& limits = {},
                              const std::stop_token& stop = {});
+
+/// The `id` of a slice in SQL.
+constexpr std::int64_t sliceKey(SliceId id)
+{
+    return static_cast<std::int64_t>(std::uint64_t{id.track.value} << 32 | id.ordinal);
+}
+/// The slice with an `id`; none if the trace does not have it.
+std::optional<SliceId> sliceOfKey(const Trace& trace, std::int64_t key);
 
 /// The unit of a result column that is not simply a column of a table: SUM, AVG, MIN, MAX and TOTAL keep the unit of
 /// the column that they are applied to, and the suffixes _ns and _bytes of a name state the unit.

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <optional>
 #include <sqlite3.h>
 #include <stop_token>
 
@@ -24,13 +23,6 @@ struct Session {
     /// The step that contains a time.
     [[nodiscard]] const analysis::Step* stepAt(TraceTime time) const;
 };
-
-constexpr std::int64_t sliceKey(SliceId id)
-{
-    return static_cast<std::int64_t>(std::uint64_t{id.track.value} << 32 | id.ordinal);
-}
-/// The slice with an `id`; none if the trace does not have it.
-std::optional<SliceId> sliceOfKey(const Trace& trace, std::int64_t key);
 
 /// Sets the result of a column to a text of the trace, which lives longer than the query.
 inline void resultText(sqlite3_context* context, std::string_view text)
