@@ -1,5 +1,7 @@
 #include "app/document/selection.h"
 
+#include <utility>
+
 namespace app {
 
 void Selection::selectSlice(profiler::SliceId slice)
@@ -31,6 +33,14 @@ void Selection::clear()
     m_slice.reset();
     m_range.reset();
     emit changed();
+}
+
+void Selection::mark(std::shared_ptr<const MarkedItems> items)
+{
+    if (m_marked == items)
+        return;
+    m_marked = std::move(items);
+    emit markedChanged();
 }
 
 void Selection::show(profiler::TimeRange range, std::optional<profiler::TrackId> track)

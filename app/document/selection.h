@@ -4,9 +4,17 @@
 
 #include <QObject>
 #include <QString>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace app {
+
+/// Slices and times that a view marks on the timeline in addition to the selection, such as the rows of a query.
+struct MarkedItems {
+    std::vector<profiler::Slice> slices;
+    std::vector<profiler::TimeRange> ranges; ///< times without a slice
+};
 
 /// The selection shared by all views: a slice, a time range, or nothing. GUI thread.
 class Selection : public QObject {
@@ -24,11 +32,15 @@ public:
     void show(profiler::TimeRange range, std::optional<profiler::TrackId> track = {});
     /// Asks the Selection view to come to the front, because the user pointed at what is selected.
     void showDetails() { emit detailsRequested(); }
+    /// Marks these items until others are marked; null: none. They belong to the trace on screen.
+    void mark(std::shared_ptr<const MarkedItems> items);
+    [[nodiscard]] const std::shared_ptr<const MarkedItems>& marked() const { return m_marked; }
     /// Asks the Source view to come to the front with this source line; the selection does not change.
     void showSource(const QString& file, int line);
 
 signals:
     void changed();
+    void markedChanged();
     void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
     void detailsRequested();
     void sourceRequested(const QString& file, int line);
@@ -36,6 +48,7 @@ signals:
 private:
     std::optional<profiler::SliceId> m_slice;
     std::optional<profiler::TimeRange> m_range;
+    std::shared_ptr<const MarkedItems> m_marked;
 };
 
 } // namespace app

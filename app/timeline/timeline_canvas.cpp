@@ -156,6 +156,12 @@ void TimelineCanvas::setHits(std::shared_ptr<const FindHits> hits)
     viewport()->update();
 }
 
+void TimelineCanvas::setMarked(std::shared_ptr<const MarkedItems> marked)
+{
+    m_scene.marked = std::move(marked);
+    viewport()->update();
+}
+
 void TimelineCanvas::setGaps(std::shared_ptr<const DeviceGaps> gaps)
 {
     m_scene.gaps = std::move(gaps);

@@ -35,6 +35,7 @@ public:
     void setRowLayout(RowLayout layout);
     /// Marks search matches; null: none.
     void setHits(std::shared_ptr<const FindHits> hits);
+    void setMarked(std::shared_ptr<const MarkedItems> marked);
     /// Hatches idle intervals of devices; null: unknown.
     void setGaps(std::shared_ptr<const DeviceGaps> gaps);
     /// Steps for the ruler, sorted by start, not overlapping; may be from an earlier snapshot. Null: unknown.

@@ -65,6 +65,12 @@ void TimelineMinimap::setHits(std::shared_ptr<const FindHits> hits)
     update();
 }
 
+void TimelineMinimap::setMarked(std::shared_ptr<const MarkedItems> marked)
+{
+    m_marked = std::move(marked);
+    update();
+}
+
 void TimelineMinimap::setBookmarks(std::vector<TraceTime> times)
 {
     m_bookmarks = std::move(times);
@@ -275,6 +281,19 @@ void TimelineMinimap::paintMarks(QPainter& painter) const
             if (m_hits->marks[i] > 0)
                 painter.fillRect(QRectF(m_left + static_cast<double>(i) * share, 0, std::max(1.0, share), 6),
                                  m_theme.found);
+    }
+    if (m_marked) {
+        double last = -1;
+        const auto tick = [&](TraceTime time) {
+            const double x = std::floor(xOf(time));
+            if (x != last)
+                painter.fillRect(QRectF(x, 0, 2, 6), m_theme.found);
+            last = x;
+        };
+        for (const profiler::Slice& slice : m_marked->slices)
+            tick(slice.begin);
+        for (const profiler::TimeRange& range : m_marked->ranges)
+            tick(range.begin);
     }
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setPen(Qt::NoPen);

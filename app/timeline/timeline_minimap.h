@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/document/selection.h"
 #include "app/look/timeline_theme.h"
 #include "app/timeline/slice_colors.h"
 #include "app/timeline/timeline_find.h"
@@ -26,6 +27,7 @@ public:
     /// @param left  left edge of its tracks, where the strip starts, too
     void setView(profiler::TimeRange visible, int left);
     void setHits(std::shared_ptr<const FindHits> hits);
+    void setMarked(std::shared_ptr<const MarkedItems> marked);
     void setBookmarks(std::vector<profiler::TraceTime> times);
 
     /// Position of a time in pixels of the widget.
@@ -62,6 +64,7 @@ private:
     std::shared_ptr<const profiler::Trace> m_trace;
     profiler::TimeRange m_range; ///< range of the whole trace
     std::shared_ptr<const FindHits> m_hits;
+    std::shared_ptr<const MarkedItems> m_marked;
     std::vector<profiler::TraceTime> m_bookmarks;
     profiler::TimeRange m_visible;
     SliceColors m_colors;

@@ -45,6 +45,38 @@ void paintOutline(QPainter& painter, const TimelineScene& scene, const profiler:
     painter.drawRect(rect);
 }
 
+/// Outlines the marked slices, and tints the marked times. Of those that begin on one pixel, one is drawn.
+void paintMarked(QPainter& painter, const TimelineScene& scene, const MarkedItems& marked)
+{
+    const profiler::TimeRange visible = scene.axis.visible();
+    const QRectF lanes = scene.lanesRect();
+    painter.setBrush(Qt::NoBrush); // the fill shows the kind of the slice
+    painter.setPen(QPen(scene.theme.found, 2));
+    QPointF last;
+    for (const profiler::Slice& slice : marked.slices) {
+        if (slice.begin >= visible.end || slice.end() < visible.begin)
+            continue;
+        QRectF rect = scene.rectOf(slice);
+        if (rect.isEmpty() && rect.height() <= 0)
+            continue;
+        rect.setWidth(std::max(rect.width(), 2.0));
+        rect = clipped(scene, rect);
+        if (rect.isEmpty() || rect.topLeft().toPoint() == last.toPoint())
+            continue;
+        last = rect.topLeft();
+        painter.drawRect(rect);
+    }
+    double lastLeft = -1;
+    for (const profiler::TimeRange& range : marked.ranges) {
+        const double left = std::floor(scene.xOf(range.begin)), right = scene.xOf(range.end);
+        const QRectF area(left, lanes.top(), std::max(right - left, 1.0), lanes.height());
+        if (left == lastLeft || !area.intersects(lanes))
+            continue;
+        lastLeft = left;
+        fillInStrips(painter, clipped(scene, area), withAlpha(scene.theme.found, 60));
+    }
+}
+
 } // namespace
 
 void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& inView)
@@ -58,6 +90,8 @@ void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& in
         for (const double x : {left, right})
             painter.fillRect(QRectF(x, TimelineScene::kRulerHeight, 1, bottom), scene.theme.accent);
     }
+    if (scene.marked)
+        paintMarked(painter, scene, *scene.marked);
     if (scene.hovered && (!scene.selected || scene.hovered->id != scene.selected->id))
         paintOutline(painter, scene, *scene.hovered, false);
     if (scene.selected)

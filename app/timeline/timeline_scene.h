@@ -3,6 +3,7 @@
 #include "app/charts/counter_series.h"
 #include "app/charts/time_axis.h"
 #include "app/document/device_gaps.h"
+#include "app/document/selection.h"
 #include "app/look/timeline_theme.h"
 #include "app/timeline/label_cache.h"
 #include "app/timeline/slice_colors.h"
@@ -48,6 +49,7 @@ struct TimelineScene {
     std::optional<int> dropLine; ///< drop position, within all rows
 
     std::shared_ptr<const FindHits> hits; ///< search matches; null: no search
+    std::shared_ptr<const MarkedItems> marked; ///< null: none
     std::optional<profiler::Slice> selected;
     std::vector<FlowArrow> flows;           ///< arrows of the selected slice
     bool allFlows = false;                  ///< also those of all visible slices

@@ -249,7 +249,7 @@ std::string suggestion(std::string_view message)
     for (const std::string& name : known) {
         const bool isPart = wanted.size() > 2 && (name.starts_with(wanted) || wanted.starts_with(name));
         const std::size_t distance = isPart ? 1 : editDistance(wanted, name);
-        if (distance < least) {
+        if (distance < least && sqlite3_stricmp(name.c_str(), std::string(wanted).c_str()) != 0) {
             least = distance;
             best = name;
         }

@@ -67,6 +67,10 @@ void TimelineView::connectSelection()
     connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::selectionCleared, m_selection, &Selection::clear);
     connect(m_selection, &Selection::changed, this, &TimelineView::takeSelection);
+    connect(m_selection, &Selection::markedChanged, this, [this] {
+        m_canvas->setMarked(m_selection->marked());
+        m_minimap->setMarked(m_selection->marked());
+    });
     connect(m_selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
 }
 
@@ -111,6 +115,7 @@ void TimelineView::watchReading()
 void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, const std::filesystem::path& file)
 {
     m_selection->clear(); // its ids are invalid in another trace
+    m_selection->mark(nullptr);
     m_notice->setStats(trace->losses(), writerOf(*trace));
     m_file = file;
     takeRowLayout(*trace);
