@@ -67,7 +67,7 @@ struct QueryOptions {
     std::filesystem::path trace;
     std::string sql; ///< "-": read from the standard input
     StepChoice steps;
-    std::size_t limit = 0;      ///< most rows of the result; 0: 1000 in a table, otherwise the limit of a query
+    std::size_t limit = 0; ///< most rows of the result; 0: 1000 in a table, otherwise the limit of a query
     double timeoutSeconds = 30;
     bool tables = false; ///< list the tables and columns instead
     bool json = false, csv = false;

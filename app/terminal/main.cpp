@@ -82,16 +82,15 @@ void addQuery(CLI::App& app, CommandLine& line)
     query->add_option("--timeout", line.query.timeoutSeconds, "Stop the query after so many seconds")
         ->check(positive())
         ->capture_default_str();
-    CLI::Option* csv =
-        query->add_flag("--csv", line.query.csv, "Print CSV; times are in nanoseconds, sizes in bytes");
+    CLI::Option* csv = query->add_flag("--csv", line.query.csv, "Print CSV; times are in nanoseconds, sizes in bytes");
     query->add_flag("--json", line.query.json, "Print JSON; times are in nanoseconds, sizes in bytes")->excludes(csv);
-    query->add_flag("--tables", line.query.tables, "List the tables with the types, units and meanings of their columns")
+    query
+        ->add_flag("--tables", line.query.tables, "List the tables with the types, units and meanings of their columns")
         ->excludes(csv);
     std::string examples = "Examples:\n";
-    for (const char* example :
-         {"SELECT name, SUM(dur), COUNT(*) FROM kernel GROUP BY name ORDER BY 2 DESC",
-          "SELECT id, ts, bytes, dur FROM memcpy WHERE src = 'pageable' AND bytes > 1e6",
-          "SELECT step, dur, data_wait, forward, backward FROM step ORDER BY dur DESC LIMIT 5"})
+    for (const char* example : {"SELECT name, SUM(dur), COUNT(*) FROM kernel GROUP BY name ORDER BY 2 DESC",
+                                "SELECT id, ts, bytes, dur FROM memcpy WHERE src = 'pageable' AND bytes > 1e6",
+                                "SELECT step, dur, data_wait, forward, backward FROM step ORDER BY dur DESC LIMIT 5"})
         examples.append("  stepscope-cli query TRACE \"").append(example).append("\"\n");
     query->footer(examples + "  stepscope-cli query --tables");
     query->callback([&line, trace, sql] {

@@ -23,8 +23,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 using namespace profiler::query;
 
-constexpr std::size_t kTableRows = 1000;   ///< a longer table is not read on a terminal
-constexpr std::size_t kWidestCell = 100;   ///< characters; the names of kernels are longer
+constexpr std::size_t kTableRows = 1000; ///< a longer table is not read on a terminal
+constexpr std::size_t kWidestCell = 100; ///< characters; the names of kernels are longer
 constexpr std::string_view kTypes[] = {"integer", "real", "text"};
 
 std::string_view stateText(State state)
@@ -121,7 +121,8 @@ std::string shown(const Value& value, Unit unit, profiler::TraceTime begin)
         return "-";
     if (const auto* text = std::get_if<std::string>(&value)) {
         std::string line = *text;
-        std::replace_if(line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+        std::replace_if(
+            line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
         if (line.size() > kWidestCell) {
             std::size_t end = kWidestCell;
             while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) // never within a character
@@ -277,8 +278,9 @@ int query(const QueryOptions& options, const Streams& streams)
     else
         streams.out << tableText(*result, (*trace)->range().begin);
     if (result->isCut && !options.json)
-        streams.err << fmt::format("only the first {} are shown: use --limit for more, or LIMIT and ORDER BY in the query\n",
-                                   result->rows == 1 ? "row" : fmt::format("{} rows", result->rows));
+        streams.err << fmt::format(
+            "only the first {} are shown: use --limit for more, or LIMIT and ORDER BY in the query\n",
+            result->rows == 1 ? "row" : fmt::format("{} rows", result->rows));
     return kDone;
 }
 

@@ -1,5 +1,6 @@
 #include "profiler/query/query.h"
 
+#include "profiler/model/number_text.h"
 #include "profiler/model/track_slices.h"
 #include "profiler/query/session.h"
 #include "profiler/query/slice_table.h"
@@ -92,9 +93,8 @@ void argFunction(sqlite3_context* context, int, sqlite3_value** arguments)
         const auto* key = reinterpret_cast<const char*>(sqlite3_value_text(arguments[1]));
         if (!details || !key)
             return SQLITE_OK;
-        const auto found = std::ranges::find(*details, std::string_view(key), [](const auto& entry) {
-            return std::string_view(entry.first);
-        });
+        const auto found = std::ranges::find(*details, std::string_view(key),
+                                             [](const auto& entry) { return std::string_view(entry.first); });
         if (found != details->end())
             resultArgument(context, found->second);
         return SQLITE_OK;
@@ -152,8 +152,8 @@ Error outOfMemory()
 Result<Connection> connect(Session& session, std::list<RowTable>& extra)
 {
     sqlite3* opened = nullptr;
-    int status = sqlite3_open_v2(":memory:", &opened,
-                                 SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr);
+    int status =
+        sqlite3_open_v2(":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr);
     Connection database(opened);
     const auto then = [&](auto&& step) {
         if (status == SQLITE_OK)
@@ -168,9 +168,7 @@ Result<Connection> connect(Session& session, std::list<RowTable>& extra)
         sqlite3_limit(database.get(), SQLITE_LIMIT_ATTACHED, 0);
         sqlite3_db_config(database.get(), SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
     }
-    then([&] {
-        return execute("PRAGMA temp_store=FILE; PRAGMA cache_size=-" + std::to_string(kSortMemoryKib) + ';');
-    });
+    then([&] { return execute("PRAGMA temp_store=FILE; PRAGMA cache_size=-" + std::to_string(kSortMemoryKib) + ';'); });
     // SQLite declares a table when a statement first mentions it, which the authorizer below would refuse.
     const auto mention = [&](const std::string& table) {
         sqlite3_stmt* statement = nullptr;
@@ -216,10 +214,10 @@ std::size_t editDistance(std::string_view a, std::string_view b)
     for (std::size_t i = 0; i < a.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i + 1);
         for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (std::tolower(static_cast<unsigned char>(a[i])) ==
-                                                             std::tolower(static_cast<unsigned char>(b[j]))
-                                                         ? 0
-                                                         : 1);
+            const std::size_t replaced =
+                diagonal +
+                (std::tolower(static_cast<unsigned char>(a[i])) == std::tolower(static_cast<unsigned char>(b[j])) ? 0
+                                                                                                                  : 1);
             diagonal = row[j + 1];
             row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
         }
@@ -283,10 +281,9 @@ Error failed(sqlite3* database, const Session& session, std::string_view sql, co
     case SQLITE_INTERRUPT:
         if (session.stop.stop_requested())
             return makeError<"query.stopped", "the query was cancelled">(Error::Code::Cancelled);
-        return makeError<"query.timeout", "the query took longer than {limit} s">(
+        return makeError<"query.timeout", "the query took longer than {limit}">(
             Error::Code::Unavailable, {}, "select fewer slices with conditions on kind, ts or step, or allow more time",
-            {{"limit", std::chrono::duration<double>(limits.time).count(),
-              std::to_string(std::chrono::duration_cast<std::chrono::seconds>(limits.time).count())}});
+            {{"limit", std::chrono::duration<double>(limits.time).count(), durationText(limits.time)}});
     case SQLITE_AUTH:
         return makeError<"query.not_select", "only SELECT statements can be run">(
             Error::Code::Invalid, {}, "start with SELECT or WITH; a trace cannot be changed");
@@ -361,9 +358,8 @@ std::size_t bytesOf(const Value& value)
 const analysis::Step* Session::stepAt(TraceTime time) const
 {
     const auto& steps = source.steps;
-    const auto after = std::upper_bound(steps.begin(), steps.end(), time, [](TraceTime at, const analysis::Step& step) {
-        return at < step.range.begin;
-    });
+    const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                        [](TraceTime at, const analysis::Step& step) { return at < step.range.begin; });
     if (after == steps.begin() || !std::prev(after)->range.contains(time))
         return nullptr;
     return &*std::prev(after);

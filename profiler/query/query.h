@@ -34,8 +34,8 @@ struct ExtraTable {
 
 /// What a query may read.
 struct Source {
-    std::shared_ptr<const Trace> trace;        ///< never null
-    std::vector<analysis::Step> steps{};       ///< rows of the table `step`; empty: the trace has no steps
+    std::shared_ptr<const Trace> trace;  ///< never null
+    std::vector<analysis::Step> steps{}; ///< rows of the table `step`; empty: the trace has no steps
     std::vector<ExtraTable> extraTables{};
 };
 
@@ -43,9 +43,9 @@ struct Source {
 /// sorting and grouping use at most 64 MiB of memory and then a temporary file, a single value has at most 16 MiB, an
 /// order by name, kind, track, depth or step takes 8 bytes per slice, and the result is cut at `rows` and `bytes`.
 struct Limits {
-    std::size_t rows = 1'000'000;                    ///< more rows are not returned, see ResultTable::isCut
-    std::size_t bytes = std::size_t{256} << 20;      ///< memory of the returned values
-    std::chrono::milliseconds time{30'000};          ///< the query then ends with the error query.timeout
+    std::size_t rows = 1'000'000;               ///< more rows are not returned, see ResultTable::isCut
+    std::size_t bytes = std::size_t{256} << 20; ///< memory of the returned values
+    std::chrono::milliseconds time{30'000};     ///< the query then ends with the error query.timeout
 };
 
 struct ResultColumn {

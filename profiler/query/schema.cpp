@@ -127,9 +127,9 @@ const std::vector<TableInfo>& viewInfos()
 {
     static const std::vector<TableInfo> infos = {
         view("kernel", "slices of kind kernel",
-             {"id", "ts", "dur", "ts_end", "name", "category", "device", "stream", "track", "step", "correlation",
-              "grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "registers", "shared_memory", "occupancy",
-              "precision", "tensor_cores"},
+             {"id",      "ts",        "dur",           "ts_end",    "name",      "category",    "device",  "stream",
+              "track",   "step",      "correlation",   "grid_x",    "grid_y",    "grid_z",      "block_x", "block_y",
+              "block_z", "registers", "shared_memory", "occupancy", "precision", "tensor_cores"},
              "kind = 'kernel'"),
         view("memcpy", "slices of kind gpu_memcpy",
              {"id", "ts", "dur", "ts_end", "name", "copy_kind", "src", "dst", "bytes", "device", "stream", "track",

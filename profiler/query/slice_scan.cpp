@@ -94,8 +94,8 @@ bool SliceScan::accepts(std::uint32_t position)
     const SliceColumns& columns = m_block->columns;
     return (m_filter.kinds >> static_cast<int>(columns.kind(position)) & 1) != 0 &&
            (m_filter.names.isAll() || m_filter.names.accepts(m_session.trace(), columns.name(position))) &&
-           m_filter.duration.contains(columns.duration(position)) &&
-           m_filter.end.contains(columns.end(position)) && m_filter.depth.contains(columns.depth(position));
+           m_filter.duration.contains(columns.duration(position)) && m_filter.end.contains(columns.end(position)) &&
+           m_filter.depth.contains(columns.depth(position));
 }
 
 bool SliceScan::advance()
@@ -239,8 +239,7 @@ std::vector<std::uint32_t> SortedSlices::keysOf(const Session& session, SliceCol
         for (const std::uint32_t key : keys)
             if (std::exchange(ranks[key], 1) == 0)
                 used.push_back(key);
-        std::sort(used.begin(), used.end(),
-                  [&](std::uint32_t a, std::uint32_t b) { return textOf(a) < textOf(b); });
+        std::sort(used.begin(), used.end(), [&](std::uint32_t a, std::uint32_t b) { return textOf(a) < textOf(b); });
         for (std::uint32_t i = 0; i < used.size(); ++i)
             ranks[used[i]] = i;
         for (std::uint32_t& key : keys)
@@ -272,8 +271,8 @@ std::vector<std::uint32_t> SortedSlices::keysOf(const Session& session, SliceCol
             const analysis::Step* step = session.stepAt(traceTime(block.pin->columns.begin(position)));
             if (!step)
                 return 0;
-            return static_cast<std::uint32_t>(
-                std::lower_bound(indexes.begin(), indexes.end(), step->index) - indexes.begin() + 1);
+            return static_cast<std::uint32_t>(std::lower_bound(indexes.begin(), indexes.end(), step->index) -
+                                              indexes.begin() + 1);
         });
         break;
     }

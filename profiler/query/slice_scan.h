@@ -55,10 +55,10 @@ private:
 
 /// Which slices a scan visits.
 struct SliceFilter {
-    bool isEmpty = false;                         ///< no slice fulfils the conditions
-    std::optional<std::vector<SliceId>> ids;      ///< visit only these
-    std::optional<std::vector<TrackId>> tracks;   ///< only of these tracks
-    std::optional<std::vector<Bounds>> windows;   ///< only with a start in one of these; sorted, disjoint
+    bool isEmpty = false;                       ///< no slice fulfils the conditions
+    std::optional<std::vector<SliceId>> ids;    ///< visit only these
+    std::optional<std::vector<TrackId>> tracks; ///< only of these tracks
+    std::optional<std::vector<Bounds>> windows; ///< only with a start in one of these; sorted, disjoint
     Bounds start, end, duration, depth;
     std::uint32_t kinds = ~0U; ///< one bit per ActivityKind
     NameConditions names;

@@ -27,7 +27,7 @@ enum class Compare : char {
 };
 constexpr char kSingle = '.', kMany = '#'; ///< the value is one value, or the list of an IN operator
 constexpr char kFirstColumn = '0';         ///< character of column 0
-constexpr char kOrder = ' ';               ///< ends the conditions; then the order: "g" or "s", and a column with + or −
+constexpr char kOrder = ' '; ///< ends the conditions; then the order: "g" or "s", and a column with + or −
 
 std::optional<Compare> compareOf(unsigned char operation)
 {
@@ -443,8 +443,7 @@ private:
         for (const analysis::Step& step : m_session.source.steps)
             if (m_steps.contains(step.index) && !step.range.empty())
                 windows.push_back({toNs(step.range.begin), toNs(step.range.end) - 1});
-        std::sort(windows.begin(), windows.end(),
-                  [](const Bounds& a, const Bounds& b) { return a.first < b.first; });
+        std::sort(windows.begin(), windows.end(), [](const Bounds& a, const Bounds& b) { return a.first < b.first; });
         std::vector<Bounds> merged;
         for (const Bounds& window : windows) {
             if (!merged.empty() && window.first <= merged.back().last)
@@ -699,8 +698,7 @@ int columnOfSlices(sqlite3_vtab_cursor* base, sqlite3_context* context, int inde
                 sqlite3_result_int64(context, step->index);
             break;
         case SliceColumn::Correlation:
-            integerIf(context, isLinked(columns.kind(position)) && columns.link(position) != 0,
-                      columns.link(position));
+            integerIf(context, isLinked(columns.kind(position)) && columns.link(position) != 0, columns.link(position));
             break;
         case SliceColumn::Sequence:
             integerIf(context, columns.kind(position) == ActivityKind::CpuOp && columns.link(position) >= 0,

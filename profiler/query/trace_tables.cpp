@@ -83,19 +83,19 @@ RowTable trackTable()
 {
     using enum Type;
     RowTable table;
-    table.info = {"track",
-                  "rows of the timeline: threads, loader workers, streams, counters, annotations",
-                  {{"id", Integer, Unit::None, "number of the track"},
-                   {"name", Text, Unit::None, "such as main thread, stream 7, loss"},
-                   {"kind", Text, Unit::None,
-                    "thread, main_thread, loader_worker, stream, counter, nvtx_domain, annotation"},
-                   {"pid", Integer, Unit::None, "process"},
-                   {"tid", Integer, Unit::None, "thread"},
-                   {"process_name", Text, Unit::None, "name of the process"},
-                   {"device", Integer, Unit::None, "streams and their annotations: CUDA device"},
-                   {"stream", Integer, Unit::None, "streams and their annotations: CUDA stream"},
-                   {"unit", Text, Unit::None, "counters: unit of the values"},
-                   {"slices", Integer, Unit::None, "number of slices"}}};
+    table.info = {
+        "track",
+        "rows of the timeline: threads, loader workers, streams, counters, annotations",
+        {{"id", Integer, Unit::None, "number of the track"},
+         {"name", Text, Unit::None, "such as main thread, stream 7, loss"},
+         {"kind", Text, Unit::None, "thread, main_thread, loader_worker, stream, counter, nvtx_domain, annotation"},
+         {"pid", Integer, Unit::None, "process"},
+         {"tid", Integer, Unit::None, "thread"},
+         {"process_name", Text, Unit::None, "name of the process"},
+         {"device", Integer, Unit::None, "streams and their annotations: CUDA device"},
+         {"stream", Integer, Unit::None, "streams and their annotations: CUDA stream"},
+         {"unit", Text, Unit::None, "counters: unit of the values"},
+         {"slices", Integer, Unit::None, "number of slices"}}};
     table.all = [](const Session& session) { return trackRows(session, 0, session.trace().tracks().size()); };
     table.where = [](const Session& session, int, std::int64_t id) {
         const bool exists = id >= 0 && id < std::ssize(session.trace().tracks());
@@ -203,8 +203,8 @@ RowTable counterTable()
         const auto tracks = session.trace().tracks();
         const bool exists =
             id >= 0 && id < std::ssize(tracks) && tracks[static_cast<std::size_t>(id)].kind == TrackKind::Counter;
-        return counterRows(session, exists ? std::vector{TrackId{static_cast<std::uint32_t>(id)}}
-                                           : std::vector<TrackId>{});
+        return counterRows(session,
+                           exists ? std::vector{TrackId{static_cast<std::uint32_t>(id)}} : std::vector<TrackId>{});
     };
     table.indexed = 1;
     return table;
@@ -243,8 +243,8 @@ Rows allFlows(const Session& session)
                 const SliceId id{track.id, block->columns.ordinal(position)};
                 for (const Flow& flow : trace.flowsOf(id))
                     if (flow.to == id && flow.kind != FlowKind::Async &&
-                        !std::binary_search(flows->begin(),
-                                            flows->begin() + static_cast<std::ptrdiff_t>(explicitCount), flow, before))
+                        !std::binary_search(flows->begin(), flows->begin() + static_cast<std::ptrdiff_t>(explicitCount),
+                                            flow, before))
                         flows->push_back(flow);
             }
         }
@@ -473,8 +473,8 @@ void setResult(sqlite3_context* context, const Value& value)
 
 std::span<const RowTable> traceTables()
 {
-    static const RowTable all[] = {stepTable(),   trackTable(),  counterTable(),
-                                   flowTable(),   deviceTable(), metadataTable()};
+    static const RowTable all[] = {stepTable(), trackTable(),  counterTable(),
+                                   flowTable(), deviceTable(), metadataTable()};
     return all;
 }
 

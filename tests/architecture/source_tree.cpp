@@ -37,8 +37,8 @@ const std::vector<Module>& modules()
     static const std::vector<std::string_view> kTrainerMayInclude = {
         "profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/capture/", "trainer/"};
     static const std::vector<std::string_view> kAppMayInclude = {
-        "profiler/os/", "profiler/model/",  "profiler/formats/", "profiler/analysis/", "profiler/query/", "advisor/",
-        "trainer/config/", "app/"};
+        "profiler/os/",    "profiler/model/", "profiler/formats/", "profiler/analysis/",
+        "profiler/query/", "advisor/",        "trainer/config/",   "app/"};
     static const std::vector<std::string_view> kNotFromApp = {"app/terminal/"};
     static const std::vector<std::string_view> kAboveWidgets = {"app/terminal/", "app/views/", "app/window/"};
     static const std::vector<std::string_view> kNoWidgets = {"app/terminal/", "app/views/",  "app/window/",

@@ -18,7 +18,8 @@ std::vector<std::uint32_t> names(TraceBuilder& builder, const std::string& prefi
 {
     std::vector<std::uint32_t> ids;
     for (int i = 0; i < count; ++i)
-        ids.push_back(builder.intern(prefix + std::to_string(i) + ">(int, at::native::Functor, at::detail::Array)").value);
+        ids.push_back(
+            builder.intern(prefix + std::to_string(i) + ">(int, at::native::Functor, at::detail::Array)").value);
     return ids;
 }
 

@@ -25,7 +25,8 @@ class MemorySnapshot : public testing::Test {
 protected:
     static void SetUpTestSuite()
     {
-        s_folder = std::filesystem::temp_directory_path() / ("stepscope-snapshots-" + std::to_string(std::random_device{}()));
+        s_folder =
+            std::filesystem::temp_directory_path() / ("stepscope-snapshots-" + std::to_string(std::random_device{}()));
         std::filesystem::create_directories(s_folder);
         const std::string command = std::string(PYTHON) + " " + SCRIPT + " " + s_folder.string();
         ASSERT_EQ(std::system(command.c_str()), 0);
@@ -132,7 +133,8 @@ TEST_F(MemorySnapshot, RunsNoCode)
 TEST_F(MemorySnapshot, OtherPicklesAreNotSnapshots)
 {
     EXPECT_EQ(errorOf("other.pickle"), "snapshot.none");
-    EXPECT_TRUE(formats::openTrace(s_folder / "loop.pickle")); // a segment that contains everything is one without memory
+    EXPECT_TRUE(
+        formats::openTrace(s_folder / "loop.pickle")); // a segment that contains everything is one without memory
 }
 
 TEST_F(MemorySnapshot, CutAnywhereIsAnError)

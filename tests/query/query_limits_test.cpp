@@ -32,15 +32,16 @@ Error errorOf(std::string_view sql, const Limits& limits = {}, const std::stop_t
     return table ? Error{} : table.error();
 }
 
-constexpr std::string_view kEndless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n";
+constexpr std::string_view kEndless =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n";
 
 TEST(QueryLimits, OnlySelectRuns)
 {
-    for (const char* sql :
-         {"CREATE TABLE t(x)", "DROP VIEW kernel", "ATTACH 'x.db' AS x", "PRAGMA user_version = 1", "PRAGMA user_version",
-          "BEGIN", "VACUUM INTO '/tmp/x.db'", "CREATE TEMP TABLE t(x)", "SELECT load_extension('x')",
-          "SELECT * FROM pragma_table_info('slice')", "DELETE FROM sqlite_master", "INSERT INTO sqlite_master VALUES(1)",
-          "DETACH main", "REINDEX", "ANALYZE", "SAVEPOINT s", "ALTER TABLE kernel RENAME TO k"}) {
+    for (const char* sql : {"CREATE TABLE t(x)", "DROP VIEW kernel", "ATTACH 'x.db' AS x", "PRAGMA user_version = 1",
+                            "PRAGMA user_version", "BEGIN", "VACUUM INTO '/tmp/x.db'", "CREATE TEMP TABLE t(x)",
+                            "SELECT load_extension('x')", "SELECT * FROM pragma_table_info('slice')",
+                            "DELETE FROM sqlite_master", "INSERT INTO sqlite_master VALUES(1)", "DETACH main",
+                            "REINDEX", "ANALYZE", "SAVEPOINT s", "ALTER TABLE kernel RENAME TO k"}) {
         const Error error = errorOf(sql);
         EXPECT_TRUE(error.what.id == "query.not_select" || error.what.id == "query.sql")
             << sql << ": " << error.what.id;
@@ -75,9 +76,9 @@ TEST(QueryLimits, TimeIsLimited)
     const auto begin = std::chrono::steady_clock::now();
     EXPECT_EQ(errorOf(kEndless, limits).what.id, "query.timeout");
     EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
-    EXPECT_EQ(errorOf("SELECT COUNT(*) FROM slice a, slice b, slice c, slice d WHERE a.dur + b.dur < c.dur", limits)
-                  .what.id,
-              "query.timeout");
+    EXPECT_EQ(
+        errorOf("SELECT COUNT(*) FROM slice a, slice b, slice c, slice d WHERE a.dur + b.dur < c.dur", limits).what.id,
+        "query.timeout");
 }
 
 TEST(QueryLimits, AStopRequestEndsIt)
@@ -112,9 +113,10 @@ TEST(QueryLimits, ResultsAreCut)
 TEST(QueryLimits, ValuesAreLimited)
 {
     EXPECT_EQ(errorOf("SELECT length(zeroblob(100000000) || 'x')").what.id, "query.too_big");
-    EXPECT_EQ(errorOf("WITH RECURSIVE n(s) AS (SELECT 'abcdefgh' UNION ALL SELECT s || s FROM n) SELECT length(s) FROM n")
-                  .what.id,
-              "query.too_big");
+    EXPECT_EQ(
+        errorOf("WITH RECURSIVE n(s) AS (SELECT 'abcdefgh' UNION ALL SELECT s || s FROM n) SELECT length(s) FROM n")
+            .what.id,
+        "query.too_big");
 }
 
 } // namespace

@@ -123,11 +123,13 @@ TEST(Query, LaunchesJoinByCorrelationAndByFlow)
     EXPECT_EQ(rowsOf("SELECT c.name, k.name FROM kernel AS k JOIN slice AS c ON c.correlation = k.correlation "
                      "AND c.kind = 'cuda_runtime'"),
               four);
-    EXPECT_EQ(rowsOf("SELECT c.name, k.name FROM flow JOIN slice AS c ON c.id = from_id JOIN slice AS k ON k.id = to_id "
-                     "WHERE flow.kind = 'launch' AND k.kind = 'kernel'"),
-              four);
-    EXPECT_EQ(rowsOf("SELECT c.name, k.name FROM kernel AS k JOIN flow ON to_id = k.id JOIN slice AS c ON c.id = from_id"),
-              four);
+    EXPECT_EQ(
+        rowsOf("SELECT c.name, k.name FROM flow JOIN slice AS c ON c.id = from_id JOIN slice AS k ON k.id = to_id "
+               "WHERE flow.kind = 'launch' AND k.kind = 'kernel'"),
+        four);
+    EXPECT_EQ(
+        rowsOf("SELECT c.name, k.name FROM kernel AS k JOIN flow ON to_id = k.id JOIN slice AS c ON c.id = from_id"),
+        four);
 }
 
 TEST(Query, StepsHaveTheirParts)
@@ -155,18 +157,53 @@ TEST(Query, ConditionsSelectTheSameRowsAsAScan)
 {
     const Source source = training();
     const std::vector<std::pair<std::string, std::string>> conditions = {
-        {"ts", "= 400000"},   {"ts", ">= 1000000"},       {"ts", "> 1270000"},    {"ts", "< 270000"},
-        {"ts", "<= 1270000"}, {"ts", "BETWEEN 1e6 AND 2e6"}, {"ts", "> 1269999.5"}, {"ts", "= '400000'"},
-        {"ts", "> NULL"},     {"ts", "> 'x'"},            {"ts_end", "> 3490000"}, {"ts_end", "<= 300000"},
-        {"dur", ">= 90000"},  {"dur", "= 10000"},         {"dur", "< 10000.5"},   {"depth", "= 0"},
-        {"depth", "> 1"},     {"kind", "= 'kernel'"},     {"kind", "= 'nothing'"}, {"kind", "IN ('step', 'phase', 'x')"},
-        {"name", "= 'sgemm'"}, {"name", "= 'SGEMM'"},     {"name", "IN ('sgemm', 'softmax', 'none')"},
-        {"name", "= 'SGEMM' COLLATE NOCASE"}, {"name", "LIKE 'S%M'"}, {"name", "LIKE '%o_t%'"}, {"name", "GLOB 's*m'"},
-        {"name", "NOT LIKE 's%'"}, {"name", "= NULL"},    {"track", "= 1"},       {"track", "IN (0, 1, 99)"},
-        {"track", "= -1"},    {"step", "= 2"},            {"step", ">= 2"},       {"step", "BETWEEN 1 AND 2"},
-        {"step", "IN (0, 3)"}, {"step", "IS NULL"},       {"step", "= 77"},       {"correlation", "= 1001"},
-        {"correlation", "IN (1, 2)"}, {"correlation", "= 0"}, {"id", "= 0"},      {"id", "IN (0, 1, 4294967296, 5e9)"},
-        {"id", "= 4294967296.0"}, {"id", "= -5"},         {"parent", "= 0"},      {"parent", "IS NULL"},
+        {"ts", "= 400000"},
+        {"ts", ">= 1000000"},
+        {"ts", "> 1270000"},
+        {"ts", "< 270000"},
+        {"ts", "<= 1270000"},
+        {"ts", "BETWEEN 1e6 AND 2e6"},
+        {"ts", "> 1269999.5"},
+        {"ts", "= '400000'"},
+        {"ts", "> NULL"},
+        {"ts", "> 'x'"},
+        {"ts_end", "> 3490000"},
+        {"ts_end", "<= 300000"},
+        {"dur", ">= 90000"},
+        {"dur", "= 10000"},
+        {"dur", "< 10000.5"},
+        {"depth", "= 0"},
+        {"depth", "> 1"},
+        {"kind", "= 'kernel'"},
+        {"kind", "= 'nothing'"},
+        {"kind", "IN ('step', 'phase', 'x')"},
+        {"name", "= 'sgemm'"},
+        {"name", "= 'SGEMM'"},
+        {"name", "IN ('sgemm', 'softmax', 'none')"},
+        {"name", "= 'SGEMM' COLLATE NOCASE"},
+        {"name", "LIKE 'S%M'"},
+        {"name", "LIKE '%o_t%'"},
+        {"name", "GLOB 's*m'"},
+        {"name", "NOT LIKE 's%'"},
+        {"name", "= NULL"},
+        {"track", "= 1"},
+        {"track", "IN (0, 1, 99)"},
+        {"track", "= -1"},
+        {"step", "= 2"},
+        {"step", ">= 2"},
+        {"step", "BETWEEN 1 AND 2"},
+        {"step", "IN (0, 3)"},
+        {"step", "IS NULL"},
+        {"step", "= 77"},
+        {"correlation", "= 1001"},
+        {"correlation", "IN (1, 2)"},
+        {"correlation", "= 0"},
+        {"id", "= 0"},
+        {"id", "IN (0, 1, 4294967296, 5e9)"},
+        {"id", "= 4294967296.0"},
+        {"id", "= -5"},
+        {"parent", "= 0"},
+        {"parent", "IS NULL"},
     };
     for (const auto& [column, condition] : conditions) {
         const std::string select = "SELECT id, name, ts, dur FROM slice WHERE ";
@@ -186,9 +223,8 @@ TEST(Query, ConditionsSelectTheSameRowsAsAScan)
 TEST(Query, OrdersTheSameAsASort)
 {
     const Source source = training();
-    for (const std::string_view order :
-         {"name", "name DESC", "kind, name", "kind DESC, name", "track, depth", "step, name", "step DESC, kind",
-          "track DESC", "depth, track, name"}) {
+    for (const std::string_view order : {"name", "name DESC", "kind, name", "kind DESC, name", "track, depth",
+                                         "step, name", "step DESC, kind", "track DESC", "depth, track, name"}) {
         std::string columns;
         for (const char c : order)
             columns += c;

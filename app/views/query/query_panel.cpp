@@ -160,8 +160,7 @@ QWidget* QueryPanel::makeResult()
     m_message->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     m_message->setTextInteractionFlags(Qt::TextBrowserInteraction);
     connect(m_message, &QLabel::linkActivated, this, [this](const QString& link) {
-        load(QString::fromStdString(
-            profiler::query::examples()[static_cast<std::size_t>(link.toInt())].sql));
+        load(QString::fromStdString(profiler::query::examples()[static_cast<std::size_t>(link.toInt())].sql));
         run();
     });
     m_table = new QTableView(this);
@@ -271,11 +270,11 @@ void QueryPanel::run()
                 complete.steps = profiler::analysis::detectSteps(*source.trace).steps;
             auto result = profiler::query::runQuery(complete, sql.toStdString(), {}, stop);
             if (result)
-                post([this, sql, trace = source.trace,
-                      table = std::make_shared<const ResultTable>(std::move(*result))] {
-                    remember(sql);
-                    take(table, trace);
-                });
+                post(
+                    [this, sql, trace = source.trace, table = std::make_shared<const ResultTable>(std::move(*result))] {
+                        remember(sql);
+                        take(table, trace);
+                    });
             else
                 post([this, sql, error = result.error()] { fail(error, sql); });
         },
@@ -333,7 +332,8 @@ void QueryPanel::setRunning(bool on)
 
 void QueryPanel::showEmpty()
 {
-    QString html = "<p>" + tr("Ask the trace in SQL. Type a statement and press Ctrl+Return, or start with an example:") +
+    QString html = "<p>" +
+                   tr("Ask the trace in SQL. Type a statement and press Ctrl+Return, or start with an example:") +
                    "</p><p>";
     for (std::size_t i = 0; i < profiler::query::examples().size(); ++i)
         html += QString("%1<a href=\"%2\">%3</a>")
@@ -427,8 +427,8 @@ void QueryPanel::save()
     std::vector<int> rows(static_cast<std::size_t>(m_model->rowCount()));
     std::iota(rows.begin(), rows.end(), 0);
     QSaveFile file(path);
-    const bool saved = file.open(QIODevice::WriteOnly) && file.write(m_model->csv(rows, ',').toUtf8()) >= 0 &&
-                       file.commit();
+    const bool saved =
+        file.open(QIODevice::WriteOnly) && file.write(m_model->csv(rows, ',').toUtf8()) >= 0 && file.commit();
     if (!saved)
         emit m_notices->noticed(tr("Could not save the result."), file.errorString(), true);
 }

@@ -44,8 +44,7 @@ private:
     void load(const QString& sql);
     void remember(const QString& sql);
     void replaceTrace();
-    void take(std::shared_ptr<const profiler::query::ResultTable> table,
-              std::shared_ptr<const profiler::Trace> trace);
+    void take(std::shared_ptr<const profiler::query::ResultTable> table, std::shared_ptr<const profiler::Trace> trace);
     void fail(const profiler::Error& error, const QString& sql);
     void setRunning(bool on);
     void showEmpty();
@@ -66,7 +65,7 @@ private:
     QToolButton *m_run = nullptr, *m_cancel = nullptr, *m_mark = nullptr;
     QAction *m_copy = nullptr, *m_copyAll = nullptr, *m_save = nullptr;
     QMenu* m_historyMenu = nullptr;
-    QStringList m_history; ///< newest first
+    QStringList m_history;                                ///< newest first
     std::shared_ptr<const profiler::Trace> m_resultTrace; ///< the trace of the result
     bool m_isRunning = false;
     Background m_query{this};

@@ -153,9 +153,9 @@ QVariant ResultModel::data(const QModelIndex& index, int role) const
     case Qt::ToolTipRole:
         return exactText(value(index.row(), index.column()));
     case Qt::TextAlignmentRole:
-        return QVariant::fromValue(Qt::AlignVCenter | (m_isNumeric[static_cast<std::size_t>(index.column())]
-                                                           ? Qt::AlignRight
-                                                           : Qt::AlignLeft));
+        return QVariant::fromValue(
+            Qt::AlignVCenter |
+            (m_isNumeric[static_cast<std::size_t>(index.column())] ? Qt::AlignRight : Qt::AlignLeft));
     default:
         return {};
     }

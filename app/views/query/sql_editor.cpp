@@ -26,22 +26,23 @@ constexpr int kWordBeforeList = 2; ///< characters after which the list opens by
 /// Keywords of SELECT statements: https://www.sqlite.org/lang_select.html.
 const QStringList& keywords()
 {
-    static const QStringList all = {
-        "ALL",   "AND",    "AS",    "ASC",     "BETWEEN", "BY",     "CASE",      "CAST",     "COLLATE", "CROSS",
-        "DESC",  "DISTINCT", "ELSE", "END",    "ESCAPE",  "EXCEPT", "EXISTS",    "EXPLAIN",  "FILTER",  "FOLLOWING",
-        "FROM",  "GLOB",   "GROUP", "HAVING",  "IN",      "INNER",  "INTERSECT", "IS",       "JOIN",    "LEFT",
-        "LIKE",  "LIMIT",  "NOT",   "NULL",    "OFFSET",  "ON",     "OR",        "ORDER",    "OVER",    "PARTITION",
-        "PRECEDING", "QUERY PLAN", "RANGE", "RECURSIVE", "ROWS", "SELECT", "THEN", "UNBOUNDED", "UNION", "USING",
-        "VALUES", "WHEN",  "WHERE", "WINDOW",  "WITH"};
+    static const QStringList all = {"ALL",    "AND",       "AS",     "ASC",     "BETWEEN",   "BY",        "CASE",
+                                    "CAST",   "COLLATE",   "CROSS",  "DESC",    "DISTINCT",  "ELSE",      "END",
+                                    "ESCAPE", "EXCEPT",    "EXISTS", "EXPLAIN", "FILTER",    "FOLLOWING", "FROM",
+                                    "GLOB",   "GROUP",     "HAVING", "IN",      "INNER",     "INTERSECT", "IS",
+                                    "JOIN",   "LEFT",      "LIKE",   "LIMIT",   "NOT",       "NULL",      "OFFSET",
+                                    "ON",     "OR",        "ORDER",  "OVER",    "PARTITION", "PRECEDING", "QUERY PLAN",
+                                    "RANGE",  "RECURSIVE", "ROWS",   "SELECT",  "THEN",      "UNBOUNDED", "UNION",
+                                    "USING",  "VALUES",    "WHEN",   "WHERE",   "WINDOW",    "WITH"};
     return all;
 }
 
 /// Functions of SQLite that queries over traces use most, and those of the trace.
 QStringList functionNames()
 {
-    QStringList names = {"abs",   "avg",   "coalesce", "count", "group_concat", "ifnull", "iif",   "instr",
-                         "lag",   "lead",  "length",   "lower", "max",          "min",    "ntile", "rank",
-                         "replace", "round", "row_number", "substr", "sum",      "total",  "upper"};
+    QStringList names = {"abs",     "avg",   "coalesce",   "count",  "group_concat", "ifnull", "iif",   "instr",
+                         "lag",     "lead",  "length",     "lower",  "max",          "min",    "ntile", "rank",
+                         "replace", "round", "row_number", "substr", "sum",          "total",  "upper"};
     for (const profiler::query::FunctionInfo& function : profiler::query::functions())
         names << QString::fromStdString(function.signature).section('(', 0, 0);
     return names;
@@ -75,12 +76,14 @@ protected:
     void highlightBlock(const QString& text) override
     {
         static const QRegularExpression parts(
-            "(?<comment>--.*$|/\\*.*?(?:\\*/|$))|(?<string>'(?:[^']|'')*(?:'|$))|(?<number>\\b\\d[\\d.]*(?:[eE][+-]?\\d+)?\\b)|"
+            "(?<comment>--.*$|/\\*.*?(?:\\*/"
+            "|$))|(?<string>'(?:[^']|'')*(?:'|$))|(?<number>\\b\\d[\\d.]*(?:[eE][+-]?\\d+)?\\b)|"
             "(?<word>\\b[A-Za-z_]\\w*\\b)");
         const CodeColors colors = codeColors(m_editor->palette());
         for (auto matches = parts.globalMatch(text); matches.hasNext();) {
             const QRegularExpressionMatch match = matches.next();
-            const int start = static_cast<int>(match.capturedStart()), length = static_cast<int>(match.capturedLength());
+            const int start = static_cast<int>(match.capturedStart()),
+                      length = static_cast<int>(match.capturedLength());
             if (match.hasCaptured("comment"))
                 setFormat(start, length, colors.comment);
             else if (match.hasCaptured("string"))
@@ -140,8 +143,8 @@ QString SqlEditor::wordBeforeCursor() const
 void SqlEditor::keyPressEvent(QKeyEvent* event)
 {
     const bool isReturn = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-    if (m_completer->popup()->isVisible() &&
-        (isReturn || event->key() == Qt::Key_Tab || event->key() == Qt::Key_Escape || event->key() == Qt::Key_Backtab)) {
+    if (m_completer->popup()->isVisible() && (isReturn || event->key() == Qt::Key_Tab ||
+                                              event->key() == Qt::Key_Escape || event->key() == Qt::Key_Backtab)) {
         event->ignore(); // the list takes these keys
         return;
     }

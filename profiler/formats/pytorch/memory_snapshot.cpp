@@ -20,10 +20,10 @@ using pickle::Document;
 using pickle::Ref;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
-constexpr std::size_t kMostHolders = 200; ///< at a peak; the others are summed up
-constexpr std::size_t kMostFrames = 64;   ///< of a stack; the outermost ones are dropped
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 50;   ///< larger sizes are damage
-constexpr std::int64_t kLatestUs = std::int64_t{1} << 51;    ///< the year 2041; later times are damage
+constexpr std::size_t kMostHolders = 200;                  ///< at a peak; the others are summed up
+constexpr std::size_t kMostFrames = 64;                    ///< of a stack; the outermost ones are dropped
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 50; ///< larger sizes are damage
+constexpr std::int64_t kLatestUs = std::int64_t{1} << 51;  ///< the year 2041; later times are damage
 constexpr std::int64_t kNsPerUs = 1000;
 
 std::string_view textAt(const Document& document, Ref dict, std::string_view key)
@@ -111,10 +111,10 @@ struct Event {
 Event::Kind kindOf(std::string_view action)
 {
     constexpr std::pair<std::string_view, Event::Kind> kKinds[] = {
-        {"alloc", Event::Kind::Allocate},          {"free_requested", Event::Kind::FreeRequested},
-        {"free", Event::Kind::FreeRequested},      {"free_completed", Event::Kind::FreeCompleted},
-        {"segment_alloc", Event::Kind::Reserve},   {"segment_map", Event::Kind::Reserve},
-        {"segment_free", Event::Kind::Release},    {"segment_unmap", Event::Kind::Release},
+        {"alloc", Event::Kind::Allocate},        {"free_requested", Event::Kind::FreeRequested},
+        {"free", Event::Kind::FreeRequested},    {"free_completed", Event::Kind::FreeCompleted},
+        {"segment_alloc", Event::Kind::Reserve}, {"segment_map", Event::Kind::Reserve},
+        {"segment_free", Event::Kind::Release},  {"segment_unmap", Event::Kind::Release},
         {"oom", Event::Kind::OutOfMemory}};
     for (const auto& [name, kind] : kKinds)
         if (name == action)
@@ -143,7 +143,8 @@ std::string holderLines(const Holders& holders)
             rest.blocks += holder.blocks;
             continue;
         }
-        std::replace_if(place.begin(), place.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+        std::replace_if(
+            place.begin(), place.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
         text += std::to_string(holder.bytes) + '\t' + std::to_string(holder.blocks) + "\t-\t-\t" +
                 (place.empty() ? "-" : place) + '\n';
     }
@@ -183,9 +184,9 @@ public:
                 m_options.progress(0.5 + 0.4 * static_cast<double>(device + 1) / static_cast<double>(devices.size()));
         }
         if (m_lacksTimes)
-            m_builder.captureStats().notes.push_back(message<"snapshot.no_times",
-                                                             "The snapshot does not record times: its events are shown "
-                                                             "one microsecond apart.">());
+            m_builder.captureStats().notes.push_back(
+                message<"snapshot.no_times", "The snapshot does not record times: its events are shown "
+                                             "one microsecond apart.">());
         m_builder.setArgSource(m_stacks);
         return m_builder.finish(1, m_options.stop);
     }
@@ -226,8 +227,8 @@ private:
             event.stack = m_stacks->add(m_document, entry);
             const std::int64_t us = integerAt(m_document, entry, "time_us");
             m_lacksTimes = m_lacksTimes || us <= 0;
-            event.ns = us > 0 ? std::min(us, kLatestUs) * kNsPerUs
-                              : static_cast<std::int64_t>(events.size() + 1) * kNsPerUs;
+            event.ns =
+                us > 0 ? std::min(us, kLatestUs) * kNsPerUs : static_cast<std::int64_t>(events.size() + 1) * kNsPerUs;
             events.push_back(event);
         }
         return events;
@@ -284,9 +285,7 @@ private:
     }
     static std::int64_t changeOfReserved(const Event& event)
     {
-        return event.kind == Event::Kind::Reserve   ? event.bytes
-               : event.kind == Event::Kind::Release ? -event.bytes
-                                                    : 0;
+        return event.kind == Event::Kind::Reserve ? event.bytes : event.kind == Event::Kind::Release ? -event.bytes : 0;
     }
     /// The value before the history. The snapshot records the last value, and the history may be cut at its start.
     template <class Change>

@@ -9,7 +9,8 @@ namespace profiler::formats::memory {
 /// the counters of allocated and reserved memory, named as those of PyTorch's JSON. The allocations at the peak, by
 /// line, become the metadata that analysis::memoryMoments() reads, and so do out-of-memory events.
 /// Source: torch/cuda/_memory_viz.py and torch/cuda/memory.py of PyTorch 2.11.
-/// @return snapshot.none for a pickle without the history and the segments of an allocator; the errors of pickle::read()
+/// @return snapshot.none for a pickle without the history and the segments of an allocator; the errors of
+/// pickle::read()
 Result<std::shared_ptr<const Trace>> readSnapshot(const std::filesystem::path& path, const ReadOptions& options);
 
 } // namespace profiler::formats::memory

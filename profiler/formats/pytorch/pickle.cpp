@@ -60,10 +60,10 @@ enum Opcode : unsigned char {
 std::string_view nameOf(unsigned char opcode)
 {
     constexpr std::pair<unsigned char, std::string_view> kNames[] = {
-        {'R', "REDUCE"},    {'b', "BUILD"},      {'i', "INST"},       {'o', "OBJ"},         {'P', "PERSID"},
-        {'Q', "BINPERSID"}, {0x81, "NEWOBJ"},    {0x92, "NEWOBJ_EX"}, {0x82, "EXT1"},       {0x83, "EXT2"},
-        {0x84, "EXT4"},     {0x8f, "EMPTY_SET"}, {0x90, "ADDITEMS"},  {0x91, "FROZENSET"},  {0x97, "NEXT_BUFFER"},
-        {0x98, "READONLY_BUFFER"}};
+        {'R', "REDUCE"},    {'b', "BUILD"},      {'i', "INST"},         {'o', "OBJ"},
+        {'P', "PERSID"},    {'Q', "BINPERSID"},  {0x81, "NEWOBJ"},      {0x92, "NEWOBJ_EX"},
+        {0x82, "EXT1"},     {0x83, "EXT2"},      {0x84, "EXT4"},        {0x8f, "EMPTY_SET"},
+        {0x90, "ADDITEMS"}, {0x91, "FROZENSET"}, {0x97, "NEXT_BUFFER"}, {0x98, "READONLY_BUFFER"}};
     for (const auto& [code, name] : kNames)
         if (code == opcode)
             return name;
@@ -76,7 +76,8 @@ std::string printable(std::string_view text)
 {
     constexpr std::size_t kLongest = 80;
     std::string shown(text.substr(0, kLongest));
-    std::replace_if(shown.begin(), shown.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
+    std::replace_if(
+        shown.begin(), shown.end(), [](char c) { return c < 0x20 || c > 0x7e; }, '?');
     return shown;
 }
 
@@ -394,7 +395,8 @@ private:
         }
         case kStackGlobal: {
             const Ref name = pop(), module = pop();
-            return m_error ? void() : refuse(printable(m_document.text(module)) + '.' + printable(m_document.text(name)));
+            return m_error ? void()
+                           : refuse(printable(m_document.text(module)) + '.' + printable(m_document.text(name)));
         }
         default:
             if (const std::string_view name = nameOf(opcode); !name.empty())
