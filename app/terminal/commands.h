@@ -27,7 +27,8 @@ struct Streams {
 struct SummarizeOptions {
     std::filesystem::path trace;
     StepChoice steps;
-    bool detailed = false; ///< also run the detailed analysis, which takes longer than everything else
+    bool detailed = false;               ///< also run the detailed analysis, which takes longer than everything else
+    std::optional<std::int64_t> whyStep; ///< explain why the step with this index takes longer than the median
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);
@@ -75,6 +76,19 @@ struct QueryOptions {
 /// SQL over a trace. An error in the SQL text is wrong usage, and is shown with a caret at its place.
 int query(const QueryOptions& options, const Streams& streams);
 
+struct CallsOptions {
+    std::filesystem::path trace;
+    StepChoice steps;
+    std::string by = "operator";      ///< "operator", "python", "module"
+    bool device = false;              ///< time of the device work that a call launched, instead of host time
+    bool bottomUp = false;            ///< the callers of each call
+    std::optional<std::int64_t> step; ///< index of the only step to show; empty: the whole trace
+    bool collapsed = false;           ///< Brendan Gregg's collapsed stacks, for flamegraph.pl, speedscope and others
+    bool json = false;
+};
+/// The call tree of a trace.
+int calls(const CallsOptions& options, const Streams& streams);
+
 struct DiffOptions {
     std::filesystem::path a, b;
     StepChoice steps;
@@ -115,9 +129,9 @@ struct RecordOptions {
     std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
     double after = 0;                     ///< seconds from the command's start until recording begins
     double seconds = 0;                   ///< length of the recording; 0: until the command ends
-    double patience = 0; ///< seconds without a step after which a process that trains is stopped; 0: any
-    bool json = false;                    ///< print to stderr, because the standard output belongs to the command
-    std::filesystem::path report;         ///< write the result as JSON to this file instead of stderr; may be empty
+    double patience = 0;          ///< seconds without a step after which a process that trains is stopped; 0: any
+    bool json = false;            ///< print to stderr, because the standard output belongs to the command
+    std::filesystem::path report; ///< write the result as JSON to this file instead of stderr; may be empty
 };
 /// Runs and records a command with its standard streams and signals. Returns the command's own exit status, or 128 +
 /// signal number if a signal ended it; kBadInput if it could not be run or recorded.

@@ -19,6 +19,7 @@ struct CommandLine {
     SummarizeOptions summarize;
     LinesOptions lines;
     QueryOptions query;
+    CallsOptions calls;
     DiffOptions diff;
     ConvertOptions convert;
     AdviseOptions advise;
@@ -110,6 +111,8 @@ void addReaders(CLI::App& app, CommandLine& line)
     summarize->add_flag("--detailed,--closer", line.summarize.detailed, // --closer: its name in older versions
                         "Also run the detailed analysis, which takes longer: launch queue, critical path, copy "
                         "bandwidth, memset callers, synchronization callers, loader workers, stragglers");
+    summarize->add_option("--why-step", line.summarize.whyStep,
+                          "Also show why this step takes longer than the median step, by its index");
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
@@ -130,6 +133,22 @@ void addReaders(CLI::App& app, CommandLine& line)
     lines->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::lines(line.lines, s); }; });
 
     addQuery(app, line);
+
+    CLI::App* calls = app.add_subcommand("calls", "Show the call tree of a trace with host or device time");
+    calls->add_option("TRACE", line.calls.trace, "Trace file")->required();
+    calls->add_option("--by", line.calls.by, "What a call is: operator (default), python (functions) or module")
+        ->check(CLI::IsMember({"operator", "python", "module"}));
+    calls->add_flag("--device", line.calls.device, "Time of the kernels and copies that each call launched");
+    CLI::Option* bottomUp = calls->add_flag("--bottom-up", line.calls.bottomUp, "Show the callers of each call");
+    calls->add_option("--step", line.calls.step, "Only this step, by its index (default: the whole trace)");
+    addSteps(*calls, line.calls.steps);
+    CLI::Option* callsJson = calls->add_flag("--json", line.calls.json, kJson);
+    calls
+        ->add_flag("--collapsed", line.calls.collapsed,
+                   "Print collapsed stacks in µs, as flamegraph.pl and speedscope read them")
+        ->excludes(bottomUp)
+        ->excludes(callsJson);
+    calls->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::calls(line.calls, s); }; });
 
     CLI::App* diff = app.add_subcommand("diff", "Show what changed between two traces, with spread and comparability");
     diff->add_option("A", line.diff.a, "Trace before the change")->required();

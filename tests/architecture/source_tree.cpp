@@ -65,6 +65,7 @@ const std::vector<Module>& modules()
         {"profiler/capture/cupti/", kCaptureMayInclude},
         {"profiler/capture/injection/", kCaptureMayInclude},
         {"profiler/analysis/", kAnalysisMayInclude},
+        {"profiler/analysis/call_tree/", kAnalysisMayInclude},
         {"profiler/analysis/communication/", kAnalysisMayInclude},
         {"profiler/analysis/device/", kAnalysisMayInclude},
         {"profiler/analysis/loader/", kAnalysisMayInclude},

@@ -1,4 +1,5 @@
 #include "advisor/rule.h"
+#include "profiler/analysis/call_tree/call_views.h"
 #include "profiler/analysis/detailed_analysis.h"
 #include "profiler/analysis/device/device_use.h"
 #include "profiler/analysis/facts.h"
@@ -224,5 +225,35 @@ void replay(benchmark::State& state)
         }));
 }
 BENCHMARK(replay)->Unit(benchmark::kMillisecond);
+
+/// The calls of ten million slices: of the whole trace, on all cores.
+/// @param state  0: host time, 1: device time; all slices or one step; threads (0: all cores)
+void calls(benchmark::State& state)
+{
+    static const std::shared_ptr<const Trace> trace = makeTrace(10'000'000);
+    CallTreeOptions options;
+    options.time = state.range(0) == 0 ? CallTime::Host : CallTime::Device;
+    options.threads = static_cast<unsigned>(state.range(2));
+    if (state.range(1) == 1)
+        options.scope = scopeOf(*trace, {findSteps(*trace).at(1)});
+    std::size_t nodes = 0;
+    for (auto _ : state)
+        nodes = callTree(*trace, options).nodes.size();
+    state.counters["slices"] = static_cast<double>(trace->sliceCount());
+    state.counters["nodes"] = static_cast<double>(nodes);
+}
+BENCHMARK(calls)->ArgsProduct({{0, 1}, {0, 1}, {1, 0}})->UseRealTime()->Unit(benchmark::kMillisecond);
+
+/// Views of the tree of a million slices.
+void callViews(benchmark::State& state)
+{
+    const CallTree tree = callTree(million(), {});
+    for (auto _ : state) {
+        benchmark::DoNotOptimize(bottomUp(tree));
+        benchmark::DoNotOptimize(sandwich(tree, "aten::copy_"));
+        benchmark::DoNotOptimize(difference(tree, tree));
+    }
+}
+BENCHMARK(callViews)->Unit(benchmark::kMillisecond);
 
 } // namespace
