@@ -188,6 +188,14 @@ void TraceDocument::analyse()
     m_analyser.request(m_trace, m_configuration);
 }
 
+void TraceDocument::setCompared(std::shared_ptr<const ComparedTrace> compared)
+{
+    if (m_compared == compared)
+        return;
+    m_compared = std::move(compared);
+    emit comparedChanged();
+}
+
 void TraceDocument::setStepsByRepetition(bool on)
 {
     m_analyser.setStepSource(

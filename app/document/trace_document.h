@@ -17,11 +17,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace app {
 
 class Notices;
 class RunStore;
+
+/// Another trace that the one on screen is compared with, with steps of the same kind. Immutable.
+struct ComparedTrace {
+    std::shared_ptr<const profiler::Trace> trace;
+    std::vector<profiler::analysis::Step> steps;
+    QString name; ///< display name
+};
 
 /// One open trace: its analysis, its advice and the selection in it. It is read from a file, or followed while a
 /// training or a recording writes it. Documents do not know each other: several can be open side by side. GUI thread;
@@ -55,6 +63,10 @@ public:
     /// Whether measurements on this machine may belong to the trace; see isMachineOf(). Without a trace: whether the
     /// machine is this one.
     [[nodiscard]] bool isMachine(const advisor::Machine& machine) const;
+
+    /// The trace chosen in Compare, once it has been read; null: none. It stays when another trace is opened.
+    [[nodiscard]] const std::shared_ptr<const ComparedTrace>& compared() const { return m_compared; }
+    void setCompared(std::shared_ptr<const ComparedTrace> compared);
 
     /// Analyses the trace again, with steps inferred from repetition or from its marks; reports a notice if nothing
     /// repeats. Not saved: the next trace starts with its marks.
@@ -105,6 +117,7 @@ signals:
     void traceOpened();   ///< a file has been read completely
     void analysedChanged();
     void adviceChanged();
+    void comparedChanged();
     void loading(const QString& what, double share); ///< share 1: finished
     /// The trace of a training is completely read, could not be read, or was replaced by another trace.
     void followed();
@@ -138,6 +151,7 @@ private:
     std::shared_ptr<const profiler::Trace> m_trace;
     std::shared_ptr<const Analysed> m_analysed;
     std::shared_ptr<const Advised> m_advice;
+    std::shared_ptr<const ComparedTrace> m_compared;
     QString m_whyNotAnalysed;
     std::optional<config::TrainingConfig> m_configuration;
     QString m_title;

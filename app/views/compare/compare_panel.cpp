@@ -62,7 +62,7 @@ bool isWhole(const TraceDocument& document)
 
 } // namespace
 
-ComparePanel::ComparePanel(const TraceDocument* document, const RunStore* runs, QWidget* parent)
+ComparePanel::ComparePanel(TraceDocument* document, const RunStore* runs, QWidget* parent)
     : QWidget(parent), m_document(document), m_runs(runs), m_work(this), m_pages(new QStackedWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
@@ -110,6 +110,7 @@ QWidget* ComparePanel::makeHeader()
         m_work.cancel();
         m_busy = false;
         m_file.clear();
+        m_document->setCompared(nullptr);
         m_choice->setCurrentIndex(-1);
         showState();
     });
@@ -217,6 +218,7 @@ void ComparePanel::compareWith(const std::filesystem::path& file, const QString&
     m_file = file;
     m_name = name;
     m_other.reset();
+    m_document->setCompared(nullptr);
     listRuns();
     request();
 }
@@ -265,8 +267,9 @@ void ComparePanel::start()
                 return;
             auto compared = std::make_shared<const Comparison>(
                 compareTraces(*a, *analysed->trace, steps, analysed->facts.steps, stop));
-            post([this, a, compared] {
+            post([this, a, steps, compared] {
                 m_other = a;
+                m_document->setCompared(std::make_shared<const ComparedTrace>(ComparedTrace{a, steps, m_name}));
                 take(*compared);
             });
         },
@@ -278,6 +281,7 @@ void ComparePanel::fail(const profiler::Error& error)
 {
     m_busy = false;
     m_file.clear();
+    m_document->setCompared(nullptr);
     listRuns();
     showState();
     m_empty->setText(tr("%1 cannot be opened: %2").arg(m_name, asQString(error.message())));

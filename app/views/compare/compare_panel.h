@@ -24,7 +24,7 @@ class EvidenceTable;
 class ComparePanel : public QWidget {
     Q_OBJECT
 public:
-    ComparePanel(const TraceDocument* document, const RunStore* runs, QWidget* parent);
+    ComparePanel(TraceDocument* document, const RunStore* runs, QWidget* parent);
 
     /// Compares with this trace file, now and when another trace is on screen.
     /// @param name  display name
@@ -50,7 +50,7 @@ private:
     void fail(const profiler::Error& error);
     [[nodiscard]] QString settingsThatDiffer() const;
 
-    const TraceDocument* m_document;
+    TraceDocument* m_document;
     const RunStore* m_runs;
     Background m_work;
     VisibilityWatcher m_front{this};

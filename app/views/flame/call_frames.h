@@ -1,0 +1,68 @@
+#pragma once
+
+#include "app/look/kind_palette.h"
+#include "profiler/analysis/call_tree/call_views.h"
+
+#include <QColor>
+#include <QString>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace app {
+
+/// A call as the flame graph and its table show it; see analysis::CallNode and analysis::CallChange.
+struct CallFrame {
+    std::uint32_t parent = 0, end = 1, name = 0;
+    std::uint32_t depth = 0;               ///< 0: the root
+    double begin = 0, weight = 0;          ///< place and width in the graph; children are inside their parent
+    double inner = 0;                      ///< sum of the children's weights
+    double self = 0, total = 0, calls = 0; ///< ns; of the trace on screen
+    double totalOther = 0, callsOther = 0; ///< only with a difference: of the other side
+    SliceClass color = SliceClass::Other;
+    std::optional<profiler::SliceId> longest; ///< in the trace on screen
+};
+
+/// The calls of one view, in preorder; frames[0] is the root.
+struct CallFrames {
+    std::vector<QString> names = {QString()};  ///< full names
+    std::vector<QString> labels = {QString()}; ///< their informative part
+    std::vector<CallFrame> frames = std::vector<CallFrame>(1);
+    bool isDifference = false;
+    bool perStep = false;  ///< times and calls of a difference are per step
+    std::size_t steps = 0; ///< number of steps of the trace on screen; 0: not steps
+
+    [[nodiscard]] const QString& name(const CallFrame& frame) const { return names[frame.name]; }
+    [[nodiscard]] const QString& label(const CallFrame& frame) const { return labels[frame.name]; }
+    [[nodiscard]] bool empty() const { return frames.size() == 1; }
+    /// The share of the trace on screen, [0, 1].
+    [[nodiscard]] double share(const CallFrame& frame) const
+    {
+        return frames.front().total > 0 ? frame.total / frames.front().total : 0;
+    }
+};
+
+CallFrames framesOf(const profiler::analysis::CallTree& tree);
+CallFrames framesOf(const profiler::analysis::CallDifference& difference);
+/// One frame for each name, by self time: for the list of names.
+CallFrames framesOf(const std::vector<profiler::analysis::CallTotal>& totals, const profiler::analysis::CallTree& tree);
+
+/// The informative part of a call's name: "forward (net.py:12)" for "/home/me/net.py(12): forward", "Linear_0" for
+/// "nn.Module: Linear_0", the function without its return type for a kernel.
+QString callLabel(std::string_view name);
+
+/// A number of calls, which may be a mean per step.
+QString callCountText(double calls);
+
+/// The colour of a change: blue for less time, orange for more; the stronger, the larger the change is relative to
+/// the larger of both times. Both ends differ in lightness from the middle, also for the colour-blind.
+/// @param change  [−1, 1]
+QColor changeColor(double change, bool dark);
+/// The change of a frame for changeColor(), [−1, 1].
+double changeOf(const CallFrame& frame);
+
+/// The calls as indented lines with total, share, self time and number of calls, without those below half a percent.
+QString asText(const CallFrames& frames);
+
+} // namespace app

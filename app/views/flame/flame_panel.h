@@ -1,0 +1,97 @@
+#pragma once
+
+#include "app/look/visibility_watcher.h"
+#include "app/services/background.h"
+#include "app/views/flame/call_frames.h"
+
+#include <QTimer>
+#include <QWidget>
+#include <memory>
+#include <optional>
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QSplitter;
+class QStackedWidget;
+class QToolButton;
+class QTreeView;
+
+namespace app {
+
+class CallTableModel;
+class FlameGraph;
+class TraceDocument;
+
+/// The call tree of the trace on screen as a flame graph and a table, top-down, bottom-up, or as the callers and
+/// callees of one name; or its difference to another step or to the trace of Compare. Computed in the background while
+/// the panel is in front.
+class FlamePanel : public QWidget {
+    Q_OBJECT
+public:
+    enum class Scope { WholeTrace, AllSteps, SelectedStep, Selection };
+    enum class Order { TopDown, BottomUp, Sandwich };
+    enum class Other { None, FastestStep, MedianStep, SlowestStep, ChosenStep, ComparedTrace };
+
+    FlamePanel(const TraceDocument* document, QWidget* parent);
+
+    [[nodiscard]] FlameGraph* graph() const { return m_graph; }
+    /// The view matches the choices and the trace, or there is nothing to compute.
+    [[nodiscard]] bool isUpToDate() const { return !m_dirty && !m_busy; }
+
+signals:
+    /// A notice for the user.
+    void noticed(const QString& what, const QString& detail, bool isError);
+
+private:
+    /// What a request computes: trees are kept, so that another order costs less.
+    struct Trees;
+    struct Plan;
+
+    QWidget* makeHeader();
+    QWidget* makePage();
+    void connectDocument();
+    void addActions();
+    void listOthers();
+    void chooseOther();
+    void selectionChanged();
+    void request();
+    void start();
+    /// @return what to compute, or empty and the text for the empty view
+    [[nodiscard]] std::optional<Plan> plan(QString& whyNot) const;
+    void take(const std::shared_ptr<const Trees>& trees);
+    void fail(const profiler::Error& error);
+    void showState(const QString& text);
+    void showSearch();
+    void choose(std::uint32_t frame);
+    void chooseRow();
+    void selectLongest(const CallFrame& frame);
+    void showMenu(const CallFrames& frames, std::uint32_t frame, QPoint global);
+    void showSandwich(const QString& name);
+    void copyText() const;
+    void saveImage();
+    [[nodiscard]] std::optional<std::size_t> selectedStep() const;
+
+    const TraceDocument* m_document;
+    Background m_work;
+    VisibilityWatcher m_front{this};
+    QTimer m_later; ///< a selection that changes often is used when it rests
+    bool m_dirty = true, m_busy = false;
+    bool m_choosing = false; ///< the selection changes because of this panel
+    std::int64_t m_otherStep = 0;
+    QString m_name; ///< of the sandwich
+    std::shared_ptr<const Trees> m_trees;
+
+    QComboBox *m_scope = nullptr, *m_grouping = nullptr, *m_time = nullptr, *m_order = nullptr, *m_other = nullptr;
+    QLineEdit* m_search = nullptr;
+    QLabel *m_found = nullptr, *m_empty = nullptr;
+    QProgressBar* m_progress = nullptr;
+    QToolButton* m_cancel = nullptr;
+    QStackedWidget* m_pages = nullptr;
+    FlameGraph *m_graph = nullptr, *m_callers = nullptr;
+    QTreeView* m_table = nullptr;
+    CallTableModel* m_model = nullptr;
+};
+
+} // namespace app
