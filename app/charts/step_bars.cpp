@@ -2,7 +2,9 @@
 
 #include "app/look/number_format.h"
 #include "app/look/swatch.h"
+#include "profiler/analysis/steps/slow_step.h"
 
+#include <QContextMenuEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -45,6 +47,9 @@ void StepBars::setSteps(std::vector<Step> steps)
         m_chosen.reset();
     if (m_hovered && *m_hovered >= count)
         m_hovered.reset();
+    m_slow.assign(m_steps.size(), false);
+    for (const std::size_t slow : profiler::analysis::slowSteps(m_steps))
+        m_slow[slow] = true;
     const auto s = profiler::analysis::stepStatistics(m_steps);
     m_statistics = s.count == 1 ? tr("1 step of %1").arg(formatUs(s.meanUs))
                                 : tr("%1 · mean %2 · median %3 · %4 to %5")
@@ -86,6 +91,7 @@ void StepBars::layOut()
         for (int i = first; i < last; ++i) {
             const Step& step = m_steps[static_cast<std::size_t>(i)];
             anySteady = anySteady || isSteady(step);
+            m_bars[bar].isSlow = m_bars[bar].isSlow || m_slow[static_cast<std::size_t>(i)];
             for (std::size_t part = 0; part < kStepParts.size(); ++part)
                 m_bars[bar].us[part] += usOf(step.parts.*kStepParts[part].time) / (last - first);
         }
@@ -107,6 +113,8 @@ QString StepBars::describe(int index) const
         text += tr(" (warm-up)");
     if (step.partial)
         text += tr(" (incomplete)");
+    if (m_slow[static_cast<std::size_t>(index)])
+        text += tr(" (stands out: right-click to see why)");
     for (const StepPart& part : kStepParts)
         if (const auto time = step.parts.*part.time; time.count() > 0)
             text += u'\n' + stepPartName(part) + QStringLiteral(": ") + formatDuration(time);
@@ -152,6 +160,15 @@ void StepBars::paintBars(QPainter& painter, const TimelineTheme& theme) const
             if (top < bottom)
                 fillAs(painter, QRectF(left, top, right - left, bottom - top), kStepParts[part].which, theme.dark);
             bottom = std::min(bottom, top);
+        }
+        if (m_bars[i].isSlow) { // a triangle above the bar
+            const double middle = (left + right) / 2, tip = std::max(m_frame.plot.top() - 1, bottom - 3);
+            const QPolygonF mark({{middle, tip}, {middle - 4, tip - 6}, {middle + 4, tip - 6}});
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(theme.found);
+            painter.setRenderHint(QPainter::Antialiasing);
+            painter.drawPolygon(mark);
+            painter.setRenderHint(QPainter::Antialiasing, false);
         }
         if (m_bars[i].total > m_frame.topUs) { // a cut bar has a gap and its full value
             painter.fillRect(QRectF(left, m_frame.plot.top() + 4, right - left, 2), theme.background);
@@ -205,7 +222,7 @@ void StepBars::paintLegend(QPainter& painter, const TimelineTheme& theme) const
     // Text that does not fit next to the legend is also in the summary.
     for (; !notes.isEmpty(); notes.removeFirst()) {
         const QString note = notes.join(QStringLiteral("  ·  "));
-        const double left = width() - kRight - metrics.horizontalAdvance(note);
+        const double left = width() - kRight - m_cornerWidth - metrics.horizontalAdvance(note);
         if (left <= x)
             continue;
         painter.setPen(theme.dimText);
@@ -237,6 +254,22 @@ void StepBars::mousePressEvent(QMouseEvent* event)
 {
     if (event->button() == Qt::LeftButton && !m_steps.empty() && m_frame.plot.contains(event->position()))
         choose(m_frame.stepAt(event->position().x()));
+}
+
+void StepBars::contextMenuEvent(QContextMenuEvent* event)
+{
+    const bool byKey = event->reason() == QContextMenuEvent::Keyboard;
+    if (m_steps.empty() || (byKey && !m_chosen) || (!byKey && !m_frame.plot.contains(event->pos())))
+        return;
+    const int step = byKey ? *m_chosen : m_frame.stepAt(event->pos().x());
+    const QPoint at(static_cast<int>(m_frame.xOf(step)), static_cast<int>(m_frame.plot.center().y()));
+    emit menuWanted(step, byKey ? mapToGlobal(at) : event->globalPos());
+}
+
+void StepBars::setCornerWidth(int width)
+{
+    m_cornerWidth = width;
+    update();
 }
 
 void StepBars::keyPressEvent(QKeyEvent* event)

@@ -13,7 +13,7 @@ namespace app {
 
 /// One stacked bar per step that shows where its time went. If there are more steps than pixels, a bar is the mean of
 /// several steps. A click or the arrow keys select a step. Bars far above the steady ones (warm-up) are cut and
-/// labelled.
+/// labelled, and steps that stand out (analysis::slowSteps) have a mark above their bar.
 class StepBars : public QWidget {
     Q_OBJECT
 public:
@@ -33,6 +33,8 @@ public:
 
 signals:
     void stepChosen(int step);
+    /// A context menu is wanted for a step, by mouse or keyboard.
+    void menuWanted(int step, QPoint global);
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -41,11 +43,16 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void contextMenuEvent(QContextMenuEvent* event) override;
+
+    /// Width at the right end of the first line that text leaves free.
+    void setCornerWidth(int width);
 
 private:
     struct Bar {
         std::array<double, kStepParts.size()> us{}; ///< mean of its steps
         double total = 0;
+        bool isSlow = false; ///< one of its steps stands out
     };
     void layOut();
     void choose(int step);
@@ -56,7 +63,9 @@ private:
     std::vector<profiler::analysis::Step> m_steps;
     std::vector<Bar> m_bars;
     ChartFrame m_frame;
-    QString m_statistics; ///< summary of all steps, one line
+    QString m_statistics;     ///< summary of all steps, one line
+    std::vector<bool> m_slow; ///< by step: it stands out
+    int m_cornerWidth = 0;
     int m_perBar = 1;
     std::optional<int> m_chosen, m_hovered;
 };

@@ -53,4 +53,9 @@ void Selection::showSource(const QString& file, int line)
     emit sourceRequested(file, line);
 }
 
+void Selection::explainStep(profiler::SliceId step)
+{
+    emit explanationRequested(step);
+}
+
 } // namespace app

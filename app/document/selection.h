@@ -37,6 +37,9 @@ public:
     [[nodiscard]] const std::shared_ptr<const MarkedItems>& marked() const { return m_marked; }
     /// Asks the Source view to come to the front with this source line; the selection does not change.
     void showSource(const QString& file, int line);
+    /// Asks the Steps view to explain why the step with this slice takes longer than usual; the selection does not
+    /// change.
+    void explainStep(profiler::SliceId step);
 
 signals:
     void changed();
@@ -44,6 +47,7 @@ signals:
     void showRequested(profiler::TimeRange range, std::optional<profiler::TrackId> track);
     void detailsRequested();
     void sourceRequested(const QString& file, int line);
+    void explanationRequested(profiler::SliceId step);
 
 private:
     std::optional<profiler::SliceId> m_slice;

@@ -328,6 +328,8 @@ void FindingCard::showNextEvidence()
     else
         m_uses.document->selection()->selectRange(place.range);
     m_uses.document->selection()->show(withSurroundings(place.range), place.track);
+    if (m_advice.id == "step.variance" && place.slice) // its evidence are slow steps
+        m_uses.document->selection()->explainStep(*place.slice);
 }
 
 void FindingCard::makeTip()

@@ -1,3 +1,4 @@
+#include "app/views/steps/step_explanation.h"
 #include "app/views/steps/steps_view.h"
 #include "app/views/view.h"
 #include "app/window/workbench.h"
@@ -22,6 +23,8 @@ QWidget* create(Workbench& bench, QWidget* parent)
     };
     QObject::connect(document, &TraceDocument::traceChanged, view, [=] { view->setTrace(document->trace()); });
     QObject::connect(document, &TraceDocument::analysedChanged, view, showAnalysed);
+    auto* explanation = new StepExplanation(document, view);
+    QObject::connect(view, &StepsView::explanationWanted, explanation, &StepExplanation::explain);
     view->setTrace(document->trace());
     showAnalysed();
     return view;

@@ -5,6 +5,8 @@
 
 #include <vector>
 
+class QToolButton;
+
 namespace app {
 
 /// Bars of all steps, linked to the selection: a bar shows its step, and a selected slice marks the bar of its step.
@@ -18,12 +20,23 @@ public:
     /// Needed to find the time of a selected slice.
     void setTrace(std::shared_ptr<const profiler::Trace> trace) { m_trace = std::move(trace); }
 
+signals:
+    /// The user asks why a step takes longer than the median.
+    void explanationWanted(int step);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
 private:
+    void showMenu(int step, QPoint global);
+    void showButton();
+    void explain(profiler::SliceId step);
     void showStep(int step);
     void takeSelection();
 
     Selection* m_selection;
     std::shared_ptr<const profiler::Trace> m_trace;
+    QToolButton* m_why; ///< explains the chosen step, otherwise the slowest one that stands out
 };
 
 } // namespace app
