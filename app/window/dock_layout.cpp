@@ -63,6 +63,21 @@ bool isUsual(ViewArea area, DocumentKind kind)
     }
 }
 
+/// While docks are rearranged, those that are about to be hidden must not widen the window.
+class Unconstrained {
+public:
+    explicit Unconstrained(QLayout* layout) : m_layout(layout)
+    {
+        m_layout->setSizeConstraint(QLayout::SetNoConstraint);
+    }
+    ~Unconstrained() { m_layout->setSizeConstraint(QLayout::SetDefaultConstraint); }
+    Unconstrained(const Unconstrained&) = delete;
+    Unconstrained& operator=(const Unconstrained&) = delete;
+
+private:
+    QLayout* m_layout;
+};
+
 } // namespace
 
 DocumentKind kindOfDocument(const Workbench& bench)
@@ -100,6 +115,7 @@ QWidget* DockLayout::centre() const
 
 void DockLayout::makeViews()
 {
+    m_window->layout()->setSizeConstraint(QLayout::SetNoConstraint); // until show() has hidden some of them
     auto all = views::all();
     std::stable_sort(all.begin(), all.end(),
                      [](const auto& a, const auto& b) { return a.entry.order < b.entry.order; });
@@ -169,7 +185,7 @@ void DockLayout::watch(Dock* dock)
     // Deferred: Qt emits these signals in the middle of changes of the layout, and when the window is destroyed.
     connect(dock, &QDockWidget::visibilityChanged, &m_tell, qOverload<>(&QTimer::start));
     connect(dock, &QDockWidget::topLevelChanged, &m_tell, qOverload<>(&QTimer::start));
-    // To show a panel is to leave the maximised state.
+    // To show a panel is to leave the maximized state.
     connect(dock->toggleViewAction(), &QAction::triggered, this, [this, dock](bool on) {
         if (!on || !isMaximized())
             return;
@@ -191,6 +207,7 @@ void DockLayout::show(DocumentKind kind)
     if (m_views.empty())
         return;
     if (m_shown != kind) {
+        const Unconstrained rearranging(m_window->layout());
         save();
         m_beforeMaximized.reset();
         m_shown = kind;
@@ -317,6 +334,7 @@ void DockLayout::setMaximized(bool on)
 {
     if (on == isMaximized() || (on && (!m_shown || m_shown == DocumentKind::Start)))
         return;
+    const Unconstrained rearranging(m_window->layout());
     m_window->setUpdatesEnabled(false);
     if (on) {
         m_beforeMaximized = current();
@@ -426,6 +444,7 @@ void DockLayout::reset()
         return;
     m_beforeMaximized.reset();
     m_hidden.clear();
+    const Unconstrained rearranging(m_window->layout());
     arrangeDefault(*m_shown);
     m_window->activateWindow(); // a floating panel may have been the active one
     focusCentre();

@@ -64,7 +64,7 @@ public:
 
     /// Only the timeline is visible: the docks and the other central views are hidden.
     [[nodiscard]] bool isMaximized() const { return m_beforeMaximized.has_value(); }
-    /// Leaving the maximised state restores the earlier layout exactly. The start page has no timeline to maximise.
+    /// Leaving the maximized state restores the earlier layout exactly. The start page has no timeline to maximize.
     void setMaximized(bool on);
     /// True if a docked panel of the area is visible.
     [[nodiscard]] bool isAreaShown(Qt::DockWidgetArea area) const;
@@ -80,7 +80,7 @@ public:
     void reset();
 
 signals:
-    /// A dock was shown or hidden, the timeline was maximised, or another kind of document is shown.
+    /// A dock was shown or hidden, the timeline was maximized, or another kind of document is shown.
     void changed();
 
 private:
@@ -108,7 +108,7 @@ private:
     QByteArray m_allDocks; ///< layout with all docks at their default places
     QTimer m_tell;
     int m_version = 0;                                 ///< of layouts with these docks
-    std::optional<Saved> m_beforeMaximized;            ///< none: not maximised
+    std::optional<Saved> m_beforeMaximized;            ///< none: not maximized
     std::map<int, std::vector<QDockWidget*>> m_hidden; ///< by area: the docks that setAreaShown() has hidden
 };
 

@@ -1,13 +1,16 @@
 #include "app/document/samples.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/window/dock_layout.h"
+#include "profiler/formats/format.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
 #include <QDockWidget>
 #include <QMenuBar>
 #include <QSettings>
+#include <QTemporaryDir>
 #include <QTest>
 
 // How much of the window the timeline gets, and that each kind of document has its own layout.
@@ -83,11 +86,12 @@ private slots:
     void theTimelineGetsItsShareOfTheWindow_data();
     void theTimelineGetsItsShareOfTheWindow();
     void rowsFillTheHeight();
-    void aKeyMaximisesTheTimelineAndRestoresTheLayout();
-    void showingAPanelLeavesTheMaximisedState();
+    void aKeyMaximizesTheTimelineAndRestoresTheLayout();
+    void showingAPanelLeavesTheMaximizedState();
     void theConfigurationIsOneClickAway();
     void eachKindOfDocumentHasItsOwnLayout();
-    void aMaximisedTimelineIsNotTheSavedLayout();
+    void aRecordedProgramHasItsOwnLayout();
+    void aMaximizedTimelineIsNotTheSavedLayout();
     void theStepsCanBeCollapsed();
     void noPanelKeepsTheFocusWhenItIsHidden();
 };
@@ -124,7 +128,7 @@ void WindowLayoutTest::theTimelineGetsItsShareOfTheWindow()
     action(app, "maximizeTimeline")->trigger();
     QCoreApplication::processEvents();
     const double most = timelineShare(app);
-    qInfo("maximised: %.1f %%", most * 100);
+    qInfo("maximized: %.1f %%", most * 100);
     QVERIFY2(most >= 0.7, qPrintable(QString::number(most)));
 }
 
@@ -146,7 +150,7 @@ void WindowLayoutTest::rowsFillTheHeight()
     QVERIFY(lane->laneHeight > app::TrackRows::kLaneHeight);
 }
 
-void WindowLayoutTest::aKeyMaximisesTheTimelineAndRestoresTheLayout()
+void WindowLayoutTest::aKeyMaximizesTheTimelineAndRestoresTheLayout()
 {
     App app({1920, 1080});
     openTrace(app);
@@ -159,8 +163,8 @@ void WindowLayoutTest::aKeyMaximisesTheTimelineAndRestoresTheLayout()
     canvas(app)->setFocus();
     QTest::keyClick(&app.window, Qt::Key_M, Qt::ControlModifier);
     QTest::qWait(50);
-    const auto maximised = places(app);
-    for (auto at = maximised.begin(); at != maximised.end(); ++at)
+    const auto maximized = places(app);
+    for (auto at = maximized.begin(); at != maximized.end(); ++at)
         QVERIFY2(at.value().isValid() == (at.key() == "timeline"), qPrintable(at.key()));
     QVERIFY(action(app, "maximizeTimeline")->isChecked());
     QTest::keyClick(&app.window, Qt::Key_M, Qt::ControlModifier);
@@ -173,7 +177,7 @@ void WindowLayoutTest::aKeyMaximisesTheTimelineAndRestoresTheLayout()
     QVERIFY(inMenu);
 }
 
-void WindowLayoutTest::showingAPanelLeavesTheMaximisedState()
+void WindowLayoutTest::showingAPanelLeavesTheMaximizedState()
 {
     App app;
     openTrace(app);
@@ -252,7 +256,24 @@ void WindowLayoutTest::eachKindOfDocumentHasItsOwnLayout()
     QVERIFY(find<QWidget>(&app.window, "dock:runsList")->isVisible());
 }
 
-void WindowLayoutTest::aMaximisedTimelineIsNotTheSavedLayout()
+void WindowLayoutTest::aRecordedProgramHasItsOwnLayout()
+{
+    const QTemporaryDir folder;
+    const std::filesystem::path file = folder.filePath("program.sspack").toStdString();
+    const auto trace =
+        test_support::traceFromText("meta record.command python train.py\nmeta record.directory " +
+                                    folder.path().toStdString() + "\nmeta program {\"files\":[]}\nmain\nop a 0 1\n");
+    QVERIFY(profiler::formats::saveTrace(*trace, file, {}));
+    App app;
+    openTrace(app);
+    find<QDockWidget>(&app.window, "dock:advisor")->close();
+    app.bench.document.openTrace(file);
+    QTRY_COMPARE_WITH_TIMEOUT(layoutOf(app)->shown(), std::optional(app::DocumentKind::Program), 20'000);
+    QVERIFY(!isAnyShown(app, Qt::LeftDockWidgetArea)); // the trainer's configuration is not about it
+    QVERIFY(find<QWidget>(&app.window, "dock:advisor")->isVisible());
+}
+
+void WindowLayoutTest::aMaximizedTimelineIsNotTheSavedLayout()
 {
     QMap<QString, QRect> before;
     {
