@@ -58,12 +58,6 @@ STEPSCOPE_EXPORT void stepscope_end(void)
     injection::end();
 }
 
-/// Trace time in ns.
-STEPSCOPE_EXPORT std::int64_t stepscope_now(void)
-{
-    return toNs(TraceClock::now());
-}
-
 /// @param name  as returned by profiler::activityName(): "step", "phase", "loader_stage"
 /// @return −1 if there is no such kind
 STEPSCOPE_EXPORT int stepscope_kind(const char* name)

@@ -65,8 +65,6 @@ def is_wanted():
 class SilentLibrary:
     """Replaces the injection library: a session without a trace."""
 
-    stepscope_now = staticmethod(time.monotonic_ns)
-
     def __getattr__(self, name):
         return _write_nothing
 

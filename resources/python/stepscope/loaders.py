@@ -5,7 +5,7 @@ import itertools
 import time
 
 from . import sites, tracing
-from .guard import guarded
+from .guard import guarded, report
 
 _SETTINGS = (
     "batch_size",
@@ -135,7 +135,7 @@ def _join_wrapped(document):
 
 
 def _patch_waits(base):
-    make, ask = base.__init__, base.__next__
+    make, ask, session = base.__init__, base.__next__, tracing.current()
 
     @functools.wraps(make)
     def __init__(self, loader, *arguments, **named):
@@ -144,7 +144,7 @@ def _patch_waits(base):
 
     @functools.wraps(ask)
     def __next__(self):
-        track = _wait_begins(self)
+        track = _wait_begins(session, self)
         try:
             return ask(self)
         except StopIteration:
@@ -152,7 +152,7 @@ def _patch_waits(base):
             raise
         finally:
             if track is not None:
-                tracing.current().close_on(track)
+                session.close_on(track)
 
     base.__init__, base.__next__ = __init__, __next__
 
@@ -179,20 +179,22 @@ def owner_of(loader):
     return default if hasattr(default, "fake_l") else loader
 
 
-@guarded
-def _wait_begins(iterator):
-    """Returns the track on which the wait was opened."""
-    session = tracing.current()
-    session.optimizers_raised()
-    track = session.track(asks_only=True)
-    now = session.now()
-    number = getattr(iterator, "_stepscope_number", None)
-    facts = getattr(iterator, "_stepscope_facts", None)
-    with session.lock:
-        session.steps.batch_asked(now, number)
-        session.asked_facts = facts
-        session.phases.batch_asked(now, number, facts.loader if facts else None)
-    return track if session.open_on(track, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
+def _wait_begins(session, iterator):
+    """Returns the track on which the wait was opened; None: it was not. Catches its errors itself: see Session.open()."""
+    try:
+        session.optimizers_raised()
+        track = session.track(asks_only=True)
+        now = session.now()
+        number = getattr(iterator, "_stepscope_number", None)
+        facts = getattr(iterator, "_stepscope_facts", None)
+        with session.lock:
+            session.steps.batch_asked(now, number)
+            session.asked_facts = facts
+            session.phases.batch_asked(now, number, facts.loader if facts else None)
+        return track if session.open_on(track, "phase", "data wait", getattr(iterator, "_num_yielded", 0)) else None
+    except Exception as error:
+        report("_wait_begins", error)
+        return None
 
 
 @guarded

@@ -7,10 +7,15 @@ import functools
 import math
 
 from . import tracing
-from .guard import guarded
+from .guard import guarded, report
 from .optimizers import is_compiling
 
 _WINDOW = 64  # losses that are kept on their device
+
+
+# Known when a backward pass begins.
+_plain = None  # torch.Tensor: subclasses may read their values in their own way
+_item = None  # PyTorch's own method, without the hook on the reads of tensors
 
 
 class Losses:
@@ -41,8 +46,8 @@ class Losses:
         name = self._names.get(entry)
         if name is None:
             name = self._names[entry] = "loss" if not self._names else f"loss {len(self._names) + 1}"
-        if loss.device.type == "cpu":
-            self._sample(self._session.now(), name, float(loss.detach()))
+        if loss.is_cpu:
+            self._sample(self._session.now(), name, _item(loss) if type(loss) is _plain else float(loss.detach()))
             return
         # A copy, because a CUDA graph writes the loss of its next replay to the same memory.
         self._kept.append((self._session.now(), name, loss.detach().clone()))
@@ -87,13 +92,12 @@ class Losses:
 
 def patch_autograd(module):
     """torch.autograd: records the backward pass as a phase."""
-    backward = module.backward
+    backward, session = module.backward, tracing.current()
 
     @functools.wraps(backward)
     def recorded(tensors, *arguments, **named):
         if is_compiling():
             return backward(tensors, *arguments, **named)
-        session = tracing.current()
         _begins(session, tensors)
         is_open = session.open("phase", "backward")
         try:
@@ -105,9 +109,23 @@ def patch_autograd(module):
     module.backward = recorded
 
 
-@guarded
+def _find_item():
+    global _plain, _item
+    import torch
+
+    _plain, _item = torch.Tensor, torch._C.TensorBase.item
+
+
 def _begins(session, tensors):
-    entry = session.facts.called("backward", "torch.Tensor.backward", depth=3)
+    try:
+        _begins_at(session, tensors, session.facts.called("backward", "torch.Tensor.backward"))
+    except Exception as error:
+        report("_begins", error)
+
+
+def _begins_at(session, tensors, entry):
+    if _plain is None:
+        _find_item()
     if session.models.forwards == 0:
         session.models.attach()
         session.models.descend()

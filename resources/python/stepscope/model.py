@@ -12,7 +12,7 @@ import weakref
 from threading import get_ident
 
 from . import sites, tracing
-from .guard import guarded
+from .guard import guarded, report
 from .loaders import class_name
 from .traced_forward import TracedForward
 
@@ -264,23 +264,30 @@ class Models:
         with self._session.lock:
             self._session.phases.evaluation_ended(self._session.now())
 
-    @guarded
-    def _forward_begins(self, entry):
-        """Returns the object of the calling place, and whether the phase was opened."""
-        session = self._session
-        self.forwards += 1
-        place = session.facts.called("forward", entry.name, depth=4)
-        with session.lock:
-            session.phases.forward_began(session.now())
-        return place, session.open("phase", "forward")
+    # Both catch their errors themselves: see Session.open().
 
-    @guarded
+    def _forward_begins(self, entry):
+        """Returns the object of the calling place, and whether the phase was opened; None: it cannot be recorded."""
+        try:
+            session = self._session
+            self.forwards += 1
+            place = session.facts.called("forward", entry.name, depth=3)
+            with session.lock:
+                session.phases.forward_began(session.now())
+            return place, session.open("phase", "forward")
+        except Exception as error:
+            report("Models._forward_begins", error)
+            return None
+
     def _forward_ends(self, entry, grad, place, is_open):
-        session = self._session
-        if is_open:
-            session.close()
-        with session.lock:
-            session.phases.forward_ended(session.now(), entry, grad, place)
+        try:
+            session = self._session
+            if is_open:
+                session.close()
+            with session.lock:
+                session.phases.forward_ended(session.now(), entry, grad, place)
+        except Exception as error:
+            report("Models._forward_ends", error)
 
     @guarded
     def _traced(self, torch, module, arguments, named):

@@ -4,7 +4,7 @@ import inspect
 
 from . import sites, tracing
 from .arguments import plain
-from .guard import guarded
+from .guard import guarded, report
 from .loaders import class_name, tell_loader
 
 _KEPT_OUT = ("params", "param_names")  # of a group's settings
@@ -12,46 +12,71 @@ _KEPT_OUT = ("params", "param_names")  # of a group's settings
 
 def is_compiling():
     """Whether Dynamo traces this call: Python no longer calls what it compiles, so our calls must not be part of it."""
+    return (_is_compiling or _find_is_compiling())()
+
+
+_is_compiling = None  # PyTorch's function; known when torch has been imported
+
+
+def _find_is_compiling():
+    global _is_compiling
     import torch
 
-    return torch.compiler.is_compiling() if hasattr(torch.compiler, "is_compiling") else False
+    found = getattr(getattr(torch, "compiler", None), "is_compiling", None)
+    if found is None:  # torch is still being imported
+        return _not_compiling
+    _is_compiling = found
+    return found
+
+
+def _not_compiling():
+    return False
 
 
 def as_phase(name, function, kind=None):
     """Wraps a function so that each call of it is a phase. kind: of the object that stands for its calls."""
 
+    session = tracing.current()
+    written = getattr(function, "__qualname__", name)
+
     @functools.wraps(function)
     def recorded(*arguments, **named):
-        if is_compiling():
+        if (_is_compiling or _find_is_compiling())():
             return function(*arguments, **named)
-        is_open = _zeroing_begins(kind, getattr(function, "__qualname__", name), name, arguments, named)
+        is_open = _zeroing_begins(session, kind, written, name, arguments, named)
         try:
             return function(*arguments, **named)
         finally:
             if is_open:
-                _zeroing_ends()
+                _zeroing_ends(session)
 
     return recorded
 
 
-@guarded
-def _zeroing_begins(kind, written, name, arguments, named):
-    session = tracing.current()
-    if kind is not None:
-        entry = session.facts.called(kind, written)
-        if entry is not None and not entry.settings:
-            _note_zero_grad(entry, arguments, named)
-    with session.lock:
-        session.phases.zero_grad_began(session.now())
-    return session.open("phase", name)
+# The functions that are called in each step catch their errors themselves: see Session.open().
 
 
-@guarded
-def _zeroing_ends():
-    session = tracing.current()
+def _zeroing_begins(session, kind, written, name, arguments, named):
+    try:
+        if kind is not None:
+            entry = session.facts.called(kind, written)
+            if entry is not None and not entry.settings:
+                _note_zero_grad(entry, arguments, named)
+        with session.lock:
+            session.phases.zero_grad_began(session.now())
+        return session.open("phase", name)
+    except Exception as error:
+        report("_zeroing_begins", error)
+        return False
+
+
+def _zeroing_ends(session):
     session.close()
-    with session.lock:
-        session.phases.zero_grad_ended(session.now())
+    try:
+        with session.lock:
+            session.phases.zero_grad_ended(session.now())
+    except Exception as error:
+        report("_zeroing_ends", error)
 
 
 def _note_zero_grad(entry, arguments, named):
@@ -86,9 +111,8 @@ def patch_optimizer(module):
 
     # LibTorch's own hooks are called around step(), even if a class overrides it.
     def before(optimizer, arguments, named):
-        if is_compiling():
+        if (_is_compiling or _find_is_compiling())():
             return None
-        session = tracing.current()
         session.optimizer_begins(optimizer)
         if len(arguments) > 1 and callable(arguments[1]):
             return (arguments[0], _outside_of(optimizer, arguments[1]), *arguments[2:]), named
@@ -97,9 +121,8 @@ def patch_optimizer(module):
         return None
 
     def after(optimizer, *_):
-        if is_compiling():
+        if (_is_compiling or _find_is_compiling())():
             return
-        session = tracing.current()
         innermost = session.optimizer_ends()
         # A wrapper (Lookahead, SAM) steps with the optimizer that it wraps: its own step is the one that counts.
         if innermost:
@@ -168,9 +191,15 @@ def patch_fastai(module):
     kind.step = recorded
 
 
-@guarded
 def stepped(session, optimizer):
     """An optimizer has stepped, or would have stepped if a gradient scaler had not skipped it."""
+    try:
+        _stepped(session, optimizer)
+    except Exception as error:
+        report("stepped", error)
+
+
+def _stepped(session, optimizer):
     with session.lock:
         now = session.now()
         session.phases.optimizer_stepped(now)

@@ -43,7 +43,7 @@ def library_folders():
 
 
 _known = {}  # by file name: whether it is a user's file
-_hooks = {}  # by file name: whether it is a file of these hooks or of PyTorch
+_passed = {}  # by file name: whether it is a file of these hooks or of PyTorch
 
 
 def is_user_file(name):
@@ -65,18 +65,23 @@ def _is_user_file(name):
 
 def _is_torch_or_hook(frame):
     name = frame.f_code.co_filename
-    known = _hooks.get(name)
+    known = _passed.get(name)
     if known is None:
         module = frame.f_globals.get("__name__", "")
         known = module == "torch" or module.startswith("torch.") or os.path.abspath(name).startswith(HERE)
-        known = _hooks[name] = known or name.endswith((os.sep + "contextlib.py", os.sep + "functools.py"))
+        known = _passed[name] = known or name.endswith((os.sep + "contextlib.py", os.sep + "functools.py"))
     return known
 
 
 def caller(depth=2):
     """The innermost frame outside PyTorch and these hooks, which calls PyTorch, or None."""
     frame = sys._getframe(depth)
-    while frame is not None and _is_torch_or_hook(frame):
+    while frame is not None:
+        is_passed = _passed.get(frame.f_code.co_filename)
+        if is_passed is None:
+            is_passed = _is_torch_or_hook(frame)
+        if not is_passed:
+            break
         frame = frame.f_back
     return frame
 

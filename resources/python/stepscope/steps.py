@@ -288,13 +288,17 @@ class Steps:
             return
         begin, end = segments[0].begin, segments[-1].end
         # A validation within a cycle would count as step time, so such a step is excluded.
-        if any(after.begin != before.end for before, after in zip(segments, segments[1:])):
+        if len(segments) > 1 and any(after.begin != before.end for before, after in zip(segments, segments[1:])):
             return
         self._note_phase(segments)
         self._session.complete("step", "step", begin, end, self._count)
         self._count += 1
 
     def _note_phase(self, segments):
+        first = segments[0].token
+        if len(segments) == len(first) == 1 and self.phases and self.phases[-1][0] == [self.names.get(first[0])]:
+            self.phases[-1][2] = self._count  # the same as below, for most programs
+            return
         keys = dict.fromkeys(key for segment in segments for key in segment.token)
         names = [self.names.get(key) for key in keys]
         if self.phases and self.phases[-1][0] == names:

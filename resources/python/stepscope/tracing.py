@@ -3,10 +3,11 @@ import ctypes
 import os
 import sys
 import threading
+import time
 from threading import get_ident
 
 from . import arm
-from .guard import guarded
+from .guard import guarded, report
 
 _TRACK_THREAD, _TRACK_MAIN, _TRACK_LOADER_WORKER = 0, 1, 2
 _session = None
@@ -64,21 +65,21 @@ def wait_for_recordings():
 
 
 def _declare(library):
-    number, text, time, pointer = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p
-    library.stepscope_now.restype = library.stepscope_lines_sample.restype = time
+    number, text, signed, pointer = ctypes.c_int, ctypes.c_char_p, ctypes.c_int64, ctypes.c_void_p
+    library.stepscope_lines_sample.restype = signed
     for name, *arguments in (
         ("kind", text),
         ("lane", text, number),
-        ("open", number, number, text, time),
+        ("open", number, number, text, signed),
         ("close", number),
         ("fetch_begins", number),
         ("collate_begins", number),
         ("fetch_ends", number),
-        ("complete", number, number, text, time, time, time),
+        ("complete", number, number, text, signed, signed, signed),
         ("metadata", text, text),
-        ("counter", number, text, text, ctypes.c_double, time),
+        ("counter", number, text, text, ctypes.c_double, signed),
         ("operators", number),
-        ("lines_start", text, time, number, number, pointer),
+        ("lines_start", text, signed, number, number, pointer),
         ("lines_sample", ctypes.py_object),
         ("lines_abandon",),
     ):
@@ -121,11 +122,12 @@ class Session:
     def _take(self, whole, library):
         self._whole, self._library = whole, library
         self.is_recording = not isinstance(library, arm.SilentLibrary)
-        self.now = library.stepscope_now
-        self.close_on = library.stepscope_close
+        self.now = time.monotonic_ns  # the clock of the trace
+        self._open, self.close_on = library.stepscope_open, library.stepscope_close
         self.collate_begins = library.stepscope_collate_begins
         self.fetch_ends = library.stepscope_fetch_ends
         self._kinds = {}
+        self._ranges = {}  # number of the kind and name as a C string, by kind and name
         self._main = library.stepscope_lane(b"training loop", _TRACK_MAIN)
         self.asked_facts = None  # of the iterator that was asked for a batch last (loaders.LoaderFacts)
         self.reported_facts = None
@@ -197,59 +199,90 @@ class Session:
                 self._texts[name] = encoded
         return encoded
 
-    @guarded
+    # The hooks of each step call these. They keep errors to themselves without a wrapper around them: between two steps,
+    # the program's own work takes the processor's caches, and then each further call costs most of a microsecond.
+
     def open(self, kind, name, value=0):
         """Begins a range of the calling thread. Returns whether it did."""
-        return self.open_on(self.track(), kind, name, value)
+        try:
+            track = self._main if get_ident() == self._loop else self.track()
+            number, text = self._ranges.get((kind, name)) or self._range(kind, name)
+            self._open(track, number, text, int(value))
+            return True
+        except Exception as error:
+            report("Session.open", error)
+            return False
 
-    @guarded
     def close(self):
         """Ends the innermost range of the calling thread."""
-        self.close_on(self.track())
+        try:
+            self.close_on(self._main if get_ident() == self._loop else self.track())
+        except Exception as error:
+            report("Session.close", error)
 
-    @guarded
     def open_on(self, track, kind, name, value=0):
-        self._library.stepscope_open(track, self.kind(kind), self.text(name), int(value))
-        return True
+        """Begins a range on a track. Returns whether it did."""
+        try:
+            number, text = self._ranges.get((kind, name)) or self._range(kind, name)
+            self._open(track, number, text, int(value))
+            return True
+        except Exception as error:
+            report("Session.open_on", error)
+            return False
 
-    @guarded
+    def _range(self, kind, name):
+        found = self.kind(kind), self.text(name)
+        if len(self._ranges) < 1000:  # a program may generate its names
+            self._ranges[kind, name] = found
+        return found
+
     def optimizer_begins(self, optimizer):
-        inside = self._optimizing.setdefault(get_ident(), [])
-        if id(optimizer) in inside:
-            self.optimizers_raised(inside.index(id(optimizer)))
-        inside.append(id(optimizer))
-        self.open("phase", "optimizer")
+        try:
+            inside = self._optimizing.setdefault(get_ident(), [])
+            if inside and id(optimizer) in inside:
+                self.optimizers_raised(inside.index(id(optimizer)))
+            inside.append(id(optimizer))
+            self.open("phase", "optimizer")
+        except Exception as error:
+            report("Session.optimizer_begins", error)
 
-    @guarded
     def optimizer_ends(self):
         """Returns whether the optimizer was not called by another one's step."""
-        inside = self._optimizing.get(get_ident())
-        if inside:
-            inside.pop()
-            self.close()
-        return not inside
+        try:
+            inside = self._optimizing.get(get_ident())
+            if inside:
+                inside.pop()
+                self.close()
+            return not inside
+        except Exception as error:
+            report("Session.optimizer_ends", error)
+            return False
 
-    @guarded
     def optimizers_raised(self, least=0):
         """The calling thread is not in an optimizer's step: a step that has not ended has raised, which LibTorch did
         not report."""
-        inside = self._optimizing.get(get_ident(), ())
+        inside = self._optimizing.get(get_ident()) or ()
         while len(inside) > least:
             inside.pop()
             self.close()
 
     def complete(self, kind, name, begin, end, value=0):
         """A complete range on the training loop's track, with times as returned by now()."""
-        self._library.stepscope_complete(self._main, self.kind(kind), self.text(name), begin, end, int(value))
+        number, text = self._ranges.get((kind, name)) or self._range(kind, name)
+        self._library.stepscope_complete(self._main, number, text, begin, end, int(value))
 
-    @guarded
     def fetch_begins(self):
-        """A loader begins to create a batch. Returns its track: that of a worker or of the calling thread."""
-        if self._worker is None:
-            self._worker = self._track_of_worker()
-        track = self._worker or self.track(asks_only=True)
-        self._library.stepscope_fetch_begins(track)
-        return track
+        """A loader begins to create a batch. Returns its track: that of a worker or of the calling thread; None if it
+        cannot be recorded."""
+        try:
+            if self._worker is None:
+                self._worker = self._track_of_worker()
+            track = self._worker or (self._main if get_ident() == self._loop else self.track(asks_only=True))
+            self._library.stepscope_fetch_begins(track)
+            return track
+        except Exception as error:
+            report("Session.fetch_begins", error)
+            return None
 
     @property
     def is_loader_worker(self):
@@ -261,10 +294,13 @@ class Session:
         info = worker.get_worker_info() if worker else None
         return info is not None and self._library.stepscope_lane(f"loader worker {info.id}".encode(), _TRACK_LOADER_WORKER)
 
-    @guarded
     def counter(self, name, unit, value, time=None):
         """A sample of a counter; at the current time if none is given."""
-        self._library.stepscope_counter(self._main, self.text(name), self.text(unit), value, time or self.now())
+        try:
+            name, unit = self._texts.get(name) or self.text(name), self.text(unit)
+            self._library.stepscope_counter(self._main, name, unit, value, time or self.now())
+        except Exception as error:
+            report("Session.counter", error)
 
     def metadata(self, key, value):
         self._library.stepscope_metadata(_encoded(key), _encoded(value))
