@@ -101,7 +101,7 @@ TEST(CallTree, StepMarksAreOneCall)
 
 TEST(CallTree, LoaderWorkersDeviceTracksAndTheProfilersOwnSpanAreNotHostTime)
 {
-    EXPECT_THAT(paths(treeOf(R"(
+    EXPECT_THAT(paths(treeOf(R"text(
         main
           op a 0 10
         thread "Traces"
@@ -112,7 +112,7 @@ TEST(CallTree, LoaderWorkersDeviceTracksAndTheProfilersOwnSpanAreNotHostTime)
           kernel k 0 50
         thread "autograd"
           op b 5 3
-    )")),
+    )text")),
                 ElementsAre("a 10/10 x1", "b 3/3 x1"));
 }
 

@@ -32,7 +32,7 @@ FlameGraph::FlameGraph(QWidget* parent) : QAbstractScrollArea(parent), m_frames(
     setFocusPolicy(Qt::StrongFocus);
     viewport()->setMouseTracking(true);
     setAccessibleName(tr("Flame graph"));
-    setMinimumSize(160, 60);
+    setMinimumSize(120, 40);
 }
 
 void FlameGraph::setFrames(std::shared_ptr<const CallFrames> frames)
@@ -275,9 +275,9 @@ QString FlameGraph::describe(std::uint32_t index) const
         const double change = frame.total - frame.totalOther;
         lines << tr("%1%2 here, %3%2 in the other")
                      .arg(formatUs(frame.total / 1000), unit, formatUs(frame.totalOther / 1000));
-        lines << tr("%1%2%3, calls %4 → %5")
-                     .arg(change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+"), formatUs(std::abs(change) / 1000),
-                          unit, callCountText(frame.callsOther), callCountText(frame.calls));
+        lines << (change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + formatUs(std::abs(change) / 1000) + unit;
+        if (index != 0)
+            lines << tr("Calls: %1 → %2").arg(callCountText(frame.callsOther), callCountText(frame.calls));
     } else {
         lines << tr("%1 in total (%2), %3 itself")
                      .arg(formatUs(frame.total / 1000), formatShare(calls.share(frame)), formatUs(frame.self / 1000));

@@ -210,6 +210,7 @@ QWidget* FlamePanel::makePage()
     m_callers->setObjectName("flameCallers");
     m_callers->setAccessibleName(tr("Callers"));
     m_callers->setUpsideDown(true);
+    m_callers->hide();
     m_graph = new FlameGraph(graphs);
     m_graph->setObjectName("flameGraph");
     graphs->addWidget(m_callers);
