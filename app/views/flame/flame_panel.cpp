@@ -122,6 +122,7 @@ FlamePanel::FlamePanel(const TraceDocument* document, QWidget* parent)
     m_pages->addWidget(m_empty);
     m_pages->addWidget(makePage());
     layout->addWidget(m_pages, 1);
+    setMinimumSize(340, 100); // a window of 960 pixels leaves that much between the docks at its sides
     m_later.setSingleShot(true);
     m_later.setInterval(kRestMs);
     listOthers();
@@ -150,15 +151,16 @@ QWidget* FlamePanel::makeHeader()
     m_search->setPlaceholderText(tr("Find calls  ( / )"));
     m_search->setAccessibleName(tr("Find calls"));
     m_search->setClearButtonEnabled(true);
-    m_search->setMinimumWidth(90);
+    m_search->setMinimumWidth(56);
     m_search->setMaximumWidth(240);
     m_found = new QLabel(header);
     m_found->setObjectName("flameFound");
     m_found->setForegroundRole(QPalette::PlaceholderText);
+    m_found->setMinimumWidth(1);
     m_progress = new QProgressBar(header);
     m_progress->setRange(0, 1000);
     m_progress->setTextVisible(false);
-    m_progress->setFixedSize(90, 8);
+    m_progress->setFixedSize(60, 8);
     m_cancel = makeButton("close", tr("Cancel"), header);
     auto* out = makeButton("reset", tr("Zoom out (Esc)"), header);
     auto* save = makeButton("save", tr("Copy or save"), header);
