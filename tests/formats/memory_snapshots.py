@@ -25,7 +25,7 @@ def event(action, addr, size, time_us, stack=None):
             "frames": shared if stack is None else stack}
 
 
-def snapshot():
+def snapshot(version=4):
     base = 0x7F0000000000
     events = [
         event("segment_alloc", base, 20 * MIB, 1_000_000),
@@ -46,7 +46,7 @@ def snapshot():
                  "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "blocks": blocks}]
     return {"segments": segments, "device_traces": [events, []],
             "allocator_settings": {"max_split_size": -1, "garbage_collection_threshold": 0.0, "expandable": False},
-            "external_annotations": [{"stage": "start", "name": b"x", "bits": 1 << 70, "none": None}]}
+            "external_annotations": [{"stage": "start", "name": b"x" if version > 2 else "x", "bits": 1 << 70, "none": None}]}
 
 
 class Evil:
@@ -60,7 +60,7 @@ def write(name, value, protocol=4):
 
 
 for version in range(2, 6):
-    write(f"snapshot_{version}.pickle", snapshot(), version)
+    write(f"snapshot_{version}.pickle", snapshot(version), version)
     write(f"evil_{version}.pickle", {"segments": [Evil()], "device_traces": []}, version)
 write("set.pickle", {"segments": {1, 2}})
 write("other.pickle", {"weights": [1, 2, 3]})
