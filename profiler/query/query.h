@@ -41,7 +41,7 @@ struct Source {
 
 /// Limits of one query. SQLite's own limit on heap memory covers the whole process, so memory is bounded by its parts:
 /// sorting and grouping use at most 64 MiB of memory and then a temporary file, a single value has at most 16 MiB, an
-/// order by name, kind, track, depth or step takes 8 bytes per slice, and the result is cut at `rows` and `bytes`.
+/// order by name, kind, track, depth or step takes 28 bytes per slice, and the result is cut at `rows` and `bytes`.
 struct Limits {
     std::size_t rows = 1'000'000;               ///< more rows are not returned, see ResultTable::isCut
     std::size_t bytes = std::size_t{256} << 20; ///< memory of the returned values

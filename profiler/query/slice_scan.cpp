@@ -194,7 +194,10 @@ std::optional<SortedSlices> SortedSlices::make(const Session& session, SliceScan
             if (isNew)
                 sorted.m_blocks.push_back({scan.track(), scan.block()});
         }
-        sorted.m_entries.push_back(number << kPositionBits | scan.position());
+        const SliceColumns& columns = last->columns;
+        const std::int64_t duration = columns.duration(scan.position());
+        sorted.m_entries.push_back({number << kPositionBits | scan.position(), columns.name(scan.position()),
+                                    duration < kLong ? static_cast<std::uint32_t>(duration) : kLong});
     }
     if (scan.wasStopped())
         return std::nullopt;
@@ -211,7 +214,7 @@ bool SortedSlices::advance()
 {
     if (m_next == m_entries.size())
         return false;
-    const std::uint32_t entry = m_entries[m_next++];
+    const std::uint32_t entry = m_entries[m_next++].place;
     m_block = entry >> kPositionBits;
     m_position = entry & ((1U << kPositionBits) - 1);
     return true;
@@ -227,8 +230,8 @@ std::vector<std::uint32_t> SortedSlices::keysOf(const Session& session, SliceCol
     std::uint32_t largest = 0;
     const auto fill = [&](auto&& keyOf) {
         for (std::size_t i = 0; i < m_entries.size(); ++i) {
-            const Block& block = m_blocks[m_entries[i] >> kPositionBits];
-            keys[i] = keyOf(block, m_entries[i] & ((1U << kPositionBits) - 1));
+            const std::uint32_t place = m_entries[i].place;
+            keys[i] = keyOf(m_blocks[place >> kPositionBits], place & ((1U << kPositionBits) - 1));
             largest = std::max(largest, keys[i]);
         }
     };
@@ -292,7 +295,7 @@ void SortedSlices::sortBy(const Session& session, SortKey key, bool grouped)
     for (const std::uint32_t value : keys)
         ++places[bucket(value) + 1];
     std::partial_sum(places.begin(), places.end(), places.begin());
-    std::vector<std::uint32_t> sorted(m_entries.size());
+    std::vector<Entry> sorted(m_entries.size());
     for (std::size_t i = 0; i < m_entries.size(); ++i)
         sorted[places[bucket(keys[i])]++] = m_entries[i];
     m_entries = std::move(sorted);

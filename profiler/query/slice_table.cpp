@@ -664,13 +664,13 @@ int columnOfSlices(sqlite3_vtab_cursor* base, sqlite3_context* context, int inde
             sqlite3_result_int64(context, columns.begin(position));
             break;
         case SliceColumn::Dur:
-            sqlite3_result_int64(context, columns.duration(position));
+            sqlite3_result_int64(context, cursor.sorted ? cursor.sorted->duration() : columns.duration(position));
             break;
         case SliceColumn::TsEnd:
             sqlite3_result_int64(context, columns.end(position));
             break;
         case SliceColumn::Name:
-            resultText(context, trace.string(StringId{columns.name(position)}));
+            resultText(context, trace.string(StringId{cursor.sorted ? cursor.sorted->name() : columns.name(position)}));
             break;
         case SliceColumn::Kind:
             resultText(context, activityName(columns.kind(position)));

@@ -1,5 +1,7 @@
 #include "profiler/query/trace_tables.h"
 
+#include "profiler/model/track_slices.h"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
