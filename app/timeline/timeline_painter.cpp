@@ -1,6 +1,7 @@
 #include "app/timeline/timeline_painter.h"
 
 #include "app/look/number_format.h"
+#include "app/look/short_name.h"
 #include "app/tables/slice_details.h"
 
 #include <algorithm>
@@ -222,7 +223,23 @@ void TimelinePainter::paintOverview(TimelineScene& scene, LaneBuilder& builder, 
     }
 }
 
-void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const
+/// Kernel names may have thousands of letters, so each is shortened once.
+QString TimelinePainter::labelOf(const std::shared_ptr<const profiler::Trace>& trace, const profiler::Slice& slice)
+{
+    const std::string_view name = trace->name(slice);
+    if (slice.kind == profiler::ActivityKind::Step || name.empty())
+        return sliceTitle(*trace, slice);
+    if (m_shortNamesOf != trace) {
+        m_shortNamesOf = trace;
+        m_shortNames.clear();
+    }
+    const auto [known, isNew] = m_shortNames.try_emplace(slice.name.value);
+    if (isNew)
+        known->second = shortName(name);
+    return known->second;
+}
+
+void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool pinned)
 {
     const auto inset = [&](const QRectF& lane) { return (lane.height() - scene.labels.height()) / 2; };
     for (const GapLabel& gap : m_gapLabels) {
@@ -253,7 +270,7 @@ void TimelinePainter::paintLabels(QPainter& painter, TimelineScene& scene, bool 
             continue;
         const double room = box.rect.width() - 2 * kLabelInset;
         const QPointF at = box.rect.topLeft() + QPointF(kLabelInset, inset(box.rect));
-        const QString text = sliceTitle(*scene.trace, box.what.slice);
+        const QString text = labelOf(scene.trace, box.what.slice);
         const double used = scene.labels.draw(painter, at.x(), at.y(), room, text, style.text);
         const QString duration = formatDuration(box.what.slice.duration);
         const double rest = room - used - kLabelGap;

@@ -7,8 +7,10 @@
 #include <QImage>
 #include <QPainter>
 #include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace app {
@@ -42,7 +44,8 @@ private:
     void paintTrack(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintOverview(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row);
     void paintGaps(TimelineScene& scene, LaneBuilder& builder, const TrackRow& row, LaneStrip& lane);
-    void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned) const;
+    [[nodiscard]] QString labelOf(const std::shared_ptr<const profiler::Trace>& trace, const profiler::Slice& slice);
+    void paintLabels(QPainter& painter, TimelineScene& scene, bool pinned);
 
     /// The state that the lanes' image depends on: while it is unchanged, hovering redraws only the overlays.
     struct Key {
@@ -74,6 +77,8 @@ private:
     std::vector<GapLabel> m_gapLabels;
     std::shared_ptr<const DeviceGaps> m_longGapsOf;
     std::map<profiler::DeviceId, LongGaps> m_longGaps; ///< gaps of devices with more visible gaps than can be drawn
+    std::shared_ptr<const profiler::Trace> m_shortNamesOf;
+    std::unordered_map<std::uint32_t, QString> m_shortNames; ///< by name id
     FlowsInView m_flows;
     FlowMemory m_flowMemory;
 };

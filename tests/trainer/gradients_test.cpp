@@ -160,7 +160,7 @@ private:
     {
         const at::NoGradGuard keepsNothing;
         at::Tensor product = at::rand({512, 512});
-        for (int i = 0; i < 8; ++i)
+        for (int i = 0; i < 48; ++i)
             product = at::matmul(product, product).tanh();
     }
     nn::Linear m_in, m_out;

@@ -2,6 +2,7 @@
 
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
+#include "app/look/short_name.h"
 #include "app/look/timeline_theme.h"
 
 #include <QCoreApplication>
@@ -30,7 +31,7 @@ void setNames(CallFrames& frames, const std::vector<std::string>& names)
     frames.labels.clear();
     for (const std::string& name : names) {
         frames.names.push_back(asQString(name));
-        frames.labels.push_back(callLabel(name));
+        frames.labels.push_back(shortName(name));
     }
 }
 
@@ -47,46 +48,7 @@ void place(CallFrames& frames)
     frames.labels[frames.frames.front().name] = frames.names[frames.frames.front().name] = tr("All calls");
 }
 
-/// The text between the outermost parentheses at the end is left out, and so is what is before the last blank outside
-/// of brackets: the return type.
-QString kernelLabel(QString name)
-{
-    name.remove(QStringLiteral("(anonymous namespace)::"));
-    int depth = 0;
-    qsizetype begin = 0, end = name.size();
-    for (qsizetype i = 0; i < name.size(); ++i) {
-        const QChar c = name[i];
-        if (c == '(' && depth == 0 && i > begin) {
-            end = i;
-            break;
-        }
-        depth += c == '<' || c == '(' ? 1 : c == '>' || c == ')' ? -1 : 0;
-        if (c == ' ' && depth == 0)
-            begin = i + 1;
-    }
-    const QString label = name.mid(begin, end - begin);
-    const QString library = QStringLiteral("at::native::");
-    return label.startsWith(library) ? label.mid(library.size()) : label;
-}
-
 } // namespace
-
-QString callLabel(std::string_view name)
-{
-    if (analysis::isModuleCall(name))
-        return asQString(name.substr(std::string_view("nn.Module: ").size()));
-    QString text = asQString(name);
-    if (const qsizetype paren = text.indexOf(QStringLiteral(".py(")); paren > 0) {
-        const qsizetype close = text.indexOf(QStringLiteral("): "), paren);
-        if (close > 0) {
-            const QString file = text.left(paren + 3).section('/', -1);
-            return QStringLiteral("%1 (%2:%3)").arg(text.mid(close + 3), file, text.mid(paren + 4, close - paren - 4));
-        }
-    }
-    if (text.startsWith(QStringLiteral("void ")))
-        return kernelLabel(text);
-    return text;
-}
 
 CallFrames framesOf(const analysis::CallTree& tree)
 {
@@ -156,7 +118,7 @@ CallFrames framesOf(const std::vector<analysis::CallTotal>& totals, const analys
         if (total.longestTime.count() >= 0)
             frame.longest = total.longest;
         frames.names.push_back(asQString(total.name));
-        frames.labels.push_back(callLabel(total.name));
+        frames.labels.push_back(shortName(total.name));
         frames.frames.push_back(frame);
     }
     place(frames);

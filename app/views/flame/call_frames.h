@@ -48,10 +48,6 @@ CallFrames framesOf(const profiler::analysis::CallDifference& difference);
 /// One frame for each name, by self time: for the list of names.
 CallFrames framesOf(const std::vector<profiler::analysis::CallTotal>& totals, const profiler::analysis::CallTree& tree);
 
-/// The informative part of a call's name: "forward (net.py:12)" for "/home/me/net.py(12): forward", "Linear_0" for
-/// "nn.Module: Linear_0", the function without its return type for a kernel.
-QString callLabel(std::string_view name);
-
 /// A number of calls, which may be a mean per step.
 QString callCountText(double calls);
 
