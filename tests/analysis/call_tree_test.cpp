@@ -130,6 +130,29 @@ TEST(CallTree, OfEqualTimesTheSmallerDepthIsTheCaller)
         ElementsAre("outer 0/20 x2", "outer;inner 10/10 x1", "outer;middle 0/10 x1", "outer;middle;inner 10/10 x1"));
 }
 
+TEST(CallTree, StepsOnATrackOfTheirOwnAreTheCallersOfTheirThread)
+{
+    const CallTree tree = treeOf(R"(
+        thread python pid=7 tid=7
+          op next 0 12
+          op aten::mm 20 30
+          op aten::add 70 40
+          op after 205 10
+        thread backward pid=7 tid=8
+          op aten::mm 20 5
+        main pid=7
+          step 0 1 99
+          phase "data wait" 1 10
+          phase forward 15 50
+          step 1 100 100
+    )");
+    // A slice that begins before a step or phase counts inside it, one that outlives it counts up to its end.
+    EXPECT_THAT(paths(tree),
+                ElementsAre("step 109/199 x2", "step;forward 20/50 x1", "step;forward;aten::mm 30/30 x1",
+                            "step;aten::add 30/30 x1", "step;data wait 0/10 x1", "step;data wait;next 10/10 x1",
+                            "after 10/10 x1", "aten::mm 5/5 x1", "next 1/1 x0"));
+}
+
 TEST(CallTree, ASliceThatOutlivesItsCallerCountsUpToTheCallersEnd)
 {
     EXPECT_THAT(paths(treeOf(R"(

@@ -10,8 +10,10 @@
 #include <array>
 #include <atomic>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <span>
 #include <thread>
 #include <utility>
@@ -169,16 +171,18 @@ public:
         passTo(std::max(begin, m_from));
         // Of slices with equal times, the one with the smaller depth is the outer one.
         std::size_t level = m_open.size();
-        while (level > 0 && m_open[level - 1].begin == begin && m_open[level - 1].end == end &&
+        while (level > m_outer && m_open[level - 1].begin == begin && m_open[level - 1].end == end &&
                m_open[level - 1].depth > depth)
             --level;
-        const std::vector<Open> inner(m_open.begin() + static_cast<std::ptrdiff_t>(level), m_open.end());
-        for (const Open& one : inner)
-            m_found.tree[one.node].calls -= one.counted;
-        m_open.resize(level);
-        open({begin, end, end, id, 0, m_names.same(name), kind, depth, false});
-        for (const Open& one : inner)
-            open(one);
+        put(level, {begin, end, end, id, 0, m_names.same(name), kind, depth, false});
+    }
+    /// A step or phase that is recorded on a track of its own: the caller of every other slice that is open, even of
+    /// one that started before it.
+    void addOuter(std::int64_t begin, std::int64_t end, std::uint32_t name, ActivityKind kind, SliceId id)
+    {
+        passTo(std::max(begin, m_from));
+        put(m_outer, {begin, end, end, id, 0, m_names.same(name), kind, 0, false});
+        ++m_outer;
     }
     /// A call that may launch device work.
     void addLaunch(std::int64_t begin, std::uint64_t correlation)
@@ -201,11 +205,24 @@ private:
         bool counted = false; ///< as a call
     };
 
+    /// Opens a slice inside of the first `level` open ones and around the others.
+    void put(std::size_t level, const Open& slice)
+    {
+        const std::vector<Open> inner(m_open.begin() + static_cast<std::ptrdiff_t>(level), m_open.end());
+        for (const Open& one : inner)
+            m_found.tree[one.node].calls -= one.counted;
+        m_open.resize(level);
+        open(slice);
+        for (const Open& one : inner)
+            open(one);
+    }
+
     void passTo(std::int64_t time)
     {
         while (!m_open.empty() && m_open.back().until <= time) {
             m_found.tree[m_open.back().node].self += m_clock.passTo(m_open.back().until);
             m_open.pop_back();
+            m_outer = std::min(m_outer, m_open.size());
         }
         const std::int64_t passed = m_clock.passTo(time);
         if (!m_open.empty())
@@ -229,6 +246,7 @@ private:
     std::int64_t m_from;
     bool m_launches;
     std::vector<Open> m_open;
+    std::size_t m_outer = 0; ///< the first of m_open come from addOuter()
 };
 
 /// A part of a track that one thread walks over.
@@ -265,8 +283,9 @@ public:
 
     CallTree run()
     {
+        findLoops();
         for (const Track& track : m_trace.tracks())
-            if (isHostThread(track) && isIn(m_options.scope, track.id))
+            if (isHostThread(track) && isIn(m_options.scope, track.id) && !m_loops.contains(track.id))
                 addUnits(track.id);
         const std::size_t hostUnits = m_units.size();
         if (isDevice())
@@ -302,6 +321,33 @@ private:
         return std::any_of(blocks.begin(), blocks.end(), [](const BlockRef& block) {
             return block.summary().holds(ActivityKind::Kernel) || block.summary().holds(ActivityKind::GpuMemcpy) ||
                    block.summary().holds(ActivityKind::GpuMemset);
+        });
+    }
+
+    /// A recorded Python program has a track for its steps and phases, which its main thread runs.
+    void findLoops()
+    {
+        for (const Track& loop : m_trace.tracks()) {
+            if (loop.kind != TrackKind::MainThread || loop.tid != 0 || loop.pid == 0 || !isIn(m_options.scope, loop.id))
+                continue;
+            for (const Track& thread : m_trace.tracks())
+                if (thread.kind == TrackKind::Thread && thread.pid == loop.pid && thread.tid == loop.pid &&
+                    isIn(m_options.scope, thread.id)) {
+                    m_loopOf[thread.id] = loop.id;
+                    m_loops.insert(loop.id);
+                }
+        }
+    }
+
+    /// The steps and phases around the slices of a unit.
+    [[nodiscard]] std::vector<Slice> loopAround(const Unit& unit) const
+    {
+        const auto loop = m_loopOf.find(unit.track);
+        if (loop == m_loopOf.end())
+            return {};
+        return sortedWhere(m_trace, loop->second, [&](const SliceView& slice) {
+            return toNs(slice.begin()) < unit.to && toNs(slice.end()) > unit.from &&
+                   m_names.isCall(slice.kind(), slice.nameId().value);
         });
     }
 
@@ -354,23 +400,35 @@ private:
             return;
         std::unique_ptr<Found> found = borrow();
         Walk walk(m_names, *found, m_options.scope.window, unit.from, unit.to, isDevice());
+        const std::vector<Slice> loop = loopAround(unit);
+        std::size_t next = 0;
+        const auto before = [&](std::int64_t time) {
+            for (; next < loop.size() && toNs(loop[next].begin) <= time; ++next)
+                walk.addOuter(toNs(loop[next].begin), toNs(loop[next].end()), loop[next].name.value, loop[next].kind,
+                              loop[next].id);
+        };
         if (unit.inOrder)
-            walkBlocks(unit, walk);
+            walkBlocks(unit, walk, before);
         else
-            walkSorted(unit, walk);
+            walkSorted(unit, walk, before);
+        before(unit.to);
         walk.finish();
         giveBack(std::move(found), unit);
     }
 
-    void walkBlocks(const Unit& unit, Walk& walk) const
+    /// @param before  adds what is around the slices and starts until a time
+    template <class Before>
+    void walkBlocks(const Unit& unit, Walk& walk, const Before& before) const
     {
         std::vector<Early> early; // slices that started before the unit
         const auto flush = [&] {
             std::stable_sort(early.begin(), early.end(), [](const Early& a, const Early& b) {
                 return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
             });
-            for (const Early& slice : early)
+            for (const Early& slice : early) {
+                before(slice.begin);
                 walk.add(slice.begin, slice.end, slice.name, slice.kind, slice.depth, slice.id);
+            }
             early.clear();
         };
         for (const BlockRef& ref : m_trace.slicesOf(unit.track).around(unit.from, unit.to)) {
@@ -395,6 +453,7 @@ private:
                 }
                 if (!early.empty())
                     flush();
+                before(begin);
                 if (isCall)
                     walk.add(begin, columns.end(position), name, kind, columns.depth(position), id);
                 else
@@ -406,7 +465,8 @@ private:
     }
 
     /// For a trace that still grows, whose blocks overlap.
-    void walkSorted(const Unit& unit, Walk& walk) const
+    template <class Before>
+    void walkSorted(const Unit& unit, Walk& walk, const Before& before) const
     {
         const std::vector<Slice> slices = sortedWhere(m_trace, unit.track, [&](const SliceView& slice) {
             const ActivityKind kind = slice.kind();
@@ -414,6 +474,7 @@ private:
                    (isCudaCall(kind) || m_names.isCall(kind, slice.nameId().value));
         });
         for (const Slice& slice : slices) {
+            before(toNs(slice.begin));
             if (m_names.isCall(slice.kind, slice.name.value))
                 walk.add(toNs(slice.begin), toNs(slice.end()), slice.name.value, slice.kind, slice.depth, slice.id);
             else
@@ -540,6 +601,8 @@ private:
         std::uint8_t depth = 0;
     };
 
+    std::map<TrackId, TrackId> m_loopOf; ///< by thread: the track with its steps and phases
+    std::set<TrackId> m_loops;
     const Trace& m_trace;
     const CallTreeOptions& m_options;
     const std::stop_token& m_stop;
