@@ -23,8 +23,9 @@ namespace profiler::analysis {
 namespace {
 
 constexpr std::size_t kBlocksPerUnit = 4; ///< a quarter of a million slices: a few milliseconds
-constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max();
+// Before and after every time of a trace; the time between them can be represented.
+constexpr std::int64_t kEarliest = std::numeric_limits<std::int64_t>::min() / 2;
+constexpr std::int64_t kLatest = std::numeric_limits<std::int64_t>::max() / 2;
 /// In the table of launches: the call is outside of the scope.
 constexpr std::uint32_t kOutside = std::numeric_limits<std::uint32_t>::max();
 
