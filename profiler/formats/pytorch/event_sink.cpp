@@ -9,7 +9,9 @@ namespace profiler::formats::json {
 
 namespace {
 
-constexpr std::size_t kArgsKept = 1024, kLaunchesKept = 256; // powers of two
+constexpr std::size_t kArgsKept = 1024; // a power of two
+/// In an id of arguments: it is one of the part's arguments with a launch configuration.
+constexpr std::uint32_t kOfPart = 1U << 30;
 /// CUPTI's ids are at most this large. Larger ids are made by Stepscope and encode their process.
 constexpr std::int64_t kLargestCorrelation = 0xffffffff;
 
@@ -27,18 +29,9 @@ std::size_t hashOf(const SliceArgs& args)
 {
     std::uint64_t hash = static_cast<std::uint64_t>(args.bytes) * 0x9E3779B97F4A7C15ULL;
     hash = (hash ^ static_cast<std::uint64_t>(args.value)) * 0xFF51AFD7ED558CCDULL;
-    hash ^= std::uint64_t{args.shapes.value + args.launch.value} << 32 | args.types.value;
+    hash ^= std::uint64_t{args.shapes.value} << 32 | args.types.value;
     hash = (hash ^ hash >> 29) * 0xC4CEB9FE1A85EC53ULL;
     return static_cast<std::size_t>(hash >> 54) & (kArgsKept - 1);
-}
-
-std::size_t hashOf(const LaunchConfig& launch)
-{
-    std::uint64_t hash = launch.registers.value_or(0);
-    for (std::size_t i = 0; i < launch.grid.size(); ++i)
-        hash = (hash ^ (std::uint64_t{launch.grid[i]} << 32 | launch.block[i])) * 0x9E3779B97F4A7C15ULL;
-    hash = (hash ^ launch.sharedMemory.value_or(0)) * 0xFF51AFD7ED558CCDULL;
-    return static_cast<std::size_t>(hash >> 56) & (kLaunchesKept - 1);
 }
 
 bool isInstant(char phase)
@@ -55,7 +48,7 @@ std::uint32_t id32(std::int64_t value)
 
 EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
     : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
-      m_args(kArgsKept), m_launches(kLaunchesKept), m_noArgs(shared.internArgs({}))
+      m_args(kArgsKept), m_noArgs(shared.internArgs({}))
 {
 }
 
@@ -68,9 +61,27 @@ void EventSink::begin(ScanResult& result)
 void EventSink::end()
 {
     m_ranges.end(*m_result, [this](std::uint32_t rowId, const RawSlice& slice) { slicesOf(rowId).push_back(slice); });
+    replaceLaunchArgs();
     for (const ScanResult::Rows& rows : m_result->rows)
         m_expected[rows.rowId] = rows.slices.size();
     m_result = nullptr;
+}
+
+void EventSink::replaceLaunchArgs()
+{
+    if (m_launches.size() == 0)
+        return;
+    const std::vector<std::uint32_t> ids = m_shared.internLaunched(m_launches, m_launchArgs);
+    const auto replace = [&](RawSlice& slice) {
+        if (!ArgsPool::isInline(slice.args) && (slice.args & kOfPart) != 0)
+            slice.args = ids[slice.args & ~kOfPart];
+    };
+    for (ScanResult::Rows& rows : m_result->rows)
+        std::for_each(rows.slices.begin(), rows.slices.end(), replace);
+    for (RangeEnd& end : m_result->rangeEnds)
+        replace(end.slice);
+    m_launches = {};
+    m_launchArgs = {};
 }
 
 void EventSink::setWindow(const char* window, std::uint64_t offset)
@@ -272,14 +283,13 @@ LaunchId EventSink::launchOf(const Event& event)
     figure(Event::kSharedMemory, event.sharedMemory, launch.sharedMemory);
     figure(Event::kDynamicShared, event.dynamicShared, launch.dynamicSharedMemory);
     figure(Event::kLocalMemory, event.localMemory, launch.localMemory);
-    CachedLaunch& cached = m_launches[hashOf(launch)];
-    if (cached.id.value == 0 || !(cached.launch == launch))
-        cached = {launch, m_shared.internLaunch(launch)};
-    return cached.id;
+    return m_launches.intern(launch);
 }
 
 std::uint32_t EventSink::cached(const SliceArgs& args)
 {
+    if (args.launch.value != 0)
+        return kOfPart | m_launchArgs.intern(args);
     CachedArgs& cached = m_args[hashOf(args)];
     if (!cached.known || !(cached.args == args))
         cached = {args, m_shared.internArgs(args), true};

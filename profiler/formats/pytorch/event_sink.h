@@ -89,11 +89,6 @@ private:
         bool known = false;
     };
 
-    struct CachedLaunch {
-        LaunchConfig launch;
-        LaunchId id;
-    };
-
     [[nodiscard]] std::uint64_t offsetOf(const Event& event) const;
     void countOddities(const Event& event);
     bool hasTime(const Event& event);
@@ -108,6 +103,7 @@ private:
     std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind);
     std::uint32_t cached(const SliceArgs& args);
     LaunchId launchOf(const Event& event);
+    void replaceLaunchArgs();
     std::uint32_t rowIdOf(const RowKey& key, const Event& event);
     std::uint32_t processRow(const Event& event);
     std::vector<RawSlice>& slicesOf(std::uint32_t rowId);
@@ -125,7 +121,8 @@ private:
     std::uint64_t m_windowOffset = 0;
     std::array<CachedRow, 64> m_cachedRows{};
     std::vector<CachedArgs> m_args;
-    std::vector<CachedLaunch> m_launches;
+    LaunchPool m_launches;  ///< of the part
+    ArgsPool m_launchArgs;  ///< of the part: arguments with a launch configuration
     std::uint32_t m_noArgs;
     std::vector<std::uint32_t> m_rowOf;  ///< by row id: index into the result's rows + 1
     std::vector<std::size_t> m_expected; ///< by row id: number of slices in the last result

@@ -60,10 +60,19 @@ std::uint32_t SharedBuild::internName(std::string_view text)
     return builder.intern(text).value;
 }
 
-LaunchId SharedBuild::internLaunch(const LaunchConfig& launch)
+std::vector<std::uint32_t> SharedBuild::internLaunched(const LaunchPool& launches, const ArgsPool& args)
 {
+    std::vector<std::uint32_t> ids(args.size());
+    std::vector<LaunchId> launchIds(launches.size() + 1);
     const std::scoped_lock lock(m_mutex);
-    return builder.internLaunch(launch);
+    for (std::size_t i = 0; i < launches.size(); ++i)
+        launchIds[i + 1] = builder.internLaunch(launches[i]);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        SliceArgs entry = args[i];
+        entry.launch = launchIds[entry.launch.value];
+        ids[i] = builder.internArgs(entry);
+    }
+    return ids;
 }
 
 std::uint32_t SharedBuild::internArgs(const SliceArgs& args)

@@ -2,6 +2,7 @@
 
 #include "profiler/formats/pytorch/category.h"
 #include "profiler/formats/pytorch/event.h"
+#include "profiler/model/pools.h"
 #include "profiler/model/trace_builder.h"
 
 #include <cstdint>
@@ -49,8 +50,11 @@ public:
     TraceBuilder builder; ///< used by the committing thread; scanning threads use the functions below
 
     std::uint32_t internName(std::string_view text);
-    LaunchId internLaunch(const LaunchConfig& launch);
     std::uint32_t internArgs(const SliceArgs& args);
+    /// The ids of all arguments of a part of the file, by their ids in `args`. Kernels may all differ in their launch
+    /// configuration; looking them up one by one would make the threads wait for each other.
+    /// @param args  refer to `launches`
+    std::vector<std::uint32_t> internLaunched(const LaunchPool& launches, const ArgsPool& args);
     /// The number of the row for a key.
     std::uint32_t rowId(const RowKey& key, const Event& event);
     /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
@@ -70,7 +74,7 @@ public:
     std::vector<RowInfo> rowInfos;
 
 private:
-    std::mutex m_mutex; ///< held for at most one look-up
+    std::mutex m_mutex; ///< held for at most one look-up, or for the launches of a part
     std::map<RowKey, std::uint32_t> m_ids;
 };
 
