@@ -116,6 +116,7 @@ QWidget* SummaryPanel::makeStepColumn(QWidget* parent)
     auto* rankLabel = new QLabel(tr("&Rank shown:"), m_rankRow);
     m_rankChoice = new QComboBox(m_rankRow);
     m_rankChoice->setObjectName("rankChoice");
+    m_rankChoice->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     m_rankChoice->setToolTip(tr("The summary, the step tables and the advisor describe this rank"));
     rankLabel->setBuddy(m_rankChoice);
     row->addWidget(rankLabel);
