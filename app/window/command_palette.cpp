@@ -20,7 +20,7 @@ namespace app {
 
 namespace {
 
-constexpr std::size_t kMostShown = 200; ///< nobody reads further, and a longer list takes longer to lay out
+constexpr std::size_t kMostShown = 200; ///< enough to read; a longer list takes longer to lay out
 constexpr int kMostRows = 12, kWidth = 640, kMargin = 20;
 constexpr int kTextMargin = 10; ///< pixels at the left and right of a row
 

@@ -103,18 +103,17 @@ std::vector<SliceDetail> timesOf(const profiler::Trace& trace, const Slice& slic
         times.push_back({deviceTimeLabel(),
                          SelectionPanel::tr("%1 in %2")
                              .arg(formatDuration(work.time),
-                                  formatCounted(work.count, SelectionPanel::tr("kernel or copy"),
-                                                SelectionPanel::tr("kernels and copies"))),
+                                  formatCounted(work.count, SelectionPanel::tr("launch"), SelectionPanel::tr("launches"))),
                          work.longest});
     return times;
 }
 
-SameElsewhere sameElsewhere(const profiler::Trace& trace, const Slice& slice, const std::stop_token& stop)
+Occurrences occurrencesOf(const profiler::Trace& trace, const Slice& slice, const std::stop_token& stop)
 {
     const profiler::analysis::SameName same = profiler::analysis::sameName(trace, slice, stop);
     if (stop.stop_requested() || same.count < 2)
         return {};
-    SameElsewhere page;
+    Occurrences page;
     const auto linked = [&](const QString& label, SliceId id) {
         page.details.push_back({label, formatDuration(trace.slice(id).duration), id});
     };
@@ -328,7 +327,7 @@ void SelectionPanel::showSlice(SliceId id)
     if (same) {
         page.recorded = m_page.recorded;
         page.problem = m_page.problem;
-        page.same = m_page.same;
+        page.occurrences = m_page.occurrences;
         const auto later = factsReadLater(m_page.facts);
         page.facts.insert(page.facts.begin() + kAfterDuration, later.begin(), later.end());
     }
@@ -372,8 +371,8 @@ void SelectionPanel::readMore(const Slice& slice)
                 showPage();
             });
             // The whole trace is read, so this comes later.
-            post([this, same = sameElsewhere(*trace, slice, stop)] {
-                m_page.same = same;
+            post([this, same = occurrencesOf(*trace, slice, stop)] {
+                m_page.occurrences = same;
                 showPage();
             });
         },
@@ -401,7 +400,7 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     columns->setContentsMargins(0, 4, 0, 8);
     columns->setSpacing(28);
     std::vector<QWidget*> parts{makeColumn({}, page.facts, content)};
-    if (!page.links.empty() || !page.launch.empty() || !page.same.details.empty()) {
+    if (!page.links.empty() || !page.launch.empty() || !page.occurrences.details.empty()) {
         auto* middle = new QWidget(content);
         auto* groups = new QVBoxLayout(middle);
         groups->setContentsMargins(0, 0, 0, 0);
@@ -410,8 +409,8 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
             groups->addWidget(makeColumn(tr("Launch"), page.launch, middle));
         if (!page.links.empty())
             groups->addWidget(makeColumn({}, page.links, middle));
-        if (!page.same.details.empty())
-            groups->addWidget(makeSameElsewhere(page.same, middle));
+        if (!page.occurrences.details.empty())
+            groups->addWidget(makeOccurrences(page.occurrences, middle));
         parts.push_back(middle);
     }
     if (!page.stack.empty())
@@ -435,10 +434,10 @@ QWidget* SelectionPanel::makePage(const SlicePage& page)
     return content;
 }
 
-QWidget* SelectionPanel::makeSameElsewhere(const SameElsewhere& same, QWidget* parent)
+QWidget* SelectionPanel::makeOccurrences(const Occurrences& same, QWidget* parent)
 {
-    QWidget* column = makeColumn(tr("The same elsewhere"), same.details, parent);
-    column->setObjectName("sameElsewhere");
+    QWidget* column = makeColumn(tr("All occurrences"), same.details, parent);
+    column->setObjectName("occurrences");
     if (same.bins.empty())
         return column;
     auto* bar = new DistributionBar(column);

@@ -20,13 +20,13 @@ namespace app {
 
 struct Advised;
 
-/// How a slice compares with the others of its name.
-struct SameElsewhere {
+/// How a slice compares with all others of its name.
+struct Occurrences {
     std::vector<SliceDetail> details;
     std::vector<std::int64_t> bins; ///< numbers of slices by duration
     std::size_t bin = 0;            ///< the bin of this slice
     QStringList tips;               ///< per bin
-    friend bool operator==(const SameElsewhere&, const SameElsewhere&) = default;
+    friend bool operator==(const Occurrences&, const Occurrences&) = default;
 };
 
 /// The details of a slice, in up to four columns.
@@ -34,7 +34,7 @@ struct SlicePage {
     std::vector<SliceDetail> facts, links;
     std::vector<SliceDetail> stack;    ///< its call stack, innermost first
     std::vector<SliceDetail> launch;   ///< of a kernel; above the links
-    SameElsewhere same; ///< empty: not computed yet, or the only one
+    Occurrences occurrences; ///< empty: not computed yet, or the only one
     std::vector<SliceDetail> recorded; ///< all arguments as written in the file
     QString problem;                   ///< why they cannot be read
     friend bool operator==(const SlicePage&, const SlicePage&) = default;
@@ -67,7 +67,7 @@ private:
     void readMore(const profiler::Slice& slice);
     void showPage();
     QWidget* makePage(const SlicePage& page);
-    QWidget* makeSameElsewhere(const SameElsewhere& same, QWidget* parent);
+    QWidget* makeOccurrences(const Occurrences& same, QWidget* parent);
     QWidget* makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent);
     void sumRange(profiler::TimeRange range);
     void showSums(const RangeSums& sums);
