@@ -1,4 +1,5 @@
 #include "app/terminal/commands.h"
+#include "profiler/os/memory.h"
 #include "profiler/os/pipes.h"
 
 #include <CLI/CLI.hpp>
@@ -396,6 +397,7 @@ int main(int argc, char** argv)
     // If the reader of our output (such as head) or a trainer exits, writing must fail with an error and not end this
     // process with a signal.
     std::signal(SIGPIPE, SIG_IGN);
+    profiler::os::keepFreedMemory();
     CLI::App app("Stepscope on the command line: train, record, analyze and measure", "stepscope-cli");
     app.set_version_flag("--version", STEPSCOPE_VERSION);
     app.require_subcommand(1);

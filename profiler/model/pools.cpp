@@ -56,10 +56,24 @@ std::uint32_t ArgsPool::intern(const SliceArgs& args)
         if (args.value > 0 && args.value < std::int64_t{kInline})
             return kInline | static_cast<std::uint32_t>(args.value);
     }
+    if (args.launch.value != 0) {
+        // Nearly all arguments of kernels have nothing but their launch, so no hash is needed to find them.
+        if (args.launch.value >= m_firstOfLaunch.size())
+            m_firstOfLaunch.resize(args.launch.value + std::size_t{1});
+        std::uint32_t& first = m_firstOfLaunch[args.launch.value];
+        if (first == 0)
+            return first = added(args);
+        if (m_args[first] == args)
+            return first;
+    }
     const auto [found, isNew] = m_ids.try_emplace(args, static_cast<std::uint32_t>(m_args.size()));
-    if (isNew)
-        m_args.push_back(args);
-    return found->second;
+    return isNew ? added(args) : found->second;
+}
+
+std::uint32_t ArgsPool::added(const SliceArgs& args)
+{
+    m_args.push_back(args);
+    return static_cast<std::uint32_t>(m_args.size() - 1);
 }
 
 SliceArgs ArgsPool::resolve(const ArgsLog::View& view, std::uint32_t id)
@@ -90,10 +104,40 @@ LaunchId LaunchPool::intern(const LaunchConfig& launch)
 {
     if (launch == LaunchConfig{})
         return {};
-    const auto [found, isNew] = m_ids.try_emplace(launch, LaunchId{static_cast<std::uint32_t>(m_launches.size() + 1)});
-    if (isNew)
+    if (m_launches.size() * 2 >= m_slots.size())
+        grow();
+    const std::uint32_t hash = hashOf(launch);
+    Slot& slot = m_slots[place(hash, launch)];
+    if (slot.id == 0) {
         m_launches.push_back(launch);
-    return found->second;
+        slot = {hash, static_cast<std::uint32_t>(m_launches.size())};
+    }
+    return {slot.id};
+}
+
+std::size_t LaunchPool::place(std::uint32_t hash, const LaunchConfig& launch) const
+{
+    const std::size_t mask = m_slots.size() - 1;
+    for (std::size_t i = hash & mask;; i = (i + 1) & mask) {
+        const Slot& slot = m_slots[i];
+        if (slot.id == 0 || (slot.hash == hash && m_launches[slot.id - 1] == launch))
+            return i;
+    }
+}
+
+void LaunchPool::grow()
+{
+    std::vector<Slot> slots(std::max<std::size_t>(16, m_slots.size() * 2));
+    const std::size_t mask = slots.size() - 1;
+    for (const Slot& slot : m_slots) {
+        if (slot.id == 0)
+            continue;
+        std::size_t i = slot.hash & mask;
+        while (slots[i].id != 0)
+            i = (i + 1) & mask;
+        slots[i] = slot;
+    }
+    m_slots = std::move(slots);
 }
 
 LaunchConfig LaunchPool::resolve(const LaunchLog::View& view, LaunchId id)
@@ -101,7 +145,7 @@ LaunchConfig LaunchPool::resolve(const LaunchLog::View& view, LaunchId id)
     return id.value > 0 && id.value <= view.size() ? view[id.value - 1] : LaunchConfig{};
 }
 
-std::size_t LaunchPool::Hash::operator()(const LaunchConfig& launch) const noexcept
+std::uint32_t LaunchPool::hashOf(const LaunchConfig& launch)
 {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15; // 2^64 / golden ratio
     std::uint64_t hash = 0;
@@ -110,7 +154,7 @@ std::size_t LaunchPool::Hash::operator()(const LaunchConfig& launch) const noexc
         add(std::uint64_t{launch.grid[i]} << 32 | launch.block[i]);
     for (const auto& figure : {launch.registers, launch.sharedMemory, launch.dynamicSharedMemory, launch.localMemory})
         add(figure ? std::uint64_t{*figure} + 1 : 0);
-    return static_cast<std::size_t>(hash ^ hash >> 32);
+    return static_cast<std::uint32_t>(hash >> 32);
 }
 
 PoolRemap mergePools(const LocalPools& pools, StringPool& strings, LaunchPool& launches, ArgsPool& args)

@@ -60,8 +60,11 @@ private:
     struct Hash {
         std::size_t operator()(const SliceArgs& args) const noexcept;
     };
-    ArgsLog m_args; ///< entry 0: no arguments
-    std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids;
+    std::uint32_t added(const SliceArgs& args);
+
+    ArgsLog m_args;                             ///< entry 0: no arguments
+    std::vector<std::uint32_t> m_firstOfLaunch; ///< by launch, the first arguments that have it; 0: none has it
+    std::unordered_map<SliceArgs, std::uint32_t, Hash> m_ids; ///< of all others
 };
 
 /// Interns launch configurations. Ids are dense and start at 1; 0 is the empty configuration, so a trace without
@@ -69,6 +72,7 @@ private:
 class LaunchPool {
 public:
     LaunchId intern(const LaunchConfig& launch);
+    static std::uint32_t hashOf(const LaunchConfig& launch);
     [[nodiscard]] LaunchLog::View view() const { return m_launches.view(); }
     [[nodiscard]] std::size_t size() const { return m_launches.size(); }
     [[nodiscard]] const LaunchConfig& operator[](std::size_t index) const { return m_launches[index]; }
@@ -76,11 +80,14 @@ public:
     static LaunchConfig resolve(const LaunchLog::View& view, LaunchId id);
 
 private:
-    struct Hash {
-        std::size_t operator()(const LaunchConfig& launch) const noexcept;
+    struct Slot {
+        std::uint32_t hash = 0, id = 0; ///< id 0: free
     };
-    LaunchLog m_launches; ///< that of id 1 comes first
-    std::unordered_map<LaunchConfig, LaunchId, Hash> m_ids;
+    [[nodiscard]] std::size_t place(std::uint32_t hash, const LaunchConfig& launch) const;
+    void grow();
+
+    LaunchLog m_launches;      ///< that of id 1 comes first
+    std::vector<Slot> m_slots; ///< open addressing; a power of two, at most half of them in use
 };
 
 /// Names and arguments that one importer thread interns without a lock, until TraceBuilder::merge.

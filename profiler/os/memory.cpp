@@ -1,6 +1,7 @@
 #include "profiler/os/memory.h"
 
 #include <fstream>
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -35,6 +36,15 @@ SharedMapping::~SharedMapping()
 {
     if (m_data)
         ::munmap(m_data, m_bytes);
+}
+
+void keepFreedMemory()
+{
+#ifdef M_MMAP_THRESHOLD
+    ::mallopt(M_MMAP_THRESHOLD, 32 << 20);
+    ::mallopt(M_TRIM_THRESHOLD, 256 << 20);
+    ::mallopt(M_TOP_PAD, 16 << 20);
+#endif
 }
 
 std::uint64_t physicalMemory()

@@ -85,9 +85,14 @@ print("STEP", times[len(times) // 2], cpu, sum(times) / len(times), flush=True)
 _KINDS = ("loop", "pictures", "text")
 
 
+# How often glibc returns memory to the system between steps differs by chance from run to run, by up to 10 % of the
+# processor time. All programs keep theirs.
+_KEEP_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(1 << 30), "MALLOC_TOP_PAD_": str(64 << 20), "MALLOC_MMAP_THRESHOLD_": str(32 << 20)}
+
+
 def step_of(words, cwd, **variables):
     """Of the steps of a program, in seconds: median, processor time of all threads, mean."""
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env={**os.environ, **variables})
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, env={**os.environ, **_KEEP_MEMORY, **variables})
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("STEP ")]
     if done.returncode or not lines:
         sys.exit(f"{' '.join(words)} failed:\n{done.stdout}{done.stderr}")
@@ -102,12 +107,13 @@ def interval(ratios):
     return math.exp(statistics.fmean(logs)), math.exp(means[100]), math.exp(means[3899])
 
 
-def facts_cost(trace):
-    """Milliseconds that the facts took, from the trace's metadata: texts in the file, of which each value precedes its
-    key, with its padding, a number and a length in between."""
-    with open(trace, "rb") as file:
-        found = re.findall(rb"([0-9]+)\0{0,4}.{8}program\.cost_us", file.read(), re.DOTALL)
-    return int(found[-1]) / 1000 if found else math.nan
+def facts_cost(cli, trace):
+    """Milliseconds that the facts took, from the metadata of the trace."""
+    text = trace.removesuffix(".sstrace") + ".json"
+    subprocess.run([cli, "convert", trace, text], check=True, stdout=subprocess.DEVNULL)
+    with open(text) as file:
+        found = re.search(r'program\.cost_us": "(\d+)"', file.read())
+    return int(found[1]) / 1000 if found else math.nan
 
 
 def pairs_of(options, folder, kind, recording):
@@ -180,7 +186,7 @@ def run(options, folder):
     for kind in options.only:
         for name, words in (("standard", ()), ("with operators", ("--ops",)))[: 1 if options.no_operators else 2]:
             medians, cpu, plain, recorded = pairs_of(options, folder, kind, words)
-            cost = facts_cost(os.path.join(folder, "run.sstrace"))
+            cost = facts_cost(options.cli, os.path.join(folder, "run.sstrace"))
             texts = (f"{mean:.4f} [{low:.4f}, {high:.4f}]" for mean, low, high in (medians, cpu))
             print(f"| {kind} | {name} | {1e3 * plain:.3f} ms | {1e3 * recorded:.3f} ms | {' | '.join(texts)} | {cost:.1f} ms |",
                   flush=True)

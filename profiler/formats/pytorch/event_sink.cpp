@@ -44,11 +44,34 @@ std::uint32_t id32(std::int64_t value)
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(value, 0, 0xffffffff));
 }
 
+LaunchConfig launchOf(const Event& event)
+{
+    constexpr std::uint64_t kAny = Event::kGrid | Event::kBlock | Event::kRegisters | Event::kSharedMemory |
+                                   Event::kDynamicShared | Event::kLocalMemory;
+    LaunchConfig launch;
+    if ((event.present & kAny) == 0)
+        return launch;
+    if (event.has(Event::kGrid))
+        launch.grid = event.grid;
+    if (event.has(Event::kBlock))
+        launch.block = event.block;
+    const auto figure = [&](Event::Field field, std::int64_t value, std::optional<std::uint32_t>& to) {
+        if (event.has(field) && value >= 0)
+            to = id32(value);
+    };
+    if (event.registers > 0)
+        figure(Event::kRegisters, event.registers, launch.registers);
+    figure(Event::kSharedMemory, event.sharedMemory, launch.sharedMemory);
+    figure(Event::kDynamicShared, event.dynamicShared, launch.dynamicSharedMemory);
+    figure(Event::kLocalMemory, event.localMemory, launch.localMemory);
+    return launch;
+}
+
 } // namespace
 
 EventSink::EventSink(SharedBuild& shared, const PassOptions& passOptions)
     : m_shared(shared), m_names(shared), m_keepLaunchFlows(passOptions.keepLaunchFlows), m_ranges(passOptions.gathered),
-      m_args(kArgsKept), m_noArgs(shared.internArgs({}))
+      m_args(kArgsKept), m_launchedPlaces(kArgsKept), m_noArgs(shared.internArgs({}))
 {
 }
 
@@ -69,9 +92,9 @@ void EventSink::end()
 
 void EventSink::replaceLaunchArgs()
 {
-    if (m_launches.size() == 0)
+    if (m_launched.empty())
         return;
-    const std::vector<std::uint32_t> ids = m_shared.internLaunched(m_launches, m_launchArgs);
+    const std::vector<std::uint32_t> ids = m_shared.internLaunched(m_launched);
     const auto replace = [&](RawSlice& slice) {
         if (!ArgsPool::isInline(slice.args) && (slice.args & kOfPart) != 0)
             slice.args = ids[slice.args & ~kOfPart];
@@ -80,8 +103,8 @@ void EventSink::replaceLaunchArgs()
         std::for_each(rows.slices.begin(), rows.slices.end(), replace);
     for (RangeEnd& end : m_result->rangeEnds)
         replace(end.slice);
-    m_launches = {};
-    m_launchArgs = {};
+    m_launched.clear();
+    std::fill(m_launchedPlaces.begin(), m_launchedPlaces.end(), 0);
 }
 
 void EventSink::setWindow(const char* window, std::uint64_t offset)
@@ -232,13 +255,13 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
 {
     constexpr std::uint32_t kAny =
         Event::kBytes | Event::kShapes | Event::kTypes | Event::kDevice | Event::kStream | Event::kIndex;
-    const LaunchId launch = kind == ActivityKind::Kernel ? launchOf(event) : LaunchId{};
+    const LaunchConfig launch = kind == ActivityKind::Kernel ? launchOf(event) : LaunchConfig{};
+    const bool launched = launch != LaunchConfig{};
     const bool onDevice = rowKind != RowKind::Host && kind != ActivityKind::GpuMemcpy && !event.has(Event::kBytes);
-    if (kind != ActivityKind::Step && launch.value == 0 &&
+    if (kind != ActivityKind::Step && !launched &&
         (onDevice || ((event.present & kAny) == 0 && kind != ActivityKind::GpuMemcpy)))
         return m_noArgs;
     SliceArgs args;
-    args.launch = launch;
     if (kind == ActivityKind::Step)
         args.value = name.number;
     else if (event.has(Event::kIndex) && (kind == ActivityKind::Phase || kind == ActivityKind::LoaderStage))
@@ -260,36 +283,21 @@ std::uint32_t EventSink::argsOf(const Event& event, const Name& name, ActivityKi
         if (event.has(Event::kStream) && event.stream >= 0)
             args.stream = StreamId{id32(event.stream)};
     }
-    return cached(args);
+    return launched ? keptForPart(launch, args) : cached(args);
 }
 
-LaunchId EventSink::launchOf(const Event& event)
+std::uint32_t EventSink::keptForPart(const LaunchConfig& launch, const SliceArgs& args)
 {
-    constexpr std::uint64_t kAny = Event::kGrid | Event::kBlock | Event::kRegisters | Event::kSharedMemory |
-                                   Event::kDynamicShared | Event::kLocalMemory;
-    if ((event.present & kAny) == 0)
-        return {};
-    LaunchConfig launch;
-    if (event.has(Event::kGrid))
-        launch.grid = event.grid;
-    if (event.has(Event::kBlock))
-        launch.block = event.block;
-    const auto figure = [&](Event::Field field, std::int64_t value, std::optional<std::uint32_t>& to) {
-        if (event.has(field) && value >= 0)
-            to = id32(value);
-    };
-    if (event.registers > 0)
-        figure(Event::kRegisters, event.registers, launch.registers);
-    figure(Event::kSharedMemory, event.sharedMemory, launch.sharedMemory);
-    figure(Event::kDynamicShared, event.dynamicShared, launch.dynamicSharedMemory);
-    figure(Event::kLocalMemory, event.localMemory, launch.localMemory);
-    return m_launches.intern(launch);
+    std::uint32_t& place = m_launchedPlaces[LaunchPool::hashOf(launch) & (kArgsKept - 1)];
+    if (place == 0 || m_launched[place - 1].launch != launch || m_launched[place - 1].others != args) {
+        m_launched.push_back({launch, args});
+        place = static_cast<std::uint32_t>(m_launched.size());
+    }
+    return kOfPart | (place - 1);
 }
 
 std::uint32_t EventSink::cached(const SliceArgs& args)
 {
-    if (args.launch.value != 0)
-        return kOfPart | m_launchArgs.intern(args);
     CachedArgs& cached = m_args[hashOf(args)];
     if (!cached.known || !(cached.args == args))
         cached = {args, m_shared.internArgs(args), true};

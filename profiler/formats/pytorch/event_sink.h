@@ -102,7 +102,7 @@ private:
     RawSlice makeSlice(const Event& event, const Name& name, RowKind& rowKind);
     std::uint32_t argsOf(const Event& event, const Name& name, ActivityKind kind, RowKind rowKind);
     std::uint32_t cached(const SliceArgs& args);
-    LaunchId launchOf(const Event& event);
+    std::uint32_t keptForPart(const LaunchConfig& launch, const SliceArgs& args);
     void replaceLaunchArgs();
     std::uint32_t rowIdOf(const RowKey& key, const Event& event);
     std::uint32_t processRow(const Event& event);
@@ -121,8 +121,8 @@ private:
     std::uint64_t m_windowOffset = 0;
     std::array<CachedRow, 64> m_cachedRows{};
     std::vector<CachedArgs> m_args;
-    LaunchPool m_launches;  ///< of the part
-    ArgsPool m_launchArgs;  ///< of the part: arguments with a launch configuration
+    std::vector<LaunchedArgs> m_launched;         ///< of the part
+    std::vector<std::uint32_t> m_launchedPlaces; ///< by hash: index into m_launched + 1 of one that may be equal
     std::uint32_t m_noArgs;
     std::vector<std::uint32_t> m_rowOf;  ///< by row id: index into the result's rows + 1
     std::vector<std::size_t> m_expected; ///< by row id: number of slices in the last result

@@ -60,17 +60,15 @@ std::uint32_t SharedBuild::internName(std::string_view text)
     return builder.intern(text).value;
 }
 
-std::vector<std::uint32_t> SharedBuild::internLaunched(const LaunchPool& launches, const ArgsPool& args)
+std::vector<std::uint32_t> SharedBuild::internLaunched(std::span<const LaunchedArgs> launched)
 {
-    std::vector<std::uint32_t> ids(args.size());
-    std::vector<LaunchId> launchIds(launches.size() + 1);
+    std::vector<std::uint32_t> ids;
+    ids.reserve(launched.size());
     const std::scoped_lock lock(m_mutex);
-    for (std::size_t i = 0; i < launches.size(); ++i)
-        launchIds[i + 1] = builder.internLaunch(launches[i]);
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-        SliceArgs entry = args[i];
-        entry.launch = launchIds[entry.launch.value];
-        ids[i] = builder.internArgs(entry);
+    for (const auto& [launch, others] : launched) {
+        SliceArgs args = others;
+        args.launch = builder.internLaunch(launch);
+        ids.push_back(builder.internArgs(args));
     }
     return ids;
 }

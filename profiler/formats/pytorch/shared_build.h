@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -44,6 +45,12 @@ struct Process {
 };
 using Processes = std::map<std::pair<std::int64_t, bool>, Process>;
 
+/// The arguments of a kernel, before its launch configuration has an id.
+struct LaunchedArgs {
+    LaunchConfig launch;
+    SliceArgs others; ///< without the launch
+};
+
 /// The trace builder, shared by several scanning threads. Each thread caches the results, so the lock is rarely taken.
 class SharedBuild {
 public:
@@ -51,10 +58,9 @@ public:
 
     std::uint32_t internName(std::string_view text);
     std::uint32_t internArgs(const SliceArgs& args);
-    /// The ids of all arguments of a part of the file, by their ids in `args`. Kernels may all differ in their launch
+    /// The ids of the arguments of the kernels of a part of the file. Kernels may all differ in their launch
     /// configuration; looking them up one by one would make the threads wait for each other.
-    /// @param args  refer to `launches`
-    std::vector<std::uint32_t> internLaunched(const LaunchPool& launches, const ArgsPool& args);
+    std::vector<std::uint32_t> internLaunched(std::span<const LaunchedArgs> launched);
     /// The number of the row for a key.
     std::uint32_t rowId(const RowKey& key, const Event& event);
     /// Adds slices to a row. The row becomes a track here rather than earlier, so a discarded part leaves no empty
