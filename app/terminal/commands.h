@@ -17,6 +17,7 @@ namespace advisor::cli {
 inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 1; ///< the input cannot be used: one line says what, where, and how to fix it
 inline constexpr int kWrongUsage = 2;
+inline constexpr int kSlower = 3; ///< `diff --fail-if-slower`: slower than allowed, or not comparable
 inline constexpr int kInterrupted = 130; ///< the shell's status for a program that Ctrl-C ended
 
 struct Streams {
@@ -92,8 +93,11 @@ int calls(const CallsOptions& options, const Streams& streams);
 struct DiffOptions {
     std::filesystem::path a, b;
     StepChoice steps;
+    std::optional<double> failIfSlower; ///< percent
+    std::filesystem::path junit;        ///< file to write; empty: none
     bool json = false;
 };
+/// The exit status is kSlower if `failIfSlower` is set and not met.
 int diff(const DiffOptions& options, const Streams& streams);
 
 struct ConvertOptions {

@@ -2,6 +2,9 @@
 #include "app/terminal/difference_out.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
+#include "app/terminal/slowdown_check.h"
+
+#include <fstream>
 
 namespace advisor::cli {
 
@@ -20,11 +23,30 @@ int diff(const DiffOptions& options, const Streams& streams)
         return kBadInput;
     }
     const Difference found = difference(**a, **b, *stepsA, *stepsB);
+    nlohmann::ordered_json json;
     if (options.json)
-        streams.out << jsonText(toJson(found)) << '\n';
+        json = toJson(found);
     else
         streams.out << toText(found);
-    return kDone;
+    int status = kDone;
+    if (options.failIfSlower) {
+        const SlowdownCheck check = checkSlowdown(found, *options.failIfSlower);
+        status = check.passed ? kDone : kSlower;
+        if (options.json)
+            json["check"] = {{"passed", check.passed}, {"why_id", check.why.id}, {"why", check.why.text}};
+        else
+            streams.out << '\n' << check.why.text << '\n';
+        if (!options.junit.empty()) {
+            std::ofstream file(options.junit, std::ios::binary);
+            if (!(file << junitText(check, *options.failIfSlower) << std::flush)) {
+                streams.err << options.junit.string() << ": cannot be written: choose another file with --junit\n";
+                return kBadInput;
+            }
+        }
+    }
+    if (options.json)
+        streams.out << jsonText(json) << '\n';
+    return status;
 }
 
 } // namespace advisor::cli

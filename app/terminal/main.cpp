@@ -52,6 +52,11 @@ CLI::Validator number(bool (*fits)(double), const char* why)
             std::string()};
 }
 
+CLI::Validator notNegative()
+{
+    return number([](double value) { return value >= 0; }, "is below 0");
+}
+
 CLI::Validator positive()
 {
     return number([](double value) { return value > 0; }, "is not above 0");
@@ -155,6 +160,13 @@ void addReaders(CLI::App& app, CommandLine& line)
     diff->add_option("A", line.diff.a, "Trace before the change")->required();
     diff->add_option("B", line.diff.b, "Trace after the change")->required();
     addSteps(*diff, line.diff.steps);
+    CLI::Option* limit =
+        diff->add_option("--fail-if-slower", line.diff.failIfSlower,
+                         "Exit with status 3 if steps of B take more time by over so many percent, or cannot be compared")
+            ->type_name("PERCENT")
+            ->check(notNegative());
+    diff->add_option("--junit", line.diff.junit, "Write the result of --fail-if-slower to this file, as JUnit XML")
+        ->needs(limit);
     diff->add_flag("--json", line.diff.json, kJson);
     diff->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::diff(line.diff, s); }; });
 

@@ -1,7 +1,9 @@
 #include "tests/cli/cli_program.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 namespace cli_test {
@@ -145,6 +147,54 @@ TEST(Diff, OtherWorkIsNotComparable)
     const Json json = difference(runOf({200, 202, 198}), runOf({100, 101, 99}, "H100", "relu"));
     EXPECT_EQ(json["comparable"], false);
     EXPECT_EQ(json["why_not_messages"][0]["id"], "diff.not_comparable.kernels");
+}
+
+std::string content(const std::string& path)
+{
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Diff, ASlowdownBeyondTheLimitFails)
+{
+    const Folder folder;
+    const std::string a = folder.trace("a.sstrace", runOf({100, 101, 99, 100, 102, 98})),
+                      b = folder.trace("b.sstrace", runOf({120, 121, 119, 120, 122, 118})), xml = folder / "<x>.xml";
+    const Ended slower = run({"diff", a, b, "--fail-if-slower", "10", "--junit", xml, "--json"});
+    EXPECT_EQ(slower.status, 3) << slower.err;
+    const Json json = Json::parse(slower.out);
+    EXPECT_EQ(json["check"]["passed"], false);
+    EXPECT_EQ(json["check"]["why_id"], "slowdown.beyond_limit");
+    EXPECT_THAT(content(xml), HasSubstr("<failure type=\"slowdown.beyond_limit\" message=\"A step takes +20.0 % time"));
+    EXPECT_THAT(content(xml), HasSubstr("failures=\"1\""));
+
+    EXPECT_EQ(run({"diff", a, b, "--fail-if-slower", "25", "--junit", xml}).status, 0);
+    EXPECT_THAT(content(xml), HasSubstr("failures=\"0\""));
+    EXPECT_EQ(run({"diff", b, a, "--fail-if-slower", "0"}).status, 0);
+    EXPECT_EQ(run({"diff", a, b}).status, 0);
+}
+
+TEST(Diff, TracesThatCannotBeComparedFailTheCheck)
+{
+    const Folder folder;
+    const std::string a = folder.trace("a.sstrace", runOf({200, 202, 198})),
+                      other = folder.trace("b.sstrace", runOf({100, 101, 99}, "H100", "relu"));
+    const auto whyOf = [&](const std::string& b) {
+        const Ended ended = run({"diff", a, b, "--fail-if-slower", "5", "--json"});
+        EXPECT_EQ(ended.status, 3);
+        return Json::parse(ended.out)["check"]["why_id"].get<std::string>();
+    };
+    EXPECT_EQ(whyOf(other), "diff.not_comparable.kernels");
+    EXPECT_EQ(whyOf(folder.trace("c.sstrace", "device 0 H100\nstream 0 7\nkernel gemm 0 100")), "slowdown.no_steps");
+}
+
+TEST(Diff, TheOptionsOfTheCheckAreChecked)
+{
+    const Folder folder;
+    const std::string a = folder.trace("a.sstrace", runOf({200, 202, 198}));
+    EXPECT_EQ(run({"diff", a, a, "--fail-if-slower", "-1"}).status, 2);
+    EXPECT_EQ(run({"diff", a, a, "--junit", folder / "x.xml"}).status, 2);
+    EXPECT_EQ(run({"diff", a, a, "--fail-if-slower", "5", "--junit", folder / "none/x.xml"}).status, 1);
 }
 
 TEST(Diff, AFileThatIsMissingIsOneLine)

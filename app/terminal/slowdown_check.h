@@ -1,0 +1,24 @@
+#pragma once
+
+#include "advisor/experiment/difference.h"
+#include "profiler/model/message.h"
+
+#include <string>
+
+namespace advisor::cli {
+
+/// Whether the second trace is slower by more than a limit, for continuous integration.
+struct SlowdownCheck {
+    bool passed = true;
+    profiler::Message why;
+};
+
+/// Fails if the whole interval of the statistic of `difference` is beyond the limit, and if the traces cannot be
+/// compared. Passes if no slowdown by more than the limit is shown.
+/// @param percent  the limit: how much longer a step may take
+SlowdownCheck checkSlowdown(const Difference& difference, double percent);
+
+/// The check as a JUnit file with one test case.
+std::string junitText(const SlowdownCheck& check, double percent);
+
+} // namespace advisor::cli
