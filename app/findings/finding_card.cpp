@@ -8,6 +8,7 @@
 #include "app/findings/patch_box.h"
 #include "app/findings/source_snippet.h"
 #include "app/findings/tip_box.h"
+#include "app/look/help_place.h"
 #include "app/look/icon.h"
 #include "app/look/theme.h"
 #include "app/services/editor.h"
@@ -82,6 +83,7 @@ FindingCard::FindingCard(const FindingServices& services, advisor::RuleAdvice ad
     : QFrame(parent), m_uses(services), m_advice(std::move(advice))
 {
     setObjectName("card:" + ruleId());
+    setProperty(kHelpPlace, "tips/" + ruleId() + ".md");
     build();
     connectMeasurement();
 }

@@ -166,7 +166,7 @@ const std::vector<Topic>& topics()
            &C::saveWanted},
           {"keys",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Keyboard shortcuts"),
-           {Qt::Key_Question, Qt::Key_F1},
+           {Qt::Key_Question},
            &C::keysWanted}}},
     };
     return all;

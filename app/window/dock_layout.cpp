@@ -1,5 +1,6 @@
 #include "app/window/dock_layout.h"
 
+#include "app/look/help_place.h"
 #include "app/look/qstring.h"
 #include "app/window/dock.h"
 #include "app/window/dock_controller.h"
@@ -125,6 +126,8 @@ void DockLayout::makeViews()
             continue;
         const bool central = view.area == ViewArea::Center;
         QWidget* widget = view.create(*m_bench, central ? static_cast<QWidget*>(m_centre) : m_window);
+        if (central)
+            widget->setProperty(kHelpPlace, "docs/timeline.md");
         if (widget->objectName().isEmpty())
             widget->setObjectName(asQString(stem));
         names += widget->objectName().toUtf8() + ' ';

@@ -127,6 +127,7 @@ void WindowActions::makeActions()
         add("findKnob", "search", tr("&Find setting"), Qt::CTRL | Qt::SHIFT | Qt::Key_F, [this] { findSetting({}); });
     m_actions.palette = add("commandPalette", "search", tr("&Command palette…"), Qt::CTRL | Qt::SHIFT | Qt::Key_P,
                             [this] { openPalette(); });
+    m_actions.help = add("help", {}, tr("&Help"), QKeySequence::HelpContents, [this] { m_dialogs->showHelp(); });
     m_actions.undo = m_bench->configuration.undoStack()->createUndoAction(this, tr("&Undo"));
     m_actions.undo->setObjectName("undo");
     m_actions.undo->setShortcuts(QKeySequence::Undo);
@@ -186,7 +187,7 @@ void WindowActions::makeMenus()
     run->addAction(m_actions.tune);
     m_viewMenu = bar->addMenu(tr("&View"));
     QMenu* help = bar->addMenu(tr("&Help"));
-    help->addAction(QWhatsThis::createAction(this));
+    help->addActions({m_actions.help, QWhatsThis::createAction(this)});
     help->addAction(tr("&About Stepscope"), m_dialogs, &WindowDialogs::showAbout);
 }
 

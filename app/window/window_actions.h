@@ -59,7 +59,7 @@ private:
     struct Actions {
         QAction *start, *pause, *stop, *undo, *redo, *openTrace, *record, *exportTrace, *openConfiguration,
             *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport, *palette, *maximize, *leftPanels,
-            *bottomPanels, *rightPanels;
+            *bottomPanels, *rightPanels, *help;
     };
 
     Workbench* m_bench;

@@ -5,6 +5,7 @@
 #include "app/look/save_dialog.h"
 #include "app/record/record_dialog.h"
 #include "app/report/report_file.h"
+#include "app/window/help_book.h"
 #include "app/window/trust_question.h"
 #include "app/window/workbench.h"
 
@@ -123,6 +124,17 @@ void WindowDialogs::askForCopy(const QString& folder, const QString& why)
     TrustStore* trust = &m_bench->trust;
     connect(box, &QDialog::finished, trust, [trust, box, copy] { trust->answerCopy(box->clickedButton() == copy); });
     box->open();
+}
+
+void WindowDialogs::showHelp()
+{
+    const QString place = helpPlaceOf(QApplication::focusWidget());
+    if (!m_help)
+        m_help = new HelpBook(m_window);
+    m_help->open(place);
+    m_help->show();
+    m_help->raise();
+    m_help->activateWindow();
 }
 
 void WindowDialogs::showAbout()

@@ -7,6 +7,7 @@ class QWidget;
 
 namespace app {
 
+class HelpBook;
 class RecordDialog;
 struct CodeFile;
 struct Workbench;
@@ -26,6 +27,8 @@ public:
     void saveConfiguration();
     void recordProgram();
     void showAbout();
+    /// Shows the page about what has the focus.
+    void showHelp();
 
     [[nodiscard]] bool isRecording() const;
     /// Called when the window closes: asks the recorded command to end, more forcefully each time.
@@ -42,6 +45,7 @@ private:
     Workbench* m_bench;
     QWidget* m_window;
     RecordDialog* m_record = nullptr; ///< created on first use
+    HelpBook* m_help = nullptr;       ///< created on first use
 };
 
 } // namespace app

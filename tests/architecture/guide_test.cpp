@@ -31,7 +31,10 @@ std::vector<std::string> missingPaths(const std::string& markdown, const fs::pat
 TEST(Guide, NamesFilesThatExist)
 {
     const fs::path root = STEPSCOPE_SOURCE_DIR;
-    for (const char* guide : {"README.md", ".github/CONTRIBUTING.md", ".github/ARCHITECTURE.md"}) {
+    std::vector<fs::path> guides = {"README.md", ".github/CONTRIBUTING.md", ".github/ARCHITECTURE.md"};
+    for (const auto& page : fs::directory_iterator(root / "resources/docs"))
+        guides.push_back(fs::relative(page.path(), root));
+    for (const fs::path& guide : guides) {
         std::ifstream in(root / guide);
         const std::string text{std::istreambuf_iterator<char>(in), {}};
         ASSERT_FALSE(text.empty()) << guide;
