@@ -2,6 +2,7 @@
 
 #include "app/look/qstring.h"
 #include "app/services/notices.h"
+#include "profiler/formats/container/sealed_writer.h"
 
 #include <algorithm>
 #include <utility>
@@ -83,22 +84,54 @@ bool RunStore::contains(const std::filesystem::path& trace) const
 void RunStore::remove(const RunRecord& run)
 {
     emit m_notices->outdated();
-    m_toRemove.push_back(run);
-    if (!m_removing)
-        removeNext();
+    const auto end = [this, run](const profiler::Result<void>& result) { endRemoval(run, result); };
+    addTask([this, run, end] {
+        m_work.start(
+            [run, end](const std::stop_token&, const Background::Post& post) {
+                post([end, result = removeRun(run)] { end(result); });
+            },
+            [end](const profiler::Error& error) { end(tl::unexpected(error)); });
+    });
 }
 
-void RunStore::removeNext()
+void RunStore::seal(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace)
 {
-    m_removing = !m_toRemove.empty();
-    if (!m_removing)
+    const auto end = [this](const profiler::Result<void>& sealed) {
+        // A run without recording has no trace, and the user may have removed the run.
+        if (!sealed && sealed.error().code != profiler::Error::Code::NotFound)
+            emit m_notices->noticed(tr("The trace of the run was not compressed and stays as it was recorded."),
+                                    asQString(sealed.error().message()), false);
+        nextTask();
+    };
+    addTask([this, path, end, trace = std::move(trace)] {
+        m_work.start(
+            [path, end, trace](const std::stop_token& stop, const Background::Post& post) {
+                using profiler::container::sealTrace;
+                profiler::container::WriteOptions options;
+                options.stop = stop;
+                post([end, sealed = trace ? sealTrace(*trace, path, options) : sealTrace(path, options)] {
+                    end(sealed);
+                });
+            },
+            [end](const profiler::Error& error) { end(tl::unexpected(error)); });
+    });
+}
+
+void RunStore::addTask(std::function<void()> task)
+{
+    m_tasks.push_back(std::move(task));
+    if (!m_busy)
+        nextTask();
+}
+
+void RunStore::nextTask()
+{
+    m_busy = !m_tasks.empty();
+    if (!m_busy)
         return;
-    const RunRecord run = m_toRemove.front();
-    m_toRemove.erase(m_toRemove.begin());
-    const auto end = [this, run](const profiler::Result<void>& result) { endRemoval(run, result); };
-    m_removal.start([run, end](const std::stop_token&,
-                               const Background::Post& post) { post([end, result = removeRun(run)] { end(result); }); },
-                    [end](const profiler::Error& error) { end(tl::unexpected(error)); });
+    const auto task = std::move(m_tasks.front());
+    m_tasks.erase(m_tasks.begin());
+    task();
 }
 
 void RunStore::endRemoval(const RunRecord& run, const profiler::Result<void>& result)
@@ -111,7 +144,7 @@ void RunStore::endRemoval(const RunRecord& run, const profiler::Result<void>& re
                                 detailOf(result.error()), true);
         reload(); // its trace may be missing although its folder exists
     }
-    removeNext();
+    nextTask();
 }
 
 } // namespace app

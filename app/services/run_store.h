@@ -2,9 +2,11 @@
 
 #include "app/services/background.h"
 #include "app/services/run_folder.h"
+#include "profiler/model/trace.h"
 
 #include <QObject>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,7 +21,7 @@ class RunStore : public QObject {
     Q_OBJECT
 public:
     explicit RunStore(Notices* notices) : m_notices(notices) {}
-    /// Waits for a running removal; later ones are dropped.
+    /// Waits for a running removal, and for a running sealing to be cancelled; later ones are dropped.
     ~RunStore() override = default;
 
     [[nodiscard]] const std::vector<RunRecord>& all() const { return m_all; } ///< newest first; empty until reload()
@@ -28,6 +30,10 @@ public:
     /// Removes a run in the background, one after another. Emits changed(), or reports if the run is still being
     /// trained by a window.
     void remove(const RunRecord& run);
+    /// Seals the trace of a run that has ended, in the background: compresses it and deletes its ring file. Removals
+    /// and other traces wait for it. Reports if it fails; the trace then stays as it was recorded.
+    /// @param trace  the content of the file; null: read it
+    void seal(const std::filesystem::path& path, std::shared_ptr<const profiler::Trace> trace);
     /// Requests a comparison of this run with the trace on screen, by comparisonWanted().
     void compare(const RunRecord& run) { emit comparisonWanted(run); }
 
@@ -49,16 +55,18 @@ signals:
 
 private:
     void take(std::vector<RunRecord> runs);
-    void removeNext();
+    /// Runs tasks of the run folders one after another; each of them ends with nextTask().
+    void addTask(std::function<void()> task);
+    void nextTask();
     void endRemoval(const RunRecord& run, const profiler::Result<void>& result);
 
     Notices* m_notices;
     std::vector<RunRecord> m_all;
     std::optional<RunRecord> m_current;
     std::unique_ptr<profiler::os::LockFile> m_lock; ///< shows other windows that the run is in progress
-    std::vector<RunRecord> m_toRemove;              ///< not started yet
-    bool m_removing = false;
-    Background m_reading{this}, m_removal{this};
+    std::vector<std::function<void()>> m_tasks;     ///< not started yet
+    bool m_busy = false;
+    Background m_reading{this}, m_work{this};
 };
 
 } // namespace app

@@ -34,6 +34,7 @@ TrainingService::TrainingService(Notices* notices, ConfigurationModel* configura
     m_patience.setSingleShot(true);
     connect(&m_patience, &QTimer::timeout, this, &TrainingService::killForSilence);
     connect(document, &TraceDocument::traceReplaced, this, &TrainingService::clearHistory);
+    connect(document, &TraceDocument::followed, this, &TrainingService::sealWhenRead);
     connect(document, &TraceDocument::followed, this, &TrainingService::finished);
 }
 
@@ -79,6 +80,8 @@ void TrainingService::startRun()
         emit m_notices->noticed(tr("Training not started."), asQString(run.error().message()), true);
         return;
     }
+    if (!m_toSeal.empty()) // its trace is no longer followed
+        m_runs->seal(std::exchange(m_toSeal, {}), nullptr);
     m_document->stopLoading();
     if (const auto started = startTrainer(run->trace()); !started) {
         static_cast<void>(removeRun(*run)); // the empty folder of a run that did not start
@@ -168,6 +171,15 @@ void TrainingService::killForSilence()
     m_process->kill();
 }
 
+/// The trace in the document is the content of the file, so that it need not be read again.
+void TrainingService::sealWhenRead()
+{
+    if (m_toSeal.empty() || isOpen())
+        return;
+    const bool isShown = m_document->isOwnRun() && m_document->path() == m_toSeal;
+    m_runs->seal(std::exchange(m_toSeal, {}), isShown ? m_document->trace() : nullptr);
+}
+
 void TrainingService::drain()
 {
     if (!m_process)
@@ -240,8 +252,12 @@ void TrainingService::finish(const advisor::TrainerExit& exit)
     }
     const QString detail = QString::fromStdString(exit.lastOutput);
     m_document->finishRun(); // receivers of stateChanged() may open another trace
+    // A trainer that was killed leaves its last events in the ring file next to the trace, and both stay.
+    if (exit.signal == 0 && m_runs->current())
+        m_toSeal = m_runs->current()->trace();
     setState(RunState::Idle);
     m_runs->close(outcome);
+    sealWhenRead();
     if (!outcome.message.isEmpty())
         emit m_notices->noticed(outcome.message, detail, failed);
 }

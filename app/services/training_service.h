@@ -8,6 +8,7 @@
 #include <QObject>
 #include <QSocketNotifier>
 #include <QTimer>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -63,6 +64,7 @@ private:
     void take(const config::protocol::Progress& progress);
     void finish(const advisor::TrainerExit& exit);
     void killForSilence();
+    void sealWhenRead();
 
     Notices* m_notices;
     ConfigurationModel* m_configuration;
@@ -77,6 +79,7 @@ private:
     QTimer m_patience;
     bool m_asked = false; ///< the user stopped it
     bool m_killedForSilence = false;
+    std::filesystem::path m_toSeal; ///< trace of the run that has ended, until it is completely read; empty: none
     std::optional<config::protocol::Done> m_done; ///< the trainer's final message
     std::optional<config::protocol::Hello> m_hello;
     std::vector<config::protocol::StepProgress> m_steps;

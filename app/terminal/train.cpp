@@ -5,10 +5,12 @@
 #include "app/terminal/interrupt.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
+#include "profiler/formats/container/sealed_writer.h"
 
 #include <chrono>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 
 namespace advisor::cli {
 
@@ -32,6 +34,12 @@ public:
         std::visit([this](const auto& record) { on(record); }, progress);
     }
     [[nodiscard]] const std::optional<protocol::Done>& done() const { return m_done; }
+    /// Reports something that the trainer does not know.
+    void take(const profiler::Message& message)
+    {
+        m_lines << message.text << '\n';
+        m_notices.push_back(messageJson(message));
+    }
     [[nodiscard]] Json json(const std::filesystem::path& trace) const
     {
         return {{"schema", 1},
@@ -96,9 +104,7 @@ private:
         // The end of the run is reported once, with the exit status of the trainer.
         if (notice.severity == protocol::Notice::Severity::Error)
             return;
-        const profiler::Message message = errorOf(notice).asMessage();
-        m_lines << message.text << '\n';
-        m_notices.push_back(messageJson(message));
+        take(errorOf(notice).asMessage());
     }
     void on(const protocol::Done& done) { m_done = done; }
 
@@ -139,6 +145,23 @@ TrainerExit follow(TrainerProcess& trainer, Report& report)
             forwarded = now;
         }
     }
+}
+
+/// Seals the trace. If that fails, or is interrupted, the trace stays as the trainer left it.
+void seal(const std::filesystem::path& trace, Report& report)
+{
+    std::stop_source stop;
+    const auto sealed = profiler::container::sealTrace(trace, {.progress =
+                                                                   [&stop, before = interrupts()](double) {
+                                                                       if (interrupts() != before)
+                                                                           stop.request_stop();
+                                                                   },
+                                                               .stop = stop.get_token(),
+                                                               .threads = 0,
+                                                               .metadata = {}});
+    if (!sealed)
+        report.take(profiler::message<"train.not_sealed", "the trace was not compressed: {why}">(
+            {{"why", sealed.error().message()}, {"error", sealed.error().what.id}}));
 }
 
 int result(const TrainOptions& options, const Report& report, const TrainerExit& exit, const Streams& streams)
@@ -188,6 +211,10 @@ int train(const TrainOptions& options, const Streams& streams)
     }
     Report report(options.json ? streams.err : streams.out);
     const TrainerExit exit = follow(**trainer, report);
+    std::error_code unknown;
+    // A trainer that was killed leaves its last events in the ring file next to the trace, and both stay.
+    if (exit.signal == 0 && std::filesystem::exists(options.trace, unknown))
+        seal(options.trace, report);
     return result(options, report, exit, streams);
 }
 

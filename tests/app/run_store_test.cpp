@@ -78,6 +78,7 @@ private slots:
     void aLargeRunIsRemovedInTheBackground();
     void severalRunsAreRemovedOneAfterAnother();
     void aRunThatStartsWhileTheListIsReadStays();
+    void aTraceThatCannotBeSealedIsReportedAndStays();
     void aFifoInARunFolderIsSkipped();
     void aFifoThatIsOpenedAsATraceIsRefused();
     void aDroppedFileIsReadInTheBackground();
@@ -220,6 +221,24 @@ void RunStoreTest::ofTwentyTracesOpenedAtMostTwoAreAnalysedAtOnce()
     QTRY_VERIFY_WITH_TIMEOUT(analysed && analysed->trace == last, kPatienceMs);
     QVERIFY2(most <= 2, qPrintable(QString::number(most)));
     QTRY_COMPARE_WITH_TIMEOUT(analyser.running(), std::size_t{0}, kPatienceMs);
+}
+
+void RunStoreTest::aTraceThatCannotBeSealedIsReportedAndStays()
+{
+    app::Notices notices;
+    app::RunStore runs(&notices);
+    QSignalSpy told(&notices, &app::Notices::noticed);
+    QTemporaryDir folder;
+    QFile file(folder.filePath("trace.sstrace"));
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("no trace");
+    file.close();
+    runs.seal(folder.filePath("missing.sstrace").toStdString(), nullptr); // not reported
+    runs.seal(file.fileName().toStdString(), nullptr);
+    QTRY_COMPARE_WITH_TIMEOUT(told.count(), 1, kPatienceMs);
+    QVERIFY2(told.at(0).at(1).toString().contains("trace.sstrace"), qPrintable(told.at(0).at(1).toString()));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll(), QByteArray("no trace"));
 }
 
 QTEST_MAIN(RunStoreTest)

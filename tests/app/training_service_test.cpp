@@ -1,6 +1,8 @@
 #include "app/document/analyser.h"
 #include "app/window/workbench.h"
-
+#include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/tailing_reader.h"
+#include "profiler/formats/container/trace_file.h"
 #include "tests/app/app_support.h"
 
 #include <QFile>
@@ -13,6 +15,12 @@ using app_test::useScript;
 
 namespace {
 std::unique_ptr<app_test::OwnFolders> folders;
+
+bool isSealed(const std::filesystem::path& trace)
+{
+    const auto header = profiler::container::InputFile::open(trace).and_then(profiler::container::readHeader);
+    return header && header->isSealed;
+}
 } // namespace
 
 class TrainingServiceTest : public QObject {
@@ -36,6 +44,7 @@ private slots:
     void pauseHoldsTheSteps();
     void aCrashIsReportedWithTheTrainersLastOutput();
     void aKilledTrainerLeavesItsEvents();
+    void aRunIsSealedEvenIfTheNextOneStartsAtOnce();
     void garbageIsReportedAndSkipped();
     void aTrainerThatRefusesIsReported();
     void aMissingTrainerIsReported();
@@ -151,6 +160,11 @@ void TrainingServiceTest::aTrainingRunsAndLeavesItsTraceAndResult()
     QCOMPARE(run.outcome.steps, 30);
     QVERIFY(std::filesystem::exists(run.trace()));
     QVERIFY(std::filesystem::exists(run.folder / "config.json"));
+    QTRY_VERIFY_WITH_TIMEOUT(isSealed(run.trace()), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(!std::filesystem::exists(profiler::container::ringPath(run.trace())), 20000);
+    const auto kept = profiler::container::readTrace(run.trace());
+    QVERIFY(kept.has_value());
+    QCOMPARE((*kept)->sliceCount(), bench.document.trace()->sliceCount());
     // Another session can read it.
     app::Workbench later;
     later.runs.reload();
@@ -237,6 +251,24 @@ void TrainingServiceTest::aKilledTrainerLeavesItsEvents()
     QVERIFY2(told.at(0).at(0).toString().contains("9"), qPrintable(told.at(0).at(0).toString()));
     QTRY_VERIFY_WITH_TIMEOUT(bench.document.trace()->captureStats().cut, 20000);
     QTRY_VERIFY_WITH_TIMEOUT(bench.document.analysed() && bench.document.analysed()->facts.steps.size() >= 9, 20000);
+    const auto trace = bench.runs.all().front().trace();
+    QVERIFY(!isSealed(trace));
+    const auto kept = profiler::container::readTrace(trace);
+    QVERIFY(kept.has_value());
+    QCOMPARE((*kept)->sliceCount(), bench.document.trace()->sliceCount());
+}
+
+void TrainingServiceTest::aRunIsSealedEvenIfTheNextOneStartsAtOnce()
+{
+    app::Workbench bench;
+    bench.configuration.set(shortTraining(), "short");
+    runToEnd(bench);
+    const auto first = bench.runs.all().front().trace();
+    runToEnd(bench);
+    const auto second = bench.runs.all().front().trace();
+    QVERIFY(first != second);
+    QTRY_VERIFY_WITH_TIMEOUT(isSealed(first), 20000);
+    QTRY_VERIFY_WITH_TIMEOUT(isSealed(second), 20000);
 }
 
 void TrainingServiceTest::garbageIsReportedAndSkipped()

@@ -1,3 +1,5 @@
+#include "profiler/formats/container/ring_file.h"
+#include "profiler/formats/container/trace_file.h"
 #include "tests/cli/cli_program.h"
 
 #include <gmock/gmock.h>
@@ -32,6 +34,11 @@ std::filesystem::path smallTraining(const Folder& folder, int steps)
     return folder.write("small.json", config.dump());
 }
 
+bool isSealed(const std::filesystem::path& trace)
+{
+    return profiler::container::InputFile::open(trace).and_then(profiler::container::readHeader).value().isSealed;
+}
+
 Ended runTrainer(const std::vector<std::string>& arguments, std::string_view interruptAfter = {})
 {
     return run(arguments, STEPSCOPE_TRAIN, interruptAfter);
@@ -48,6 +55,9 @@ TEST(Train, LeavesATraceThatCanBeReadAndAdvisedOn)
     EXPECT_EQ(done["steps"], 24);
     EXPECT_EQ(done["stopped"], false);
     EXPECT_EQ(done["trace"], trace);
+    EXPECT_THAT(done["notices"], IsEmpty());
+    EXPECT_TRUE(isSealed(trace));
+    EXPECT_FALSE(std::filesystem::exists(profiler::container::ringPath(trace)));
 
     const Json summary = Json::parse(run({"summarize", trace, "--json"}).out);
     EXPECT_EQ(summary["steps"]["count"], 24);
@@ -80,6 +90,7 @@ TEST(Train, CtrlCStopsItAndTheTraceIsWhole)
         runTrainer({"train", "--config", smallTraining(folder, 1000000), "-o", trace, "--json"}, "step ");
     ASSERT_EQ(stopped.status, 0) << stopped.err;
     EXPECT_EQ(Json::parse(stopped.out)["stopped"], true);
+    EXPECT_TRUE(isSealed(trace));
     const Json summary = Json::parse(run({"summarize", trace, "--json"}).out);
     EXPECT_GT(summary["steps"]["count"], 0);
     EXPECT_THAT(summary["data_loss"]["notes"], IsEmpty());

@@ -309,10 +309,15 @@ Result<void> sealTrace(const std::filesystem::path& path, const WriteOptions& op
         readTrace(path, {.progress = {}, .stop = options.stop, .threads = options.threads, .preview = {}});
     if (!trace)
         return tl::unexpected(trace.error());
-    if ((*trace)->captureStats().live)
+    return sealTrace(**trace, path, options);
+}
+
+Result<void> sealTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options)
+{
+    if (trace.captureStats().live)
         return fail<"seal.live", "the recording has not ended">(Error::Code::Unavailable, path.string(),
                                                                 "seal it when its program has ended");
-    if (auto written = writeTrace(**trace, path, options); !written)
+    if (auto written = writeTrace(trace, path, options); !written)
         return written;
     std::error_code ignored; // its events are in the sealed file
     std::filesystem::remove(ringPath(path), ignored);

@@ -29,5 +29,8 @@ Result<void> writeTrace(const Trace& trace, const std::filesystem::path& path, c
 /// Seals a live file whose recording has ended or was killed: replaces it with a sealed file of the same content, and
 /// deletes its ring file. If that fails, the live file stays as it is. Unavailable if the file is still being written.
 Result<void> sealTrace(const std::filesystem::path& path, const WriteOptions& options = {});
+/// The same for a caller that has read the whole file already.
+/// @param trace  the content of the file
+Result<void> sealTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options = {});
 
 } // namespace profiler::container
