@@ -6,19 +6,45 @@
 #include <QActionGroup>
 #include <QKeySequence>
 #include <QMenu>
+#include <variant>
 #include <vector>
 
 namespace app {
 
 namespace {
 
-using Hand = void (TimelineCanvas::*)();
+template <class Part>
+using CommandOf = void (Part::*)();
+using Command = std::variant<CommandOf<TimelineCanvas>, CommandOf<TimelineNavigation>, CommandOf<TimelineSelection>,
+                             CommandOf<TimelineMarkCommands>, CommandOf<TimelineRowCommands>>;
+
+// The part of a canvas that carries out a command.
+TimelineCanvas& partFor(TimelineCanvas& canvas, CommandOf<TimelineCanvas>)
+{
+    return canvas;
+}
+TimelineNavigation& partFor(TimelineCanvas& canvas, CommandOf<TimelineNavigation>)
+{
+    return canvas.navigation();
+}
+TimelineSelection& partFor(TimelineCanvas& canvas, CommandOf<TimelineSelection>)
+{
+    return canvas.selection();
+}
+TimelineMarkCommands& partFor(TimelineCanvas& canvas, CommandOf<TimelineMarkCommands>)
+{
+    return canvas.marks();
+}
+TimelineRowCommands& partFor(TimelineCanvas& canvas, CommandOf<TimelineRowCommands>)
+{
+    return canvas.rows();
+}
 
 struct Entry {
     const char* name;
     const char* text;
     std::vector<QKeyCombination> keys;
-    Hand hand;
+    Command command;
 };
 
 struct Topic {
@@ -29,6 +55,10 @@ struct Topic {
 const std::vector<Topic>& topics()
 {
     using C = TimelineCanvas;
+    using Navigation = TimelineNavigation;
+    using Selected = TimelineSelection;
+    using Marks = TimelineMarkCommands;
+    using Rows = TimelineRowCommands;
     static const std::vector<Topic> all = {
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Find"),
          {{"find",
@@ -48,106 +78,133 @@ const std::vector<Topic>& topics()
          {{"zoomIn",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom in"),
            {Qt::Key_W, Qt::Key_Plus, Qt::Key_Equal},
-           &C::zoomIn},
-          {"zoomOut", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom out"), {Qt::Key_S, Qt::Key_Minus}, &C::zoomOut},
-          {"panLeft", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Earlier"), {Qt::Key_A, Qt::Key_Left}, &C::panLeft},
-          {"panRight", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Later"), {Qt::Key_D, Qt::Key_Right}, &C::panRight},
-          {"scrollUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll up"), {Qt::Key_Up}, &C::scrollUp},
-          {"scrollDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll down"), {Qt::Key_Down}, &C::scrollDown},
-          {"fit", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit selection, or all"), {Qt::Key_F}, &C::fit},
-          {"fitAll", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit all"), {Qt::Key_0}, &C::fitAll},
+           &Navigation::zoomIn},
+          {"zoomOut",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom out"),
+           {Qt::Key_S, Qt::Key_Minus},
+           &Navigation::zoomOut},
+          {"panLeft",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Earlier"),
+           {Qt::Key_A, Qt::Key_Left},
+           &Navigation::panLeft},
+          {"panRight",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Later"),
+           {Qt::Key_D, Qt::Key_Right},
+           &Navigation::panRight},
+          {"scrollUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll up"), {Qt::Key_Up}, &Navigation::scrollUp},
+          {"scrollDown",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Scroll down"),
+           {Qt::Key_Down},
+           &Navigation::scrollDown},
+          {"fit", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit selection, or all"), {Qt::Key_F}, &Navigation::fit},
+          {"fitAll", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Fit all"), {Qt::Key_0}, &Navigation::fitAll},
           {"zoomToSelected",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Zoom to selection"),
            {Qt::Key_Return, Qt::Key_Enter},
-           &C::zoomToSelected},
-          {"goToBegin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to start"), {Qt::Key_Home}, &C::goToBegin},
+           &Navigation::zoomToSelected},
+          {"goToBegin",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to start"),
+           {Qt::Key_Home},
+           &Navigation::goToBegin},
           {"followEnd",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Go to end and follow"),
            {Qt::Key_End},
-           &C::followEnd}}},
+           &Navigation::followEnd}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select"),
          {{"selectNext",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select next slice"),
            {Qt::Key_Period},
-           &C::selectNext},
+           &Selected::selectNext},
           {"selectPrevious",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select previous slice"),
            {Qt::Key_Comma},
-           &C::selectPrevious},
+           &Selected::selectPrevious},
           {"selectOuter",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select parent"),
            {Qt::SHIFT | Qt::Key_Up},
-           &C::selectOuter},
+           &Selected::selectOuter},
           {"selectInner",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select first child"),
            {Qt::SHIFT | Qt::Key_Down},
-           &C::selectInner},
-          {"selectView", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select visible range"), {Qt::Key_R}, &C::selectView},
+           &Selected::selectInner},
+          {"selectView",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select visible range"),
+           {Qt::Key_R},
+           &Selected::selectView},
           {"letGo", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Clear marks and selection"), {Qt::Key_Escape}, &C::letGo},
           {"followFlow",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Follow flow"),
            {Qt::Key_BracketRight},
-           &C::followFlow},
+           &Selected::followFlow},
           {"followFlowBack",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Follow flow back"),
            {Qt::Key_BracketLeft},
-           &C::followFlowBack},
+           &Selected::followFlowBack},
           {"goToOtherPass",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Switch between forward and backward"),
            {Qt::Key_Backslash},
-           &C::goToOtherPass},
+           &Selected::goToOtherPass},
           {"toggleAllFlows",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all visible flows"),
            {Qt::Key_L},
-           &C::toggleAllFlows}}},
+           &Selected::toggleAllFlows}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Marks"),
-         {{"toggleMark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove mark"), {Qt::Key_M}, &C::toggleMark},
+         {{"toggleMark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Set or remove mark"),
+           {Qt::Key_M},
+           &Marks::toggleMark},
           {"editBookmark",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Bookmark with note…"),
            {Qt::CTRL | Qt::Key_B},
-           &C::editBookmark},
+           &Marks::editBookmark},
           {"removeBookmark",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Remove bookmark"),
            {Qt::CTRL | Qt::SHIFT | Qt::Key_B},
-           &C::removeBookmark},
-          {"nextBookmark", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Next bookmark"), {Qt::Key_F2}, &C::nextBookmark},
+           &Marks::removeBookmark},
+          {"nextBookmark",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Next bookmark"),
+           {Qt::Key_F2},
+           &Marks::nextBookmark},
           {"previousBookmark",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Previous bookmark"),
            {Qt::SHIFT | Qt::Key_F2},
-           &C::previousBookmark}}},
+           &Marks::previousBookmark}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Tracks"),
-         {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &C::rowUp},
-          {"rowDown", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track below"), {Qt::CTRL | Qt::Key_Down}, &C::rowDown},
+         {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &Rows::rowUp},
+          {"rowDown",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track below"),
+           {Qt::CTRL | Qt::Key_Down},
+           &Rows::rowDown},
           {"toggleRow",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Collapse or expand track"),
            {Qt::Key_Space},
-           &C::toggleRow},
+           &Rows::toggleRow},
           {"foldAll",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Collapse all tracks"),
            {Qt::CTRL | Qt::Key_Left},
-           &C::foldAll},
+           &Rows::foldAll},
           {"unfoldAll",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Expand all tracks"),
            {Qt::CTRL | Qt::Key_Right},
-           &C::unfoldAll},
+           &Rows::unfoldAll},
           {"moveRowUp",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move track up"),
            {Qt::ALT | Qt::Key_Up},
-           &C::moveRowUp},
+           &Rows::moveRowUp},
           {"moveRowDown",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Move track down"),
            {Qt::ALT | Qt::Key_Down},
-           &C::moveRowDown},
-          {"togglePin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Pin / unpin track"), {Qt::Key_P}, &C::togglePin},
-          {"hideRow", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Hide track"), {Qt::Key_H}, &C::hideRow},
+           &Rows::moveRowDown},
+          {"togglePin", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Pin / unpin track"), {Qt::Key_P}, &Rows::togglePin},
+          {"hideRow", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Hide track"), {Qt::Key_H}, &Rows::hideRow},
           {"showAllRows",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Show all hidden tracks"),
            {Qt::SHIFT | Qt::Key_H},
-           &C::showAllRows},
+           &Rows::showAllRows},
           {"resetRows",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Reset track order"),
            {Qt::CTRL | Qt::ALT | Qt::Key_0},
-           &C::resetRows}}},
+           &Rows::resetRows}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Colours"),
          {{"colorByKind", QT_TRANSLATE_NOOP("app::TimelineCanvas", "By kind"), {Qt::CTRL | Qt::Key_1}, &C::colorByKind},
           {"colorByName", QT_TRANSLATE_NOOP("app::TimelineCanvas", "By name"), {Qt::CTRL | Qt::Key_2}, &C::colorByName},
@@ -187,7 +244,11 @@ void addTimelineActions(TimelineCanvas& canvas)
             action->setShortcuts(keys);
             // Single-letter shortcuts must not take keys from text fields elsewhere in the window.
             action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
-            QObject::connect(action, &QAction::triggered, &canvas, entry.hand);
+            std::visit(
+                [&](auto command) {
+                    QObject::connect(action, &QAction::triggered, &partFor(canvas, command), command);
+                },
+                entry.command);
             canvas.addAction(action);
             if (action->objectName().startsWith(QStringLiteral("colorBy"))) {
                 action->setCheckable(true);

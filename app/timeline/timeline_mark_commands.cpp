@@ -1,8 +1,11 @@
-#include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_mark_commands.h"
 
+#include "app/timeline/timeline_navigation.h"
+#include "app/timeline/timeline_scene.h"
+
+#include <QAbstractScrollArea>
 #include <cmath>
 
-// User actions on marks and bookmarks.
 namespace app {
 
 using profiler::Nanoseconds;
@@ -14,9 +17,23 @@ constexpr double kMarkReach = 5; ///< tolerance in pixels around a mark
 
 } // namespace
 
+TimelineMarkCommands::TimelineMarkCommands(TimelineScene& scene, TimelineNavigation& navigation,
+                                           QAbstractScrollArea& area)
+    : m_scene(scene), m_navigation(navigation), m_area(area)
+{
+}
+
+bool TimelineMarkCommands::clearPlain()
+{
+    const bool any = m_scene.marks.clearPlain();
+    if (any)
+        m_area.viewport()->update();
+    return any;
+}
+
 /// The position for keyboard actions: under the pointer, otherwise the start of the selected slice, otherwise the
 /// centre.
-TraceTime TimelineCanvas::placeMeant() const
+TraceTime TimelineMarkCommands::placeMeant() const
 {
     if (m_scene.pointerInside)
         return m_scene.timeAt(m_scene.pointer.x());
@@ -25,67 +42,58 @@ TraceTime TimelineCanvas::placeMeant() const
     return m_scene.axis.timeAt(m_scene.axis.width() / 2);
 }
 
-const TimelineMark* TimelineCanvas::markMeant() const
+const TimelineMark* TimelineMarkCommands::markMeant() const
 {
     const double reach = std::ceil(kMarkReach * m_scene.axis.nsPerPixel());
     return m_scene.marks.near(placeMeant(), Nanoseconds{static_cast<std::int64_t>(reach)});
 }
 
-void TimelineCanvas::toggleMark()
+void TimelineMarkCommands::toggleMark()
 {
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return;
     if (const TimelineMark* mark = markMeant(); mark && !mark->bookmark)
         m_scene.marks.remove(TraceTime(mark->time));
     else
         m_scene.marks.set({placeMeant(), false, {}});
-    viewport()->update();
+    m_area.viewport()->update();
 }
 
-void TimelineCanvas::editBookmark()
+void TimelineMarkCommands::editBookmark()
 {
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return;
     const TimelineMark* mark = markMeant();
     const bool known = mark && mark->bookmark;
     emit bookmarkWanted(known ? mark->time : placeMeant(), known ? mark->note : QString());
 }
 
-void TimelineCanvas::removeBookmark()
+void TimelineMarkCommands::removeBookmark()
 {
-    if (const TimelineMark* mark = isEmpty() ? nullptr : markMeant(); mark && mark->bookmark) {
+    if (const TimelineMark* mark = m_scene.isEmpty() ? nullptr : markMeant(); mark && mark->bookmark) {
         m_scene.marks.remove(TraceTime(mark->time));
-        viewport()->update();
+        m_area.viewport()->update();
         emit bookmarksChanged();
     }
 }
 
-void TimelineCanvas::setBookmark(TraceTime time, const QString& note)
+void TimelineMarkCommands::setBookmark(TraceTime time, const QString& note)
 {
     m_scene.marks.set({time, true, note});
-    viewport()->update();
+    m_area.viewport()->update();
     emit bookmarksChanged();
 }
 
-void TimelineCanvas::setBookmarks(const std::vector<TimelineMark>& bookmarks)
+void TimelineMarkCommands::setBookmarks(const std::vector<TimelineMark>& bookmarks)
 {
     m_scene.marks.setBookmarks(bookmarks);
-    viewport()->update();
+    m_area.viewport()->update();
     emit bookmarksChanged();
 }
 
-void TimelineCanvas::goToTime(TraceTime time)
+void TimelineMarkCommands::nextBookmark()
 {
-    if (isEmpty())
-        return;
-    setFollow(false);
-    m_scene.axis.place(time, m_scene.axis.width() / 2);
-    moved();
-}
-
-void TimelineCanvas::nextBookmark()
-{
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return;
     const TraceTime middle = m_scene.axis.timeAt(m_scene.axis.width() / 2);
     // The bookmark in the centre is the target of the last jump.
@@ -94,12 +102,12 @@ void TimelineCanvas::nextBookmark()
     if (!mark)
         mark = m_scene.marks.nextBookmark(m_scene.axis.bounds().begin - Nanoseconds{1});
     if (mark)
-        goToTime(mark->time);
+        m_navigation.goToTime(mark->time);
 }
 
-void TimelineCanvas::previousBookmark()
+void TimelineMarkCommands::previousBookmark()
 {
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return;
     const TraceTime middle = m_scene.axis.timeAt(m_scene.axis.width() / 2);
     const Nanoseconds pixel{static_cast<std::int64_t>(std::ceil(m_scene.axis.nsPerPixel()))};
@@ -107,7 +115,7 @@ void TimelineCanvas::previousBookmark()
     if (!mark)
         mark = m_scene.marks.previousBookmark(m_scene.axis.bounds().end + Nanoseconds{1});
     if (mark)
-        goToTime(mark->time);
+        m_navigation.goToTime(mark->time);
 }
 
 } // namespace app

@@ -1,5 +1,6 @@
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/timeline/timeline_hit_test.h"
 
 #include <QContextMenuEvent>
 #include <QMenu>
@@ -9,9 +10,10 @@ namespace app {
 
 void TimelineCanvas::contextMenuEvent(QContextMenuEvent* event)
 {
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return;
-    const int row = event->reason() == QContextMenuEvent::Keyboard ? m_scene.currentRow : rowAt(event->pos().y());
+    const int row =
+        event->reason() == QContextMenuEvent::Keyboard ? m_scene.currentRow : rowAt(m_scene, event->pos().y());
     QMenu menu(this);
     if (row >= 0 && row < m_scene.rows.count() && m_scene.rows.at(row).kind != TrackRow::Kind::Hidden) {
         m_scene.currentRow = row;
@@ -46,9 +48,9 @@ void TimelineCanvas::addRowEntries(QMenu& menu, int index)
     if (const auto hidden = m_scene.rows.hidden(); !hidden.empty()) {
         QMenu* back = menu.addMenu(tr("Show hidden track"));
         for (const auto& [key, name] : hidden)
-            back->addAction(QString(name).replace('&', "&&"), this, [this, key = key] { showRow(key); });
+            back->addAction(QString(name).replace('&', "&&"), this, [this, key = key] { m_rows.showRow(key); });
         back->addSeparator();
-        back->addAction(tr("All"), this, &TimelineCanvas::showAllRows);
+        back->addAction(tr("All"), &m_rows, &TimelineRowCommands::showAllRows);
     }
 }
 

@@ -29,7 +29,7 @@ QImage TimelineCanvas::picture(double ratio) const
     QImage image((QSizeF(m_scene.size) * ratio).toSize(), QImage::Format_RGB32);
     image.setDevicePixelRatio(ratio);
     image.fill(m_scene.theme.background);
-    if (isEmpty())
+    if (m_scene.isEmpty())
         return image;
     TimelineScene scene = still(m_scene, font(), ratio);
     QPainter painter(&image);
@@ -46,7 +46,7 @@ QByteArray TimelineCanvas::svg() const
     generator.setViewBox(QRect(QPoint(0, 0), m_scene.size));
     generator.setTitle(tr("Timeline"));
     QPainter painter(&generator);
-    if (!isEmpty()) {
+    if (!m_scene.isEmpty()) {
         TimelineScene scene = still(m_scene, font(), 1);
         scene.labels.setVector(true);
         TimelinePainter().paintVector(painter, scene);

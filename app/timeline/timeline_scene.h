@@ -47,8 +47,9 @@ struct TimelineScene {
     int currentRow = -1;
     int draggedRow = -1;         ///< row being dragged by its header
     std::optional<int> dropLine; ///< drop position, within all rows
+    bool resizingRow = false;    ///< a row's lower edge is being dragged
 
-    std::shared_ptr<const FindHits> hits; ///< search matches; null: no search
+    std::shared_ptr<const FindHits> hits;      ///< search matches; null: no search
     std::shared_ptr<const MarkedItems> marked; ///< null: none
     std::optional<profiler::Slice> selected;
     std::vector<FlowArrow> flows;           ///< arrows of the selected slice
@@ -61,6 +62,8 @@ struct TimelineScene {
     bool pointerInside = false;
     TimelineMarks marks;
 
+    /// There is no trace, or it has no events.
+    [[nodiscard]] bool isEmpty() const { return !trace || axis.bounds().empty(); }
     [[nodiscard]] QRect lanesRect() const
     {
         return {headerWidth, kRulerHeight, size.width() - headerWidth, size.height() - kRulerHeight};

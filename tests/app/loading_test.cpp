@@ -224,7 +224,7 @@ void LoadingTest::bookmarksFromACopyCanBeRemoved()
         Opened opened(copy);
         QCOMPARE(opened.bookmarks().size(), std::size_t(1));
         opened.canvas->goToTime(time);
-        opened.canvas->removeBookmark();
+        opened.canvas->marks().removeBookmark();
         QVERIFY(opened.bookmarks().empty());
         opened.exportTo(bare);
     }

@@ -222,8 +222,8 @@ void use(App& app, const std::filesystem::path& reference)
     const profiler::TimeRange whole = trace->range();
     canvas->setBookmark(whole.begin + whole.duration() / 2, "a place of the trace before");
     canvas->goToTime(whole.begin + whole.duration() / 3);
-    canvas->toggleMark();
-    canvas->zoomIn();
+    canvas->marks().toggleMark();
+    canvas->navigation().zoomIn();
     timeline->openFind();
     find<QLineEdit>(&app.window, "timelineFind")->setText("aten");
     QTRY_VERIFY_WITH_TIMEOUT(find<QLabel>(&app.window, "timelineFindPlace")->text().contains("found"), kPatienceMs);

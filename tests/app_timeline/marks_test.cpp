@@ -124,7 +124,7 @@ TEST_F(BookmarksTest, AreRestoredOnlyWithTheirTrace)
         view.replaceTrace(trace, path);
         view.show();
         view.canvas()->setBookmark(time, "here & there");
-        view.canvas()->toggleMark();
+        view.canvas()->marks().toggleMark();
     }
     EXPECT_EQ(QDir(folder.path()).entryList(QDir::Files), QStringList{"a trace.json"}) << "no file next to the trace";
     TimelineView later(&selection, BookmarkStore(folder.filePath("kept")));
@@ -187,7 +187,7 @@ TEST_F(BookmarksTest, TheDialogSetsTheNote)
     view.resize(1000, 500);
     view.replaceTrace(trace, path);
     view.show();
-    view.canvas()->editBookmark();
+    view.canvas()->marks().editBookmark();
     auto* dialog = view.findChild<QInputDialog*>("bookmarkNote");
     ASSERT_TRUE(dialog);
     dialog->setTextValue("  look here ");
@@ -204,8 +204,8 @@ TEST_F(BookmarksTest, GoingToATimeOrAStep)
     EXPECT_FALSE(view.goTo("step 7").isEmpty()) << "not known yet";
     view.showSteps(std::make_shared<const Steps>(analysis::findSteps(*trace)));
     view.show();
-    view.canvas()->zoomIn();
-    view.canvas()->zoomIn();
+    view.canvas()->navigation().zoomIn();
+    view.canvas()->navigation().zoomIn();
     const auto& axis = view.canvas()->scene().axis;
     EXPECT_TRUE(view.goTo("340 ms").isEmpty());
     EXPECT_NEAR(axis.xOf(trace->range().begin + Nanoseconds{340'000'000}), axis.width() / 2, 1);

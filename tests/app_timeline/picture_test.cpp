@@ -234,7 +234,7 @@ TEST(DeviceGaps, LongOnesShowAmongVeryManyShortOnes)
     canvas.resize(1000, 300);
     canvas.setTrace(builder.finish());
     canvas.show();
-    canvas.fitAll();
+    canvas.navigation().fitAll();
     auto gaps = std::make_shared<DeviceGaps>();
     gaps->byDevice[{0}] = all;
     const DeviceGaps::Gap wait = all[kPairs];

@@ -70,7 +70,7 @@ TEST(TimelineCanvas, FollowsAGrowingTraceUntilTheUserMoves)
     canvas.resize(900, 500);
     canvas.show();
     canvas.setTrace(test::trainingTrace({.steps = 10, .live = true}));
-    EXPECT_TRUE(canvas.following());
+    EXPECT_TRUE(canvas.navigation().isFollowing());
     const auto endX = [&] {
         return canvas.scene().axis.xOf(canvas.scene().trace->range().end) / canvas.scene().axis.width();
     };
@@ -79,13 +79,13 @@ TEST(TimelineCanvas, FollowsAGrowingTraceUntilTheUserMoves)
     canvas.updateTrace(test::trainingTrace({.steps = 400, .live = true}));
     EXPECT_NEAR(endX(), 0.97, 0.01);
     EXPECT_LT(canvas.scene().axis.visible().duration(), std::chrono::seconds(11)) << "the last ten seconds";
-    canvas.zoomIn();
-    EXPECT_FALSE(canvas.following());
+    canvas.navigation().zoomIn();
+    EXPECT_FALSE(canvas.navigation().isFollowing());
     const auto visible = canvas.scene().axis.visible();
     canvas.updateTrace(test::trainingTrace({.steps = 420, .live = true}));
     EXPECT_EQ(canvas.scene().axis.visible(), visible);
-    canvas.followEnd();
-    EXPECT_TRUE(canvas.following());
+    canvas.navigation().followEnd();
+    EXPECT_TRUE(canvas.navigation().isFollowing());
     canvas.updateTrace(test::trainingTrace({.steps = 440, .live = true}));
     EXPECT_NEAR(endX(), 0.97, 0.01);
 }
@@ -99,7 +99,7 @@ TEST(TimelineCanvas, ALoadingFileIsShownCompletelyUntilTheUserMoves)
     const auto more = test::trainingTrace({.steps = 100});
     canvas.updateTrace(more);
     EXPECT_GE(canvas.scene().axis.visible().end, more->range().end);
-    canvas.zoomIn();
+    canvas.navigation().zoomIn();
     const auto visible = canvas.scene().axis.visible();
     canvas.updateTrace(test::trainingTrace({.steps = 200}));
     EXPECT_EQ(canvas.scene().axis.visible(), visible);
@@ -113,7 +113,7 @@ TEST(TimelineCanvas, AnotherTraceIsShownCompletelyWithoutSelection)
     const auto first = test::trainingTrace({.steps = 10});
     canvas.setTrace(first);
     canvas.setSelectedSlice(first->ofKind(ActivityKind::Step).at(9).id);
-    canvas.zoomIn();
+    canvas.navigation().zoomIn();
     const auto second = test::trainingTrace({.steps = 2, .loaderWorkers = 0, .gpu = false, .begin = 77'000'000'000});
     canvas.setTrace(second);
     EXPECT_FALSE(canvas.scene().selected);

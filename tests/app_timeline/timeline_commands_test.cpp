@@ -140,7 +140,7 @@ TEST_F(TimelineCanvasTest, KeysZoomPanAndFit)
 
 TEST_F(TimelineCanvasTest, AnOpenMenuReceivesTheLetters)
 {
-    canvas.fitAll();
+    canvas.navigation().fitAll();
     const TimeRange all = scene().axis.visible();
     Style style;
     QMenu menu;
@@ -204,7 +204,7 @@ TEST_F(TimelineCanvasTest, RSelectsTheRangeInView)
     ASSERT_EQ(selected.size(), 1);
     EXPECT_FALSE(scene().selected);
     EXPECT_EQ(*scene().range, scene().axis.visible());
-    canvas.fitAll();
+    canvas.navigation().fitAll();
     key(Qt::Key_R);
     EXPECT_EQ(*scene().range, scene().axis.bounds()) << "and no space outside the trace";
 }

@@ -61,7 +61,7 @@ TEST_F(TimelineCanvasTest, AFrameWaitsForNoOtherThread)
 {
     canvas.bringIntoView({step(10).begin, step(11).end()});
     canvas.setSelectedRange(TimeRange{step(10).begin, step(11).begin});
-    canvas.toggleAllFlows();
+    canvas.selection().toggleAllFlows();
     QTest::mouseMove(canvas.viewport(), middleOf(named("forward", step(10).range())));
     ASSERT_TRUE(scene().hovered);
     canvas.setSelectedSlice(named("aten::conv2d", step(10).range()).id);
@@ -165,7 +165,7 @@ TEST_F(TimelineCanvasTest, TheViewIsExactAfterZooming)
     ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));
     const QRect lanes = scene().lanesRect();
     EXPECT_EQ(exact().copy(lanes), canvas.picture(1).copy(lanes)) << "equal to a build without earlier frames";
-    canvas.zoomIn();
+    canvas.navigation().zoomIn();
     EXPECT_TRUE(scene().zooming);
     canvas.bringIntoView(steps[3].range());
     ASSERT_TRUE(QTest::qWaitFor([&] { return !scene().zooming; }, 20'000));

@@ -41,8 +41,8 @@ TEST_F(TimelineViewTest, TheNextTraceOfAKindKeepsTheRowLayout)
         TimelineView view(&selection, BookmarkStore(folder.filePath("bookmarks")));
         view.replaceTrace(test::trainingTrace({.steps = 3}));
         ASSERT_EQ(rows(view), 10);
-        view.canvas()->rowDown();
-        view.canvas()->hideRow();
+        view.canvas()->rows().rowDown();
+        view.canvas()->rows().hideRow();
         ASSERT_EQ(view.canvas()->scene().rows.hidden().size(), 1U);
     }
     TimelineView later(&selection, BookmarkStore(folder.filePath("bookmarks")));

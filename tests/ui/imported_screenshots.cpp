@@ -85,7 +85,7 @@ private:
         for (const auto& [theme, suffix] :
              {std::pair(app::Theme::Dark, "dark"), std::pair(app::Theme::Light, "light")}) {
             m_appearance.setTheme(theme);
-            canvas->fitAll();
+            canvas->navigation().fitAll();
             await("the whole trace", [canvas] { return canvas->isExact(); });
             canvas->grab();
             for (int notch = 0; notch < kNotches; ++notch) {
@@ -99,7 +99,7 @@ private:
             await("rest", [canvas] { return canvas->isExact(); });
             canvas->grab().save(QString("%1/zoomed_%2.png").arg(m_folder, suffix));
         }
-        canvas->fitAll();
+        canvas->navigation().fitAll();
     }
 
     static void printMemory(const char* when)
