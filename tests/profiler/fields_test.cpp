@@ -1,10 +1,18 @@
 #include "profiler/formats/container/fields.h"
+#include "profiler/formats/container/frame.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <iterator>
+#include <map>
+#include <regex>
 #include <set>
+#include <span>
+#include <sstream>
+#include <string>
 
 namespace {
 
@@ -19,6 +27,50 @@ TEST(Fields, TheDocumentationMatchesTheTables)
     std::ifstream in{STEPSCOPE_FORMAT_PAGE};
     const std::string page{std::istreambuf_iterator<char>{in}, {}};
     EXPECT_EQ(page, formatPage());
+}
+
+/// The numbers in a payload, by the names that the page gives them in its section for the payload's type.
+std::map<std::string, std::int64_t> readByThePage(const std::string& section, std::span<const std::byte> payload)
+{
+    std::map<std::string, std::int64_t> values;
+    const std::string page = formatPage();
+    const auto from = page.find("### " + section + "\n");
+    std::istringstream rows{page.substr(from, page.find("\n### ", from) - from)};
+    static const std::regex kRow{R"(\| `(\w+)` \| [iu](32|64) \|.*)"};
+    std::smatch row;
+    for (std::string line; std::getline(rows, line);) {
+        if (!std::regex_match(line, row, kRow))
+            continue;
+        std::int64_t value = 0;
+        const std::size_t bytes = row[2] == "64" ? 8 : 4;
+        std::memcpy(&value, payload.data(), std::min(bytes, payload.size()));
+        payload = payload.subspan(std::min(bytes, payload.size()));
+        values[row[1]] = value;
+    }
+    values["(rest)"] = static_cast<std::int64_t>(payload.size());
+    return values;
+}
+
+TEST(Fields, ADeviceFrameIsAsThePageSays)
+{
+    Payload payload;
+    appendDevice(payload, {3, 11, 12, 0}, {std::int64_t{141} << 30, 9, 1}, {132, 2048, 32, 65536, 233472});
+    const std::map<std::string, std::int64_t> expected{
+        {"device", 3},
+        {"name", 11},
+        {"uuid", 12},
+        {"reserved", 0},
+        {"memory_bytes", std::int64_t{141} << 30},
+        {"compute_major", 9},
+        {"compute_minor", 1},
+        {"multiprocessors", 132},
+        {"threads", 2048},
+        {"blocks", 32},
+        {"registers", 65536},
+        {"shared_memory", 233472},
+        {"(rest)", 0},
+    };
+    EXPECT_EQ(readByThePage(std::to_string(static_cast<int>(FrameType::Device)) + ": Device", payload), expected);
 }
 
 TEST(Fields, NamesOfARecordAreUnique)

@@ -30,14 +30,14 @@ constexpr Member member(const FieldInfo& info)
     return {info, typeOfMember(M), sizeOfMember(M)};
 }
 
-/// Whether the members make up the whole struct.
-template <class Record, std::size_t N>
+/// Whether the members make up the whole of these structs, which follow each other in the file.
+template <class... Records, std::size_t N>
 constexpr bool areAllOf(const std::array<Member, N>& members)
 {
     std::size_t bytes = 0;
     for (const Member& member : members)
         bytes += member.bytes;
-    return bytes == sizeof(Record);
+    return bytes == (sizeof(Records) + ...);
 }
 
 constexpr std::array kFileHeader{
@@ -100,6 +100,7 @@ constexpr std::array kDeviceEntry{
     member<&DeviceLimits::registers>({"registers", "per multiprocessor; 0: unknown", 3}),
     member<&DeviceLimits::sharedMemory>({"shared_memory", "bytes per multiprocessor; 0: unknown", 3}),
 };
+static_assert(areAllOf<DeviceEntry, DeviceFacts, DeviceLimits>(kDeviceEntry));
 
 constexpr std::array kProcess{
     member<&ProcessEntry::pid>({"pid", "process id", 2}),
