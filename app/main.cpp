@@ -2,6 +2,7 @@
 #include "app/window/application.h"
 #include "app/window/end_signals.h"
 #include "app/window/main_window.h"
+#include "profiler/model/version.h"
 #include "profiler/os/process.h"
 
 #include <QApplication>
@@ -79,7 +80,7 @@ int run(int& argc, char** argv)
     QApplication::setOrganizationName("Stepscope");
     QApplication::setApplicationName("stepscope");
     QApplication::setApplicationDisplayName("Stepscope");
-    QApplication::setApplicationVersion(STEPSCOPE_VERSION);
+    QApplication::setApplicationVersion(QString::fromUtf8(profiler::version()));
     QApplication::setDesktopFileName("stepscope");
     answerWithoutADisplay(argc, argv);
     app::Application application(argc, argv);

@@ -68,7 +68,7 @@ std::vector<fs::path> inPath(const char* name)
 struct Program {
     const char* name;
     const char* variable; ///< the environment variable that may name it
-    const char* hint;
+    std::string hint;
 };
 
 Result<fs::path> find(const Program& program)
@@ -90,10 +90,23 @@ Result<fs::path> find(const Program& program)
 
 } // namespace
 
+std::string commandForTrainer()
+{
+    std::error_code error;
+    const fs::path program = fs::read_symlink("/proc/self/exe", error);
+    for (const fs::path& part : program)
+        if (part == "site-packages" || part == "dist-packages")
+            return "pip install 'stepscope[trainer]'";
+    for (fs::path tree = program.parent_path(); tree.has_relative_path(); tree = tree.parent_path())
+        if (fs::exists(tree / "CMakeCache.txt", error))
+            return "packaging/build release -- stepscope-train";
+    return "sudo apt-get install stepscope-trainer";
+}
+
 Result<fs::path> findTrainer()
 {
     return find({"stepscope-train", "STEPSCOPE_TRAINER",
-                 "build it (it needs LibTorch: packaging/build), or set STEPSCOPE_TRAINER to its path"});
+                 fmt::format("install it ({}), or set STEPSCOPE_TRAINER to its path", commandForTrainer())});
 }
 
 Result<fs::path> findCommandLineProgram()

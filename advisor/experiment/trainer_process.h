@@ -71,7 +71,10 @@ private:
 /// STEPSCOPE_TRAINER; otherwise stepscope-train in the folder of this program, in ../trainer of the build tree, or in
 /// PATH.
 profiler::Result<std::filesystem::path> findTrainer();
-/// The same for stepscope-cli and STEPSCOPE_CLI.
+/// The command that installs stepscope-train where this program was installed or built: by pip, from the source, or as
+/// a Debian package.
+std::string commandForTrainer();
+/// Like findTrainer(), for stepscope-cli and STEPSCOPE_CLI.
 profiler::Result<std::filesystem::path> findCommandLineProgram();
 /// Runs `program --describe`; kills it after half a minute. Blocks.
 profiler::Result<config::protocol::Description> describeTrainer(const std::filesystem::path& program);

@@ -192,4 +192,19 @@ struct ReportOptions {
 /// One self-contained HTML file.
 int report(const ReportOptions& options, const Streams& streams);
 
+
+struct DoctorOptions {
+    bool json = false;
+};
+/// What this machine offers for recording and measuring, and which command adds what is missing. The exit status is
+/// kBadInput if nothing can be recorded here.
+int doctor(const DoctorOptions& options, const Streams& streams);
+
+struct McpOptions {
+    bool allowRun = false; ///< offer the tools that run programs
+};
+/// A server for assistants: the Model Context Protocol over standard input and output. Returns when the client closes
+/// the input.
+int serveMcp(const McpOptions& options, const Streams& streams);
+
 } // namespace advisor::cli

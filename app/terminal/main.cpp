@@ -1,5 +1,7 @@
 #include "app/terminal/commands.h"
 #include "profiler/os/memory.h"
+#include "app/terminal/pages.h"
+#include "profiler/model/version.h"
 #include "profiler/os/pipes.h"
 
 #include <CLI/CLI.hpp>
@@ -31,6 +33,9 @@ struct CommandLine {
     RecordOptions record;
     TuneOptions tune;
     ReportOptions report;
+    DoctorOptions doctor;
+    McpOptions mcp;
+    std::filesystem::path pages; ///< folder for the manual pages and the completion scripts
     std::function<int(const Streams&)> run;
 };
 
@@ -375,6 +380,26 @@ void addRecorder(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
 }
 
+void addInstallation(CLI::App& app, CommandLine& line)
+{
+    CLI::App* doctor =
+        app.add_subcommand("doctor", "Check GPU, driver, PyTorch and this installation, and show what to do");
+    doctor->add_flag("--json", line.doctor.json, kJson);
+    doctor->callback(
+        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::doctor(line.doctor, s); }; });
+
+    CLI::App* mcp = app.add_subcommand("mcp", "Serve assistants: the Model Context Protocol over standard input and output");
+    mcp->add_flag("--allow-run", line.mcp.allowRun, "Also offer the tools that run programs: record and experiment");
+    mcp->callback([&line] { line.run = [&line](const Streams& s) { return serveMcp(line.mcp, s); }; });
+
+    CLI::App* pages = app.add_subcommand("pages", "Write the manual pages and the shells' completion scripts");
+    pages->group(""); // for the build, not for users
+    pages->add_option("FOLDER", line.pages, "The share folder of an installation")->required();
+    pages->callback([&app, &line] {
+        line.run = [&app, &line](const Streams& s) { return writePages(app, line.pages, s); };
+    });
+}
+
 /// Output may still be buffered: a full disk is only noticed when the buffers are written.
 int statusOnceWritten(int status)
 {
@@ -395,7 +420,7 @@ std::string textOf(const CLI::ParseError& wrong, const CLI::App& app, const std:
     const std::string first = words.empty() ? std::string() : words.front();
     std::string commands;
     bool known = first.empty() || first.front() == '-';
-    for (const CLI::App* command : app.get_subcommands({})) {
+    for (const CLI::App* command : commandsOf(app)) {
         commands += (commands.empty() ? "" : ", ") + command->get_name();
         known = known || command->get_name() == first;
     }
@@ -411,7 +436,7 @@ int main(int argc, char** argv)
     std::signal(SIGPIPE, SIG_IGN);
     profiler::os::keepFreedMemory();
     CLI::App app("Stepscope on the command line: train, record, analyze and measure", "stepscope-cli");
-    app.set_version_flag("--version", STEPSCOPE_VERSION);
+    app.set_version_flag("--version", std::string(profiler::version()));
     app.require_subcommand(1);
     CommandLine line;
     addReaders(app, line);
@@ -419,6 +444,7 @@ int main(int argc, char** argv)
     addRunners(app, line);
     addProof(app, line);
     addRecorder(app, line);
+    addInstallation(app, line);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& wrong) { // CLI11 uses exceptions for --help, too

@@ -9,6 +9,7 @@
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
 #include "profiler/capture/system_sampler.h"
+#include "profiler/model/version.h"
 #include "profiler/os/file_lock.h"
 #include "profiler/os/files.h"
 
@@ -292,7 +293,8 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         {"record.command", runner::commandLine(options.command)},
         {"record.directory", workingDirectory()},
         {"record.exit_status", std::to_string(end.shellStatus())},
-        {"capture.level", options.level}};
+        {"capture.level", options.level},
+        {"stepscope.version", std::string(profiler::version())}};
     for (auto& fact : profiler::recordingEndMetadata(end.recordingEnd()))
         metadata.push_back(std::move(fact));
     auto collected =

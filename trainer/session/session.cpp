@@ -1,6 +1,7 @@
 #include "trainer/session/session.h"
 
 #include "profiler/model/failure.h"
+#include "profiler/model/version.h"
 #include "profiler/os/process.h"
 #include "profiler/os/processor.h"
 #include "trainer/memory/counted_memory.h"
@@ -60,6 +61,7 @@ void describeRun(Recording& recording, const config::TrainingConfig& config, con
     recording.setMetadata("workload", config[key::workload]);
     recording.setMetadata("batch.size", config.text(key::batchSize.name));
     recording.setMetadata("device", device.name);
+    recording.setMetadata("stepscope.version", profiler::version());
     recording.setMetadata("versions.torch", TORCH_VERSION);
     for (const auto& [library, version] : loadedLibraryVersions())
         recording.setMetadata("versions." + library, version);

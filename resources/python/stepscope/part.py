@@ -35,8 +35,9 @@ def find_cli():
     """
     given = os.environ.get("STEPSCOPE_CLI")
     here = os.path.dirname(os.path.abspath(__file__))
+    installed_by_pip = os.path.join(here, "_program", "bin", "stepscope-cli")
     beside = os.path.join(here, "..", "..", "..", "..", "bin", "stepscope-cli")
-    for path in (given, beside, shutil.which("stepscope-cli")):
+    for path in (given, installed_by_pip, beside, shutil.which("stepscope-cli")):
         if path and os.access(path, os.X_OK):
             return os.path.normpath(path)
     raise CannotRecord("stepscope-cli was not found. Set STEPSCOPE_CLI to its path, or put its folder on PATH.")
