@@ -94,6 +94,7 @@ int run(int& argc, char** argv)
         reportFirstPaint(window);
     QObject::connect(&window, &app::MainWindow::completed, &window, [&bench, arguments] {
         bench.state.restore();
+        bench.machine.refresh();
         if (!arguments.configuration.isEmpty())
             bench.configuration.load(arguments.configuration.toStdString());
         if (!arguments.trace.isEmpty())

@@ -29,7 +29,7 @@ std::vector<const CLI::Option*> positionalsOf(const CLI::App& command)
 
 bool takesValue(const CLI::Option& option)
 {
-    return option.get_type_size_max() > 0;
+    return option.get_expected_max() > 0;
 }
 
 /// "--json", "-o".

@@ -6,6 +6,7 @@
 #include "app/services/job_guard.h"
 #include "app/services/journal_store.h"
 #include "app/services/level_cost_measurer.h"
+#include "app/services/machine_state.h"
 #include "app/services/notices.h"
 #include "app/services/recording_service.h"
 #include "app/services/report_saver.h"
@@ -25,6 +26,7 @@ struct Workbench {
     Workbench& operator=(const Workbench&) = delete;
 
     Notices notices;
+    MachineState machine;
     ConfigurationModel configuration{&notices};
     TrustStore trust{&notices, &configuration};
     JobGuard jobs{&notices};

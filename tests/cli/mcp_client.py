@@ -77,6 +77,14 @@ class Client:
         return status
 
 
+def text_of(path):
+    """Empty if there is no such file yet."""
+    if not os.path.exists(path):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.read().strip()
+
+
 class McpTest(unittest.TestCase):
     def client(self, *arguments, cwd=None):
         client = Client(*arguments, cwd=cwd)
@@ -235,13 +243,12 @@ class McpTest(unittest.TestCase):
             marker = os.path.join(folder, "pid")
             client.send("tools/call", name="record", arguments={"command": ["sh", "-c", f"echo $$ > {marker}; exec sleep 600"]})
             deadline = time.time() + 30
-            while not os.path.exists(marker) or not open(marker, encoding="utf-8").read().strip():
+            while not (pid := text_of(marker)):
                 self.assertLess(time.time(), deadline)
                 time.sleep(0.02)
-            pid = int(open(marker, encoding="utf-8").read())
             self.assertEqual(client.close(), 0)
             with self.assertRaises(ProcessLookupError):
-                os.kill(pid, 0)
+                os.kill(int(pid), 0)
 
 
 if __name__ == "__main__":

@@ -83,6 +83,8 @@ TEST_F(Pages, DescribeEachCommandAndEachOption)
     const std::string all = textOf(path("man/man1/stepscope-cli.1"));
     const std::string fish = textOf(path("fish/vendor_completions.d/stepscope-cli.fish"));
     const std::string zsh = textOf(path("zsh/site-functions/_stepscope-cli"));
+    EXPECT_THAT(fish, HasSubstr(" -l json -d ")) << "a flag takes no value";
+    EXPECT_THAT(fish, HasSubstr(" -l limit -r -d "));
     for (const std::string& command : commands()) {
         EXPECT_THAT(all, HasSubstr("stepscope\\-cli\\-" + command + " (1)"));
         const std::string page = textOf(path("man/man1/stepscope-cli-" + command + ".1"));
@@ -108,13 +110,14 @@ TEST_F(Pages, CompleteCommandsOptionsAndValuesInBash)
 TEST_F(Pages, AreAcceptedByTheOtherShellsAndByMan)
 {
     const auto accepts = [&](const std::string& tool, const std::string& line) {
-        if (std::system(("command -v " + tool + " > /dev/null").c_str()) == 0)
+        if (std::system(("command -v " + tool + " > /dev/null").c_str()) == 0) {
             EXPECT_EQ(std::system(line.c_str()), 0) << line;
+        }
     };
     accepts("zsh", "zsh -n " + path("zsh/site-functions/_stepscope-cli").string());
     accepts("fish", "fish -n " + path("fish/vendor_completions.d/stepscope-cli.fish").string());
     for (const auto& page : fs::directory_iterator(path("man/man1")))
-        accepts("groff", "test -z \"$(groff -man -Tutf8 -ww " + page.path().string() + " 2>&1 > /dev/null)\"");
+        accepts("groff", "test -z \"$(groff -k -man -Tutf8 -ww " + page.path().string() + " 2>&1 > /dev/null)\"");
 }
 
 TEST_F(Pages, ThatCannotBeWrittenAreAnError)

@@ -11,7 +11,7 @@ namespace {
 QWidget* create(Workbench& bench, QWidget* parent)
 {
     return new StartPage(&bench.notices, &bench.configuration, &bench.training, &bench.jobs, &bench.runs,
-                         &bench.document, parent);
+                         &bench.document, &bench.machine, parent);
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include "app/document/trace_files.h"
 #include "app/look/number_format.h"
 #include "app/services/job_guard.h"
+#include "app/services/machine_state.h"
 #include "app/services/notices.h"
 #include "app/services/run_store.h"
 #include "app/services/training_service.h"
@@ -57,9 +58,10 @@ QString outcomeText(const RunOutcome& outcome)
 } // namespace
 
 StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, TrainingService* training,
-                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document, QWidget* parent)
+                     const JobGuard* jobs, const RunStore* runs, TraceDocument* document,
+                     const MachineState* machine, QWidget* parent)
     : QWidget(parent), m_notices(notices), m_configuration(configuration), m_training(training), m_jobs(jobs),
-      m_runs(runs), m_document(document)
+      m_runs(runs), m_document(document), m_machine(machine), m_missing(new QLabel(this))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -108,6 +110,13 @@ StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, Traini
     column->addWidget(subtitle);
     column->addSpacing(16);
     column->addLayout(doors);
+    column->addSpacing(16);
+    m_missing->setObjectName("machineProblems");
+    m_missing->setTextFormat(Qt::PlainText);
+    m_missing->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_missing->setWordWrap(true);
+    m_missing->setForegroundRole(QPalette::PlaceholderText);
+    column->addWidget(m_missing);
     column->addStretch(3);
     auto* layout = new QHBoxLayout(this);
     layout->addStretch(1);
@@ -116,6 +125,8 @@ StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, Traini
     connect(m_runs, &RunStore::changed, this, &StartPage::showRuns);
     connect(m_jobs, &JobGuard::changed, this, &StartPage::showBusy);
     connect(m_document, &TraceDocument::traceOpened, this, &StartPage::showTraces);
+    connect(m_machine, &MachineState::changed, this, &StartPage::showMachine);
+    showMachine();
     showRuns();
     showTraces();
     showSamples();
@@ -149,6 +160,15 @@ void StartPage::showBusy()
     m_tryIt->setEnabled(busy.isEmpty());
     m_tryIt->setToolTip(busy.isEmpty() ? QString() : tr("%1 Running both would skew the results.").arg(busy));
     m_tryIt->setText(busy.isEmpty() ? tr("Start training") : tr("Another task is running"));
+}
+
+void StartPage::showMachine()
+{
+    QStringList lines;
+    for (const MachineState::Problem& problem : m_machine->problems())
+        lines += tr("%1: %2").arg(problem.text, problem.fix);
+    m_missing->setText(lines.join('\n'));
+    m_missing->setVisible(!lines.isEmpty());
 }
 
 void StartPage::tryIt()

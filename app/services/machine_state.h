@@ -1,0 +1,38 @@
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <vector>
+
+namespace app {
+
+/// Parts of Stepscope that do not work on this machine although a command would make them work. The terminal program
+/// checks this (`stepscope-cli doctor`) in a process of its own, so that a hanging driver or interpreter delays nothing.
+class MachineState : public QObject {
+    Q_OBJECT
+public:
+    struct Problem {
+        QString id, text, fix;
+    };
+
+    explicit MachineState(QObject* parent = nullptr);
+    /// Stops a check that is still running.
+    ~MachineState() override;
+
+    /// Starts a check, unless one is running. Nothing changes if it fails.
+    void refresh();
+    /// Empty until the first check has ended.
+    [[nodiscard]] const std::vector<Problem>& problems() const { return m_problems; }
+
+signals:
+    void changed();
+
+private:
+    void take();
+
+    QProcess m_process;
+    std::vector<Problem> m_problems;
+};
+
+} // namespace app
