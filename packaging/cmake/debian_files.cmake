@@ -7,8 +7,14 @@ if(EXISTS "${trainer}/bin/stepscope-train")
   file(RENAME "${trainer}/bin/stepscope-train" "${trainer}/lib/stepscope/stepscope-train")
   file(RPATH_REMOVE FILE "${trainer}/lib/stepscope/stepscope-train")
   file(RPATH_REMOVE FILE "${trainer}/lib/stepscope/libstepscope_cuda.so")
-  file(INSTALL "${packaging}/debian/stepscope-train" DESTINATION "${trainer}/bin" USE_SOURCE_PERMISSIONS)
-  file(INSTALL "${packaging}/libtorch" "${packaging}/libtorch.txt" DESTINATION "${trainer}/lib/stepscope" USE_SOURCE_PERMISSIONS)
+  # file(INSTALL) would add cpack's DESTDIR once more.
+  file(COPY "${packaging}/debian/stepscope-train" DESTINATION "${trainer}/bin" USE_SOURCE_PERMISSIONS)
+  file(COPY "${packaging}/libtorch" "${packaging}/libtorch.txt" DESTINATION "${trainer}/lib/stepscope" USE_SOURCE_PERMISSIONS)
+endif()
+
+# Where Debian's zsh looks for the functions of packages.
+if(EXISTS "${stage}/stepscope/usr/share/zsh/site-functions")
+  file(RENAME "${stage}/stepscope/usr/share/zsh/site-functions" "${stage}/stepscope/usr/share/zsh/vendor-completions")
 endif()
 
 foreach(component stepscope trainer)

@@ -16,14 +16,14 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${STEPSCOPE_TORCH_ROOT}/torch/lib" "${STEPSCOPE_TORCH_ROOT}/nvidia/cu13/lib")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_NAME stepscope)
 set(CPACK_DEBIAN_STEPSCOPE_DESCRIPTION "profiler for PyTorch training
- Records training programs, shows on a timeline where the time of a step
- goes, proposes changes, and measures whether they pay.")
+Records training programs, shows on a timeline where the time of a step
+goes, proposes changes, and measures whether they pay.")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_RECOMMENDS "qt6-wayland, python3")
 set(CPACK_DEBIAN_STEPSCOPE_PACKAGE_SUGGESTS "stepscope-trainer, git")
 set(CPACK_DEBIAN_TRAINER_PACKAGE_NAME stepscope-trainer)
 set(CPACK_DEBIAN_TRAINER_DESCRIPTION "trainer of Stepscope
- Trains ready-made models on LibTorch, for trying changes without a program
- of one's own. /usr/lib/stepscope/libtorch downloads LibTorch for a user.")
+Trains ready-made models on LibTorch, for trying changes without a program
+of one's own. /usr/lib/stepscope/libtorch downloads LibTorch for a user.")
 set(CPACK_DEBIAN_TRAINER_PACKAGE_RECOMMENDS "stepscope, python3-venv")
 set(CPACK_PRE_BUILD_SCRIPTS "${CMAKE_SOURCE_DIR}/packaging/cmake/debian_files.cmake")
 set(CPACK_STEPSCOPE_SOURCE "${CMAKE_SOURCE_DIR}")

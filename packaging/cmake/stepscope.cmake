@@ -99,6 +99,20 @@ function(stepscope_executable name)
   target_link_libraries(${name} PRIVATE stepscope_warnings)
 endfunction()
 
+# stepscope_manual_page(target SUMMARY COMPONENT component): the page of a program, from its --help.
+function(stepscope_manual_page target summary component)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  if(NOT Python3_EXECUTABLE OR STEPSCOPE_SANITIZE)
+    return()
+  endif()
+  set(page "${CMAKE_BINARY_DIR}/manual/${target}.1")
+  add_custom_command(OUTPUT "${page}" DEPENDS ${target} "${CMAKE_SOURCE_DIR}/packaging/manual_page"
+                     COMMAND "${Python3_EXECUTABLE}" "${CMAKE_SOURCE_DIR}/packaging/manual_page" "$<TARGET_FILE:${target}>" "${summary}"
+                             "${page}")
+  add_custom_target(${target}_page ALL DEPENDS "${page}")
+  install(FILES "${page}" DESTINATION share/man/man1 COMPONENT ${component})
+endfunction()
+
 # stepscope_registry(target DIR folder NAMESPACE ns TYPE type HEADER header [BY_FOLDER] [PRECOMPILED])
 # Every <folder>/<stem>.cpp (BY_FOLDER: <folder>/<stem>/<stem>.cpp) must define `type ns::<stem>()`: adding the file registers
 # it. A generated header with the declarations is force-included into each of these files, so that a wrong return type fails to
