@@ -1,7 +1,7 @@
 #include "app/terminal/commands.h"
-#include "profiler/os/memory.h"
 #include "app/terminal/pages.h"
 #include "profiler/model/version.h"
+#include "profiler/os/memory.h"
 #include "profiler/os/pipes.h"
 
 #include <CLI/CLI.hpp>
