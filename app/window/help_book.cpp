@@ -30,6 +30,7 @@ namespace app {
 namespace {
 
 constexpr int kPageRole = Qt::UserRole;
+constexpr int kAboveHeading = 12; ///< pixels
 
 QString titleOf(const QString& markdown)
 {
@@ -279,7 +280,15 @@ void HelpBook::open(const QString& place)
                 m_list->setCurrentRow(row);
     }
     render();
-    scrollTo(place.section('#', 1));
+    const QString anchor = place.section('#', 1);
+    m_position = 0;
+    if (!anchor.isEmpty())
+        for (QTextBlock block = m_text->document()->begin(); block.isValid(); block = block.next())
+            if (block.blockFormat().headingLevel() > 0 && headingAnchor(block.text()) == anchor) {
+                m_position = block.position();
+                break;
+            }
+    scrollToPlace();
 }
 
 void HelpBook::render()
@@ -309,23 +318,23 @@ void HelpBook::follow(const QUrl& link)
     open(link.hasFragment() ? path + '#' + link.fragment() : path);
 }
 
-void HelpBook::scrollTo(const QString& anchor)
+void HelpBook::scrollToPlace()
 {
-    int position = 0;
-    if (!anchor.isEmpty())
-        for (QTextBlock block = m_text->document()->begin(); block.isValid(); block = block.next())
-            if (block.blockFormat().headingLevel() > 0 && headingAnchor(block.text()) == anchor) {
-                position = block.position();
-                break;
-            }
-    QTextCursor cursor(m_text->document());
-    cursor.setPosition(position);
-    m_text->setTextCursor(cursor);
-    // The layout is complete once the window has its size.
-    QTimer::singleShot(0, m_text, [text = m_text, cursor, position] {
-        QScrollBar* bar = text->verticalScrollBar();
-        bar->setValue(position == 0 ? 0 : bar->value() + text->cursorRect(cursor).top() - 12);
+    // The layout is complete after pending events.
+    QTimer::singleShot(0, this, [this] {
+        QTextCursor cursor(m_text->document());
+        cursor.setPosition(m_position);
+        QScrollBar* bar = m_text->verticalScrollBar();
+        bar->setValue(m_position == 0 ? 0 : bar->value() + m_text->cursorRect(cursor).top() - kAboveHeading);
+        m_scrolled = bar->value();
     });
+}
+
+void HelpBook::resizeEvent(QResizeEvent* event)
+{
+    QWidget::resizeEvent(event);
+    if (m_text->verticalScrollBar()->value() == m_scrolled) // the user has not scrolled
+        scrollToPlace();
 }
 
 void HelpBook::markWords()

@@ -41,13 +41,14 @@ public:
 
 protected:
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void search(const QString& text);
     void openRow(int row);
     void render();
     void follow(const QUrl& link);
-    void scrollTo(const QString& anchor);
+    void scrollToPlace();
     void markWords();
     void goBack(int by);
 
@@ -56,6 +57,8 @@ private:
     QLabel* m_none;
     QTextBrowser* m_text;
     std::size_t m_page = 0;
+    int m_position = 0;             ///< of the heading in the page
+    int m_scrolled = 0;             ///< the scroll bar's value for that
     std::vector<QString> m_visited; ///< places
     std::size_t m_at = 0;           ///< in m_visited
     bool m_goingBack = false;

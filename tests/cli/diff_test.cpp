@@ -179,13 +179,15 @@ TEST(Diff, TracesThatCannotBeComparedFailTheCheck)
     const Folder folder;
     const std::string a = folder.trace("a.sstrace", runOf({200, 202, 198})),
                       other = folder.trace("b.sstrace", runOf({100, 101, 99}, "H100", "relu"));
-    const auto whyOf = [&](const std::string& b) {
-        const Ended ended = run({"diff", a, b, "--fail-if-slower", "5", "--json"});
+    const auto whyOf = [](const std::string& before, const std::string& after) {
+        const Ended ended = run({"diff", before, after, "--fail-if-slower", "5", "--json"});
         EXPECT_EQ(ended.status, 3);
         return Json::parse(ended.out)["check"]["why_id"].get<std::string>();
     };
-    EXPECT_EQ(whyOf(other), "diff.not_comparable.kernels");
-    EXPECT_EQ(whyOf(folder.trace("c.sstrace", "device 0 H100\nstream 0 7\nkernel gemm 0 100")), "slowdown.no_steps");
+    EXPECT_EQ(whyOf(a, other), "diff.not_comparable.kernels");
+    const std::string noSteps = folder.trace("c.sstrace", "device 0 H100\nstream 0 7\nkernel gemm 0 100");
+    EXPECT_EQ(whyOf(a, noSteps), "diff.not_comparable.steps");
+    EXPECT_EQ(whyOf(noSteps, noSteps), "slowdown.no_steps");
 }
 
 TEST(Diff, TheOptionsOfTheCheckAreChecked)
