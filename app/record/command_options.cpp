@@ -5,10 +5,10 @@
 #include <QCryptographicHash>
 #include <QFile>
 #include <QFileInfo>
-#include <QProcessEnvironment>
 #include <QRegularExpression>
 #include <QSettings>
 #include <algorithm>
+#include <utility>
 
 namespace app {
 
@@ -103,42 +103,34 @@ HelpRunner::HelpRunner(QObject* parent) : QObject(parent)
 {
     m_limit.setSingleShot(true);
     m_limit.setInterval(kLimitMs);
-    connect(&m_limit, &QTimer::timeout, &m_process, &QProcess::kill);
-    connect(&m_process, &QProcess::finished, this, [this] {
+    connect(&m_limit, &QTimer::timeout, &m_process, &ProgramProcess::kill);
+    connect(&m_process, &ProgramProcess::output, this, [this](const QString& text) {
+        if (m_output.size() < kMostBytes)
+            m_output += text;
+    });
+    connect(&m_process, &ProgramProcess::ended, this, [this] {
         m_limit.stop();
-        emit ended(optionsOfHelp(QString::fromUtf8(m_process.readAllStandardOutput().left(kMostBytes))));
+        emit ended(optionsOfHelp(m_output));
     });
-    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error == QProcess::FailedToStart)
-            emit ended({});
+    connect(&m_process, &ProgramProcess::failedToStart, this, [this] {
+        m_limit.stop();
+        emit ended({});
     });
-}
-
-HelpRunner::~HelpRunner()
-{
-    m_process.disconnect(this);
-    m_process.kill();
-    m_process.waitForFinished();
 }
 
 void HelpRunner::run(const RecordRequest& request)
 {
     if (isRunning() || request.command.empty())
         return;
-    QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.insert("COLUMNS", "200"); // argparse wraps lines to this width
-    for (const std::string& entry : request.environment)
-        if (const auto equals = entry.find('='); equals != std::string::npos)
-            environment.insert(QString::fromStdString(entry.substr(0, equals)),
-                               QString::fromStdString(entry.substr(equals + 1)));
-    m_process.setProcessEnvironment(environment);
-    m_process.setWorkingDirectory(request.folder);
-    m_process.setStandardInputFile(QProcess::nullDevice());
     QStringList arguments;
     for (std::size_t i = 1; i < request.command.size(); ++i)
         arguments << QString::fromStdString(request.command[i]);
+    std::vector<std::string> environment{"COLUMNS=200"}; // argparse wraps lines to this width
+    environment.insert(environment.end(), request.environment.begin(), request.environment.end());
+    m_output.clear();
     m_limit.start();
-    m_process.start(QString::fromStdString(request.command.front()), arguments << "--help");
+    m_process.start({QString::fromStdString(request.command.front()), arguments << "--help", request.folder,
+                     std::move(environment), false});
 }
 
 } // namespace app

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "app/services/program_process.h"
 #include "app/services/recording_service.h"
 #include "profiler/model/trace.h"
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
 #include <QTimer>
 #include <filesystem>
@@ -39,17 +39,17 @@ class HelpRunner : public QObject {
     Q_OBJECT
 public:
     explicit HelpRunner(QObject* parent = nullptr);
-    ~HelpRunner() override;
 
     void run(const RecordRequest& request);
-    [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
+    [[nodiscard]] bool isRunning() const { return m_process.isRunning(); }
 
 signals:
     /// Empty: the program listed none or did not exit in time.
     void ended(const std::vector<app::CommandOption>& options);
 
 private:
-    QProcess m_process;
+    ProgramProcess m_process;
+    QString m_output; ///< so far; not much more than a list of options can have
     QTimer m_limit;
 };
 

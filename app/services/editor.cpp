@@ -1,5 +1,7 @@
 #include "app/services/editor.h"
 
+#include "app/services/program_process.h"
+
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QProcess>
@@ -86,7 +88,7 @@ QString openInEditor(const QString& file, int line)
     if (!command)
         return EditorText::tr("No editor found. Set the environment variable VISUAL to a graphical editor, for example "
                               "VISUAL=code, and start Stepscope again.");
-    if (!QProcess::startDetached(command->first(), command->mid(1)))
+    if (!startIndependently(*command))
         return EditorText::tr("Could not start %1. Check the environment variable VISUAL.").arg(command->first());
     return {};
 }

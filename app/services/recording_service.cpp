@@ -4,7 +4,6 @@
 #include "app/document/trace_document.h"
 #include "app/document/trace_files.h"
 #include "app/services/job_guard.h"
-#include "profiler/os/process.h"
 #include "profiler/os/shell_expansion.h"
 
 #include <QDateTime>
@@ -19,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <csignal>
 
 namespace app {
@@ -29,7 +29,7 @@ using profiler::Result;
 namespace {
 
 // Gives the command's signal handlers time before the next signal.
-constexpr int kPatienceMs = 8'000;
+constexpr std::chrono::milliseconds kPatience{8'000};
 constexpr std::array kAskings = {SIGINT, SIGTERM, SIGQUIT};
 
 bool setsVariable(const std::string& word)
@@ -133,38 +133,26 @@ Result<std::vector<std::string>> commandWords(const QString& line)
 
 RecordingService::RecordingService(JobGuard* jobs, TraceDocument* document) : m_jobs(jobs), m_document(document)
 {
-    m_process.setProcessChannelMode(QProcess::MergedChannels);
-    m_process.setInputChannelMode(QProcess::ManagedInputChannel);
-    // If this program crashes, the recorder ends its command and keeps the trace.
-    m_process.setChildProcessModifier([] { profiler::os::receiveWhenParentEnds(SIGTERM); });
-    m_patience.setInterval(kPatienceMs);
+    m_patience.setInterval(kPatience);
     m_patience.setSingleShot(true);
     connect(&m_patience, &QTimer::timeout, this, &RecordingService::stop);
-    connect(&m_process, &QProcess::started, this, [this] {
-        m_process.closeWriteChannel(); // no terminal exists to answer questions
-        m_document->followRecording(m_trace, m_process.processId(), m_title);
+    connect(&m_process, &ProgramProcess::started, this, [this] {
+        m_document->followRecording(m_trace, m_process.pid(), m_title);
         emit started();
     });
-    connect(&m_process, &QProcess::readyReadStandardOutput, this,
-            [this] { emit output(m_decoder.decode(m_process.readAllStandardOutput())); });
-    connect(&m_process, &QProcess::finished, this, &RecordingService::finish);
-    connect(&m_process, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error != QProcess::FailedToStart)
-            return;
+    connect(&m_process, &ProgramProcess::output, this, &RecordingService::output);
+    connect(&m_process, &ProgramProcess::ended, this, &RecordingService::finish);
+    connect(&m_process, &ProgramProcess::failedToStart, this, [this](const QString& why) {
         removeEmptyTrace();
-        endWith({{}, true, tr("The recording was not started: %1.").arg(m_process.errorString()), {}});
+        endWith({{}, true, tr("The recording was not started: %1.").arg(why), {}});
     });
 }
 
 RecordingService::~RecordingService()
 {
-    m_process.disconnect(this);
     if (!isRunning())
         return;
-    m_process.terminate(); // the recorder forwards the signal
-    if (!m_process.waitForFinished(kPatienceMs))
-        m_process.kill();
-    m_process.waitForFinished();
+    m_process.endWithin(kPatience); // the recorder forwards the signal, and keeps the trace
     removeEmptyTrace();
     if (std::error_code ignored; std::filesystem::exists(m_trace, ignored))
         addRecentTrace(QString::fromStdString(m_trace.string()));
@@ -184,12 +172,10 @@ Result<void> RecordingService::start(const RecordRequest& request)
             Error::Code::NoSpace, QDir::tempPath().toStdString(), "free disk space there");
     m_trace = std::move(*trace);
     m_asked = 0;
-    m_decoder = QStringDecoder(QStringDecoder::System);
     m_title = titleOf(request.command);
-    m_process.setWorkingDirectory(request.folder);
     m_jobs->begin(Job::Recording);
-    m_process.start(QString::fromStdString(program->string()),
-                    argumentsOf(request, m_trace, m_folder->filePath("report.json")));
+    m_process.start({QString::fromStdString(program->string()),
+                     argumentsOf(request, m_trace, m_folder->filePath("report.json")), request.folder});
     return {};
 }
 
@@ -197,18 +183,15 @@ void RecordingService::stop()
 {
     if (!isRunning())
         return;
-    profiler::os::sendSignal(static_cast<profiler::os::ProcessId>(m_process.processId()),
-                             kAskings[std::min(m_asked, kAskings.size() - 1)]);
+    m_process.send(kAskings[std::min(m_asked, kAskings.size() - 1)]);
     ++m_asked;
     m_patience.start();
 }
 
-void RecordingService::finish()
+void RecordingService::finish(int status)
 {
     m_patience.stop();
-    if (const QByteArray rest = m_process.readAllStandardOutput(); !rest.isEmpty())
-        emit output(m_decoder.decode(rest));
-    const RecordEnd end = readReport();
+    const RecordEnd end = readReport(status);
     m_folder.reset();
     removeEmptyTrace();
     if (!end.trace.empty())
@@ -229,7 +212,7 @@ void RecordingService::removeEmptyTrace()
         QFile::remove(info.filePath());
 }
 
-RecordEnd RecordingService::readReport() const
+RecordEnd RecordingService::readReport(int status) const
 {
     QFile file(m_folder->filePath("report.json"));
     const QJsonObject report =
@@ -237,7 +220,7 @@ RecordEnd RecordingService::readReport() const
     if (report.isEmpty())
         return {{},
                 true,
-                tr("The recorder exited without an error message (exit code %1).").arg(m_process.exitCode()),
+                tr("The recorder exited without an error message (exit code %1).").arg(status),
                 tr("Its output is below. Traces of individual processes may be next to %1.")
                     .arg(QString::fromStdString(m_trace.string()))};
     const QString how = report["ended"].toString();

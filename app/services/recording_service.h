@@ -1,11 +1,10 @@
 #pragma once
 
+#include "app/services/program_process.h"
 #include "profiler/model/result.h"
 
 #include <QObject>
-#include <QProcess>
 #include <QString>
-#include <QStringDecoder>
 #include <QTemporaryDir>
 #include <QTimer>
 #include <filesystem>
@@ -53,7 +52,7 @@ public:
     /// Ends a command that is still running.
     ~RecordingService() override;
 
-    [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
+    [[nodiscard]] bool isRunning() const { return m_process.isRunning(); }
     /// Error if stepscope-cli is missing or the trace cannot be created; ended() reports whether the command itself
     /// could be run.
     profiler::Result<void> start(const RecordRequest& request);
@@ -68,17 +67,16 @@ signals:
     void ended(const app::RecordEnd& end);
 
 private:
-    void finish();
+    void finish(int status);
     void endWith(const RecordEnd& end);
     /// Removes the placeholder file if no trace was written.
     void removeEmptyTrace();
-    [[nodiscard]] RecordEnd readReport() const;
+    [[nodiscard]] RecordEnd readReport(int status) const;
 
     JobGuard* m_jobs;
     TraceDocument* m_document;
     QString m_title; ///< of the recorded program
-    QProcess m_process;
-    QStringDecoder m_decoder; ///< decoder of the command's output; a character may arrive in two parts
+    ProgramProcess m_process;
     QTimer m_patience;
     std::unique_ptr<QTemporaryDir> m_folder; ///< of the report
     std::filesystem::path m_trace;

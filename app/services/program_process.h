@@ -1,0 +1,63 @@
+#pragma once
+
+#include <QObject>
+#include <QProcess>
+#include <QString>
+#include <QStringDecoder>
+#include <QStringList>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace app {
+
+/// A program to start.
+struct ProgramStart {
+    QString program;
+    QStringList arguments;
+    QString folder;                         ///< working directory; empty: the app's own
+    std::vector<std::string> environment{}; ///< NAME=VALUE, added to the app's own
+    bool errorsInOutput = true;             ///< output() has standard error too; otherwise it is dropped
+};
+
+/// A child process of the app: the only place where the app starts programs other than trainers, which
+/// advisor/runner/child_process.h starts. It gets no input. If the app crashes, the program receives SIGTERM. GUI
+/// thread.
+class ProgramProcess : public QObject {
+    Q_OBJECT
+public:
+    ProgramProcess();
+    /// Kills a program that is still running; see endWithin().
+    ~ProgramProcess() override;
+
+    /// started() or failedToStart() follows. Call only while no program is running.
+    void start(const ProgramStart& what);
+    [[nodiscard]] bool isRunning() const { return m_process.state() != QProcess::NotRunning; }
+    [[nodiscard]] qint64 pid() const { return m_process.processId(); }
+    void send(int signal);
+    void kill() { m_process.kill(); }
+    /// Asks the program to end with SIGTERM, kills it after `patience`, and waits until it is gone. Nothing is
+    /// emitted any more, and nothing can be started.
+    void endWithin(std::chrono::milliseconds patience);
+
+signals:
+    void started();
+    void failedToStart(const QString& why);
+    void output(const QString& text);
+    /// The program has ended, and all of its output has been emitted.
+    /// @param status  its exit status; of no use if a signal killed it
+    void ended(int status);
+
+private:
+    void takeOutput();
+
+    QProcess m_process;
+    QStringDecoder m_decoder; ///< a character may arrive in two parts
+};
+
+/// Starts a program that outlives the app.
+/// @param command  the program and its arguments
+/// @return false if it cannot be started
+bool startIndependently(const QStringList& command);
+
+} // namespace app
