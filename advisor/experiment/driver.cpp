@@ -520,7 +520,12 @@ Outcome<void> Driver::keepObservation()
 {
     m_sameLosses.addSeed(m_now.losses[0], m_now.losses[1]);
     if (m_otherBatches) {
-        const double horizon = std::min(m_now.curves[0].seconds(), m_now.curves[1].seconds());
+        // Repeated pairs train on, but the losses of all starts are compared after about the same time.
+        double planned = 0;
+        for (std::size_t arm = 0; arm < 2; ++arm)
+            planned = std::max(planned, m_unitSeconds[arm] * static_cast<double>(m_units[arm]));
+        planned *= m_isSequential ? 1 : static_cast<double>(m_pairsPerStart);
+        const double horizon = std::min({m_now.curves[0].seconds(), m_now.curves[1].seconds(), planned});
         const auto a = m_now.curves[0].endOf(horizon), b = m_now.curves[1].endOf(horizon);
         // If the losses have no ratio (below zero), they are not compared; the objective is the speed.
         if (a && b && m_equalLosses.add({*a, *b}, largestFinite(m_now.untrained[0], m_now.untrained[1]))) {

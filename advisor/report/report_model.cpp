@@ -154,7 +154,8 @@ std::vector<std::string> trialRow(const ExperimentResult& result)
 {
     std::string change = result.plan.changes.empty() ? "A/A (no change)" : "";
     for (const Toggle& toggle : result.plan.changes)
-        change += (change.empty() ? "" : ", ") + fmt::format("{} = {} (was {})", toggle.key, toggle.to, toggle.from);
+        change += (change.empty() ? "" : ", ") + fmt::format("{} = {}", toggle.key, toggle.to) +
+                  (toggle.from.empty() ? "" : fmt::format(" (was {})", toggle.from));
     return {std::move(change),
             std::string(verdictName(result.verdict)),
             ratioText(result.samplesPerSecond),
@@ -175,7 +176,7 @@ void addExperiments(ReportModel& model, const ReportInput& input)
     if (const TuneOutcome* tuning = tuningOf(input))
         for (const TuneTrial& trial : tuning->trials) {
             table.rows.push_back(trial.result ? trialRow(*trial.result)
-                                              : std::vector<std::string>{trial.change.key + " = " + trial.change.to,
+                                              : std::vector<std::string>{changesText(trial),
                                                                          std::string(outcomeName(trial.outcome)), "–",
                                                                          "–", "–", trial.whyText()});
             if (trial.outcome == TuneTrial::Outcome::Kept)

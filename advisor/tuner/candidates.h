@@ -21,6 +21,9 @@ struct Candidate {
     double worth = 0; ///< µs per step, see RuleAdvice
     /// It saves memory: tried together with twice the batch size, which uses that memory, with time as the objective.
     bool makesRoom = false;
+    /// For a batch size: the value of optimizer.lr_scaling that is tried together with it, with the loss at equal time
+    /// as the objective; empty: the learning rate stays.
+    std::string rateScaling = {};
 };
 /// The state of a search for the largest batch size.
 struct BatchLimits {

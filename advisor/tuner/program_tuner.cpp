@@ -11,6 +11,8 @@
 #include <charconv>
 #include <cmath>
 #include <deque>
+#include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -25,9 +27,13 @@ using profiler::Result;
 namespace {
 
 constexpr std::string_view kBatchSize = config::key::batchSize.name;
+constexpr std::string_view kRateScaling = config::key::lrScaling.name;
 // Share of the time for a trial that both arms of one start train for their losses at equal time. Chosen: up to ten
 // starts of two arms, and a third of the time for starting and warming up.
 constexpr double kHorizonShare = 1.0 / 30;
+// Share of the remaining time for a larger batch with the program's learning rate, whose loss may stay undecided to the
+// end; the rest is for the same batch with a scaled learning rate.
+constexpr double kShareForBatchAlone = 0.5;
 
 std::int64_t numberOf(std::string_view text)
 {
@@ -150,8 +156,17 @@ private:
             candidate.makesRoom = found.judgedBy == JudgedBy::Memory;
             candidates.push_back(std::move(candidate));
         }
+        std::erase_if(m_scaled, [&](const Candidate& scaled) { return !canScaleRate(scaled.change); });
+        candidates.insert(candidates.end(), m_scaled.begin(), m_scaled.end());
         sortByWorth(candidates);
         return candidates.empty() ? std::nullopt : std::optional(std::move(candidates.front()));
+    }
+
+    /// True for a larger batch than the current one, as long as the learning rate is the program's own.
+    [[nodiscard]] bool canScaleRate(const Toggle& change) const
+    {
+        return change.key == kBatchSize && numberOf(change.to) > batchSize() &&
+               valueOf(std::string(kRateScaling), "").empty();
     }
 
     [[nodiscard]] std::int64_t batchSize() const
@@ -166,7 +181,24 @@ private:
         std::vector<WantedChange> changes = {{candidate.change.key, candidate.change.to}};
         if (candidate.makesRoom)
             changes.push_back({std::string(kBatchSize), config::toText(2 * batchSize())});
+        if (!candidate.rateScaling.empty())
+            changes.push_back({std::string(kRateScaling), candidate.rateScaling});
         return changes;
+    }
+
+    /// A larger batch that is faster but not shown to learn as much in the same time: it makes fewer updates, each of
+    /// which may be larger. Tried with the other screenings, because each of them takes several training runs.
+    void scaleRateToo(const Candidate& candidate, const TuneTrial& trial)
+    {
+        const bool learnsLess = trial.why.id == "experiment.loss_worse" || trial.why.id == "experiment.loss_not_shown";
+        if (!learnsLess || !canScaleRate(trial.change) || !m_triedScaled.insert(trial.change.to).second)
+            return;
+        Candidate scaled = candidate;
+        scaled.predicted.reset(); // a time, but the objective is now the loss
+        scaled.judgedBy = JudgedBy::LossAtEqualTime;
+        const std::string optimizer = programValues(*m_first).optimizer;
+        scaled.rateScaling = optimizer.ends_with("SGD") || optimizer.ends_with("LARS") ? "linear" : "sqrt";
+        m_scaled.push_back(std::move(scaled));
     }
 
     /// Why a change is not worth an experiment; empty: it is.
@@ -183,18 +215,27 @@ private:
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
+        if (!candidate.rateScaling.empty())
+            std::erase_if(m_scaled, [&](const Candidate& scaled) { return scaled.change.to == candidate.change.to; });
         TuneTrial trial;
         trial.change = candidate.change;
         trial.rule = candidate.rule;
         trial.title = candidate.title;
         trial.predicted = candidate.predicted;
+        if (candidate.makesRoom)
+            trial.title += ", to make room for twice the batch";
+        if (!candidate.rateScaling.empty())
+            trial.title += ", with a scaled learning rate";
         trial.outcome = TuneTrial::Outcome::Skipped;
         trial.why = whyNotTried(candidate);
         ProgramPlan plan = emptyPlan();
         if (trial.why.empty()) {
+            const std::vector<WantedChange> changes = changesOf(candidate);
+            for (const WantedChange& change : std::span(changes).subspan(1))
+                trial.with.push_back({change.key, valueOf(change.key, ""), change.to});
             const auto set = change::setChanges(
                 plan, *m_first,
-                {.changes = changesOf(candidate), .kept = kept(), .advice = &m_result.advice, .patcher = m_patcher});
+                {.changes = changes, .kept = kept(), .advice = &m_result.advice, .patcher = m_patcher});
             if (!set)
                 trial.why = set.error().what;
         }
@@ -203,9 +244,10 @@ private:
             return false;
         }
         trial.change = plan.changes.front();
-        if (candidate.makesRoom)
-            trial.title += ", to make room for twice the batch";
-        const double seconds = m_budget.secondsToTry(m_result.trials);
+        trial.with.assign(plan.changes.begin() + 1, plan.changes.end());
+        double seconds = m_budget.secondsToTry(m_result.trials);
+        if (candidate.rateScaling.empty() && canScaleRate(trial.change))
+            seconds *= kShareForBatchAlone;
         if (!sameBatches(plan.changes))
             plan.horizon = learningTime(seconds);
         const auto result = measure(plan, trial.change, seconds, "");
@@ -213,6 +255,8 @@ private:
             return false;
         const bool keeps = result && evaluate(*result, trial) && keep(plan, trial);
         const Candidate tried{trial.change, candidate.rule, candidate.title, {}, {}, JudgedBy::Time};
+        if (!keeps)
+            scaleRateToo(candidate, trial);
         m_result.trials.push_back(std::move(trial));
         if (keeps)
             search(tried);
@@ -306,6 +350,8 @@ private:
                                 {.changes = kept(), .kept = {}, .advice = &m_result.advice, .patcher = m_patcher}))
             return;
         change::setMeasure(plan, "steps");
+        if (!sameBatches(plan.changes))
+            plan.horizon = learningTime(m_budget.secondsLeft());
         const auto result =
             measure(plan, plan.changes.front(), m_budget.secondsLeft(), "unchanged program against all kept changes, ");
         if (!result || result->isRefused || !result->measured.samplesPerSecond.isKnown())
@@ -357,6 +403,8 @@ private:
     ProgramTuneResult m_result;
     Tried m_tried;
     std::deque<Candidate> m_further;
+    std::vector<Candidate> m_scaled;     // batch sizes to try with a scaled learning rate
+    std::set<std::string> m_triedScaled; // the batch sizes that were ever among them
     int m_cores = 0, m_round = 0;
 };
 

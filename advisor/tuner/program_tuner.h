@@ -39,10 +39,11 @@ struct ProgramTuneResult : TuneOutcome {
 /// change is measured together with all kept changes against the kept changes alone. A change that pays is kept, and
 /// the program is recorded again after it. Numbers of workers and batch sizes that paid are searched further.
 /// A change of the batches is kept only if the loss at equal time is shown to be not worse, and a change that saves
-/// memory is tried with twice the batch size. Other changes of what the program learns come last, in a screening at
-/// equal time. Changes that no experiment can measure are reported as skipped with the reason. At the end, the
-/// unchanged program is measured against all kept changes together; part of the budget is reserved for this. Blocks;
-/// the result is always the best so far, also after `stop` or at the end of the budget.
+/// memory is tried with twice the batch size. Changes of what the program learns come last, in a screening at equal
+/// time; among them is a larger batch with a scaled learning rate, if the batch alone is faster but not shown to learn
+/// as much. Changes that no experiment can measure are reported as skipped with the reason. At the end, the unchanged
+/// program is measured against all kept changes together; part of the budget is reserved for this. Blocks; the result
+/// is always the best so far, also after `stop` or at the end of the budget.
 /// @param progress called on the calling thread
 /// @return an error only if the unchanged program cannot be recorded
 profiler::Result<ProgramTuneResult> tuneProgram(const ProgramTunePlan& plan,

@@ -38,6 +38,14 @@ std::string tuneSummary(const TuneOutcome& result)
                        result.ratio.value, result.ratio.low, result.ratio.high, kept, changes);
 }
 
+std::string changesText(const TuneTrial& trial)
+{
+    std::string text = fmt::format("{} = {}", trial.change.key, trial.change.to);
+    for (const Toggle& change : trial.with)
+        text += fmt::format(", {} = {}", change.key, change.to);
+    return text;
+}
+
 std::string_view trialVerdict(const TuneTrial& trial)
 {
     return trial.outcome == TuneTrial::Outcome::Dropped && trial.result ? verdictName(trial.result->verdict)

@@ -16,6 +16,8 @@ bool isShownFaster(const TuneOutcome& result);
 /// "1.82 × the samples per second (at least 1.70, at most 1.95): 3 of 7 changes kept." Contains a ratio only if one was
 /// measured.
 std::string tuneSummary(const TuneOutcome& result);
+/// All changes of a trial: "batch.size = 64, optimizer.lr_scaling = linear".
+std::string changesText(const TuneTrial& trial);
 /// The outcome of a trial: "kept", "does not pay", "inconclusive", "failed", "skipped".
 std::string_view trialVerdict(const TuneTrial& trial);
 

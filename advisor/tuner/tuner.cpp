@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <deque>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace advisor {
 
@@ -94,14 +95,15 @@ private:
     bool tryOne(const Candidate& candidate)
     {
         m_tried.insert({candidate.change.key, candidate.change.to});
-        TuneTrial trial{candidate.change,
-                        candidate.rule,
-                        candidate.title,
-                        candidate.predicted,
-                        std::nullopt,
-                        TuneTrial::Outcome::Failed,
-                        {},
-                        {}};
+        TuneTrial trial;
+        const std::vector<Toggle> changes = changesOf(candidate, m_result.best);
+        trial.change = candidate.change;
+        std::ranges::copy_if(changes, std::back_inserter(trial.with),
+                             [&](const Toggle& change) { return change.key != candidate.change.key; });
+        trial.rule = candidate.rule;
+        trial.title = candidate.title;
+        trial.predicted = candidate.predicted;
+        trial.outcome = TuneTrial::Outcome::Failed;
         if (hasNoUse(candidate)) {
             trial.outcome = TuneTrial::Outcome::Skipped;
             trial.why = message<"tune.skipped.too_few_samples",

@@ -33,8 +33,9 @@ struct TuneTrial {
     /// Refused: the program runs without the change and fails with it.
     enum class Outcome { Kept, Dropped, Failed, Skipped, Refused };
     Toggle change;
-    std::string rule;  ///< the rule that proposed it
-    std::string title; ///< title of the finding that it fixes, or why it was searched
+    std::vector<Toggle> with; ///< changes that were made together with it in this trial
+    std::string rule;         ///< the rule that proposed it
+    std::string title;        ///< title of the finding that it fixes, or why it was searched
     std::optional<Saving> predicted;
     std::optional<ExperimentResult> result; ///< no value: it failed or was skipped
     Outcome outcome = Outcome::Dropped;

@@ -48,8 +48,7 @@ std::string trialsText(const std::vector<TuneTrial>& trials)
         return {};
     TextTable table({"Change", "Verdict", "Samples/s (95 %)", "Measured (95 %)", "Predicted"});
     for (const TuneTrial& trial : trials) {
-        std::vector<std::string> row = {trial.change.key + " = " + trial.change.to, std::string(trialVerdict(trial)),
-                                        "–", "–",
+        std::vector<std::string> row = {changesText(trial), std::string(trialVerdict(trial)), "–", "–",
                                         predictedText(trial.result ? predictedHere(*trial.result) : trial.predicted)};
         if (trial.result) {
             row[2] = ratioText(trial.result->samplesPerSecond);
@@ -64,8 +63,12 @@ std::string trialsText(const std::vector<TuneTrial>& trials)
     for (const TuneTrial& trial : trials) {
         std::getline(rows, row);
         text += row + '\n';
-        if (!trial.why.empty())
-            text += wrapped(trial.whyText(), kReasonWidth, 6);
+        // Notes on the measurement are in the report and in the JSON.
+        std::string why = trial.why.text;
+        for (const profiler::Message& note : trial.notes)
+            why += ' ' + note.text;
+        if (!why.empty())
+            text += wrapped(why, kReasonWidth, 6);
     }
     return text;
 }
@@ -73,8 +76,12 @@ std::string trialsText(const std::vector<TuneTrial>& trials)
 void addOutcome(Json& json, const TuneOutcome& result)
 {
     Json trials = Json::array();
-    for (const TuneTrial& trial : result.trials)
+    for (const TuneTrial& trial : result.trials) {
+        Json with = Json::array();
+        for (const Toggle& change : trial.with)
+            with.push_back(toggleJson(change));
         trials.push_back({{"change", toggleJson(trial.change)},
+                          {"with", std::move(with)},
                           {"rule", trial.rule},
                           {"title", trial.title},
                           {"outcome", outcomeName(trial.outcome)},
@@ -83,6 +90,7 @@ void addOutcome(Json& json, const TuneOutcome& result)
                           {"why_parameters", parametersJson(trial.why)},
                           {"predicted", savingJson(trial.predicted)},
                           {"experiment", trial.result ? cli::toJson(*trial.result) : Json(nullptr)}});
+    }
     json["samples_per_s_ratio"] = {{"value", result.ratio.value},
                                    {"ci95", Json::array({result.ratio.low, result.ratio.high})},
                                    {"measured", isRatioMeasured(result)}};

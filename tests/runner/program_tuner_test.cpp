@@ -1,5 +1,6 @@
 #include "advisor/tuner/program_tuner.h"
 
+#include "advisor/tuner/tune_text.h"
 #include "tests/runner/recorded_program.h"
 
 #include <gmock/gmock.h>
@@ -119,10 +120,45 @@ TEST_F(ProgramTuner, ALargerBatchIsKeptIfItsLossAtEqualTimeIsNotWorseAndSearched
                                         program};
     const auto result = tune();
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_THAT(outcomes(*result), ElementsAre("batch.size=64 kept", "batch.size=128 dropped"));
+    EXPECT_THAT(outcomes(*result),
+                ElementsAre("batch.size=64 kept", "batch.size=128 dropped", "batch.size=128 skipped"));
     EXPECT_EQ(result->trials[0].result->loss.kind, advisor::LossKind::NotWorse);
     EXPECT_EQ(result->trials[1].why.id, "experiment.loss_worse");
+    EXPECT_EQ(result->trials[2].why.id, "change.needs_batch") << "no learning rate is recorded";
+    EXPECT_THAT(result->trials[2].with, ElementsAre(advisor::Toggle{"optimizer.lr_scaling", "", "sqrt"}));
     EXPECT_THAT(result->kept, ElementsAre(advisor::Toggle{"batch.size", "32", "64"}));
+    ASSERT_TRUE(result->whole);
+    EXPECT_THAT(result->ratio.value, AllOf(Ge(1.6), Le(2.4))) << "samples per second";
+}
+
+TEST_F(ProgramTuner, ALargerBatchThatLearnsLessIsTriedWithAScaledLearningRate)
+{
+    trainWithRate();
+    const std::string optimizer = "meta optimizer.class torch.optim.SGD\nmeta optimizer.count 1\n"
+                                  "meta optimizer.settings lr=0.1, weight_decay=0.01\n";
+    m_plan.trace = trace(optimizer + std::string(kSmallBatches));
+    m_plan.record = [&](const auto&, const auto&, const auto&) { return trace(optimizer + std::string(kBusySteps)); };
+    // Larger batches learn less, except one with twice the learning rate.
+    m_plan.setup.arms[0].command = {
+        "sh", "-c",
+        "batch=$(sed -n 's/.*batch_size=\\([0-9]*\\).*/\\1/p' train.py); loss=1; "
+        "[ $batch -gt 32 ] && loss=1.2; [ $batch = 64 ] && grep -q lr=0.2 train.py && loss=0.9; "
+        "exec " +
+            std::string(PYTHON) + " " + SCRIPTED_PROGRAM + " milliseconds=20 seed_noise=0.01 batch=$batch loss=$loss"};
+    const auto result = tune();
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_THAT(outcomes(*result),
+                ElementsAre("batch.size=64 dropped", "batch.size=64 kept", "batch.size=128 dropped"));
+    EXPECT_EQ(result->trials[0].why.id, "experiment.loss_worse");
+    EXPECT_THAT(result->trials[0].with, IsEmpty());
+    EXPECT_EQ(result->trials[1].why.id, "experiment.screening.lower");
+    EXPECT_THAT(result->trials[1].with, ElementsAre(advisor::Toggle{"optimizer.lr_scaling", "", "linear"}));
+    EXPECT_EQ(changesText(result->trials[1]), "batch.size = 64, optimizer.lr_scaling = linear");
+    EXPECT_EQ(result->trials[2].why.id, "experiment.loss_worse") << "with a learning rate that is scaled already";
+    EXPECT_THAT(result->kept, ElementsAre(advisor::Toggle{"batch.size", "32", "64"},
+                                          advisor::Toggle{"optimizer.lr_scaling", "", "linear"}));
+    EXPECT_THAT(result->patch.diff, AllOf(HasSubstr("+loader = DataLoader(data, batch_size=64)"),
+                                          HasSubstr("+optimizer = torch.optim.SGD(net, lr=0.2)")));
     ASSERT_TRUE(result->whole);
     EXPECT_THAT(result->ratio.value, AllOf(Ge(1.6), Le(2.4))) << "samples per second";
 }

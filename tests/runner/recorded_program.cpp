@@ -70,6 +70,28 @@ void RecordedProgram::recordBatchSize()
     m_facts["objects"][0]["settings"]["batch_size"] = {{"value", 32}, {"given", true}, {"argument", nullptr}};
 }
 
+void RecordedProgram::trainWithRate()
+{
+    recordBatchSize();
+    m_folder.write("train.py", kScript + std::string("optimizer = torch.optim.SGD(net, lr=0.1)\n"));
+    m_facts["files"][0]["sha256"] = sha256(m_script);
+    m_facts["files"][0]["lines"] = 3;
+    m_facts["objects"].push_back({{"id", "optimizer:0"},
+                                  {"kind", "optimizer"},
+                                  {"class", "torch.optim.SGD"},
+                                  {"framework", nullptr},
+                                  {"site",
+                                   {{"file", m_script.string()},
+                                    {"line", 3},
+                                    {"column", 12},
+                                    {"end_line", 3},
+                                    {"end_column", 40},
+                                    {"function", "<module>"}}},
+                                  {"chain", Json::array()},
+                                  {"settings", {{"lr", {{"value", 0.1}, {"given", true}, {"argument", nullptr}}}}},
+                                  {"count", 20}});
+}
+
 void RecordedProgram::validateWithGradients()
 {
     m_folder.write("train.py", "import torch\nloader = torch.utils.data.DataLoader(data, batch_size=32)\n"

@@ -75,6 +75,8 @@ protected:
     void passWorkersAsOption();
     /// The recording contains the size of the loader's batches, 32.
     void recordBatchSize();
+    /// The same, and the program trains with an optimizer whose learning rate is 0.1.
+    void trainWithRate();
     /// The program validates with gradients, in a loop after its loader.
     void validateWithGradients();
     /// The patcher of the sources.
