@@ -100,6 +100,7 @@ struct Peer {
     os::LocalPeer end;
     std::string pending;
     bool isOpen = true, isDone = false;
+    bool isInTurn = false; ///< false: it ends its first step after the turn began, and waits for the next one
     std::optional<json> hello, turn;
     std::optional<std::int64_t> left; ///< validations of the turn that this rank still has to do, as it asks
 };
@@ -616,14 +617,16 @@ Outcome<protocol::TurnResult> ProgramArm::take(const protocol::Turn& turn, const
         m_mostSteps = m_steps + (isSteps ? drop + left : 1);
         for (Peer* rank : ranks()) {
             rank->turn.reset();
+            rank->isInTurn = true;
             const json command = {{"type", "turn"}, {"what", turn.what}, {"drop", drop}, {"count", left}};
             os::sendAll(rank->end.socket.get(), command.dump() + '\n', kSendPatience); // a failure to send means that
                                                                                        // the process exited, which is
                                                                                        // handled below
         }
+        // Processes that do not train together (torchrun without a process group) start and end at different times.
         const auto answered = [this] {
-            const auto all = ranks();
-            return std::all_of(all.begin(), all.end(), [](Peer* rank) { return rank->turn.has_value(); });
+            return std::ranges::all_of(
+                ranks(), [](Peer* rank) { return rank->turn || !rank->isInTurn || rank->isDone || !rank->isOpen; });
         };
         const auto event = waitFor([&] { return answered() && !haveRanksEnded(); }, bounds, patienceOf(turn, patience));
         if (!event)

@@ -643,6 +643,16 @@ TEST_F(ProgramExperiment, AllRanksOfAnArmTakeTheTurn)
     EXPECT_GT(result->measured.samplesPerSecondA, 1.5 * 4 / 0.020 * 0.7);
 }
 
+TEST_F(ProgramExperiment, ProcessesThatTrainByThemselvesTakeTheTurnsFromTheirFirstStepOn)
+{
+    const auto result = run({"milliseconds=20", "peers=2"}, {"milliseconds=10", "peers=2"});
+    ASSERT_TRUE(result) << result.error().message();
+    EXPECT_EQ(result->program.ranks, 1);
+    EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
+    // Four samples in each step of each process.
+    EXPECT_GT(result->measured.samplesPerSecondA, 1.5 * 4 / 0.020 * 0.7);
+}
+
 TEST_F(ProgramExperiment, AllRanksOfAnArmTrainTheEpoch)
 {
     ProgramPlan epoch = plan({"milliseconds=6", "epoch=10", "ranks=2"}, {"milliseconds=3", "epoch=10", "ranks=2"});

@@ -3,11 +3,12 @@
 Usage: scripted_program.py [milliseconds=10] [end=N] [fail=N] [exit=N] [hang=N] [steps=no] [torch=no] [workers=N]
        [loss=X] [loss_noise=X] [seed_noise=X] [sums=yes] [write=FILE] [child=yes] [batch=N] [validate=N] [validation_ms=20] [epoch=N] [quiet=yes]
        [terminal=yes] [ranks=N] [validates=first]
-       [daemon=yes] [fill=N] [alone=yes]
+       [daemon=yes] [fill=N] [alone=yes] [peers=N]
 Options say after how many steps the program ends, fails, exits or hangs. loss_noise is the share by which the loss is
 higher with every other seed, and lower with the rest; seed_noise the one by which it is higher with each further seed;
 sums multiplies the loss by the batch. It validates after each N steps, an epoch has N steps, and quiet
 programs report no progress. With validates=first, the other ranks run no validation.
+With peers=N, it starts N - 1 more processes that train by themselves, and begin later.
 After `fill` steps it writes a megabyte, and alone=yes fails if the file of `write` contains anything else.
 """
 import json
@@ -57,7 +58,9 @@ ranks, rank = int(options.get("ranks", 1)), int(os.environ.get("RANK_OF_TEST", 0
 others = []
 if rank == 0:
     others = [subprocess.Popen([sys.executable, *sys.argv], env={**os.environ, "RANK_OF_TEST": str(number)})
-              for number in range(1, ranks)]
+              for number in range(1, max(ranks, int(options.get("peers", 1))))]
+elif "peers" in options:
+    time.sleep(0.3)
 
 signal.signal(int(os.environ["STEPSCOPE_ARM_STACK_SIGNAL"]), lambda *_: print("stack of the hang", flush=True))
 connection = socket.socket(socket.AF_UNIX)
