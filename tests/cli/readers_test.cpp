@@ -337,6 +337,31 @@ TEST(Lines, HaveTheirAllocationsWhereTheyAreRecorded)
     EXPECT_THAT(noneText, testing::Not(HasSubstr("allocated")));
 }
 
+TEST(Lines, HaveTheirCodeAsLongAsTheFileIsTheRecordedOne)
+{
+    constexpr std::string_view kScript = "import torch\n\nfor inputs in loader:\n    loss = train(inputs)\n";
+    constexpr const char* kHash = "13aea8027126feae9664da0764133fa88e04411950f14793537261173c8a1aba";
+    const Folder folder;
+    const std::string script = folder.write("train.py", kScript).string();
+    const Json program = {{"schema", 1},
+                          {"cwd", std::filesystem::path(script).parent_path().string()},
+                          {"script", script},
+                          {"files", {{{"path", script}, {"sha256", kHash}, {"lines", 4}}}}};
+    const auto path = folder.trace(
+        "t.sstrace", "meta program " + program.dump() +
+                         "\nmeta lines {\"schema\":1,\"interval_us\":1000,\"begin_ns\":0,\"files\":[\"" + script +
+                         R"("],"places":[[0,3,"main"],[0,4,"main"]],"stacks":[[0],[1,0]],"samples":[0,0,1,1000,0,1000]})"
+                         "\nmain\n  step 0 0 3000\n");
+    const Json json = jsonOf(run({"lines", path.string(), "--json"}));
+    EXPECT_EQ(json["lines"][0]["code"], "for inputs in loader:");
+    EXPECT_EQ(json["lines"][1]["code"], "loss = train(inputs)");
+    const std::string text = run({"lines", path.string()}).out;
+    EXPECT_THAT(text, HasSubstr("\n  train.py:4 main")) << "relative to the program's folder";
+    EXPECT_THAT(text, HasSubstr("  loss = train(inputs)\n"));
+    folder.write("train.py", std::string("# edited\n") + std::string(kScript));
+    EXPECT_EQ(jsonOf(run({"lines", path.string(), "--json"}))["lines"][1]["code"], nullptr);
+}
+
 TEST(Describe, KnowsKnobsAndRulesWithoutATrainer)
 {
     const Json json = jsonOf(run({"describe", "--json"}));

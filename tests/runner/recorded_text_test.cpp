@@ -1,0 +1,48 @@
+#include "advisor/change/recorded_text.h"
+
+#include "tests/runner/traces_of_processes.h"
+
+#include <gmock/gmock.h>
+#include <string>
+
+namespace runner_test {
+
+using advisor::change::linesOfText;
+using advisor::change::recordedText;
+using advisor::change::sha256;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+/// The examples of FIPS 180-2, appendix B, and lengths around the end of a block; those from Python's hashlib.
+TEST(RecordedText, DigestsAreThoseOfSha256)
+{
+    EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    EXPECT_EQ(sha256(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+    EXPECT_EQ(sha256(std::string(55, 'x')), "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");
+    EXPECT_EQ(sha256(std::string(56, 'x')), "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e");
+    EXPECT_EQ(sha256(std::string(64, 'x')), "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
+}
+
+TEST(RecordedText, IsThatOfTheFileUnlessItHasChanged)
+{
+    const Folder folder;
+    const auto file = folder.write("train.py", "import torch\n");
+    const std::string hash = sha256("import torch\n");
+    EXPECT_EQ(recordedText(file, hash, folder / "originals"), "import torch\n");
+    EXPECT_FALSE(recordedText(file, sha256("import numpy\n"), folder / "originals"));
+    EXPECT_FALSE(recordedText(file, "", folder / "originals"));
+    EXPECT_FALSE(recordedText(folder / "missing.py", hash, folder / "originals"));
+    EXPECT_FALSE(recordedText("/dev/zero", hash, folder / "originals"));
+}
+
+TEST(RecordedText, LinesEndInAnyWay)
+{
+    EXPECT_THAT(linesOfText("\xef\xbb\xbf" "a\r\n\nb\rc"), ElementsAre("a", "", "b", "c"));
+    EXPECT_THAT(linesOfText("a\n"), ElementsAre("a"));
+    EXPECT_THAT(linesOfText(""), IsEmpty());
+}
+
+} // namespace runner_test
