@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
+import unittest.mock
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from change_support import FOLDER, Program, module, setting  # noqa: E402
@@ -266,6 +268,20 @@ class CommandLine(Patcher):
                 program.facts["argv"] = ["/opt/venv/bin/python", "/opt/venv/bin/train-it"]
             answer = program.answer({"loader.workers": "8"}, argv=launcher)
             self.assertEqual(answer["command"], launcher + ["--workers", "8"])
+
+    def test_a_script_that_is_the_command_gets_other_options_than_recorded(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = os.path.join(folder, "train-it")
+            with open(script, "w", encoding="utf-8") as file:
+                file.write("#!/usr/bin/env python3\n")
+            os.chmod(script, 0o755)
+            with unittest.mock.patch.dict(os.environ, {"PATH": folder + os.pathsep + os.environ["PATH"]}):
+                for word in ("train-it", script):
+                    program = self.with_argument([word], self.WORKERS)
+                    program.facts["script"] = script
+                    program.facts["argv"] = ["/opt/venv/bin/python", script, "--epochs", "2"]
+                    answer = program.answer({"loader.workers": "8"}, argv=[word, "--epochs", "200"])
+                    self.assertEqual(answer["command"], [word, "--epochs", "200", "--workers", "8"])
 
     def test_what_may_not_reach_the_program_is_changed_in_its_source(self):
         for command in (

@@ -5,6 +5,7 @@ the program follow the name of its script or module, and only words after it are
 command line (`bash train.sh`, `sh -c "…"`), it is unknown whether an added option would reach it.
 """
 import os
+import shutil
 
 from .refusal import Refusal
 
@@ -31,7 +32,8 @@ def program_start(argv, program):
                                   "not reach it.")
     recorded = program.get("argv") or []
     begun = _behind_program(recorded, program)
-    if not _hands_on(argv) and begun is not None and list(recorded[begun:]) != list(argv[start:]):
+    is_direct = start == 1 and _runs_script(argv[0], program)
+    if not is_direct and not _hands_on(argv) and begun is not None and list(recorded[begun:]) != list(argv[start:]):
         raise Refusal("launcher",
                       f"{_name(program)} did not receive the options of the command, because the program that "
                       "starts it changes them.")
@@ -62,6 +64,12 @@ def _is_script(word, script, folder):
         return True
     # A console script that was found on PATH.
     return os.sep not in word and os.path.basename(script) == word and not word.endswith(".py")
+
+
+def _runs_script(word, program):
+    """Whether the command is the script itself: an executable file, or a console script on PATH."""
+    path = os.path.join(program.get("cwd") or "", word) if os.sep in word else shutil.which(word)
+    return bool(path and program.get("script")) and os.path.realpath(path) == os.path.realpath(program["script"])
 
 
 def _is_shell(words):
