@@ -138,6 +138,9 @@ Result<BranchCommit> commitOnBranch(const std::vector<PatchedFile>& files, const
     const auto head = git.run({"rev-parse", "--verify", "HEAD"});
     if (!head)
         return refuse<"patch.no_commit", "The repository has no commits">(*root, "commit the program first");
+    if (!git.run({"var", "GIT_COMMITTER_IDENT"}) || !git.run({"var", "GIT_AUTHOR_IDENT"}))
+        return refuse<"patch.no_identity", "Git has no name and e-mail address for the commit">(
+            *root, "set them with git config user.name NAME and git config user.email ADDRESS");
     const auto index = git.run({"rev-parse", "--absolute-git-dir"});
     if (!index)
         return tl::unexpected(index.error());

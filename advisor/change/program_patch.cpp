@@ -4,9 +4,12 @@
 #include "advisor/change/base64.h"
 #include "advisor/change/tool.h"
 #include "advisor/evidence/run_facts.h"
+#include "advisor/rule.h"
 #include "advisor/runner/shell_words.h"
 #include "trainer/config/training_config.h"
+#include "trainer/config/value_text.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -164,6 +167,13 @@ Result<std::vector<ProgramPatch>> patches(const profiler::Trace& trace, const st
         return profiler::fail<"patch.not_python", "The trace does not describe a Python program">(
             Error::Code::Unsupported, {},
             "record the program with this version of Stepscope, with its Python hooks enabled");
+    const auto isRule = [](const std::string& key) {
+        return std::ranges::any_of(allRules(), [&](const Rule& rule) { return rule.key == key; });
+    };
+    for (const WantedChange& change : changes)
+        if (!config::findKnob(change.key) && !isRule(change.key))
+            return profiler::fail<"patch.unknown_setting", "There is no such setting">(
+                Error::Code::Invalid, change.key, "one of the nearest: " + config::nearestKeys(change.key));
     Json request = {{"schema", 1}, {"program", std::move(program)}, {"changes", changesJson(changes)}, {"each", each}};
     if (Json applied = appliedJson(trace, options); !applied.is_null())
         request["applied"] = std::move(applied);

@@ -281,6 +281,19 @@ TEST_F(PatchBranch, ChangesThatAreNotCommittedAreNotCommittedWithIt)
     EXPECT_THAT(git("rev-parse --verify faster"), HasSubstr("fatal"));
 }
 
+TEST_F(PatchBranch, ACommitNeedsANameAndAnAddress)
+{
+    git("config --unset user.name && git config --unset user.email && git config user.useConfigOnly true");
+    ::setenv("GIT_CONFIG_GLOBAL", "/dev/null", 1);
+    ::setenv("GIT_CONFIG_NOSYSTEM", "1", 1);
+    const Ended ended = patch({"--set", "loader.workers=4", "--branch", "faster"});
+    ::unsetenv("GIT_CONFIG_GLOBAL");
+    ::unsetenv("GIT_CONFIG_NOSYSTEM");
+    EXPECT_EQ(ended.status, 1);
+    EXPECT_THAT(ended.err, HasSubstr("user.email"));
+    EXPECT_THAT(git("rev-parse --verify faster"), HasSubstr("fatal"));
+}
+
 TEST_F(PatchCommand, NothingThatATraceNamesIsStarted)
 {
     const auto python = m_folder.write("python", "#!/bin/sh\ntouch '" + (m_folder / "started").string() + "'\n");
@@ -301,6 +314,9 @@ TEST_F(PatchCommand, WrongUseIsSaid)
     EXPECT_EQ(patch({"--set", "loader.workers=1", "--apply", "--revert"}).status, 2);
     EXPECT_THAT(patch({"--set", "loader.workers=4", "--python", "/nowhere/python3"}).err,
                 HasSubstr("/nowhere/python3"));
+    const Ended unknown = patch({"--set", "loader.wrkers=4"});
+    EXPECT_EQ(unknown.status, 1);
+    EXPECT_THAT(unknown.err, HasSubstr("loader.workers")) << "the nearest setting";
     m_facts = "nothing";
     EXPECT_THAT(patch({"--set", "loader.workers=4"}).err, HasSubstr("does not describe a Python program"));
     m_facts = {{"objects", 5}, {"files", "x"}};
