@@ -63,9 +63,9 @@ std::string sourceText(const std::vector<SourcePlace>& source)
 std::string patchText(const change::ProgramPatch& patch)
 {
     const change::ChangeResult& change = patch.changes.front();
-    std::string text = wrapped("In the program: " + howText(change), kWidth, 13);
+    std::string text = wrapped("Patch: " + howText(change), kWidth, 13);
     if (!patch.command.empty())
-        text += wrapped("Command: " + runner::commandLine(patch.command), kWidth, 13);
+        text += fmt::format("{:13}Command: {}\n", "", runner::commandLine(patch.command));
     std::string_view diff = change.proposal.empty() ? patch.diff : change.proposal;
     while (!diff.empty()) {
         const std::string_view line = diff.substr(0, diff.find('\n'));
@@ -79,11 +79,12 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values, const cha
 {
     const Advice& advice = row.advice;
     // A title describes a finding, so it would be misleading without one.
-    const std::string heading = advice.state == State::Fires ? fmt::format("{}  ({})", advice.title, row.id) : row.id;
-    std::string text = fmt::format("{:<12} {}\n", stateName(advice.state), heading);
+    if (advice.state != State::Fires) {
+        const std::string heading = fmt::format("{:<12} {:<27} ", stateName(advice.state), row.id);
+        return heading + wrapped(reasonText(advice), kWidth, heading.size()).substr(heading.size());
+    }
+    std::string text = fmt::format("{:<12} {}  ({})\n", stateName(advice.state), advice.title, row.id);
     text += wrapped(reasonText(advice), kWidth, 13);
-    if (advice.state != State::Fires)
-        return text;
     text += wrapped(advice.saving ? savingText(*advice.saving) : "No prediction: " + advice.whyNoPrediction.text,
                     kWidth, 13);
     if (advice.toggle)
@@ -98,7 +99,37 @@ std::string toText(const RuleAdvice& row, const ProgramValues& values, const cha
     else if (!advice.toggle)
         text += codeText(row.id, values);
     for (const profiler::Message& caveat : advice.caveats)
-        text += wrapped("- " + caveat.text, kWidth, 13);
+        text += fmt::format("{:13}- {}", "", wrapped(caveat.text, kWidth, 15).substr(15));
+    return text + '\n';
+}
+
+/// The commands that measure and make the first change of a recorded program; empty if none can be measured.
+std::string nextText(const profiler::Trace& trace, const std::vector<RuleAdvice>& advice,
+                     const change::FindingPatches& patches, const std::filesystem::path& file)
+{
+    const std::string command(metadata(trace, "record.command"));
+    const auto first = std::ranges::find_if(advice, [&](const RuleAdvice& row) {
+        const auto found = patches.find(row.id);
+        return row.advice.toggle && found != patches.end() && found->second.patch &&
+               found->second.patch->changes.front().measurable;
+    });
+    if (command.empty() || first == advice.end())
+        return {};
+    std::error_code failed;
+    const std::filesystem::path folder(metadata(trace, "record.directory"));
+    const bool isHere = folder.empty() || std::filesystem::equivalent(folder, ".", failed);
+    const std::string path =
+        runner::commandLine({isHere ? file.string() : std::filesystem::absolute(file, failed).string()});
+    const std::string set = runner::commandLine({first->advice.toggle->key + '=' + first->advice.toggle->to});
+    std::string text = isHere ? "\nNext:\n" : fmt::format("\nNext, in {}:\n", folder.string());
+    const auto add = [&](std::string_view what, const std::string& words) {
+        text += fmt::format("  # {}\n  stepscope-cli {}\n", what, words);
+    };
+    add("measure the first change", fmt::format("experiment --trace {} --set {} -- {}", path, set, command));
+    if (!patches.at(first->id).patch->diff.empty())
+        add("write it to your files", fmt::format("patch {} --set {} --apply", path, set));
+    add("measure all changes one after another, and keep those that pay",
+        fmt::format("tune --trace {} -- {}", path, command));
     return text;
 }
 
@@ -166,7 +197,8 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
                     << '\n';
     const ProgramValues values = programValues(**trace, config);
     for (const RuleAdvice& row : advice)
-        streams.out << toText(row, values, patches) << '\n';
+        streams.out << toText(row, values, patches);
+    streams.out << nextText(**trace, advice, patches, options.trace);
     return kDone;
 }
 

@@ -25,8 +25,16 @@ void printSaved(const ExperimentResult& result, std::ostream& out)
     const bool memory = result.plan.judgedBy == JudgedBy::Memory;
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return;
-    out << fmt::format("saves {} of {}", measuredText(result),
-                       memory ? bytesText(result.peakBytesA) + " peak tensor memory" : timeText(result.unitUsA));
+    const Interval& saved = memory ? result.savedBytes : result.savedUs;
+    const std::string whole =
+        memory ? bytesText(result.peakBytesA) + " peak tensor memory" : timeText(result.unitUsA);
+    if (saved.value >= 0) {
+        out << fmt::format("saves {} of {}", measuredText(result), whole);
+    } else {
+        ExperimentResult added = result;
+        added.savedBytes = added.savedUs = {-saved.value, -saved.high, -saved.low};
+        out << fmt::format("adds {} to {}", measuredText(added), whole);
+    }
     if (const auto predicted = predictedHere(result))
         out << "; predicted: " << predictedText(predicted);
     out << '\n';

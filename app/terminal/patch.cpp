@@ -168,6 +168,7 @@ profiler::Result<void> carryOut(const change::ProgramPatch& patch, const PatchOp
     json["applied"] = pathsJson(*written);
     for (const auto& path : *written)
         text += "Applied to " + path.string() + '\n';
+    text += fmt::format("Undo: stepscope-cli patch {} --revert\n", runner::commandLine({options.trace.string()}));
     return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "advisor/change/program_setup.h"
 #include "advisor/runner/shell_words.h"
+#include "advisor/runner/unified_diff.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/experiment_json.h"
 #include "app/terminal/experiment_text.h"
@@ -16,6 +17,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <utility>
 
 namespace advisor::cli {
@@ -119,7 +121,13 @@ void print(const ProgramPlan& plan, const ProgramResult& result, std::ostream& o
     if (setup.arms[1].command != setup.arms[0].command)
         out << "B: " << runner::commandLine(setup.arms[1].command) << '\n';
     for (const runner::ReplacedFile& file : setup.arms[1].files)
-        out << "B: " << file.path.string() << " changed\n";
+        out << "B: with another " << file.path.string() << '\n';
+    // The user knows a diff of their own.
+    if (!plan.changes.empty()) {
+        std::istringstream diff(runner::diffInFolder(plan.patch.diff, setup.folder));
+        for (std::string line; std::getline(diff, line);)
+            out << "    " << line << '\n';
+    }
     if (plan.patch.how.empty())
         out << "B: unchanged\n";
     if (result.isRefused) {

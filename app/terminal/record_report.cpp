@@ -1,5 +1,6 @@
 #include "app/terminal/record_report.h"
 
+#include "advisor/runner/shell_words.h"
 #include "app/terminal/json_text.h"
 
 #include <fmt/format.h>
@@ -54,6 +55,9 @@ void printReport(const RecordReport& report, const RecordOptions& options, std::
        << fmt::format("{} · {} {}, {} events{} · the command {}\n", options.trace.string(), result.processes,
                       result.processes == 1 ? "process" : "processes", result.events,
                       result.dropped > 0 ? fmt::format(" ({} dropped)", result.dropped) : "", report.end->text());
+    if (result.events > 0)
+        to << kName << "to see what could be faster: stepscope-cli advise "
+           << runner::commandLine({options.trace.string()}) << '\n';
 }
 
 } // namespace

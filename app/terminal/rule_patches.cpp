@@ -36,11 +36,25 @@ Json sourceJson(const change::ProgramPatch& patch)
 
 std::string howText(const change::ChangeResult& change)
 {
-    std::string text(change::howName(change.how));
-    if (!change.sites.empty())
-        text += fmt::format(", {}:{}", change.sites.front().file, change.sites.front().line);
-    if (change.sites.size() > 1)
-        text += fmt::format(" and {} more place{}", change.sites.size() - 1, change.sites.size() > 2 ? "s" : "");
+    std::string text;
+    switch (change.how) {
+    case change::How::Source:
+        text = "edits the source";
+        if (!change.sites.empty())
+            text = fmt::format("edits {}:{}", change.sites.front().file, change.sites.front().line);
+        if (change.sites.size() > 1)
+            text += fmt::format(" and {} more place{}", change.sites.size() - 1, change.sites.size() > 2 ? "s" : "");
+        break;
+    case change::How::Argument:
+        text = "changes an option of the command";
+        break;
+    case change::How::Hook:
+        text = "an experiment can make it inside PyTorch, without an edit";
+        break;
+    case change::How::ToRead:
+        text = "edit the program yourself";
+        break;
+    }
     return change.whyNot.empty() ? text : text + ": " + change.whyNot.text;
 }
 

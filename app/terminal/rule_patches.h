@@ -13,7 +13,7 @@ namespace advisor::cli {
 nlohmann::ordered_json patchJson(const change::ProgramPatch& patch);
 /// [{file, line, end_line, …, what}] for all of its changes.
 nlohmann::ordered_json sourceJson(const change::ProgramPatch& patch);
-/// "source, /home/u/train.py:12": how a change is made, and where.
+/// "edits /home/u/train.py:12": how a change is made, and where.
 std::string howText(const change::ChangeResult& change);
 
 } // namespace advisor::cli
