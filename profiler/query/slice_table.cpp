@@ -5,7 +5,6 @@
 #include "profiler/query/slice_scan.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -537,13 +536,6 @@ int rowidOfSlices(sqlite3_vtab_cursor* base, sqlite3_int64* id)
     return SQLITE_OK;
 }
 
-/// "fp32", "tf32"; empty if unknown.
-std::string_view precisionName(analysis::Precision precision)
-{
-    constexpr std::array<std::string_view, 8> kNames = {"", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
-    return kNames[static_cast<std::size_t>(precision)];
-}
-
 void textOrNull(sqlite3_context* context, std::string_view text)
 {
     if (!text.empty())
@@ -586,7 +578,7 @@ void launchColumn(sqlite3_context* context, const Trace& trace, const Slice& sli
     case SliceColumn::LocalMemory:
         return optional(launch.localMemory);
     case SliceColumn::Precision:
-        return textOrNull(context, precisionName(analysis::kernelPrecision(trace.name(slice))));
+        return textOrNull(context, analysis::precisionName(analysis::kernelPrecision(trace.name(slice))));
     case SliceColumn::TensorCores:
         return sqlite3_result_int(context, analysis::usesTensorCores(trace.name(slice)) ? 1 : 0);
     default:

@@ -152,6 +152,27 @@ TEST(KernelClasses, IgnoreTypesInNames)
     EXPECT_EQ(kernelClass("triton_poi_fused_add_all_reduce_wait_tensor_3"), Elementwise);
 }
 
+// Names of H100 and V100 traces.
+TEST(TensorCoreUse, IsKnownOnlyWhereTheNameTells)
+{
+    EXPECT_EQ(tensorCoreUse("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute"),
+              true);
+    EXPECT_EQ(tensorCoreUse("nvjet_tst_192x192_64x4_2x1_v_bz_coopB_bias_TNN"), true);
+    EXPECT_EQ(tensorCoreUse("volta_fp16_s884gemm_fp16_128x64_ldg8_f2f_nn"), true);
+    EXPECT_EQ(tensorCoreUse("volta_sgemm_128x64_nn"), false);
+    EXPECT_EQ(tensorCoreUse("void cutlass::Kernel2<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>"), false);
+    EXPECT_EQ(tensorCoreUse("attn_fwd.kd"), std::nullopt) << "neither a mark nor a type";
+    EXPECT_EQ(tensorCoreUse("void at::native::vectorized_elementwise_kernel<4, float>"), std::nullopt)
+        << "not a product";
+    EXPECT_EQ(tensorCoreUse(""), std::nullopt);
+}
+
+TEST(PrecisionName, IsThatOfTheField)
+{
+    EXPECT_EQ(precisionName(kernelPrecision("ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_tn")), "bf16");
+    EXPECT_EQ(precisionName(kernelPrecision("spin_kernel")), "");
+}
+
 TEST(KernelClasses, AcceptMalformedNames)
 {
     for (const char* name :

@@ -467,6 +467,24 @@ bool usesTensorCores(std::string_view kernelName)
     return onTensorCores(lower, precisionOf(lower));
 }
 
+std::string_view precisionName(Precision precision)
+{
+    constexpr std::array<std::string_view, 8> kNames = {"", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"};
+    return kNames[static_cast<std::size_t>(precision)];
+}
+
+std::optional<bool> tensorCoreUse(std::string_view kernelName)
+{
+    if (!isProduct(classOf(kernelName)))
+        return std::nullopt;
+    const std::string lower = lowered(kernelName);
+    const Precision precision = precisionOf(lower);
+    if (onTensorCores(lower, precision))
+        return true;
+    const bool wide = precision == Precision::Fp32 || precision == Precision::Fp64;
+    return wide || lower.find("simt") != lower.npos ? std::optional(false) : std::nullopt;
+}
+
 KernelWork kernelWork(const Trace& trace, std::span<const TimeRange> within)
 {
     KernelWork work;

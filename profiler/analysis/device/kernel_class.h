@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -38,9 +39,14 @@ KernelClass kernelClass(std::string_view kernelName);
 /// contain it, which is common (an unmarked cuDNN kernel, a copy).
 enum class Precision : std::uint8_t { Unknown, Fp64, Fp32, Tf32, Fp16, Bf16, Fp8, Int8 };
 Precision kernelPrecision(std::string_view kernelName);
+/// "fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8"; empty if unknown.
+std::string_view precisionName(Precision precision);
 /// True if the kernel multiplies on tensor cores, from the marks in the names of NVIDIA's libraries (hmma, 884, 1688,
 /// 16816, wgmma, tensorop…) and from its precision.
 bool usesTensorCores(std::string_view kernelName);
+/// The same for a kernel that could use them; none for other classes, and if the name contains neither a mark nor the
+/// precision.
+std::optional<bool> tensorCoreUse(std::string_view kernelName);
 /// True for matrix products and convolutions, which can use tensor cores.
 constexpr bool isProduct(KernelClass kernelClass)
 {
