@@ -1,16 +1,39 @@
 #include "app/document/selection.h"
 
+#include <unordered_set>
 #include <utility>
 
 namespace app {
 
 void Selection::selectSlice(profiler::SliceId slice)
 {
-    if (m_slice == slice)
+    selectSlices({slice});
+}
+
+void Selection::selectSlices(std::vector<profiler::SliceId> slices)
+{
+    if (slices.empty()) {
+        clear();
         return;
-    m_slice = slice;
+    }
+    std::vector<profiler::SliceId> once;
+    std::unordered_set<profiler::SliceId> known;
+    for (const profiler::SliceId slice : slices)
+        if (known.insert(slice).second)
+            once.push_back(slice);
+    if (m_slices == once)
+        return;
+    m_slices = std::move(once);
     m_range.reset();
     emit changed();
+}
+
+void Selection::toggleSlice(profiler::SliceId slice)
+{
+    std::vector<profiler::SliceId> slices = m_slices;
+    if (std::erase(slices, slice) == 0)
+        slices.push_back(slice);
+    selectSlices(std::move(slices));
 }
 
 void Selection::selectRange(profiler::TimeRange range)
@@ -21,16 +44,16 @@ void Selection::selectRange(profiler::TimeRange range)
     }
     if (m_range == range)
         return;
-    m_slice.reset();
+    m_slices.clear();
     m_range = range;
     emit changed();
 }
 
 void Selection::clear()
 {
-    if (!m_slice && !m_range)
+    if (m_slices.empty() && !m_range)
         return;
-    m_slice.reset();
+    m_slices.clear();
     m_range.reset();
     emit changed();
 }

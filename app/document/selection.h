@@ -16,16 +16,26 @@ struct MarkedItems {
     std::vector<profiler::TimeRange> ranges; ///< times without a slice
 };
 
-/// The selection shared by all views: a slice, a time range, or nothing. GUI thread.
+/// The selection shared by all views: one slice, several slices, a time range, or nothing. GUI thread.
 class Selection : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
 
-    [[nodiscard]] std::optional<profiler::SliceId> slice() const { return m_slice; }
+    /// The only selected slice.
+    [[nodiscard]] std::optional<profiler::SliceId> slice() const
+    {
+        return m_slices.size() == 1 ? std::optional(m_slices.front()) : std::nullopt;
+    }
+    /// All selected slices, in the order in which they were added.
+    [[nodiscard]] const std::vector<profiler::SliceId>& slices() const { return m_slices; }
     [[nodiscard]] std::optional<profiler::TimeRange> range() const { return m_range; }
 
     void selectSlice(profiler::SliceId slice);
+    /// Selects these slices, each once; clears the selection if there are none.
+    void selectSlices(std::vector<profiler::SliceId> slices);
+    /// Adds a slice to the selected ones, or removes it.
+    void toggleSlice(profiler::SliceId slice);
     void selectRange(profiler::TimeRange range);
     void clear();
     /// Asks the timeline to bring a time range (and a track) into view; the selection does not change.
@@ -50,7 +60,7 @@ signals:
     void explanationRequested(profiler::SliceId step);
 
 private:
-    std::optional<profiler::SliceId> m_slice;
+    std::vector<profiler::SliceId> m_slices;
     std::optional<profiler::TimeRange> m_range;
     std::shared_ptr<const MarkedItems> m_marked;
 };

@@ -10,8 +10,9 @@
 
 namespace app {
 
-/// Time within a range over all tracks. The times are self times, clipped to the range, so that they add up. Tracks run
-/// in parallel, so the sum can exceed the range.
+/// Time of the slices in a range, or of selected slices, over all tracks. The times are self times, clipped to the
+/// range, so that they add up: without the time of nested slices that count too. Tracks run in parallel, so the sum can
+/// exceed the range.
 struct RangeSums {
     struct Sum {
         std::string name; ///< slice name; empty in sums by class
@@ -27,7 +28,7 @@ struct RangeSums {
         std::int64_t count = 0;
         profiler::Nanoseconds busy{}; ///< covered by slices, of any depth; the rest of the range is idle
     };
-    profiler::TimeRange range;
+    profiler::TimeRange range; ///< of selected slices: from the first start to the last end
     std::int64_t count = 0;
     profiler::Nanoseconds self{}; ///< of everything
     std::vector<Sum> byClass;     ///< most time first
@@ -42,5 +43,10 @@ struct RangeSums {
 /// O(n log n) in the slices of the range; do not call on the GUI thread. Step slices are left out because they contain
 /// all others.
 RangeSums rangeSums(const profiler::Trace& trace, profiler::TimeRange range, const std::stop_token& stop = {});
+
+/// The same for these slices only.
+/// @param slices  ids of the trace, each once
+RangeSums sliceSums(const profiler::Trace& trace, const std::vector<profiler::SliceId>& slices,
+                    const std::stop_token& stop = {});
 
 } // namespace app

@@ -168,6 +168,35 @@ TEST(RangeSums, GiveTheWholeTraceItsTime)
     EXPECT_EQ(sumOf(sums.byName, "data wait")->self, phases);
 }
 
+TEST(SliceSums, AreOfTheSelectedSlicesOnly)
+{
+    const auto trace = test_support::traceFromText(R"(
+        main
+          op outer 0 100
+          op between 10 80
+          op inner 20 30
+          op other 60 10
+          op later 200 50
+        stream 0 7
+          kernel gemm 40 20
+          kernel gemm 70 20
+    )");
+    const auto ops = trace->ofKind(ActivityKind::CpuOp);
+    const auto kernels = trace->ofKind(ActivityKind::Kernel);
+    const RangeSums sums =
+        sliceSums(*trace, {ops[0].id, ops[2].id, ops[4].id, kernels[0].id}); // outer, inner, later, the first gemm
+    EXPECT_EQ(sums.count, 4);
+    EXPECT_EQ(sums.range, (TimeRange{traceTime(0), traceTime(250'000)}));
+    EXPECT_EQ(sumOf(sums.byName, "outer")->self, Nanoseconds{70'000}) << "without the selected inner";
+    EXPECT_EQ(sumOf(sums.byName, "inner")->self, Nanoseconds{30'000});
+    EXPECT_EQ(sumOf(sums.byName, "gemm")->count, 1);
+    ASSERT_EQ(sums.byTrack.size(), 2U);
+    EXPECT_EQ(sums.byTrack[0].busy, Nanoseconds{150'000});
+    EXPECT_EQ(sums.byTrack[1].busy, Nanoseconds{20'000});
+    EXPECT_EQ(sums.self, Nanoseconds{170'000});
+    EXPECT_EQ(sliceSums(*trace, {}).count, 0);
+}
+
 TEST(RangeSums, StopWhenAsked)
 {
     std::stop_source source;

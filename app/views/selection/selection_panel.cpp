@@ -269,6 +269,7 @@ void SelectionPanel::setTrace(std::shared_ptr<const profiler::Trace> trace)
     // file may gain events at any time, and only the complete file has the recorded arguments of a slice.
     if (!m_trace || (m_summed && m_trace->range().end < m_summed->end + kLate))
         m_summed.reset();
+    m_summedSlices.clear();
     if (!trace->captureStats().live) {
         m_summed.reset();
         m_readFor.reset();
@@ -293,11 +294,14 @@ void SelectionPanel::takeSelection()
 {
     if (const auto slice = m_selection->slice(); slice && m_trace && holds(*m_trace, *slice))
         showSlice(*slice);
+    else if (m_selection->slices().size() > 1 && m_trace)
+        sumSlices(m_selection->slices());
     else if (m_selection->range() && m_trace)
         sumRange(*m_selection->range());
     else {
         m_summing.cancel();
         m_summed.reset();
+        m_summedSlices.clear();
         m_reading.cancel();
         m_readFor.reset();
         m_pages->setCurrentIndex(Empty);
@@ -511,11 +515,34 @@ void SelectionPanel::sumRange(TimeRange range)
     m_pages->setCurrentIndex(Range);
     if (m_summed == range)
         return;
+    m_summedSlices.clear();
     m_summed = range;
-    m_rangeTitle->setText(tr("%1 selected · summarizing…").arg(formatDuration(range.duration())));
+    sum(tr("%1 selected").arg(formatDuration(range.duration())),
+        [range](const profiler::Trace& trace, const std::stop_token& stop) { return rangeSums(trace, range, stop); });
+}
+
+void SelectionPanel::sumSlices(std::vector<SliceId> slices)
+{
+    m_pages->setCurrentIndex(Range);
+    std::erase_if(slices, [this](SliceId id) { return !holds(*m_trace, id); });
+    if (m_summedSlices == slices)
+        return;
+    m_summed.reset();
+    m_summedSlices = slices;
+    sum(tr("%1 selected").arg(formatCounted(static_cast<std::int64_t>(slices.size()), tr("slice"), tr("slices"))),
+        [slices = std::move(slices)](const profiler::Trace& trace, const std::stop_token& stop) {
+            return sliceSums(trace, slices, stop);
+        });
+}
+
+/// @param title  what is selected, shown until the sums are known
+void SelectionPanel::sum(const QString& title,
+                         std::function<RangeSums(const profiler::Trace&, const std::stop_token&)> work)
+{
+    m_rangeTitle->setText(tr("%1 · summarizing…").arg(title));
     m_summing.start(
-        [this, trace = m_trace, range](const std::stop_token& stop, const Background::Post& post) {
-            RangeSums sums = rangeSums(*trace, range, stop);
+        [this, trace = m_trace, work = std::move(work)](const std::stop_token& stop, const Background::Post& post) {
+            RangeSums sums = work(*trace, stop);
             if (!sums.stopped)
                 post([this, sums = std::move(sums)] { showSums(sums); });
         },
@@ -545,10 +572,14 @@ void SelectionPanel::showSums(const RangeSums& sums)
         tracks.push_back(std::move(row));
     }
     m_byTrack->setRows(std::move(tracks));
+    const QString duration = formatDuration(sums.range.duration()), self = formatDuration(sums.self),
+                  count = formatCounted(sums.count, tr("slice"), tr("slices")),
+                  begin = formatPosition(sums.range.begin - m_trace->range().begin);
     QString title =
-        tr("%1 selected, starting at %2: %3 with %4 of total time on all tracks")
-            .arg(formatDuration(sums.range.duration()), formatPosition(sums.range.begin - m_trace->range().begin),
-                 formatCounted(sums.count, tr("slice"), tr("slices")), formatDuration(sums.self));
+        m_summedSlices.empty()
+            ? tr("%1 selected, starting at %2: %3 with %4 of total time on all tracks")
+                  .arg(duration, begin, count, self)
+            : tr("%1 selected with %2 of total time, within %3 starting at %4").arg(count, self, duration, begin);
     if (sums.names > static_cast<std::int64_t>(sums.byName.size()))
         title += tr(" · top %1 of %2 names by time").arg(sums.byName.size()).arg(formatCount(sums.names));
     m_rangeTitle->setText(title);

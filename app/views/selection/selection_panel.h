@@ -10,6 +10,7 @@
 #include <QWidget>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 class QLabel;
@@ -40,7 +41,8 @@ struct SlicePage {
     friend bool operator==(const SlicePage&, const SlicePage&) = default;
 };
 
-/// The current selection: the details of a slice with its related slices, or a summary of a time range.
+/// The current selection: the details of a slice with its related slices, or a summary of a time range or of several
+/// slices.
 class SelectionPanel : public QWidget {
     Q_OBJECT
 public:
@@ -70,6 +72,8 @@ private:
     QWidget* makeOccurrences(const Occurrences& same, QWidget* parent);
     QWidget* makeColumn(const QString& heading, const std::vector<SliceDetail>& details, QWidget* parent);
     void sumRange(profiler::TimeRange range);
+    void sumSlices(std::vector<profiler::SliceId> slices);
+    void sum(const QString& title, std::function<RangeSums(const profiler::Trace&, const std::stop_token&)> work);
     void showSums(const RangeSums& sums);
     void follow(const Evidence& evidence);
 
@@ -85,7 +89,8 @@ private:
     int m_columns = 3; ///< state for which its page was created
     QLabel* m_rangeTitle;
     EvidenceTable *m_byClass, *m_byName, *m_byTrack;
-    std::optional<profiler::TimeRange> m_summed; ///< input of the tables
+    std::optional<profiler::TimeRange> m_summed;   ///< input of the tables, or
+    std::vector<profiler::SliceId> m_summedSlices; ///< these slices
     Background m_summing{this}, m_reading{this};
 };
 
