@@ -47,7 +47,7 @@ TraceSummary summarise(const std::shared_ptr<const profiler::Trace>& trace,
         return summary;
     summary.idle = profiler::analysis::idleCauses(scan);
     summary.gaps = std::make_shared<const DeviceGaps>(DeviceGaps{profiler::analysis::idleStretches(scan)});
-    const TableQuery byName{{}, {}, true, std::make_shared<const Steps>(steps)};
+    const TableQuery byName{{}, {}, {Field::Name}, std::make_shared<const Steps>(steps), {}};
     const auto kernels = runQuery(trace, kernelSubject(), byName, {}, stop);
     if (kernels && kernels->size() > 0)
         summary.kernels = kernels;

@@ -1,4 +1,6 @@
+#include "app/tables/row_sort.h"
 #include "app/tables/table_scan.h"
+#include "profiler/analysis/slice_view.h"
 
 #include <algorithm>
 #include <numeric>
@@ -9,56 +11,142 @@ namespace app {
 using profiler::Slice;
 using profiler::SliceId;
 using profiler::Trace;
+using profiler::analysis::OpDeviceTimes;
+using profiler::analysis::SliceView;
 
 namespace {
 
-/// A slice and its sort key.
-struct Keyed {
-    std::int64_t key;
-    SliceId id;
+/// Alphabetical ranks of distinct texts instead of their ids.
+void rankTexts(const Trace& trace, std::vector<std::int64_t>& keys)
+{
+    std::vector<std::int64_t> ranks(trace.stringCount(), -1);
+    std::vector<profiler::StringId> used;
+    for (const std::int64_t id : keys)
+        if (std::int64_t& rank = ranks[static_cast<std::size_t>(id)]; rank < 0) {
+            rank = 0;
+            used.push_back({static_cast<std::uint32_t>(id)});
+        }
+    std::sort(used.begin(), used.end(),
+              [&](profiler::StringId a, profiler::StringId b) { return trace.string(a) < trace.string(b); });
+    for (std::size_t i = 0; i < used.size(); ++i)
+        ranks[used[i].value] = static_cast<std::int64_t>(i);
+    for (std::int64_t& key : keys)
+        key = ranks[static_cast<std::size_t>(key)];
+}
+
+/// The slices of a table in the order of the trace. Shared by all orders of its rows.
+struct FoundSlices {
+    std::shared_ptr<const Trace> trace;
+    std::shared_ptr<const Steps> steps;
+    std::shared_ptr<const OpDeviceTimes> deviceTimes;
+    std::vector<Field> fields;
+    std::vector<TableColumn> columns;
+    std::vector<SliceId> ids;
+
+    [[nodiscard]] FieldContext context() const { return {trace.get(), steps.get(), deviceTimes.get()}; }
+
+    /// The keys of a field by position in `ids`; incomplete if stopped.
+    [[nodiscard]] std::vector<std::int64_t> keys(Field field, const std::stop_token& stop) const
+    {
+        SliceKey keyOf(context(), field);
+        std::vector<std::int64_t> found;
+        switch (field) { // one column of the blocks instead of whole slices
+        case Field::Duration:
+            found = read([](const SliceView& view) { return view.duration().count(); }, stop);
+            break;
+        case Field::Begin:
+            found = read([](const SliceView& view) { return toNs(view.begin()); }, stop);
+            break;
+        case Field::Name:
+            found = read([](const SliceView& view) { return std::int64_t{view.nameId().value}; }, stop);
+            break;
+        default:
+            found = read([&](const SliceView& view) { return keyOf(view.slice()); }, stop);
+            break;
+        }
+        if (isPooledText(field) && !stop.stop_requested())
+            rankTexts(*trace, found);
+        return found;
+    }
+
+private:
+    /// Reads the slices in the order of the trace. O(slices of the tracks), but most of them cost only a comparison.
+    template <class Read>
+    [[nodiscard]] std::vector<std::int64_t> read(Read&& key, const std::stop_token& stop) const
+    {
+        std::vector<std::int64_t> keys(ids.size());
+        std::size_t at = 0;
+        while (at < ids.size() && !stop.stop_requested()) {
+            const std::size_t before = at;
+            const profiler::TrackId track = ids[at].track;
+            profiler::analysis::forEachView(
+                *trace, track,
+                [&](const SliceView& view) {
+                    if (at < ids.size() && ids[at].track == track && ids[at] == view.id()) {
+                        keys[at] = key(view);
+                        ++at;
+                    }
+                },
+                stop);
+            if (at == before) // its block can no longer be read from the file
+                break;
+        }
+        return keys;
+    }
 };
 
 class SliceRows : public TableRows {
 public:
-    SliceRows(std::shared_ptr<const Trace> trace, std::vector<Field> fields, std::shared_ptr<const Steps> steps,
-              std::vector<SliceId> ids)
-        : m_trace(std::move(trace)), m_steps(std::move(steps)), m_fields(std::move(fields)),
-          m_columns(columnsOf(m_fields)), m_ids(std::move(ids))
+    explicit SliceRows(std::shared_ptr<const FoundSlices> found)
+        : m_found(std::move(found)), m_order(m_found->ids.size())
     {
+        std::iota(m_order.begin(), m_order.end(), 0U);
     }
 
-    [[nodiscard]] std::size_t size() const override { return m_ids.size(); }
-    [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_columns; }
+    /// @return false if stopped
+    bool sort(const TableOrder& order, const std::stop_token& stop)
+    {
+        const TableOrder byStart{{static_cast<int>(Field::Begin), false}};
+        return sortRows(
+            m_order, order.empty() ? byStart : order,
+            [&](int column) { return m_found->keys(static_cast<Field>(column), stop); }, stop);
+    }
+
+    [[nodiscard]] std::size_t size() const override { return m_order.size(); }
+    [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_found->columns; }
     [[nodiscard]] TableValue value(std::size_t row, std::size_t column) const override
     {
-        return sliceValue(*m_trace, m_trace->slice(m_ids[row]), m_fields[column], *m_steps);
+        return sliceValue(m_found->context(), trace().slice(slice(row)), m_found->fields[column]);
     }
-    [[nodiscard]] SliceId slice(std::size_t row) const override { return m_ids[row]; }
+    [[nodiscard]] SliceId slice(std::size_t row) const override { return m_found->ids[m_order[row]]; }
     [[nodiscard]] SliceClass sliceClass(std::size_t row) const override
     {
-        const Slice slice = m_trace->slice(m_ids[row]);
-        return classify(slice.kind, m_trace->name(slice));
+        const Slice of = trace().slice(slice(row));
+        return classify(of.kind, trace().name(of));
     }
-    [[nodiscard]] std::optional<std::size_t> find(const Slice& slice) const override
+    [[nodiscard]] std::optional<std::size_t> find(const Slice& of) const override
     {
-        const auto found = std::find(m_ids.begin(), m_ids.end(), slice.id);
-        return found == m_ids.end() ? std::nullopt : std::optional{static_cast<std::size_t>(found - m_ids.begin())};
+        const auto found =
+            std::find_if(m_order.begin(), m_order.end(), [&](std::uint32_t row) { return m_found->ids[row] == of.id; });
+        return found == m_order.end() ? std::nullopt : std::optional{static_cast<std::size_t>(found - m_order.begin())};
     }
-    [[nodiscard]] const Trace& trace() const override { return *m_trace; }
+    [[nodiscard]] std::shared_ptr<const TableRows> sorted(const TableOrder& order,
+                                                          const std::stop_token& stop) const override
+    {
+        auto rows = std::make_shared<SliceRows>(m_found);
+        return rows->sort(order, stop) ? rows : nullptr;
+    }
+    [[nodiscard]] const Trace& trace() const override { return *m_found->trace; }
 
 private:
-    std::shared_ptr<const Trace> m_trace;
-    std::shared_ptr<const Steps> m_steps;
-    std::vector<Field> m_fields;
-    std::vector<TableColumn> m_columns;
-    std::vector<SliceId> m_ids;
+    std::shared_ptr<const FoundSlices> m_found;
+    std::vector<std::uint32_t> m_order; ///< positions in the found slices
 };
 
 /// Finds the fields that at least one slice has; empty columns are left out.
 class FieldsSeen {
 public:
-    FieldsSeen(const Trace& trace, std::vector<Field> all, const Steps& steps)
-        : m_trace(&trace), m_all(std::move(all)), m_steps(&steps)
+    FieldsSeen(const FieldContext& context, std::vector<Field> all) : m_context(context), m_all(std::move(all))
     {
         for (const Field field : m_all)
             if (isOptional(field))
@@ -66,7 +154,7 @@ public:
     }
     void look(const Slice& slice)
     {
-        std::erase_if(m_unseen, [&](Field field) { return applies(*m_trace, slice, field, *m_steps); });
+        std::erase_if(m_unseen, [&](Field field) { return applies(m_context, slice, field); });
     }
     [[nodiscard]] std::vector<Field> fields() const
     {
@@ -77,92 +165,32 @@ public:
     }
 
 private:
-    const Trace* m_trace;
+    FieldContext m_context;
     std::vector<Field> m_all, m_unseen;
-    const Steps* m_steps;
 };
-
-/// Alphabetical ranks of distinct texts, by StringId.
-std::vector<std::uint32_t> ranksOf(const Trace& trace, std::vector<profiler::StringId> texts)
-{
-    std::vector<std::uint32_t> ranks(trace.stringCount());
-    std::sort(texts.begin(), texts.end(),
-              [&](profiler::StringId a, profiler::StringId b) { return trace.string(a) < trace.string(b); });
-    for (std::uint32_t i = 0; i < texts.size(); ++i)
-        ranks[texts[i].value] = i;
-    return ranks;
-}
-
-/// Texts get their ranks when all are known; until then the keys contain the ids.
-void rankTexts(const Trace& trace, std::vector<Keyed>& rows)
-{
-    std::vector<profiler::StringId> used;
-    std::vector<bool> seen(trace.stringCount());
-    for (const Keyed& row : rows) {
-        const auto id = static_cast<std::size_t>(row.key);
-        if (!seen[id])
-            used.push_back({static_cast<std::uint32_t>(id)});
-        seen[id] = true;
-    }
-    const std::vector<std::uint32_t> ranks = ranksOf(trace, used);
-    for (Keyed& row : rows)
-        row.key = ranks[static_cast<std::size_t>(row.key)];
-}
-
-/// Sorts runs and merges them, so that it can report progress and stop. False when stopped.
-bool sortRows(std::vector<Keyed>& rows, bool descending, const std::function<void(double)>& tell,
-              const std::stop_token& stop)
-{
-    const auto before = [descending](const Keyed& a, const Keyed& b) {
-        if (a.key != b.key)
-            return (a.key < b.key) != descending;
-        return a.id < b.id;
-    };
-    if (std::is_sorted(rows.begin(), rows.end(), before))
-        return true;
-    constexpr std::size_t kRun = 1 << 18;
-    const std::size_t size = rows.size();
-    const auto at = [&](std::size_t i) { return rows.begin() + static_cast<std::ptrdiff_t>(std::min(i, size)); };
-    const auto report = [&](double share) {
-        if (tell)
-            tell(0.6 + 0.4 * share);
-        return !stop.stop_requested();
-    };
-    for (std::size_t i = 0; i < size; i += kRun) {
-        std::sort(at(i), at(i + kRun), before);
-        if (!report(0.5 * static_cast<double>(i) / static_cast<double>(size)))
-            return false;
-    }
-    for (std::size_t width = kRun; width < size; width *= 2)
-        for (std::size_t i = 0; i + width < size; i += 2 * width) {
-            std::inplace_merge(at(i), at(i + width), at(i + 2 * width), before);
-            if (!report(0.5 + 0.5 * static_cast<double>(width) / static_cast<double>(size)))
-                return false;
-        }
-    return true;
-}
 
 } // namespace
 
 std::shared_ptr<const TableRows> makeSliceRows(const std::shared_ptr<const Trace>& trace, const TableSubject& subject,
-                                               const TableQuery& query, const std::function<void(double)>& progress,
-                                               const std::stop_token& stop)
+                                               const TableQuery& query,
+                                               const std::shared_ptr<const OpDeviceTimes>& deviceTimes,
+                                               const std::function<void(double)>& progress, const std::stop_token& stop)
 {
-    std::vector<Keyed> rows;
-    const Field field = query.order.column < 0 ? Field::Begin : static_cast<Field>(query.order.column);
-    FieldsSeen seen(*trace, subject.sliceFields, *query.steps);
-    const ScanProgress scanned(trace->sliceCount(), 0, 0.6, progress);
-    const bool done = scan(*trace, subject, query.filter, scanned, stop, [&](const Slice& slice) {
-        rows.push_back({sliceKey(*trace, slice, field, *query.steps), slice.id});
-        seen.look(slice);
-    });
-    if (done && isPooledText(field))
-        rankTexts(*trace, rows);
-    if (!done || !sortRows(rows, query.order.descending, progress, stop))
+    auto found = std::make_shared<FoundSlices>();
+    found->trace = trace;
+    found->steps = query.steps;
+    found->deviceTimes = deviceTimes;
+    FieldsSeen seen(found->context(), subject.sliceFields);
+    const ScanProgress scanned(trace->sliceCount(), 0, 0.8, progress);
+    if (!scan(found->context(), subject, query.filter, scanned, stop, [&](const Slice& slice) {
+            found->ids.push_back(slice.id);
+            seen.look(slice);
+        }))
         return nullptr;
-    std::vector<SliceId> ids(rows.size());
-    std::transform(rows.begin(), rows.end(), ids.begin(), [](const Keyed& row) { return row.id; });
-    return std::make_shared<SliceRows>(trace, seen.fields(), query.steps, std::move(ids));
+    found->fields = seen.fields();
+    found->columns = columnsOf(found->fields, subject.extra);
+    const auto rows = std::make_shared<SliceRows>(std::move(found));
+    return rows->sort(query.order, stop) ? rows : nullptr;
 }
 
 } // namespace app

@@ -22,15 +22,45 @@ QString text(const char* source)
 /// Column ids; the parts of a step follow after Remark.
 enum StepColumn : int { Index, Begin, Duration, Remark, FirstPart };
 
+const StepPart& partOf(int column)
+{
+    return kStepParts.at(static_cast<std::size_t>(column - FirstPart));
+}
+
+/// "data-wait".
+QString keywordOf(const StepPart& part)
+{
+    return QString::fromLatin1(part.name).replace(u' ', u'-');
+}
+
+TableValue valueOf(const Trace& trace, const Step& step, int column)
+{
+    switch (column) {
+    case Index:
+        return TableValue::ofCount(step.index);
+    case Begin:
+        return TableValue::ofPosition(step.range.begin - trace.range().begin);
+    case Duration:
+        return TableValue::ofTime(step.range.duration());
+    case Remark:
+        return step.partial  ? TableValue::ofText(text("incomplete"))
+               : step.warmup ? TableValue::ofText(text("warm-up"))
+               : step.found  ? TableValue::ofText(text("inferred"))
+                             : TableValue();
+    default:
+        return TableValue::ofTime(step.parts.*partOf(column).time);
+    }
+}
+
 class StepRows : public TableRows {
 public:
     StepRows(std::shared_ptr<const Trace> trace, std::shared_ptr<const Steps> steps, std::vector<std::uint32_t> rows)
         : m_trace(std::move(trace)), m_steps(std::move(steps)), m_rows(std::move(rows))
     {
         const QString ns = QStringLiteral("ns");
-        m_columns = {{Index, text("Step"), {}, {}, true},
-                     {Begin, text("Start"), text("Since the start of the trace"), ns, true},
-                     {Duration, text("Duration"), {}, ns, true}};
+        m_columns = {{Index, "step", text("Step"), {}, {}, true},
+                     {Begin, "start", text("Start"), text("Since the start of the trace"), ns, true},
+                     {Duration, "dur", text("Duration"), {}, ns, true}};
         for (std::size_t i = 0; i < kStepParts.size(); ++i) {
             const StepPart& part = kStepParts[i];
             const bool any = std::any_of(m_rows.begin(), m_rows.end(), [&](std::uint32_t row) {
@@ -40,27 +70,27 @@ public:
                 continue;
             QString name = stepPartName(part);
             name[0] = name[0].toUpper();
-            m_columns.push_back({FirstPart + static_cast<int>(i), name,
+            m_columns.push_back({FirstPart + static_cast<int>(i), keywordOf(part), name,
                                  text("Time of this part only: the parts add up to the step's duration"), ns, true});
         }
-        m_columns.push_back({Remark, text("Remark"), {}, {}, false});
+        m_columns.push_back({Remark, "remark", text("Remark"), {}, {}, false});
     }
 
-    void sort(TableOrder order)
+    void sort(const TableOrder& order)
     {
-        if (order.column < 0)
-            return;
-        std::stable_sort(m_rows.begin(), m_rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-            const TableValue left = valueOf((*m_steps)[a], order.column), right = valueOf((*m_steps)[b], order.column);
-            return order.descending ? comesBefore(right, left) : comesBefore(left, right);
-        });
+        for (auto key = order.rbegin(); key != order.rend(); ++key)
+            std::stable_sort(m_rows.begin(), m_rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+                const TableValue left = valueOf(*m_trace, (*m_steps)[a], key->column),
+                                 right = valueOf(*m_trace, (*m_steps)[b], key->column);
+                return key->descending ? comesBefore(right, left) : comesBefore(left, right);
+            });
     }
 
     [[nodiscard]] std::size_t size() const override { return m_rows.size(); }
     [[nodiscard]] const std::vector<TableColumn>& columns() const override { return m_columns; }
     [[nodiscard]] TableValue value(std::size_t row, std::size_t column) const override
     {
-        return valueOf(step(row), m_columns[column].id);
+        return valueOf(*m_trace, step(row), m_columns[column].id);
     }
     [[nodiscard]] profiler::SliceId slice(std::size_t row) const override { return step(row).slice; }
     [[nodiscard]] SliceClass sliceClass(std::size_t) const override { return SliceClass::Step; }
@@ -72,29 +102,18 @@ public:
                 return row;
         return std::nullopt;
     }
+    [[nodiscard]] std::shared_ptr<const TableRows> sorted(const TableOrder& order,
+                                                          const std::stop_token&) const override
+    {
+        auto rows = std::make_shared<StepRows>(*this);
+        std::sort(rows->m_rows.begin(), rows->m_rows.end());
+        rows->sort(order);
+        return rows;
+    }
     [[nodiscard]] const Trace& trace() const override { return *m_trace; }
 
 private:
     [[nodiscard]] const Step& step(std::size_t row) const { return (*m_steps)[m_rows[row]]; }
-    [[nodiscard]] TableValue valueOf(const Step& step, int column) const
-    {
-        switch (column) {
-        case Index:
-            return TableValue::ofCount(step.index);
-        case Begin:
-            return TableValue::ofPosition(step.range.begin - m_trace->range().begin);
-        case Duration:
-            return TableValue::ofTime(step.range.duration());
-        case Remark:
-            return step.partial  ? TableValue::ofText(text("incomplete"))
-                   : step.warmup ? TableValue::ofText(text("warm-up"))
-                   : step.found  ? TableValue::ofText(text("inferred"))
-                                 : TableValue();
-        default:
-            return TableValue::ofTime(step.parts.*kStepParts.at(static_cast<std::size_t>(column - FirstPart)).time);
-        }
-    }
-
     std::shared_ptr<const Trace> m_trace;
     std::shared_ptr<const Steps> m_steps;
     std::vector<TableColumn> m_columns;
@@ -103,13 +122,30 @@ private:
 
 } // namespace
 
+std::vector<FilterField> stepFilterFields()
+{
+    std::vector<FilterField> fields = {{Remark, "remark", TableValue::Unit::Text},
+                                       {Index, "step", TableValue::Unit::Count},
+                                       {Begin, "start", TableValue::Unit::Position},
+                                       {Duration, "dur", TableValue::Unit::Time}};
+    for (std::size_t i = 0; i < kStepParts.size(); ++i)
+        fields.push_back({FirstPart + static_cast<int>(i), keywordOf(kStepParts[i]), TableValue::Unit::Time});
+    return fields;
+}
+
 std::shared_ptr<const TableRows> makeStepRows(const std::shared_ptr<const Trace>& trace, const TableQuery& query,
                                               const std::stop_token& stop)
 {
     std::vector<std::uint32_t> shown;
-    for (std::uint32_t i = 0; i < query.steps->size(); ++i)
-        if (!query.filter.range || (*query.steps)[i].range.overlaps(*query.filter.range))
+    const auto& [conditions, range] = query.filter;
+    for (std::uint32_t i = 0; i < query.steps->size(); ++i) {
+        const Step& step = (*query.steps)[i];
+        const bool matches = std::all_of(conditions.begin(), conditions.end(), [&](const FilterCondition& condition) {
+            return condition.matches(valueOf(*trace, step, condition.field));
+        });
+        if (matches && (!range || step.range.overlaps(*range)))
             shown.push_back(i);
+    }
     auto rows = std::make_shared<StepRows>(trace, query.steps, std::move(shown));
     rows->sort(query.order);
     return stop.stop_requested() ? nullptr : rows;

@@ -12,6 +12,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMenu>
+#include <algorithm>
 #include <numeric>
 
 // User actions of a table.
@@ -24,7 +25,12 @@ constexpr std::size_t kMostCopied = 1'000'000;
 // Formatting more rows takes too long for a click.
 constexpr std::size_t kMostAtOnce = 5'000;
 
-/// Only in tables that list the slices of one name.
+/// Each row is about slices of one name and kind.
+bool ofOneName(const TableGrouping& grouping)
+{
+    return grouping.empty() || std::find(grouping.begin(), grouping.end(), Field::Name) != grouping.end();
+}
+
 TableSubject onlyKind(const TableSubject& subject, profiler::ActivityKind kind)
 {
     TableSubject only = subject;
@@ -56,11 +62,11 @@ void TablePanel::makeActions()
     m_actions.next =
         make("tableNext", "next", tr("&Next occurrence"), Qt::ALT | Qt::Key_Right, [this] { goToOccurrence(1); });
     m_actions.list =
-        make("tableList", {}, tr("&List all slices of this name"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
+        make("tableList", {}, tr("&List all slices of this row"), Qt::ALT | Qt::Key_Return, [this] { listGroup(); });
     m_actions.filter =
-        make("tableFilterName", {}, tr("&Filter by this name"), Qt::ALT | Qt::Key_N, [this] { filterByName(); });
+        make("tableFilterName", {}, tr("&Filter by this row"), Qt::ALT | Qt::Key_N, [this] { filterByName(); });
     m_actions.find =
-        make("tableFind", "search", tr("Filter by na&me…"), Qt::CTRL | Qt::Key_F, [this] { m_bar->focusFilter(); });
+        make("tableFind", "search", tr("F&ilter…"), Qt::CTRL | Qt::Key_F, [this] { m_bar->focusFilter(); });
     m_actions.copy = make("tableCopy", "copy", tr("&Copy rows"), QKeySequence::Copy, [this] { copySelected(false); });
     m_actions.copyCsv = make("tableCopyCsv", {}, tr("Copy rows as CS&V"), Qt::CTRL | Qt::SHIFT | Qt::Key_C,
                              [this] { copySelected(true); });
@@ -71,6 +77,11 @@ void TablePanel::makeActions()
         m_bar->addActionButtons({m_actions.previous, m_actions.next});
     m_bar->addMenu(tr("Copy or save %1").arg(m_subject.title), "copy",
                    {m_actions.copy, m_actions.copyCsv, m_actions.copyAll, m_actions.save});
+    QMenu* columns = m_bar->addMenu(tr("Columns of %1").arg(m_subject.title), "columns");
+    connect(columns, &QMenu::aboutToShow, this, [this, columns] {
+        columns->clear();
+        m_view->addColumnActions(columns);
+    });
     m_view->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_view, &QWidget::customContextMenuRequested, this, &TablePanel::showMenu);
     connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, &TablePanel::updateActions);
@@ -81,11 +92,12 @@ void TablePanel::showMenu(QPoint at)
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     menu->addAction(m_actions.show);
-    if (m_subject.hasNames()) {
+    if (m_subject.hasNames())
         menu->addActions({m_actions.previous, m_actions.next});
-        menu->addSeparator();
-        menu->addActions({m_actions.list, m_actions.filter, m_actions.find});
-    }
+    menu->addSeparator();
+    if (m_subject.hasNames())
+        menu->addActions({m_actions.list, m_actions.filter});
+    menu->addAction(m_actions.find);
     menu->addSeparator();
     menu->addActions({m_actions.copy, m_actions.copyCsv, m_actions.copyAll, m_actions.save});
     menu->popup(m_view->viewport()->mapToGlobal(at));
@@ -99,7 +111,7 @@ void TablePanel::updateActions()
     for (QAction* action :
          {m_actions.show, m_actions.next, m_actions.previous, m_actions.filter, m_actions.copy, m_actions.copyCsv})
         action->setEnabled(row);
-    m_actions.list->setEnabled(row && m_bar->grouped());
+    m_actions.list->setEnabled(row && !m_bar->grouping().empty());
     m_actions.copyAll->setEnabled(any && rows->size() <= kMostCopied);
     m_actions.save->setEnabled(any);
 }
@@ -115,12 +127,15 @@ void TablePanel::goToOccurrence(int direction)
     }
     const auto& rows = m_view->table()->rows();
     const profiler::Slice slice = rows->trace().slice(rows->slice(*row));
-    TableQuery query{m_bar->filter(), {}, false, m_steps};
-    query.filter.name = slice.name;
+    TableQuery walk = query();
+    walk.order = {};
+    walk.grouping = {};
+    if (auto own = parseFilter(termsOf(*row), filterFields(false)))
+        walk.filter.conditions.insert(walk.filter.conditions.end(), own->begin(), own->end());
     m_walk.start(
-        [this, trace = m_trace, subject = onlyKind(m_subject, slice.kind), query,
-         direction](const std::stop_token& stop, const Background::Post& post) {
-            auto found = runQuery(trace, subject, query, {}, stop);
+        [this, trace = m_trace, subject = ofOneName(m_bar->grouping()) ? onlyKind(m_subject, slice.kind) : m_subject,
+         walk, direction](const std::stop_token& stop, const Background::Post& post) {
+            auto found = runQuery(trace, subject, walk, {}, stop);
             if (found)
                 post([this, found = std::move(found), direction] {
                     m_occurrences = found;
@@ -145,7 +160,7 @@ void TablePanel::stepFrom(const TableRows& occurrences, int direction)
         at ? (static_cast<std::int64_t>(*at) + direction + size) % size : (direction > 0 ? 0 : size - 1);
     showSlice(occurrences.slice(static_cast<std::size_t>(next)));
     m_bar->setCount(tr("%1 of %2").arg(formatCount(next + 1), formatCount(size)));
-    if (!m_bar->grouped()) {
+    if (m_bar->grouping().empty()) {
         m_following = true;
         const profiler::Slice slice = m_trace->slice(occurrences.slice(static_cast<std::size_t>(next)));
         m_view->showRow(m_view->table()->rows()->find(slice));
@@ -153,22 +168,30 @@ void TablePanel::stepFrom(const TableRows& occurrences, int direction)
     }
 }
 
+/// Terms of a filter for the slices of a row: of a group, or of the name of a slice.
+QString TablePanel::termsOf(std::size_t row) const
+{
+    const TableRows& rows = *m_view->table()->rows();
+    if (const QString terms = rows.filterTerms(row); !terms.isEmpty())
+        return terms;
+    const auto name = rows.trace().name(rows.trace().slice(rows.slice(row)));
+    return filterTerm(filterFields(false).front(), TableValue::ofText(asQString(name)));
+}
+
 void TablePanel::listGroup()
 {
-    if (!m_bar->grouped() || !m_view->currentRow())
+    const auto row = m_view->currentRow();
+    if (m_bar->grouping().empty() || !row)
         return;
-    filterByName();
-    m_bar->setGrouped(false);
+    const QString terms = termsOf(*row);
+    m_bar->setGrouping({});
+    m_bar->setFilterText(terms);
 }
 
 void TablePanel::filterByName()
 {
-    const auto row = m_view->currentRow();
-    if (!row)
-        return;
-    const TableRows& rows = *m_view->table()->rows();
-    const QString name = asQString(rows.trace().name(rows.trace().slice(rows.slice(*row))));
-    m_bar->setFilterText('^' + QRegularExpression::escape(name) + '$', true);
+    if (const auto row = m_view->currentRow())
+        m_bar->setFilterText(termsOf(*row));
 }
 
 void TablePanel::copySelected(bool asCsv)
@@ -198,14 +221,16 @@ void TablePanel::copy(std::vector<std::size_t> positions, TableText kind)
 {
     const auto rows = m_view->table()->rows();
     if (positions.size() <= kMostAtOnce) {
-        QApplication::clipboard()->setText(tableText(*rows, positions, kind));
+        QApplication::clipboard()->setText(tableText(*rows, positions, m_view->shownColumns(), kind));
         return;
     }
     if (!mayWrite())
         return;
-    write(Writing::Clipboard, [rows, positions = std::move(positions),
+    write(Writing::Clipboard, [rows, positions = std::move(positions), columns = m_view->shownColumns(),
                                kind](const std::function<void(double)>& progress, const std::stop_token& stop) {
-        return [text = tableText(*rows, positions, kind, progress, stop)] { QApplication::clipboard()->setText(text); };
+        return [text = tableText(*rows, positions, columns, kind, progress, stop)] {
+            QApplication::clipboard()->setText(text);
+        };
     });
 }
 
@@ -219,8 +244,9 @@ void TablePanel::save()
     if (file.isEmpty())
         return;
     const std::filesystem::path path = file.toStdString();
-    write(Writing::File, [this, rows, path](const std::function<void(double)>& progress, const std::stop_token& stop) {
-        const auto saved = saveCsv(*rows, path, progress, stop);
+    write(Writing::File, [this, rows, columns = m_view->shownColumns(),
+                          path](const std::function<void(double)>& progress, const std::stop_token& stop) {
+        const auto saved = saveCsv(*rows, columns, path, progress, stop);
         return [this, saved] {
             if (!saved)
                 emit noticed(tr("Could not save the table."), QString::fromStdString(saved.error().message()), true);

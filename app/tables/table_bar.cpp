@@ -6,6 +6,7 @@
 
 #include <QAction>
 #include <QApplication>
+#include <QComboBox>
 #include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -13,6 +14,7 @@
 #include <QMenu>
 #include <QProgressBar>
 #include <QToolButton>
+#include <algorithm>
 
 namespace app {
 
@@ -20,22 +22,30 @@ namespace {
 constexpr int kTypingMs = 150; ///< wait for a typing pause, so that a word is one query
 } // namespace
 
-TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
-    : QWidget(parent), m_text(new QLineEdit(this)),
-      m_pattern(makeToggle("tablePattern", "pattern", {}, tr("Use the filter as a regular expression"))),
-      m_inRange(makeToggle("tableInRange", "range", {}, tr("Only in the selected range"))),
-      m_grouped(makeToggle("tableGrouped", "group", tr("By name"), tr("One row per name, with counts and totals"))),
-      m_cancel(new QToolButton(this)), m_problem(new QLabel(this)), m_count(new QLabel(this)),
-      m_progress(new QProgressBar(this))
+TableBar::TableBar(TableSubject subject, QWidget* parent)
+    : QWidget(parent), m_subject(std::move(subject)), m_text(new QLineEdit(this)), m_inRange(new QToolButton(this)),
+      m_cancel(new QToolButton(this)), m_grouping(new QComboBox(this)), m_problem(new QLabel(this)),
+      m_count(new QLabel(this)), m_progress(new QProgressBar(this))
 {
     m_text->setObjectName("tableFilter");
-    m_text->setPlaceholderText(tr("Filter by name"));
-    m_text->setAccessibleName(tr("Filter %1 by name").arg(title));
+    m_text->setPlaceholderText(m_subject.hasNames() ? tr("Filter: gemm dur>100us step:3") : tr("Filter: dur>100ms"));
+    m_text->setAccessibleName(tr("Filter %1").arg(m_subject.title));
     m_text->setClearButtonEnabled(true);
-    m_text->setMinimumWidth(80);
-    m_text->setMaximumWidth(260);
-    m_grouped->setChecked(hasNames);
+    m_text->addAction(icon("search"), QLineEdit::LeadingPosition);
+    m_text->setMinimumWidth(100);
+    m_text->setMaximumWidth(380);
+    m_inRange->setObjectName("tableInRange");
+    m_inRange->setIcon(icon("range"));
+    m_inRange->setCheckable(true);
+    m_inRange->setAutoRaise(true);
+    m_inRange->setFocusPolicy(Qt::StrongFocus);
+    m_inRange->setAccessibleName(tr("Only in the selected time"));
+    m_grouping->setObjectName("tableGrouping");
+    m_grouping->setAccessibleName(tr("Group %1").arg(m_subject.title));
+    m_grouping->setToolTip(tr("One row per group, with counts and totals, or one row per slice"));
+    m_grouping->setVisible(m_subject.hasNames());
     m_problem->setObjectName("tableProblem");
+    m_problem->setTextFormat(Qt::PlainText);
     m_problem->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // long text is elided instead of widening
                                                                             // the window
     m_problem->hide();
@@ -44,17 +54,17 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     m_cancel->setIcon(icon("close"));
     m_cancel->setAutoRaise(true);
     m_cancel->setToolTip(tr("Cancel"));
-    m_cancel->setAccessibleName(tr("Cancel the work on %1").arg(title));
+    m_cancel->setAccessibleName(tr("Cancel the work on %1").arg(m_subject.title));
     m_progress->setRange(0, 1000);
     m_progress->setTextVisible(false);
     m_progress->setFixedSize(90, 8);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_text, m_pattern, m_grouped})
-        widget->setVisible(hasNames);
+    fillGroupings();
     auto* line = new QHBoxLayout(this);
     line->setContentsMargins(8, 3, 6, 3);
     line->setSpacing(4);
-    for (QWidget* widget : std::initializer_list<QWidget*>{m_text, m_pattern, m_inRange, m_grouped})
-        line->addWidget(widget);
+    line->addWidget(m_text, 2);
+    line->addWidget(m_inRange);
+    line->addWidget(m_grouping);
     line->addWidget(m_problem, 1000); // takes all space from the stretch next to it
     line->addStretch(1);
     for (QWidget* widget : std::initializer_list<QWidget*>{m_progress, m_cancel, m_count})
@@ -62,53 +72,59 @@ TableBar::TableBar(const QString& title, bool hasNames, QWidget* parent)
     m_typed.setSingleShot(true);
     m_typed.setInterval(kTypingMs);
     connect(m_text, &QLineEdit::textChanged, &m_typed, qOverload<>(&QTimer::start));
-    connect(&m_typed, &QTimer::timeout, this, &TableBar::checkPattern);
-    connect(m_pattern, &QToolButton::toggled, this, &TableBar::checkPattern);
+    connect(&m_typed, &QTimer::timeout, this, &TableBar::checkFilter);
     connect(m_inRange, &QToolButton::toggled, this, &TableBar::filterChanged);
-    connect(m_grouped, &QToolButton::toggled, this, &TableBar::groupedChanged);
+    connect(m_grouping, &QComboBox::currentIndexChanged, this, [this] {
+        checkFilter(); // groups have more fields
+        emit groupingChanged();
+    });
     connect(m_cancel, &QToolButton::clicked, this, &TableBar::cancelled);
     setProgress(1);
     forgetFilter();
 }
 
-QToolButton* TableBar::makeToggle(const QString& name, const QString& iconStem, const QString& text,
-                                  const QString& what)
+void TableBar::fillGroupings()
 {
-    auto* button = new QToolButton(this);
-    button->setObjectName(name);
-    button->setIcon(icon(iconStem));
-    button->setText(text);
-    button->setToolButtonStyle(text.isEmpty() ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon);
-    button->setCheckable(true);
-    button->setAutoRaise(true);
-    button->setFocusPolicy(Qt::StrongFocus);
-    button->setToolTip(what);
-    button->setAccessibleName(what);
-    return button;
+    m_groupings = m_subject.groupings;
+    m_groupings.emplace_back();
+    for (const TableGrouping& grouping : m_groupings) {
+        QStringList titles;
+        for (const Field field : grouping)
+            titles << fieldInfo(field).title.toLower();
+        m_grouping->addItem(grouping.empty() ? tr("Not grouped") : tr("By %1").arg(titles.join(tr(" and "))));
+    }
+}
+
+profiler::Result<Filter> TableBar::parsed() const
+{
+    return parseFilter(m_text->text(), filterFieldsOf(m_subject, grouping()));
 }
 
 TableFilter TableBar::filter() const
 {
     TableFilter filter;
-    filter.text = m_text->text();
-    filter.pattern = m_pattern->isChecked();
-    if (!patternProblem(filter).isEmpty())
-        filter.text.clear();
+    if (auto conditions = parsed())
+        filter.conditions = std::move(*conditions);
     if (m_inRange->isChecked())
         filter.range = m_range;
     return filter;
 }
 
-void TableBar::checkPattern()
+void TableBar::checkFilter()
 {
-    TableFilter typed;
-    typed.text = m_text->text();
-    typed.pattern = m_pattern->isChecked();
-    const QString problem = patternProblem(typed);
-    m_problem->setText(tr("invalid pattern: %1").arg(problem));
+    const auto conditions = parsed();
+    const QString problem = conditions ? QString() : QString::fromStdString(conditions.error().message());
+    m_problem->setText(problem);
     setTextColor(m_problem, shades(QApplication::palette()).bad);
     m_problem->setToolTip(problem);
     m_problem->setVisible(!problem.isEmpty());
+    QStringList keywords;
+    for (const FilterField& field : filterFieldsOf(m_subject, grouping()))
+        keywords << field.keyword;
+    m_text->setToolTip(tr("Terms with spaces between them, all of which must hold:\n"
+                          "gemm \"a text\" /a pattern/ name=\"exact\" dur>100us step:3..5,9 -not\n"
+                          "Fields: %1")
+                           .arg(keywords.join(QStringLiteral(", "))));
     emit filterChanged();
 }
 
@@ -119,22 +135,23 @@ void TableBar::changeEvent(QEvent* event)
         setTextColor(m_problem, shades(QApplication::palette()).bad);
 }
 
-bool TableBar::grouped() const
+const TableGrouping& TableBar::grouping() const
 {
-    return m_grouped->isChecked();
+    return m_groupings[static_cast<std::size_t>(std::max(0, m_grouping->currentIndex()))];
 }
 
-void TableBar::setGrouped(bool grouped)
+void TableBar::setGrouping(const TableGrouping& grouping)
 {
-    m_grouped->setChecked(grouped);
+    const auto found = std::find(m_groupings.begin(), m_groupings.end(), grouping);
+    if (found != m_groupings.end())
+        m_grouping->setCurrentIndex(static_cast<int>(found - m_groupings.begin()));
 }
 
-void TableBar::setFilterText(const QString& text, bool pattern)
+void TableBar::setFilterText(const QString& text)
 {
-    m_pattern->setChecked(pattern);
     m_text->setText(text);
     m_typed.stop();
-    checkPattern();
+    checkFilter();
 }
 
 void TableBar::focusFilter()
@@ -149,18 +166,18 @@ void TableBar::setRange(profiler::TimeRange range)
         return;
     m_range = range;
     m_inRange->setEnabled(true);
-    m_inRange->setToolTip(tr("Only in the selected range of %1").arg(formatDuration(range.duration())));
+    m_inRange->setToolTip(tr("Only in the selected time of %1").arg(formatDuration(range.duration())));
     if (m_inRange->isChecked())
         emit filterChanged();
 }
 
 void TableBar::forgetFilter()
 {
-    setFilterText({}, false);
+    setFilterText({});
     m_range.reset();
     m_inRange->setChecked(false);
     m_inRange->setEnabled(false);
-    m_inRange->setToolTip(tr("Only in the selected range. Drag on the timeline ruler to select one."));
+    m_inRange->setToolTip(tr("Only in the selected time. Select a slice, a step or a range on the timeline."));
 }
 
 void TableBar::setCount(const QString& text)
@@ -188,7 +205,7 @@ void TableBar::addActionButtons(const QList<QAction*>& actions)
     }
 }
 
-void TableBar::addMenu(const QString& accessibleName, const QString& iconStem, const QList<QAction*>& actions)
+QMenu* TableBar::addMenu(const QString& accessibleName, const QString& iconStem, const QList<QAction*>& actions)
 {
     auto* button = new QToolButton(this);
     auto* menu = new QMenu(button);
@@ -201,6 +218,7 @@ void TableBar::addMenu(const QString& accessibleName, const QString& iconStem, c
     button->setToolTip(accessibleName);
     button->setAccessibleName(accessibleName);
     layout()->addWidget(button);
+    return menu;
 }
 
 } // namespace app

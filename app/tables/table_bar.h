@@ -1,13 +1,16 @@
 #pragma once
 
 #include "app/tables/table_query.h"
+#include "app/tables/table_subject.h"
 
 #include <QTimer>
 #include <QWidget>
 #include <optional>
 
+class QComboBox;
 class QLabel;
 class QLineEdit;
+class QMenu;
 class QProgressBar;
 class QToolButton;
 
@@ -17,17 +20,18 @@ namespace app {
 class TableBar : public QWidget {
     Q_OBJECT
 public:
-    /// @param title     subject of the table, for screen readers
-    /// @param hasNames  rows have names, so they can be filtered and grouped by name
-    TableBar(const QString& title, bool hasNames, QWidget* parent);
+    TableBar(TableSubject subject, QWidget* parent);
 
-    /// The filter set by the user; an invalid pattern shows its error here and filters nothing.
+    /// The filter set by the user; a text that does not parse shows its error here and filters nothing.
     [[nodiscard]] TableFilter filter() const;
-    [[nodiscard]] bool grouped() const;
-    void setGrouped(bool grouped);
-    void setFilterText(const QString& text, bool pattern);
+    /// Empty: one row per slice.
+    [[nodiscard]] const TableGrouping& grouping() const;
+    /// @param grouping  one of the subject, or empty
+    void setGrouping(const TableGrouping& grouping);
+    /// @param text  in the language of app/tables/filter_text.h
+    void setFilterText(const QString& text);
     void focusFilter();
-    /// The selected range that the user can restrict the rows to; kept until there is another.
+    /// The selected time that the user can restrict the rows to; kept until there is another.
     void setRange(profiler::TimeRange range);
     /// Clears the filters for a new trace.
     void forgetFilter();
@@ -36,24 +40,28 @@ public:
     void setCount(const QString& text);
     /// Values below 1 show the progress bar and Cancel.
     void setProgress(double share);
-    /// Adds a button or menu of the table at the end of the bar.
-    void addMenu(const QString& accessibleName, const QString& iconStem, const QList<QAction*>& actions);
+    /// Adds a button with a menu at the end of the bar.
+    QMenu* addMenu(const QString& accessibleName, const QString& iconStem, const QList<QAction*>& actions = {});
     void addActionButtons(const QList<QAction*>& actions);
 
 signals:
     void filterChanged();
-    void groupedChanged();
+    void groupingChanged();
     void cancelled();
 
 protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    QToolButton* makeToggle(const QString& name, const QString& iconStem, const QString& text, const QString& what);
-    void checkPattern();
+    void fillGroupings();
+    void checkFilter();
+    [[nodiscard]] profiler::Result<Filter> parsed() const;
 
+    TableSubject m_subject;
+    std::vector<TableGrouping> m_groupings; ///< by index of the combo box
     QLineEdit* m_text;
-    QToolButton *m_pattern, *m_inRange, *m_grouped, *m_cancel;
+    QToolButton *m_inRange, *m_cancel;
+    QComboBox* m_grouping;
     QLabel *m_problem, *m_count;
     QProgressBar* m_progress;
     QTimer m_typed;

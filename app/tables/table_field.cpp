@@ -3,12 +3,14 @@
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
+#include "profiler/analysis/device/kernel_class.h"
 #include "profiler/analysis/device/occupancy.h"
 
 #include <QCoreApplication>
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <string_view>
 
 namespace app {
 
@@ -23,109 +25,173 @@ QString text(const char* source)
     return QCoreApplication::translate("TableField", source);
 }
 
+bool isOfDevice(profiler::TrackKind kind)
+{
+    return kind == profiler::TrackKind::Stream || kind == profiler::TrackKind::Annotation;
+}
+
+/// A field that follows from the name of a kernel.
+TableValue nameValue(std::string_view name, Field field)
+{
+    const auto ofText = [](std::string_view value) {
+        return value.empty() ? TableValue() : TableValue::ofText(asQString(value));
+    };
+    switch (field) {
+    case Field::Class:
+        return ofText(kernelClassName(profiler::analysis::kernelClass(name)));
+    case Field::Precision:
+        return ofText(precisionName(profiler::analysis::kernelPrecision(name)));
+    default:
+        if (const auto use = profiler::analysis::tensorCoreUse(name))
+            return TableValue::ofText(*use ? text("yes") : text("no"));
+        return {};
+    }
+}
+
+constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kNone = -1; ///< key of an empty cell
+
+/// The key of a cell of a number field.
+std::int64_t keyOf(const TableValue& value)
+{
+    switch (value.unit) {
+    case TableValue::Unit::None:
+        return kNone;
+    case TableValue::Unit::Rate:
+    case TableValue::Unit::Share:
+        // The bit patterns of non-negative doubles sort like the doubles.
+        return std::bit_cast<std::int64_t>(value.real);
+    default:
+        return value.whole;
+    }
+}
+
 } // namespace
 
-FieldTitle fieldTitle(Field field)
+FieldInfo fieldInfo(Field field)
 {
+    using Unit = TableValue::Unit;
     switch (field) {
     case Field::Name:
-        return {text("Name"), {}};
+        return {"name", text("Name"), {}, Unit::Text};
     case Field::Kind:
-        return {text("Kind"), text("Category in the trace")};
+        return {"kind", text("Kind"), text("Category in the trace"), Unit::Text};
     case Field::Begin:
-        return {text("Start"), text("Since the start of the trace")};
+        return {"start", text("Start"), text("Since the start of the trace"), Unit::Position};
     case Field::Duration:
-        return {text("Duration"), {}};
+        return {"dur", text("Duration"), {}, Unit::Time};
     case Field::Track:
-        return {text("Track"), text("Thread or stream")};
+        return {"track", text("Track"), text("Thread or stream"), Unit::Text};
+    case Field::Stream:
+        return {"stream", text("Stream"), text("Number of the stream"), Unit::Count};
+    case Field::Gpu:
+        return {"gpu", text("GPU"), text("Number of the device"), Unit::Count};
     case Field::Step:
-        return {text("Step"), text("Step in which it starts")};
+        return {"step", text("Step"), text("Step in which it starts"), Unit::Count};
     case Field::Bytes:
-        return {text("Bytes"), {}};
+        return {"bytes", text("Bytes"), {}, Unit::Bytes};
     case Field::Rate:
-        return {text("Rate"), text("Bytes divided by duration")};
+        return {"rate", text("Rate"), text("Bytes divided by duration"), Unit::Rate};
     case Field::Direction:
-        return {text("Direction"), text("H: host, D: device, P: peer device")};
+        return {"dir", text("Direction"), text("H: host, D: device, P: peer device"), Unit::Text};
     case Field::Source:
-        return {text("From"), text("Kind of source memory")};
+        return {"from", text("From"), text("Kind of source memory"), Unit::Text};
     case Field::Destination:
-        return {text("To"), text("Kind of destination memory")};
+        return {"to", text("To"), text("Kind of destination memory"), Unit::Text};
     case Field::Correlation:
-        return {text("Correlation"), text("Links a CUDA call to the GPU work that it launched")};
+        return {"corr", text("Correlation"), text("Links a CUDA call to the GPU work that it launched"), Unit::Count};
     case Field::Sequence:
-        return {text("Sequence"), text("Autograd sequence number: the same for an operator and its backward")};
+        return {"seq", text("Sequence"), text("Autograd sequence number: the same for an operator and its backward"),
+                Unit::Count};
     case Field::Shapes:
-        return {text("Shapes"), text("Sizes of the inputs as recorded")};
+        return {"shapes", text("Shapes"), text("Sizes of the inputs as recorded"), Unit::Text};
     case Field::Types:
-        return {text("Types"), text("Data types of the inputs as recorded")};
+        return {"types", text("Types"), text("Data types of the inputs as recorded"), Unit::Text};
+    case Field::Class:
+        return {"class", text("Class"), text("What the kernel computes, from its name"), Unit::Text};
+    case Field::Precision:
+        return {"dtype", text("Dtype"), text("Data type in which the kernel computes, if its name contains it"),
+                Unit::Text};
+    case Field::TensorCores:
+        return {"tensor", text("Tensor cores"),
+                text("Whether a matrix product, convolution or attention kernel uses tensor cores, if its name tells"),
+                Unit::Text};
     case Field::Grid:
-        return {text("Grid"), text("Blocks of the launch, in x, y, z")};
+        return {"grid", text("Grid"), text("Blocks of the launch, in x, y, z"), Unit::Size};
     case Field::Block:
-        return {text("Block"), text("Threads of a block, in x, y, z")};
+        return {"block", text("Block"), text("Threads of a block, in x, y, z"), Unit::Size};
     case Field::Registers:
-        return {text("Registers"), text("Registers per thread")};
+        return {"regs", text("Registers"), text("Registers per thread"), Unit::Count};
     case Field::SharedMemory:
-        return {text("Shared memory"), text("Static and dynamic shared memory of a block")};
+        return {"shared", text("Shared memory"), text("Static and dynamic shared memory of a block"), Unit::Bytes};
     case Field::Occupancy:
-        return {text("Occupancy"), text("Theoretical: the share of a multiprocessor's warps that fit at one time. Of a "
-                                        "name: the mean, weighted by duration.")};
+        return {"occ", text("Occupancy"),
+                text("Theoretical: the share of a multiprocessor's warps that fit at one time. Of a group: the mean, "
+                     "weighted by duration."),
+                Unit::Share};
+    case Field::DeviceTime:
+        return {"device", text("Device time"),
+                text("Durations of the kernels, copies and memsets that were launched inside"), Unit::Time};
+    case Field::DeviceSelf:
+        return {"device-self", text("Device self"), text("Device time without what nested operators launched"),
+                Unit::Time};
     case Field::Count:
-        return {text("Count"), {}};
+        return {"count", text("Count"), {}, Unit::Count};
     case Field::Total:
-        return {text("Total"), text("Sum of all durations")};
+        return {"total", text("Total"), text("Sum of all durations"), Unit::Time};
     case Field::Self:
-        return {text("Self"), text("Total without the direct children on the same track")};
+        return {"self", text("Self"), text("Total without the direct children on the same track"), Unit::Time};
     case Field::Mean:
-        return {text("Mean"), {}};
+        return {"mean", text("Mean"), {}, Unit::Time};
     case Field::Median:
-        return {text("Median"), {}};
+        return {"median", text("Median"), {}, Unit::Time};
     case Field::Shortest:
-        return {text("Min"), {}};
+        return {"min", text("Min"), {}, Unit::Time};
     case Field::Longest:
-        return {text("Max"), {}};
+        return {"max", text("Max"), {}, Unit::Time};
     case Field::Share:
-        return {text("Share"), text("Share of the total of all rows")};
+        return {"share", text("Share"), text("Share of the total of all rows"), Unit::Share};
     case Field::ShareOfSteps:
-        return {text("Share of steps"), text("Total of the slices that start within steps, as a share of the step "
-                                             "time. Tracks run in parallel, so the sum can exceed 100 %.")};
+        return {"step-share", text("Share of steps"),
+                text("Total of the slices that start within steps, as a share of the step time. Tracks run in "
+                     "parallel, so the sum can exceed 100 %."),
+                Unit::Share};
     }
     return {};
 }
 
 bool isFigure(Field field)
 {
-    switch (field) {
-    case Field::Name:
-    case Field::Kind:
-    case Field::Track:
-    case Field::Direction:
-    case Field::Source:
-    case Field::Destination:
-    case Field::Shapes:
-    case Field::Types:
-        return false;
-    default:
-        return true;
-    }
+    return fieldInfo(field).unit != TableValue::Unit::Text;
 }
 
 QString exactUnit(Field field)
 {
-    switch (field) {
-    case Field::Begin:
-    case Field::Duration:
-    case Field::Total:
-    case Field::Self:
-    case Field::Mean:
-    case Field::Median:
-    case Field::Shortest:
-    case Field::Longest:
+    switch (fieldInfo(field).unit) {
+    case TableValue::Unit::Time:
+    case TableValue::Unit::Position:
         return QStringLiteral("ns");
-    case Field::Rate:
+    case TableValue::Unit::Rate:
         return QStringLiteral("bytes/s");
     default:
         return {};
     }
+}
+
+bool isOfGroup(Field field)
+{
+    return field >= Field::Count;
+}
+
+std::vector<FilterField> filterFields(bool grouped)
+{
+    std::vector<FilterField> fields;
+    for (int i = 0; i < kFields; ++i) {
+        const auto field = static_cast<Field>(i);
+        if (grouped || !isOfGroup(field))
+            fields.push_back({i, QString::fromLatin1(fieldInfo(field).keyword), fieldInfo(field).unit});
+    }
+    return fields;
 }
 
 bool isOptional(Field field)
@@ -170,13 +236,24 @@ TableValue launchValue(const profiler::LaunchConfig& launch, Field field)
     }
 }
 
-bool applies(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
+bool applies(const FieldContext& context, const Slice& slice, Field field)
 {
     if (isOfLaunch(field))
-        return slice.args.launch.value != 0 && sliceValue(trace, slice, field, steps).unit != TableValue::Unit::None;
+        return slice.args.launch.value != 0 && sliceValue(context, slice, field).unit != TableValue::Unit::None;
     switch (field) {
+    case Field::Stream:
+    case Field::Gpu:
+        return isOfDevice(context.trace->track(slice.id.track).kind);
     case Field::Step:
-        return stepAt(steps, slice.begin) != nullptr;
+        return stepAt(*context.steps, slice.begin) != nullptr;
+    case Field::Class:
+    case Field::Precision:
+    case Field::TensorCores:
+        return slice.kind == profiler::ActivityKind::Kernel &&
+               !nameValue(context.trace->name(slice), field).text.isEmpty();
+    case Field::DeviceTime:
+    case Field::DeviceSelf:
+        return context.deviceTimes && context.deviceTimes->find(slice.id).has_value();
     case Field::Bytes:
         return slice.args.bytes > 0;
     case Field::Rate:
@@ -221,15 +298,16 @@ std::optional<double> bytesPerSecond(std::int64_t bytes, profiler::Nanoseconds t
     return static_cast<double>(bytes) * 1e9 / static_cast<double>(time.count());
 }
 
-TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
+TableValue sliceValue(const FieldContext& context, const Slice& slice, Field field)
 {
+    const Trace& trace = *context.trace;
     if (field == Field::Occupancy) {
         const auto occupancy = profiler::analysis::occupancyOf(trace, slice);
         return occupancy ? TableValue::ofShare(occupancy->share()) : TableValue();
     }
     if (isOfLaunch(field))
         return launchValue(trace.launch(slice.args.launch), field);
-    if (!applies(trace, slice, field, steps))
+    if (!applies(context, slice, field))
         return {};
     switch (field) {
     case Field::Name:
@@ -242,8 +320,12 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
         return TableValue::ofTime(slice.duration);
     case Field::Track:
         return TableValue::ofText(asQString(trace.track(slice.id.track).name));
+    case Field::Stream:
+        return TableValue::ofCount(trace.track(slice.id.track).stream.value);
+    case Field::Gpu:
+        return TableValue::ofCount(trace.track(slice.id.track).device.value);
     case Field::Step:
-        return TableValue::ofCount(stepAt(steps, slice.begin)->index);
+        return TableValue::ofCount(stepAt(*context.steps, slice.begin)->index);
     case Field::Bytes:
         return TableValue::ofBytes(slice.args.bytes);
     case Field::Rate:
@@ -262,20 +344,44 @@ TableValue sliceValue(const Trace& trace, const Slice& slice, Field field, const
         return TableValue::ofText(asQString(trace.string(slice.args.shapes)));
     case Field::Types:
         return TableValue::ofText(asQString(trace.string(slice.args.types)));
+    case Field::Class:
+    case Field::Precision:
+    case Field::TensorCores:
+        return nameValue(trace.name(slice), field);
+    case Field::DeviceTime:
+        return TableValue::ofTime(context.deviceTimes->find(slice.id)->total);
+    case Field::DeviceSelf:
+        return TableValue::ofTime(context.deviceTimes->find(slice.id)->self);
     default:
         return {};
     }
 }
 
-std::int64_t sliceKey(const Trace& trace, const Slice& slice, Field field, const Steps& steps)
+/// The key of `slice`, whose name or launch configuration is `of`.
+std::int64_t SliceKey::known(std::size_t of, const Slice& slice)
 {
-    if (isOfLaunch(field)) {
-        const TableValue value = sliceValue(trace, slice, field, steps);
-        if (value.unit == TableValue::Unit::None)
-            return -1;
-        return value.unit == TableValue::Unit::Share ? std::bit_cast<std::int64_t>(value.real) : value.whole;
+    if (m_keys.size() <= of)
+        m_keys.resize(std::max(of + 1, m_keys.size() * 2), kUnknown);
+    if (m_keys[of] != kUnknown)
+        return m_keys[of];
+    const std::string_view name = m_context.trace->name(slice);
+    switch (m_field) {
+    case Field::Class:
+        return m_keys[of] = static_cast<std::int64_t>(profiler::analysis::kernelClass(name));
+    case Field::Precision:
+        return m_keys[of] = static_cast<std::int64_t>(profiler::analysis::kernelPrecision(name));
+    case Field::TensorCores: {
+        const auto use = profiler::analysis::tensorCoreUse(name);
+        return m_keys[of] = use ? static_cast<std::int64_t>(*use) : kNone;
     }
-    switch (field) {
+    default:
+        return m_keys[of] = keyOf(sliceValue(m_context, slice, m_field));
+    }
+}
+
+std::int64_t SliceKey::operator()(const Slice& slice)
+{
+    switch (m_field) {
     case Field::Kind:
         return static_cast<std::int64_t>(slice.kind);
     case Field::Duration:
@@ -283,13 +389,12 @@ std::int64_t sliceKey(const Trace& trace, const Slice& slice, Field field, const
     case Field::Track:
         return slice.id.track.value;
     case Field::Step: {
-        const Step* step = stepAt(steps, slice.begin);
-        return step ? step->index : -1;
+        const Step* step = stepAt(*m_context.steps, slice.begin);
+        return step ? step->index : kNone;
     }
     case Field::Bytes:
         return slice.args.bytes;
     case Field::Rate:
-        // The bit patterns of non-negative doubles sort like the doubles.
         return std::bit_cast<std::int64_t>(bytesPerSecond(slice.args.bytes, slice.duration).value_or(0));
     case Field::Direction:
         return static_cast<std::int64_t>(slice.args.copy);
@@ -307,8 +412,19 @@ std::int64_t sliceKey(const Trace& trace, const Slice& slice, Field field, const
         return slice.args.shapes.value;
     case Field::Types:
         return slice.args.types.value;
-    default:
+    case Field::Class:
+    case Field::Precision:
+    case Field::TensorCores:
+        return slice.kind == profiler::ActivityKind::Kernel ? known(slice.name.value, slice) : kNone;
+    case Field::Grid:
+    case Field::Block:
+    case Field::Registers:
+    case Field::SharedMemory:
+        return known(slice.args.launch.value, slice);
+    case Field::Begin:
         return toNs(slice.begin);
+    default:
+        return keyOf(sliceValue(m_context, slice, m_field));
     }
 }
 

@@ -19,6 +19,7 @@ using profiler::Trace;
 namespace {
 
 constexpr qint64 kPatienceMs = 150; ///< shorter work shows no progress bar
+constexpr std::size_t kMostSelected = 10'000; ///< rows whose slices are selected
 constexpr double kSurroundings = 3; ///< multiple of the slice's duration shown on each side
 
 std::shared_ptr<const Steps> noSteps()
@@ -31,8 +32,8 @@ std::shared_ptr<const Steps> noSteps()
 
 TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* parent)
     : QWidget(parent), m_subject(std::move(subject)), m_selection(selection), m_steps(noSteps()),
-      m_bar(new TableBar(m_subject.title, m_subject.hasNames(), this)), m_view(new TableView(m_subject.title, this)),
-      m_empty(new QLabel(this)), m_pages(new QStackedLayout)
+      m_bar(new TableBar(m_subject, this)), m_view(new TableView(m_subject.title, this)), m_empty(new QLabel(this)),
+      m_pages(new QStackedLayout)
 {
     setAccessibleName(m_subject.title);
     m_empty->setObjectName("tableEmpty");
@@ -61,7 +62,7 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
             takeSelection();
     });
     connect(m_bar, &TableBar::filterChanged, this, &TablePanel::request);
-    connect(m_bar, &TableBar::groupedChanged, this, [this] {
+    connect(m_bar, &TableBar::groupingChanged, this, [this] {
         // Grouped tables have different columns.
         m_order = {};
         request();
@@ -79,7 +80,18 @@ TablePanel::TablePanel(TableSubject subject, Selection* selection, QWidget* pare
     connect(m_view, &TableView::orderChanged, this, &TablePanel::setOrder);
     connect(m_view, &TableView::rowChosen, this, &TablePanel::choose);
     connect(m_view, &TableView::rowActivated, this, &TablePanel::choose);
-    connect(selection, &Selection::changed, this, &TablePanel::takeSelection);
+    connect(m_view->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+        // The current row may stay the same, or it changed before the selection.
+        if (!m_view->hasFocus() || chooseSeveral() || m_selection->slices().size() < 2)
+            return;
+        if (const auto rows = m_view->selectedRows(); rows.size() == 1)
+            choose(rows.front());
+    });
+    connect(selection, &Selection::changed, this, [this] {
+        if (const auto range = selectedTime(); range && !m_following) // a row of this table does not restrict it
+            m_bar->setRange(*range);
+        takeSelection();
+    });
     showState();
 }
 
@@ -101,6 +113,7 @@ void TablePanel::replaceTrace(std::shared_ptr<const Trace> trace)
 void TablePanel::updateTrace(std::shared_ptr<const Trace> trace)
 {
     m_trace = std::move(trace);
+    m_deviceTimes = m_trace ? std::make_shared<OpDeviceTimesCache>(m_trace) : nullptr;
     follow();
 }
 
@@ -151,14 +164,27 @@ void TablePanel::setOrder(TableOrder order)
         request();
 }
 
+TableQuery TablePanel::query() const
+{
+    return {m_bar->filter(), m_order, m_bar->grouping(), m_steps, m_deviceTimes};
+}
+
+/// Each grouping has its own choice of columns.
+QString TablePanel::columnsKey() const
+{
+    QStringList fields;
+    for (const Field field : m_bar->grouping())
+        fields << QString::fromLatin1(fieldInfo(field).keyword);
+    return QStringLiteral("tables/%1/%2").arg(m_subject.key, fields.isEmpty() ? "slices" : fields.join(u'+'));
+}
+
 void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
 {
     m_later.stop();
-    const TableQuery query{m_bar->filter(), m_order, m_bar->grouped(), m_steps};
     m_busy = true;
     m_dirty = m_cancelled = false;
     m_query.start(
-        [this, trace = m_trace, subject = m_subject, query,
+        [this, trace = m_trace, subject = m_subject, query = query(),
          sameRows = std::move(sameRows)](const std::stop_token& stop, const Background::Post& post) {
             QElapsedTimer timer;
             timer.start();
@@ -169,9 +195,8 @@ void TablePanel::start(std::shared_ptr<const TableRows> sameRows)
                 reported = timer.elapsed();
                 post([this, share] { m_bar->setProgress(std::min(share, 0.999)); });
             };
-            auto rows = sameRows ? reordered(sameRows, query.order) : nullptr;
-            if (!rows)
-                rows = runQuery(trace, subject, query, progress, stop);
+            auto rows =
+                sameRows ? sameRows->sorted(query.order, stop) : runQuery(trace, subject, query, progress, stop);
             if (rows)
                 post([this, rows = std::move(rows), took = timer.elapsed()] { take(rows, took); });
         },
@@ -185,7 +210,7 @@ void TablePanel::take(std::shared_ptr<const TableRows> rows, qint64 tookMs)
     m_lastMs = tookMs;
     m_sinceEnd.start();
     m_bar->setProgress(1);
-    m_view->setRows(std::move(rows));
+    m_view->setRows(std::move(rows), columnsKey());
     m_view->markOrder(m_order);
     showState();
     takeSelection();
@@ -209,13 +234,15 @@ void TablePanel::showState()
     const bool any = rows && rows->size() > 0;
     m_pages->setCurrentIndex(any ? 1 : 0);
     const auto count = static_cast<std::int64_t>(rows ? rows->size() : 0);
-    const bool grouped = m_subject.hasNames() && m_bar->grouped();
+    const bool grouped = !m_bar->grouping().empty() && m_subject.hasNames();
+    const bool byName = m_bar->grouping() == TableGrouping{Field::Name};
     m_bar->setCount(!any          ? QString()
                     : m_cancelled ? tr("cancelled")
-                    : grouped     ? (count == 1 ? tr("1 name") : tr("%1 names").arg(formatCount(count)))
-                                  : (count == 1 ? tr("1 row") : tr("%1 rows").arg(formatCount(count))));
+                    : !grouped    ? formatCounted(count, tr("row"), tr("rows"))
+                    : byName      ? formatCounted(count, tr("name"), tr("names"))
+                                  : formatCounted(count, tr("group"), tr("groups")));
     const TableFilter filter = m_bar->filter();
-    const bool filtered = !filter.text.isEmpty() || filter.range;
+    const bool filtered = filter != TableFilter();
     m_empty->setText(!m_trace || m_trace->sliceCount() == 0 ? tr("Nothing recorded yet.")
                      : m_busy                               ? tr("Searching the trace…")
                      : m_cancelled ? tr("Cancelled. <a href=\"again\">Search the trace again</a>")
@@ -224,10 +251,18 @@ void TablePanel::showState()
     updateActions();
 }
 
+/// The selected range, or the time of the selected slice.
+std::optional<profiler::TimeRange> TablePanel::selectedTime() const
+{
+    const auto slice = m_selection->slice();
+    if (!slice || !m_trace || !holds(*m_trace, *slice))
+        return m_selection->range();
+    const profiler::TimeRange range = m_trace->slice(*slice).range();
+    return profiler::TimeRange{range.begin, std::max(range.end, range.begin + profiler::Nanoseconds{1})};
+}
+
 void TablePanel::takeSelection()
 {
-    if (const auto range = m_selection->range())
-        m_bar->setRange(*range);
     if (m_following || !m_front.isInFront() || !m_view->table()->rows())
         return;
     const auto id = m_selection->slice();
@@ -248,8 +283,25 @@ void TablePanel::choose(std::size_t row)
     // Slice ids change with the next preview of a file; its rows will follow shortly.
     if (&m_view->table()->rows()->trace() != m_trace.get() && !m_trace->captureStats().live)
         return;
-    showSlice(m_view->table()->rows()->slice(row));
+    if (!chooseSeveral())
+        showSlice(m_view->table()->rows()->slice(row));
     updateActions();
+}
+
+/// Selects the slices of the selected rows if there are several; false otherwise. A group is no slice.
+bool TablePanel::chooseSeveral()
+{
+    const auto& rows = m_view->table()->rows();
+    const std::size_t count = m_view->selectedCount();
+    if (!rows || &rows->trace() != m_trace.get() || !m_bar->grouping().empty() || count < 2 || count > kMostSelected)
+        return false;
+    std::vector<profiler::SliceId> slices;
+    for (const std::size_t row : m_view->selectedRows())
+        slices.push_back(rows->slice(row));
+    m_following = true;
+    m_selection->selectSlices(std::move(slices));
+    m_following = false;
+    return true;
 }
 
 void TablePanel::showSlice(profiler::SliceId id)

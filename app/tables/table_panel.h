@@ -11,6 +11,7 @@
 #include <QWidget>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 class QAction;
@@ -61,12 +62,16 @@ private:
     void request();
     void follow();
     void start(std::shared_ptr<const TableRows> sameRows);
+    [[nodiscard]] TableQuery query() const;
+    [[nodiscard]] QString columnsKey() const;
     void take(std::shared_ptr<const TableRows> rows, qint64 tookMs);
     void fail(const profiler::Error& error);
     void showState();
     void setOrder(TableOrder order);
+    [[nodiscard]] std::optional<profiler::TimeRange> selectedTime() const;
     void takeSelection();
     void choose(std::size_t row);
+    bool chooseSeveral();
     void showSlice(profiler::SliceId id);
 
     // table_actions.cpp
@@ -75,6 +80,7 @@ private:
     void updateActions();
     void goToOccurrence(int direction);
     void stepFrom(const TableRows& occurrences, int direction);
+    [[nodiscard]] QString termsOf(std::size_t row) const;
     void listGroup();
     void filterByName();
     void copySelected(bool asCsv);
@@ -93,6 +99,7 @@ private:
     Selection* m_selection;
     std::shared_ptr<const profiler::Trace> m_trace;
     std::shared_ptr<const Steps> m_steps;
+    std::shared_ptr<OpDeviceTimesCache> m_deviceTimes; ///< of m_trace
     TableOrder m_order;
     TableBar* m_bar;
     TableView* m_view;

@@ -7,6 +7,7 @@
 #include <QString>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 
@@ -14,29 +15,31 @@ namespace app {
 
 /// Filter of a table.
 struct TableFilter {
-    QString text;                             ///< substring of the name, case-insensitive; empty: all slices
-    bool pattern = false;                     ///< `text` is a regular expression
+    Filter conditions;                        ///< of filterFields(), or stepFilterFields() for a table of steps
     std::optional<profiler::TimeRange> range; ///< only slices that overlap it
-    std::optional<profiler::StringId> name;   ///< only slices with exactly this name
     friend bool operator==(const TableFilter&, const TableFilter&) = default;
 };
 
-/// The syntax error in the filter's pattern; empty if it is valid.
-QString patternProblem(const TableFilter& filter);
+/// The device times of the operators of one trace, computed when the first query needs them. Thread-safe.
+class OpDeviceTimesCache {
+public:
+    explicit OpDeviceTimesCache(std::shared_ptr<const profiler::Trace> trace) : m_trace(std::move(trace)) {}
+    /// Null if stopped.
+    std::shared_ptr<const profiler::analysis::OpDeviceTimes> get(const std::stop_token& stop);
 
-struct TableOrder {
-    int column = -1; ///< TableColumn::id; −1: default order, which is start time for slices and steps, and total time
-                     ///< (largest first) for groups
-    bool descending = false;
-    friend bool operator==(const TableOrder&, const TableOrder&) = default;
+private:
+    std::shared_ptr<const profiler::Trace> m_trace;
+    std::mutex m_lock; ///< held during the computation
+    std::shared_ptr<const profiler::analysis::OpDeviceTimes> m_times;
 };
 
 /// The complete input of a table.
 struct TableQuery {
     TableFilter filter;
     TableOrder order;
-    bool grouped = true;                ///< one row per name and kind, otherwise one per slice
-    std::shared_ptr<const Steps> steps; ///< never null
+    TableGrouping grouping{Field::Name};
+    std::shared_ptr<const Steps> steps;              ///< never null
+    std::shared_ptr<OpDeviceTimesCache> deviceTimes; ///< of the trace; null: without device times
 };
 
 /// Runs a query: one pass over the trace, then a sort. Runs on its own thread.
@@ -47,7 +50,9 @@ std::shared_ptr<const TableRows> runQuery(const std::shared_ptr<const profiler::
                                           const std::function<void(double)>& progress = {},
                                           const std::stop_token& stop = {});
 
-/// The same groups in another order, without another pass over the trace; null for rows that are not groups.
-std::shared_ptr<const TableRows> reordered(const std::shared_ptr<const TableRows>& groups, TableOrder order);
+/// What a filter can ask about a table of steps. The remark comes first.
+std::vector<FilterField> stepFilterFields();
+/// What a filter can ask about a table.
+std::vector<FilterField> filterFieldsOf(const TableSubject& subject, const TableGrouping& grouping);
 
 } // namespace app

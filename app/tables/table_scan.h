@@ -2,7 +2,6 @@
 
 #include "app/tables/table_query.h"
 
-#include <QRegularExpression>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
@@ -11,21 +10,29 @@
 // The parts of a query.
 namespace app {
 
-/// Tests whether names match a filter. Each distinct name is tested once.
-class NameMatcher {
+/// Tests whether slices match the conditions of a filter that are about slices, not about groups. Looks at each
+/// distinct text once.
+class SliceMatcher {
 public:
-    NameMatcher(const profiler::Trace& trace, const TableFilter& filter);
-    bool operator()(profiler::StringId name);
+    SliceMatcher(const FieldContext& context, const Filter& filter);
+    bool operator()(const profiler::Slice& slice);
 
 private:
     enum class Known : std::uint8_t { Unknown, Yes, No };
-    const profiler::Trace* m_trace;
-    const TableFilter* m_filter;
-    QRegularExpression m_pattern;
-    std::vector<Known> m_known; ///< by StringId
+    struct Test {
+        FilterCondition condition;
+        Field field;
+        SliceKey key;
+        std::vector<Known> known; ///< texts: by key + 1
+    };
+    bool matches(Test& test, const profiler::Slice& slice);
+
+    FieldContext m_context;
+    std::vector<Test> m_tests;
 };
 
-std::vector<TableColumn> columnsOf(const std::vector<Field>& fields);
+/// @param extra  fields that are hidden unless the user chooses them
+std::vector<TableColumn> columnsOf(const std::vector<Field>& fields, const std::vector<Field>& extra);
 
 /// Share of slices scanned so far; calls back about a hundred times.
 class ScanProgress {
@@ -47,17 +54,18 @@ private:
 };
 
 /// Slices of the subject that match the filter, track by track. False when stopped.
-bool scan(const profiler::Trace& trace, const TableSubject& subject, const TableFilter& filter, ScanProgress progress,
+bool scan(const FieldContext& context, const TableSubject& subject, const TableFilter& filter, ScanProgress progress,
           const std::stop_token& stop, const std::function<void(const profiler::Slice&)>& visit);
 
-std::shared_ptr<const TableRows> makeSliceRows(const std::shared_ptr<const profiler::Trace>& trace,
-                                               const TableSubject& subject, const TableQuery& query,
-                                               const std::function<void(double)>& progress,
-                                               const std::stop_token& stop);
-std::shared_ptr<const TableRows> makeGroupRows(const std::shared_ptr<const profiler::Trace>& trace,
-                                               const TableSubject& subject, const TableQuery& query,
-                                               const std::function<void(double)>& progress,
-                                               const std::stop_token& stop);
+/// @param deviceTimes  null if no column needs them
+std::shared_ptr<const TableRows>
+makeSliceRows(const std::shared_ptr<const profiler::Trace>& trace, const TableSubject& subject, const TableQuery& query,
+              const std::shared_ptr<const profiler::analysis::OpDeviceTimes>& deviceTimes,
+              const std::function<void(double)>& progress, const std::stop_token& stop);
+std::shared_ptr<const TableRows>
+makeGroupRows(const std::shared_ptr<const profiler::Trace>& trace, const TableSubject& subject, const TableQuery& query,
+              const std::shared_ptr<const profiler::analysis::OpDeviceTimes>& deviceTimes,
+              const std::function<void(double)>& progress, const std::stop_token& stop);
 
 /// One row per step: start, duration, and the time of its parts. Parts that occur in no step are left out.
 std::shared_ptr<const TableRows> makeStepRows(const std::shared_ptr<const profiler::Trace>& trace,

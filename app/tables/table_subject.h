@@ -10,12 +10,18 @@
 
 namespace app {
 
+/// Fields whose values the slices of a group have in common; empty: one row per slice.
+using TableGrouping = std::vector<Field>;
+
 /// The subject of a table: kinds of slices and the columns that apply to them.
 struct TableSubject {
+    QString key;             ///< in settings
     QString title;           ///< "Kernels"
     QString none;            ///< shown if the trace has none
     std::uint32_t kinds = 0; ///< one bit per ActivityKind; 0: the steps, which have no names
     std::vector<Field> sliceFields, groupFields;
+    std::vector<Field> extra;               ///< fields that are shown only if the user chooses them
+    std::vector<TableGrouping> groupings{}; ///< first: initially. One row per slice is always possible.
 
     [[nodiscard]] bool hasNames() const { return kinds != 0; }
     [[nodiscard]] bool holds(profiler::ActivityKind kind) const { return (kinds >> static_cast<int>(kind) & 1) != 0; }

@@ -5,6 +5,7 @@
 #include <QCoreApplication>
 #include <QSaveFile>
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +39,14 @@ void appendLine(std::string& out, std::size_t cells, TableText kind, CellText&& 
     out += '\n';
 }
 
-void appendHeading(std::string& out, const TableRows& table, TableText kind)
+void appendHeading(std::string& out, const TableRows& table, const TableColumns& columns, TableText kind)
 {
-    appendLine(out, table.columns().size(), kind, [&](std::size_t i) { return exactTitle(table.columns()[i]); });
+    appendLine(out, columns.size(), kind, [&](std::size_t i) { return exactTitle(table.columns()[columns[i]]); });
 }
 
-void appendRow(std::string& out, const TableRows& table, std::size_t row, TableText kind)
+void appendRow(std::string& out, const TableRows& table, std::size_t row, const TableColumns& columns, TableText kind)
 {
-    appendLine(out, table.columns().size(), kind, [&](std::size_t i) { return exactText(table.value(row, i)); });
+    appendLine(out, columns.size(), kind, [&](std::size_t i) { return exactText(table.value(row, columns[i])); });
 }
 
 profiler::Error writeError(const QSaveFile& file)
@@ -57,11 +58,18 @@ profiler::Error writeError(const QSaveFile& file)
 
 } // namespace
 
-QString tableText(const TableRows& table, std::span<const std::size_t> rows, TableText kind,
-                  const std::function<void(double)>& progress, const std::stop_token& stop)
+TableColumns allColumns(const TableRows& table)
+{
+    TableColumns columns(table.columns().size());
+    std::iota(columns.begin(), columns.end(), std::size_t{0});
+    return columns;
+}
+
+QString tableText(const TableRows& table, std::span<const std::size_t> rows, const TableColumns& columns,
+                  TableText kind, const std::function<void(double)>& progress, const std::stop_token& stop)
 {
     std::string text;
-    appendHeading(text, table, kind);
+    appendHeading(text, table, columns, kind);
     std::size_t reported = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (text.size() - reported > kPiece) {
@@ -71,19 +79,19 @@ QString tableText(const TableRows& table, std::span<const std::size_t> rows, Tab
             if (progress)
                 progress(static_cast<double>(i) / static_cast<double>(rows.size()));
         }
-        appendRow(text, table, rows[i], kind);
+        appendRow(text, table, rows[i], columns, kind);
     }
     return QString::fromStdString(text);
 }
 
-profiler::Result<void> saveCsv(const TableRows& table, const std::filesystem::path& path,
+profiler::Result<void> saveCsv(const TableRows& table, const TableColumns& columns, const std::filesystem::path& path,
                                const std::function<void(double)>& progress, const std::stop_token& stop)
 {
     QSaveFile file(QString::fromStdString(path.string()));
     if (!file.open(QIODevice::WriteOnly))
         return tl::unexpected(writeError(file));
     std::string piece;
-    appendHeading(piece, table, TableText::Csv);
+    appendHeading(piece, table, columns, TableText::Csv);
     for (std::size_t row = 0; row <= table.size(); ++row) {
         if (row == table.size() || piece.size() > kPiece) {
             if (stop.stop_requested()) {
@@ -98,7 +106,7 @@ profiler::Result<void> saveCsv(const TableRows& table, const std::filesystem::pa
                 progress(static_cast<double>(row) / static_cast<double>(std::max<std::size_t>(1, table.size())));
         }
         if (row < table.size())
-            appendRow(piece, table, row, TableText::Csv);
+            appendRow(piece, table, row, columns, TableText::Csv);
     }
     if (!file.commit())
         return tl::unexpected(writeError(file));

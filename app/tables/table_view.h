@@ -2,25 +2,39 @@
 
 #include "app/tables/table_model.h"
 #include "app/tables/table_query.h"
+#include "app/tables/table_text.h"
 
 #include <QTableView>
 #include <vector>
 
+class QMenu;
+
 namespace app {
 
-/// The table view: sorted by a click on a heading, selected by mouse or keyboard, copied with Ctrl+C.
+class TableHeader;
+
+/// The table view: sorted by a click on a heading (Shift+click: by a further column), selected by mouse or keyboard,
+/// copied with Ctrl+C. The context menu of the heading chooses the columns.
 class TableView : public QTableView {
     Q_OBJECT
 public:
     explicit TableView(const QString& accessibleName, QWidget* parent);
 
     [[nodiscard]] TableModel* table() const { return m_model; }
-    void setRows(std::shared_ptr<const TableRows> rows);
-    /// Shows the sort indicator on a column.
+    /// @param columnsKey  the setting that keeps the user's choice of columns
+    void setRows(std::shared_ptr<const TableRows> rows, const QString& columnsKey = {});
+    /// Shows the sort indicators of an order.
     void markOrder(TableOrder order);
+    /// The columns that are shown, from left to right.
+    [[nodiscard]] TableColumns shownColumns() const;
+    void setColumnShown(int column, bool shown);
+    void resetColumns();
+    /// Adds what a click on the headings and their context menu do, for the keyboard.
+    void addColumnActions(QMenu* menu);
     /// Moves to a row without emitting rowChosen().
     void showRow(std::optional<std::size_t> row);
     [[nodiscard]] std::optional<std::size_t> currentRow() const;
+    [[nodiscard]] std::size_t selectedCount() const;
     /// Indices of the selected rows, top to bottom.
     [[nodiscard]] std::vector<std::size_t> selectedRows() const;
 
@@ -37,9 +51,17 @@ protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
 
 private:
+    void sortBy(int column, bool further);
+    void arrangeColumns();
+    void saveColumns();
+    void showColumnMenu(QPoint at);
     void fitColumns();
 
     TableModel* m_model;
+    TableHeader* m_heads;
+    TableOrder m_order;
+    QString m_columnsKey;
+    bool m_arranging = false; ///< columns are being moved by the program
     bool m_quiet = false; ///< the current row is being set by the program
     bool m_widthsByUser = false, m_fitting = false;
 };

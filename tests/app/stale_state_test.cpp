@@ -233,7 +233,7 @@ void use(App& app, const std::filesystem::path& reference)
         dock->raise();
         QTest::qWait(30);
         if (auto* table = dock->findChild<app::TablePanel*>())
-            table->bar()->setFilterText("nothing has this name", false);
+            table->bar()->setFilterText("nothing has this name");
     }
     for (const char* list : {"notFound", "cannotTell"})
         if (auto* widget = app.window.findChild<QWidget*>(list); widget && widget->isVisible())

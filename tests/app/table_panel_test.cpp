@@ -8,9 +8,12 @@
 
 #include <QAbstractItemModelTester>
 #include <QClipboard>
+#include <QComboBox>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -30,6 +33,8 @@ constexpr auto kKernels = R"(
       kernel gemm 80 20
 )";
 
+std::unique_ptr<app_test::OwnFolders> folders;
+
 struct Panel {
     explicit Panel(const char* text = kKernels) : panel(app::kernelSubject(), &selection, nullptr), tester(model())
     {
@@ -48,7 +53,7 @@ struct Panel {
     void trigger(const char* name) { find<QAction>(&panel, name)->trigger(); }
     void list()
     {
-        panel.bar()->setGrouped(false);
+        panel.bar()->setGrouping({});
         settle();
     }
     /// Start of the selected slice, in µs.
@@ -67,7 +72,11 @@ struct Panel {
 
 class TablePanelTest : public QObject {
     Q_OBJECT
+public:
+    static void initMain() { folders = std::make_unique<app_test::OwnFolders>(); }
+
 private slots:
+    void init() { QSettings().clear(); }
     void itIsGroupedWithTheMostTimeFirst();
     void itWorksOnlyWhileItIsVisible();
     void aHeadingSortsNumbersLargestFirst();
@@ -76,7 +85,7 @@ private slots:
     void occurrencesOfAGroupAreVisitedInTimeOrder();
     void aGroupListsItsSlices();
     void typingFilters();
-    void anInvalidPatternIsReportedAndFiltersNothing();
+    void anInvalidFilterIsReportedAndFiltersNothing();
     void theSelectedRangeRestrictsTheRows();
     void choosingARowKeepsTheRange();
     void rowsAreCopiedExactly();
@@ -89,6 +98,12 @@ private slots:
     void aNameIsFilteredByFromItsRow();
     void theFindShortcutFocusesTheFilter();
     void aHiddenRowIsShownAgain();
+    void shiftClickSortsByAFurtherColumn();
+    void theChoiceOfColumnsIsKept();
+    void theGroupingIsChosen();
+    void aSelectedSliceRestrictsTheRowsToItsTime();
+    void onlyShownColumnsAreCopied();
+    void severalRowsSelectTheirSlices();
 };
 
 void TablePanelTest::itIsGroupedWithTheMostTimeFirst()
@@ -199,14 +214,14 @@ void TablePanelTest::typingFilters()
     QCOMPARE(table.cell(0, 0), QString("relu"));
 }
 
-void TablePanelTest::anInvalidPatternIsReportedAndFiltersNothing()
+void TablePanelTest::anInvalidFilterIsReportedAndFiltersNothing()
 {
     Panel table;
-    table.panel.bar()->setFilterText("(ge", true);
+    table.panel.bar()->setFilterText("durr>1us");
     table.settle();
     QVERIFY(find<QLabel>(&table.panel, "tableProblem")->isVisible());
     QCOMPARE(table.model()->rowCount(), 2);
-    table.panel.bar()->setFilterText("(ge)", true);
+    table.panel.bar()->setFilterText("dur>10us");
     table.settle();
     QVERIFY(!find<QLabel>(&table.panel, "tableProblem")->isVisible());
     QCOMPARE(table.model()->rowCount(), 1);
@@ -250,7 +265,7 @@ void TablePanelTest::rowsAreCopiedExactly()
     table.panel.view()->setFocus();
     table.trigger("tableCopy");
     QCOMPARE(QGuiApplication::clipboard()->text(),
-             QString("Name\tStart (ns)\tDuration (ns)\tTrack\ngemm\t50000\t10000\tstream 7\n"));
+             QString("Name\tStart (ns)\tDuration (ns)\tClass\tTrack\ngemm\t50000\t10000\tgemm\tstream 7\n"));
     table.trigger("tableCopyAll");
     QCOMPARE(QGuiApplication::clipboard()->text().count(u'\n'), 5);
 }
@@ -274,7 +289,7 @@ void TablePanelTest::emptyTablesSayWhy()
     table.panel.replaceTrace(traceFromText(kKernels));
     table.settle();
     QVERIFY(!empty->isVisible());
-    table.panel.bar()->setFilterText("nothing", false);
+    table.panel.bar()->setFilterText("nothing");
     table.settle();
     QVERIFY(empty->isVisible());
     QVERIFY2(empty->text().contains("match"), qPrintable(empty->text()));
@@ -306,7 +321,7 @@ void TablePanelTest::cancelledWorkIsShownAndCanBeRepeated()
 void TablePanelTest::anErrorUsesTheThemesColour()
 {
     Panel table;
-    table.panel.bar()->setFilterText("(", true);
+    table.panel.bar()->setFilterText("dur>");
     const auto* problem = find<QLabel>(&table.panel, "tableProblem");
     const QPalette before = QApplication::palette();
     QPalette dark = before;
@@ -328,7 +343,7 @@ void TablePanelTest::rowsAreCopiedAndSavedAsCsv()
     table.panel.view()->selectRow(2);
     table.trigger("tableCopyCsv");
     QCOMPARE(QGuiApplication::clipboard()->text(),
-             QString("Name,Start (ns),Duration (ns),Track\ngemm,50000,10000,stream 7\n"));
+             QString("Name,Start (ns),Duration (ns),Class,Track\ngemm,50000,10000,gemm,stream 7\n"));
     const QTemporaryDir folder;
     const app_test::SaveAs dialog(folder.filePath("kernels"));
     table.trigger("tableSave");
@@ -338,7 +353,7 @@ void TablePanelTest::rowsAreCopiedAndSavedAsCsv()
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QByteArray saved = file.readAll();
     QCOMPARE(saved.count('\n'), 5);
-    QVERIFY2(saved.contains("relu,40000,1000,stream 7"), saved.constData());
+    QVERIFY2(saved.contains("relu,40000,1000,elementwise,stream 7"), saved.constData());
 }
 
 void TablePanelTest::aNameIsFilteredByFromItsRow()
@@ -376,6 +391,168 @@ void TablePanelTest::aHiddenRowIsShownAgain()
     table.trigger("tableShow");
     QCOMPARE(shown.count(), 1);
     QVERIFY(shown[0][0].value<profiler::TimeRange>().contains(traceTime(40'000)));
+    QCOMPARE(table.selectedAt(table.trace()), 40);
+}
+
+void TablePanelTest::shiftClickSortsByAFurtherColumn()
+{
+    Panel table(R"(
+        stream 0 7
+          kernel b 0 10
+          kernel a 20 10
+          kernel b 40 30
+          kernel a 80 30
+    )");
+    table.list();
+    QHeaderView* heads = table.panel.view()->horizontalHeader();
+    const auto click = [&](int section, Qt::KeyboardModifiers modifiers) {
+        QTest::mouseClick(heads->viewport(), Qt::LeftButton, modifiers,
+                          QPoint(heads->sectionViewportPosition(section) + 10, heads->height() / 2));
+        table.settle();
+    };
+    const auto rows = [&] {
+        QStringList all;
+        for (int row = 0; row < table.model()->rowCount(); ++row)
+            all << table.cell(row, 0) + ' ' + table.cell(row, 2);
+        return all.join(", ");
+    };
+    click(2, {});
+    QCOMPARE(rows(), QString("b 30.0 µs, a 30.0 µs, b 10.0 µs, a 10.0 µs"));
+    click(0, Qt::ShiftModifier);
+    QCOMPARE(rows(), QString("a 30.0 µs, b 30.0 µs, a 10.0 µs, b 10.0 µs"));
+    click(0, Qt::ShiftModifier); // the other direction
+    QCOMPARE(rows(), QString("b 30.0 µs, a 30.0 µs, b 10.0 µs, a 10.0 µs"));
+    click(2, Qt::ShiftModifier); // the shortest first
+    QCOMPARE(rows(), QString("b 10.0 µs, a 10.0 µs, b 30.0 µs, a 30.0 µs"));
+    click(2, Qt::ShiftModifier); // only the name is left
+    QCOMPARE(rows(), QString("b 10.0 µs, b 30.0 µs, a 10.0 µs, a 30.0 µs"));
+    click(0, {});
+    click(2, {});
+    QCOMPARE(rows(), QString("b 30.0 µs, a 30.0 µs, b 10.0 µs, a 10.0 µs"));
+}
+
+void TablePanelTest::theChoiceOfColumnsIsKept()
+{
+    const auto titles = [](Panel& table) {
+        QStringList all;
+        for (const std::size_t column : table.panel.view()->shownColumns())
+            all << table.model()->rows()->columns()[column].title;
+        return all;
+    };
+    const auto columnOf = [](Panel& table, const QString& title) {
+        for (int i = 0; i < table.model()->columnCount(); ++i)
+            if (table.model()->rows()->columns()[static_cast<std::size_t>(i)].title == title)
+                return i;
+        return -1;
+    };
+    QStringList chosen;
+    {
+        Panel table;
+        QVERIFY(titles(table).contains("Share"));
+        QVERIFY(!titles(table).contains("Median")); // not by default
+        QMenu menu;
+        table.panel.view()->addColumnActions(&menu);
+        find<QAction>(&menu, "column:share")->trigger();
+        find<QAction>(&menu, "column:median")->trigger();
+        QHeaderView* heads = table.panel.view()->horizontalHeader();
+        heads->moveSection(heads->visualIndex(columnOf(table, "Max")), 1);
+        chosen = titles(table);
+        QVERIFY(!chosen.contains("Share") && chosen.contains("Median"));
+        QCOMPARE(chosen.value(1), QString("Max"));
+        table.list(); // has its own choice
+        QVERIFY(titles(table) != chosen);
+        table.panel.bar()->setGrouping({app::Field::Name});
+        table.settle();
+        QCOMPARE(titles(table), chosen);
+    }
+    Panel again("stream 0 7\n kernel other 0 1");
+    QCOMPARE(titles(again), chosen);
+    again.panel.view()->resetColumns();
+    QVERIFY(titles(again).contains("Share") && !titles(again).contains("Median"));
+    QCOMPARE(titles(again).value(1), QString("Count"));
+    // One column stays.
+    for (int i = 0; i < again.model()->columnCount(); ++i)
+        again.panel.view()->setColumnShown(i, false);
+    QCOMPARE(titles(again).size(), 1);
+}
+
+void TablePanelTest::theGroupingIsChosen()
+{
+    Panel table;
+    auto* grouping = find<QComboBox>(&table.panel, "tableGrouping");
+    grouping->setCurrentIndex(grouping->findText("By class"));
+    table.settle();
+    QCOMPARE(table.cell(0, 0), QString("gemm"));
+    QCOMPARE(table.cell(1, 0), QString("elementwise"));
+    QCOMPARE(find<QLabel>(&table.panel, "tableCount")->text(), QString("2 groups"));
+    table.panel.view()->setCurrentIndex(table.model()->index(1, 0));
+    table.trigger("tableList");
+    table.settle();
+    QCOMPARE(table.model()->rowCount(), 1);
+    QCOMPARE(table.cell(0, 0), QString("relu"));
+    QCOMPARE(find<QLineEdit>(&table.panel, "tableFilter")->text(), QString("class=\"elementwise\""));
+}
+
+void TablePanelTest::aSelectedSliceRestrictsTheRowsToItsTime()
+{
+    Panel table(R"(
+        main
+          step 0 0 35
+          step 1 35 40
+        stream 0 7
+          kernel gemm 0 30
+          kernel relu 40 1
+          kernel gemm 50 10
+          kernel gemm 80 20
+    )");
+    table.list();
+    table.selection.selectSlice(table.trace().ofKind(profiler::ActivityKind::Step)[1].id);
+    find<QToolButton>(&table.panel, "tableInRange")->click();
+    table.settle();
+    QCOMPARE(table.model()->rowCount(), 2);
+    table.panel.view()->setCurrentIndex(table.model()->index(1, 0)); // a row of the table itself does not change it
+    table.settle();
+    QCOMPARE(table.model()->rowCount(), 2);
+    table.selection.selectSlice(table.trace().ofKind(profiler::ActivityKind::Step)[0].id);
+    table.settle();
+    QCOMPARE(table.model()->rowCount(), 1);
+}
+
+void TablePanelTest::onlyShownColumnsAreCopied()
+{
+    Panel table;
+    table.list();
+    app::TableView* view = table.panel.view();
+    QHeaderView* heads = view->horizontalHeader();
+    view->setColumnShown(1, false);
+    view->setColumnShown(3, false);
+    heads->moveSection(heads->visualIndex(2), 0);
+    view->selectRow(2);
+    table.trigger("tableCopyCsv");
+    QCOMPARE(QGuiApplication::clipboard()->text(), QString("Duration (ns),Name,Track\n10000,gemm,stream 7\n"));
+}
+
+void TablePanelTest::severalRowsSelectTheirSlices()
+{
+    Panel table;
+    table.panel.activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(&table.panel));
+    table.list();
+    app::TableView* view = table.panel.view();
+    view->setFocus();
+    const auto click = [&](int row, Qt::KeyboardModifiers modifiers) {
+        QTest::mouseClick(view->viewport(), Qt::LeftButton, modifiers,
+                          view->visualRect(table.model()->index(row, 0)).center());
+    };
+    click(0, {});
+    QCOMPARE(table.selection.slices().size(), 1U);
+    click(2, Qt::ControlModifier);
+    QCOMPARE(table.selection.slices().size(), 2U);
+    QVERIFY(!table.selection.slice());
+    QCOMPARE(view->selectedCount(), 2U); // the table keeps its rows
+    view->selectAll();
+    QCOMPARE(table.selection.slices().size(), 4U);
+    click(1, {});
     QCOMPARE(table.selectedAt(table.trace()), 40);
 }
 

@@ -150,7 +150,7 @@ void TableWorkTest::manyRowsAreCopiedInTheBackground()
     constexpr int kRows = 6'000; // fewer rows are copied synchronously
     app::Selection selection;
     app::TablePanel panel(app::kernelSubject(), &selection, nullptr);
-    panel.bar()->setGrouped(false);
+    panel.bar()->setGrouping({});
     panel.show();
     panel.replaceTrace(kernels(kRows, false));
     QTRY_VERIFY_WITH_TIMEOUT(panel.isUpToDate(), kPatienceMs);

@@ -52,11 +52,11 @@ TEST(Positions, HaveFullResolutionInTablesCopiesAndFiles)
 {
     const auto trace = twoOps();
     const Slice slice = trace->ofKind(ActivityKind::CpuOp).at(1);
-    const TableValue begin = sliceValue(*trace, slice, Field::Begin, {});
+    const TableValue begin = sliceValue({trace.get(), nullptr}, slice, Field::Begin);
     EXPECT_EQ(shownText(begin).toStdString(), "12.345 678 901 s");
     EXPECT_EQ(exactText(begin).toStdString(), "12345678901") << "ns, as in the heading";
     EXPECT_EQ(exactUnit(Field::Begin).toStdString(), "ns");
-    const TableValue first = sliceValue(*trace, trace->ofKind(ActivityKind::CpuOp).at(0), Field::Begin, {});
+    const TableValue first = sliceValue({trace.get(), nullptr}, trace->ofKind(ActivityKind::CpuOp).at(0), Field::Begin);
     EXPECT_EQ(shownText(first).toStdString(), "0.000 000 000 s");
     EXPECT_TRUE(comesBefore(first, begin));
     EXPECT_FALSE(comesBefore(begin, first));

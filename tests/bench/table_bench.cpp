@@ -1,12 +1,11 @@
-// How long a table of the app takes over a large trace: table_bench [SLICES, default 10,000,000]
+// Tables of the app over large traces. Budget: another order of a million rows in 100 ms.
 #include "app/tables/table_model.h"
 #include "app/tables/table_query.h"
 #include "profiler/model/trace_builder.h"
 
-#include <QCoreApplication>
-#include <QElapsedTimer>
-#include <QFile>
-#include <cstdio>
+#include <benchmark/benchmark.h>
+
+#include <map>
 #include <random>
 #include <string>
 
@@ -18,7 +17,7 @@ constexpr int kNames = 400;
 constexpr int kStreams = 8;
 
 /// Kernels of some hundred names on some streams, back to back, as a long training has them.
-std::shared_ptr<const Trace> kernels(std::size_t count)
+std::shared_ptr<const Trace> makeKernels(std::size_t count)
 {
     std::mt19937_64 random(7);
     TraceBuilder builder;
@@ -44,58 +43,83 @@ std::shared_ptr<const Trace> kernels(std::size_t count)
     return builder.finish(2);
 }
 
-void printMemory()
+const std::shared_ptr<const Trace>& kernels(std::int64_t count)
 {
-    QFile status("/proc/self/status");
-    if (status.open(QIODevice::ReadOnly))
-        for (const QByteArray& line : status.readAll().split('\n'))
-            if (line.startsWith("VmRSS") || line.startsWith("VmHWM"))
-                std::printf("%s\n", line.simplified().constData());
+    static std::map<std::int64_t, std::shared_ptr<const Trace>> made;
+    auto& trace = made[count];
+    if (!trace)
+        trace = makeKernels(static_cast<std::size_t>(count));
+    return trace;
 }
+
+std::shared_ptr<const app::TableRows> query(std::int64_t count, const app::TableGrouping& grouping,
+                                            const char* filter = "")
+{
+    const app::TableSubject subject = app::kernelSubject();
+    app::TableQuery asked;
+    asked.grouping = grouping;
+    asked.steps = std::make_shared<const app::Steps>();
+    asked.filter.conditions = *app::parseFilter(filter, filterFieldsOf(subject, grouping));
+    return runQuery(kernels(count), subject, asked);
+}
+
+app::SortKey by(app::Field field, bool descending = false)
+{
+    return {static_cast<int>(field), descending};
+}
+
+void sortsRows(benchmark::State& state, const app::TableOrder& order)
+{
+    const auto rows = query(state.range(0), {});
+    for ([[maybe_unused]] const auto _ : state)
+        benchmark::DoNotOptimize(rows->sorted(order));
+}
+
+void lists(benchmark::State& state, const char* filter)
+{
+    for ([[maybe_unused]] const auto _ : state)
+        benchmark::DoNotOptimize(query(state.range(0), {}, filter));
+}
+
+void groups(benchmark::State& state, const app::TableGrouping& grouping)
+{
+    for ([[maybe_unused]] const auto _ : state)
+        benchmark::DoNotOptimize(query(state.range(0), grouping));
+}
+
+/// As many rows as a screen shows, from the middle.
+void formatsAScreen(benchmark::State& state)
+{
+    app::TableModel model;
+    model.setRows(query(state.range(0), {}));
+    for ([[maybe_unused]] const auto _ : state)
+        for (int row = 0; row < 50; ++row)
+            for (int column = 0; column < model.columnCount(); ++column)
+                benchmark::DoNotOptimize(model.index(model.rowCount() / 2 + row, column).data());
+}
+
+using app::Field;
+constexpr int kMillion = 1'000'000;
+
+BENCHMARK_CAPTURE(sortsRows, byStart, app::TableOrder{})->Arg(kMillion)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sortsRows, byDuration, app::TableOrder{by(Field::Duration, true)})
+    ->Arg(kMillion)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sortsRows, byName, app::TableOrder{by(Field::Name)})->Arg(kMillion)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sortsRows, byClass, app::TableOrder{by(Field::Class)})->Arg(kMillion)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(sortsRows, byNameAndDuration, app::TableOrder{by(Field::Name), by(Field::Duration, true)})
+    ->Arg(kMillion)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(lists, all, "")->Arg(kMillion)->Arg(10 * kMillion)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(lists, filtered, "kernel_39 dur>50us")
+    ->Arg(kMillion)
+    ->Arg(10 * kMillion)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(groups, byName, app::TableGrouping{Field::Name})
+    ->Arg(kMillion)
+    ->Arg(10 * kMillion)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(groups, byClass, app::TableGrouping{Field::Class})->Arg(kMillion)->Unit(benchmark::kMillisecond);
+BENCHMARK(formatsAScreen)->Arg(kMillion)->Unit(benchmark::kMicrosecond);
 
 } // namespace
-
-int main(int argc, char** argv)
-{
-    const std::size_t count = argc > 1 ? std::stoul(argv[1]) : 10'000'000;
-    const auto trace = kernels(count);
-    std::printf("%zu slices, %.1f bytes a slice in the model\n", trace->sliceCount(),
-                static_cast<double>(trace->memoryBytes()) / static_cast<double>(trace->sliceCount()));
-    printMemory();
-    const app::TableSubject subject = app::kernelSubject();
-    app::TableQuery query{{}, {}, true, std::make_shared<const app::Steps>()};
-    std::shared_ptr<const app::TableRows> rows;
-    const auto measure = [&](const char* what) {
-        QElapsedTimer timer;
-        timer.start();
-        rows = runQuery(trace, subject, query);
-        std::printf("%-32s %8.1f ms  %zu rows\n", what, static_cast<double>(timer.nsecsElapsed()) / 1e6, rows->size());
-    };
-    measure("grouped by name");
-    query.grouped = false;
-    measure("every slice by begin");
-    query.order = {static_cast<int>(app::Field::Duration), true};
-    measure("every slice by duration");
-    query.order = {static_cast<int>(app::Field::Name), false};
-    measure("every slice by name");
-    query.filter.text = "kernel_39";
-    measure("every slice named kernel_39…");
-    query.filter.text.clear();
-    query.order = {};
-    measure("every slice by begin");
-    printMemory();
-
-    QElapsedTimer timer;
-    timer.start();
-    const auto found = rows->find(trace->slice(rows->slice(rows->size() - 1)));
-    std::printf("%-32s %8.1f ms  row %zu\n", "the row of the last slice",
-                static_cast<double>(timer.nsecsElapsed()) / 1e6, found.value_or(0));
-    app::TableModel model;
-    model.setRows(rows);
-    timer.restart();
-    for (int row = 0; row < 50; ++row) // as many as a screen shows, from the middle
-        for (int column = 0; column < model.columnCount(); ++column)
-            static_cast<void>(model.index(model.rowCount() / 2 + row, column).data());
-    std::printf("%-32s %8.3f ms\n", "cells of a screen of 50 rows", static_cast<double>(timer.nsecsElapsed()) / 1e6);
-    return 0;
-}
