@@ -16,7 +16,7 @@ namespace {
 template <class Part>
 using CommandOf = void (Part::*)();
 using Command = std::variant<CommandOf<TimelineCanvas>, CommandOf<TimelineNavigation>, CommandOf<TimelineSelection>,
-                             CommandOf<TimelineMarkCommands>, CommandOf<TimelineRowCommands>>;
+                             CommandOf<TimelineMarkCommands>, CommandOf<TimelineRowCommands>, CommandOf<PinnedCards>>;
 
 // The part of a canvas that carries out a command.
 TimelineCanvas& partFor(TimelineCanvas& canvas, CommandOf<TimelineCanvas>)
@@ -38,6 +38,10 @@ TimelineMarkCommands& partFor(TimelineCanvas& canvas, CommandOf<TimelineMarkComm
 TimelineRowCommands& partFor(TimelineCanvas& canvas, CommandOf<TimelineRowCommands>)
 {
     return canvas.rows();
+}
+PinnedCards& partFor(TimelineCanvas& canvas, CommandOf<PinnedCards>)
+{
+    return canvas.cards();
 }
 
 struct Entry {
@@ -131,6 +135,15 @@ const std::vector<Topic>& topics()
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Select visible range"),
            {Qt::Key_R},
            &Selected::selectView},
+          {"addNext",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Add next slice to selection"),
+           {Qt::CTRL | Qt::Key_Period},
+           &Selected::addNext},
+          {"addPrevious",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Add previous slice to selection"),
+           {Qt::CTRL | Qt::Key_Comma},
+           &Selected::addPrevious},
+          {"pinTooltip", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Pin tooltip"), {Qt::Key_T}, &PinnedCards::pin},
           {"letGo", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Clear marks and selection"), {Qt::Key_Escape}, &C::letGo},
           {"followFlow",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Follow flow"),
@@ -170,7 +183,11 @@ const std::vector<Topic>& topics()
            {Qt::SHIFT | Qt::Key_F2},
            &Marks::previousBookmark}}},
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Tracks"),
-         {{"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &Rows::rowUp},
+         {{"filterTracks",
+           QT_TRANSLATE_NOOP("app::TimelineCanvas", "Filter tracks…"),
+           {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
+           &C::filterTracks},
+          {"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &Rows::rowUp},
           {"rowDown",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track below"),
            {Qt::CTRL | Qt::Key_Down},
@@ -297,6 +314,8 @@ QList<KeyTopic> timelineKeys(const TimelineCanvas& canvas)
                    {C::tr("Drag"), C::tr("Pan")},
                    {C::tr("Drag on the ruler, Shift+drag"), C::tr("Measure and select a range")},
                    {C::tr("Click, double click"), C::tr("Select a slice, zoom to it")},
+                   {C::tr("Ctrl+click"), C::tr("Add a slice to the selection, or remove it")},
+                   {C::tr("Middle click"), C::tr("Pin the tooltip")},
                    {C::tr("Drag a track's name or lower edge"), C::tr("Move or resize the track")}}});
     return sheet;
 }

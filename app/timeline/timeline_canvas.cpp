@@ -1,9 +1,13 @@
 #include "app/timeline/timeline_canvas.h"
 
+#include "app/look/theme.h"
 #include "app/timeline/timeline_actions.h"
 
+#include <QKeyEvent>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <QWheelEvent>
 
 namespace app {
@@ -19,8 +23,8 @@ constexpr Nanoseconds kReadingTime{3'000'000}; ///< part of a frame's 16 ms; the
 
 TimelineCanvas::TimelineCanvas(QWidget* parent)
     : QAbstractScrollArea(parent), m_navigation(m_scene, *this), m_selection(m_scene, m_navigation, *this),
-      m_rows(m_scene, m_navigation, *this), m_marks(m_scene, m_navigation, *this),
-      m_mouse(m_scene, {m_navigation, m_selection, m_rows}, *this)
+      m_rows(m_scene, m_navigation, *this), m_marks(m_scene, m_navigation, *this), m_cards(m_scene, *this),
+      m_mouse(m_scene, {m_navigation, m_selection, m_rows, m_cards}, *this), m_trackFilter(new QLineEdit(viewport()))
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
@@ -33,12 +37,72 @@ TimelineCanvas::TimelineCanvas(QWidget* parent)
     connect(&m_navigation, &TimelineNavigation::moved, this, &TimelineCanvas::showMove);
     connect(&m_navigation, &TimelineNavigation::scrolledAcross, this, &TimelineCanvas::viewChanged);
     connect(&m_selection, &TimelineSelection::sliceSelected, this, &TimelineCanvas::sliceSelected);
+    connect(&m_selection, &TimelineSelection::slicesSelected, this, &TimelineCanvas::slicesSelected);
     connect(&m_selection, &TimelineSelection::rangeSelected, this, &TimelineCanvas::rangeSelected);
     connect(&m_selection, &TimelineSelection::cleared, this, &TimelineCanvas::selectionCleared);
     connect(&m_rows, &TimelineRowCommands::layoutChanged, this, &TimelineCanvas::rowLayoutChanged);
     connect(&m_marks, &TimelineMarkCommands::bookmarkWanted, this, &TimelineCanvas::bookmarkWanted);
     connect(&m_marks, &TimelineMarkCommands::bookmarksChanged, this, &TimelineCanvas::bookmarksChanged);
     addTimelineActions(*this);
+    m_trackFilter->setObjectName("trackFilter");
+    m_trackFilter->setPlaceholderText(tr("Filter tracks"));
+    m_trackFilter->setAccessibleName(tr("Filter tracks"));
+    m_trackFilter->setClearButtonEnabled(true);
+    m_trackFilter->setFrame(false);
+    m_trackFilter->setTextMargins(16, 0, 0, 0); // in line with the names below
+    m_trackFilter->installEventFilter(this);
+    m_trackFilter->hide();
+    connect(m_trackFilter, &QLineEdit::textChanged, this, &TimelineCanvas::takeTrackFilter);
+}
+
+/// Shows the tracks that match the text, or what is wrong with it.
+void TimelineCanvas::takeTrackFilter()
+{
+    const auto filter = parseFilter(m_trackFilter->text(), trackFilterFields());
+    QStringList keywords;
+    for (const FilterField& field : trackFilterFields())
+        keywords << field.keyword;
+    const QString problem = filter ? QString() : QString::fromStdString(filter.error().message());
+    m_trackFilter->setToolTip(!filter ? problem
+                                      : tr("Tracks and groups with these words: stream gpu:0 -annotations\nFields: %1")
+                                            .arg(keywords.join(QStringLiteral(", "))));
+    QPalette colors = palette();
+    if (!filter) {
+        colors.setColor(QPalette::Text, shades(palette()).bad);
+        QToolTip::showText(m_trackFilter->mapToGlobal(QPoint(0, m_trackFilter->height())), problem, m_trackFilter);
+    }
+    m_trackFilter->setPalette(colors);
+    m_rows.setFilter(filter ? *filter : Filter());
+}
+
+void TimelineCanvas::filterTracks()
+{
+    m_trackFilter->setFocus(Qt::ShortcutFocusReason);
+    m_trackFilter->selectAll();
+}
+
+/// In the corner above the headers of the tracks.
+void TimelineCanvas::placeTrackFilter()
+{
+    m_trackFilter->setGeometry(2, 1, m_scene.headerWidth - 4, TimelineScene::kAxisHeight - 1);
+    m_trackFilter->setVisible(!m_scene.isEmpty());
+}
+
+bool TimelineCanvas::eventFilter(QObject* watched, QEvent* event)
+{
+    if (watched == m_trackFilter && (event->type() == QEvent::ShortcutOverride || event->type() == QEvent::KeyPress)) {
+        const int key = static_cast<QKeyEvent*>(event)->key();
+        if (key == Qt::Key_Escape || key == Qt::Key_Return || key == Qt::Key_Enter) {
+            event->accept(); // the timeline has actions with these keys
+            if (event->type() == QEvent::KeyPress) {
+                if (key == Qt::Key_Escape)
+                    m_trackFilter->clear();
+                setFocus(Qt::OtherFocusReason);
+            }
+            return true;
+        }
+    }
+    return QAbstractScrollArea::eventFilter(watched, event);
 }
 
 void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
@@ -53,6 +117,8 @@ void TimelineCanvas::setTrace(std::shared_ptr<const Trace> trace)
     m_scene.range.reset();
     m_scene.hovered.reset();
     m_scene.currentRow = -1;
+    m_cards.closeAll();
+    m_trackFilter->clear();
     m_mouse.forgetRow(); // it has a different index now, or none
     m_scene.trace = nullptr;
     setSelectedSlice({});
@@ -77,8 +143,14 @@ void TimelineCanvas::updateTrace(std::shared_ptr<const Trace> trace)
     if (m_scene.trace)
         m_steps.follow(*m_scene.trace);
     m_scene.steps = m_steps.steps();
-    if (m_scene.selected) // an open slice may have grown
+    if (m_scene.selected) { // an open slice may have grown
         setSelectedSlice(m_scene.selected->id);
+    } else if (!m_scene.several.empty()) {
+        std::vector<profiler::SliceId> ids;
+        for (const profiler::Slice& slice : m_scene.several)
+            ids.push_back(slice.id);
+        setSelectedSlices(ids);
+    }
     m_navigation.update();
 }
 
@@ -126,13 +198,16 @@ void TimelineCanvas::showMove()
 {
     if (m_scene.pointerInside)
         m_mouse.hover(m_scene.pointer);
+    placeTrackFilter();
+    if (m_scene.rows.droppedFilter())
+        m_trackFilter->clear(); // a track that it hid was to be shown
     viewport()->update();
     emit viewChanged();
 }
 
 void TimelineCanvas::letGo()
 {
-    if (!m_marks.clearPlain())
+    if (!m_cards.closeLast() && !m_marks.clearPlain())
         m_selection.clear();
 }
 
@@ -180,6 +255,7 @@ void TimelineCanvas::changeEvent(QEvent* event)
 {
     if (event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) {
         m_scene.theme = TimelineTheme::from(palette());
+        takeTrackFilter();
         viewport()->update();
     }
     QAbstractScrollArea::changeEvent(event);

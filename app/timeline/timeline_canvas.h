@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/timeline/pinned_cards.h"
 #include "app/timeline/timeline_mark_commands.h"
 #include "app/timeline/timeline_mouse.h"
 #include "app/timeline/timeline_navigation.h"
@@ -12,7 +13,9 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
+class QLineEdit;
 class QMenu;
 
 namespace app {
@@ -31,6 +34,7 @@ public:
     void updateTrace(std::shared_ptr<const profiler::Trace> trace);
 
     void setSelectedSlice(std::optional<profiler::SliceId> slice) { m_selection.setSlice(slice); }
+    void setSelectedSlices(const std::vector<profiler::SliceId>& slices) { m_selection.setSlices(slices); }
     void setSelectedRange(std::optional<profiler::TimeRange> range) { m_selection.setRange(range); }
     /// Moves and zooms so that `range` fills most of the width; opens and scrolls to `track`.
     void bringIntoView(profiler::TimeRange range, std::optional<profiler::TrackId> track = {})
@@ -81,10 +85,14 @@ public:
     [[nodiscard]] TimelineSelection& selection() { return m_selection; }
     [[nodiscard]] TimelineRowCommands& rows() { return m_rows; }
     [[nodiscard]] TimelineMarkCommands& marks() { return m_marks; }
-    void letGo(); ///< clears first the marks, then the selection
+    [[nodiscard]] PinnedCards& cards() { return m_cards; }
+    void letGo();        ///< closes the last pinned tooltip; if there is none, clears the marks, and then the selection
+    void filterTracks(); ///< moves the focus to the filter of the tracks
 
 signals:
     void sliceSelected(profiler::SliceId slice);
+    /// The user collected several slices.
+    void slicesSelected(const std::vector<profiler::SliceId>& slices);
     void rangeSelected(profiler::TimeRange range);
     void selectionCleared();
     /// The visible range or the width of the header changed.
@@ -118,6 +126,9 @@ protected:
     void scrollContentsBy(int dx, int dy) override;
 
 private:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+    void takeTrackFilter();
+    void placeTrackFilter();
     void showMove();
     void addRowEntries(QMenu& menu, int row);
     void paintEmpty(QPainter& painter) const;
@@ -127,7 +138,9 @@ private:
     TimelineSelection m_selection;
     TimelineRowCommands m_rows;
     TimelineMarkCommands m_marks;
+    PinnedCards m_cards;
     TimelineMouse m_mouse;
+    QLineEdit* m_trackFilter;
     KnownSteps m_steps; ///< shown in the scene
     TimelinePainter m_painter;
     QString m_coming; ///< activity of a training that has not recorded anything yet; empty: none

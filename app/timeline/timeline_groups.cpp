@@ -5,8 +5,10 @@
 #include <QCollator>
 #include <QCoreApplication>
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
 
@@ -19,6 +21,9 @@ using profiler::TrackKind;
 namespace {
 
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
+// A track is initially collapsed if its slices cover less of the time than the first share, and less than the second
+// share of what the busiest track of its kind covers.
+constexpr double kQuiet = 0.005, kQuietToOthers = 0.1;
 constexpr std::size_t kManyThreads = 4; ///< more other threads than this are initially collapsed
 
 QString text(const char* source)
@@ -73,6 +78,13 @@ public:
             if (const auto pid = processOf(track);
                 pid != 0 && std::find(m_processes.begin(), m_processes.end(), pid) == m_processes.end())
                 m_processes.push_back(pid);
+        if (!trace.range().empty())
+            for (const Track& track : trace.tracks())
+                if (track.kind != TrackKind::Counter && trace.sliceCount(track.id) > 0) {
+                    const double busy = m_busy[track.id] = busyShare(track);
+                    double& busiest = m_busiest[rankOf(track.kind)];
+                    busiest = std::max(busiest, busy);
+                }
     }
 
     std::vector<RowNode> make()
@@ -180,6 +192,9 @@ private:
                     group.detail = asQString(known.name);
         for (const Track* track : tracks)
             group.children.push_back(leaf(*track, prefix));
+        // A group in which hardly anything happens.
+        group.startsFolded = group.startsFolded || std::all_of(group.children.begin(), group.children.end(),
+                                                               [](const RowNode& child) { return child.startsFolded; });
         if (rank == Main || (rank == Threads && tracks.size() == 1))
             std::move(group.children.begin(), group.children.end(), std::back_inserter(nodes));
         else
@@ -199,6 +214,7 @@ private:
         node.key = key;
         for (int i = 2; !m_keys.insert(node.key).second; ++i) // threads with the same name
             node.key = key + '#' + QString::number(i);
+        node.startsFolded = isQuiet(track);
         if (track.kind == TrackKind::Counter)
             node.detail = asQString(track.unit);
         else if (track.tid != 0 && !node.name.contains(QString::number(track.tid))) // do not show it twice
@@ -206,11 +222,34 @@ private:
         return node;
     }
 
+    /// Share of the time that a track's slices cover.
+    [[nodiscard]] double busyShare(const Track& track) const
+    {
+        std::array<profiler::LodBucket, 64> buckets{};
+        m_trace.summarize(track.id, 0, m_trace.range(), buckets, profiler::LodEdges::Coarse);
+        return std::accumulate(buckets.begin(), buckets.end(), 0.0,
+                               [](double sum, const profiler::LodBucket& b) { return sum + b.busy; }) /
+               static_cast<double>(buckets.size());
+    }
+
+    /// A track in which hardly anything happens, while others of its kind are busier. While a trace grows, a track may
+    /// become busy later.
+    [[nodiscard]] bool isQuiet(const Track& track) const
+    {
+        const auto busy = m_busy.find(track.id);
+        if (busy == m_busy.end() || m_trace.captureStats().live)
+            return false;
+        const double busiest = m_busiest.at(rankOf(track.kind));
+        return busy->second < kQuiet && busy->second < kQuietToOthers * busiest;
+    }
+
     const Trace& m_trace;
     QCollator m_byNumber{QLocale::English};
     std::vector<std::int64_t> m_processes; ///< in order of first appearance
     std::set<std::int64_t> m_hosts;        ///< processes with threads or counters
     std::set<QString> m_keys;
+    std::map<profiler::TrackId, double> m_busy; ///< share of the time; not of counters
+    std::map<Rank, double> m_busiest;           ///< the most of each kind
 };
 
 } // namespace

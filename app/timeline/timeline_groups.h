@@ -17,7 +17,7 @@ struct RowNode {
     QString name;
     QString detail;            ///< secondary text: "thread 4711", "NVIDIA H100", the unit of a counter
     profiler::TrackId track;   ///< Track, Counter
-    bool startsFolded = false; ///< a large, less important group
+    bool startsFolded = false; ///< a large, less important group, or a track or group in which hardly anything happens
     std::vector<RowNode> children;
 };
 

@@ -156,8 +156,6 @@ void paintHeader(QPainter& painter, TimelineScene& scene)
     if (scene.hasSteps())
         scene.labels.draw(painter, kInset + kArrowRoom, TimelineScene::kAxisHeight + inset, scene.headerWidth - 40,
                           text("Steps"), theme.dimText);
-    scene.labels.draw(painter, kInset + kArrowRoom, (TimelineScene::kAxisHeight - scene.labels.height()) / 2.0,
-                      scene.headerWidth - 40, text("Time"), theme.dimText);
     painter.fillRect(QRect(0, TimelineScene::kRulerHeight - 1, scene.headerWidth, 1), theme.border);
     painter.fillRect(QRect(scene.headerWidth - 1, 0, 1, scene.size.height()), theme.border);
 }

@@ -1,6 +1,7 @@
 #include "app/timeline/timeline_mouse.h"
 
 #include "app/tables/slice_details.h"
+#include "app/timeline/pinned_cards.h"
 #include "app/timeline/timeline_hit_test.h"
 #include "app/timeline/timeline_navigation.h"
 #include "app/timeline/timeline_row_commands.h"
@@ -130,12 +131,16 @@ void TimelineMouse::release(const QMouseEvent& event)
             m_to.selection.select(*m_scene.range);
         else
             m_to.selection.setSlice({});
+    } else if (event.button() == Qt::MiddleButton && drag == Drag::Pressed && !isFar(at)) {
+        if (m_scene.hovered)
+            m_to.cards.pin();
     } else if (drag == Drag::Pressed || drag == Drag::Range) {
-        click(at);
+        click(at, event.modifiers().testFlag(Qt::ControlModifier));
     }
 }
 
-void TimelineMouse::click(QPointF at)
+/// @param adds  adds to the selected slices
+void TimelineMouse::click(QPointF at, bool adds)
 {
     const int row = rowAt(m_scene, at.y());
     if (row >= 0)
@@ -145,16 +150,24 @@ void TimelineMouse::click(QPointF at)
     };
     if (row >= 0 && (at.x() < m_scene.headerWidth || isHeading(m_scene.rows.at(row).kind)))
         return m_to.rows.toggleRow();
-    if (clickStep(at))
+    if (clickStep(at, adds))
         return;
     if (const auto slice = sliceAt(m_scene, at))
-        m_to.selection.select(*slice);
-    else if (m_scene.selected || m_scene.range)
+        selectOrAdd(*slice, adds);
+    else if (!adds && m_scene.selectedTime())
         m_to.selection.clear();
 }
 
+void TimelineMouse::selectOrAdd(const Slice& slice, bool adds)
+{
+    if (adds)
+        m_to.selection.toggle(slice);
+    else
+        m_to.selection.select(slice);
+}
+
 /// Selects the step on the ruler at a position; false: there is none.
-bool TimelineMouse::clickStep(QPointF at)
+bool TimelineMouse::clickStep(QPointF at, bool adds)
 {
     const int y = static_cast<int>(at.y()) - TimelineScene::kRulerHeight;
     if (y >= 0 || y < -TimelineScene::kStepsHeight || !m_scene.hasSteps())
@@ -166,7 +179,7 @@ bool TimelineMouse::clickStep(QPointF at)
     if (step->found || !holds(*m_scene.trace, step->slice))
         m_to.selection.select(step->range);
     else
-        m_to.selection.select(m_scene.trace->slice(step->slice));
+        selectOrAdd(m_scene.trace->slice(step->slice), adds);
     return true;
 }
 

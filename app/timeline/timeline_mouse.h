@@ -1,5 +1,7 @@
 #pragma once
 
+#include "profiler/model/trace.h"
+
 #include <QPointF>
 
 class QAbstractScrollArea;
@@ -9,6 +11,7 @@ class QWheelEvent;
 
 namespace app {
 
+class PinnedCards;
 class TimelineNavigation;
 class TimelineRowCommands;
 class TimelineSelection;
@@ -22,6 +25,7 @@ public:
         TimelineNavigation& navigation;
         TimelineSelection& selection;
         TimelineRowCommands& rows;
+        PinnedCards& cards;
     };
     /// @param area  the canvas: its vertical scroll bar, and the viewport whose cursor is set
     TimelineMouse(TimelineScene& scene, Targets targets, QAbstractScrollArea& area);
@@ -43,8 +47,9 @@ private:
     enum class Drag { None, Pressed, Pan, Range, Header, Row, RowSize };
 
     void setDrag(Drag drag);
-    void click(QPointF at);
-    bool clickStep(QPointF at);
+    void click(QPointF at, bool adds);
+    bool clickStep(QPointF at, bool adds);
+    void selectOrAdd(const profiler::Slice& slice, bool adds);
     void dragRange(QPointF to);
     [[nodiscard]] bool isFar(QPointF at) const;
 

@@ -240,9 +240,7 @@ void TimelineNavigation::scrollDown()
 
 void TimelineNavigation::fit()
 {
-    std::optional<TimeRange> range = m_scene.range;
-    if (m_scene.selected)
-        range = m_scene.selected->range();
+    const std::optional<TimeRange> range = m_scene.selectedTime();
     const double filled =
         range ? static_cast<double>(range->duration().count()) / (m_scene.axis.nsPerPixel() * m_scene.axis.width()) : 0;
     const bool shown = range && m_scene.axis.visible().contains(range->begin) && filled > kFilled * kFitSelection;
@@ -263,10 +261,11 @@ void TimelineNavigation::fitAll()
 
 void TimelineNavigation::zoomToSelected()
 {
-    if (!m_scene.selected && !m_scene.range)
+    const std::optional<TimeRange> range = m_scene.selectedTime();
+    if (!range)
         return;
     m_follow = false;
-    m_scene.axis.show(m_scene.selected ? m_scene.selected->range() : *m_scene.range, kFitSelection);
+    m_scene.axis.show(*range, kFitSelection);
     update();
 }
 

@@ -1,5 +1,6 @@
 #include "app/look/number_format.h"
 #include "app/tables/slice_details.h"
+#include "app/timeline/pinned_cards.h"
 #include "app/timeline/raster_strips.h"
 #include "app/timeline/timeline_painter.h"
 
@@ -96,6 +97,10 @@ void paintOverlay(QPainter& painter, TimelineScene& scene, const FlowsInView& in
         paintOutline(painter, scene, *scene.hovered, false);
     if (scene.selected)
         paintOutline(painter, scene, *scene.selected, true);
+    const profiler::TimeRange visible = scene.axis.visible();
+    for (const profiler::Slice& slice : scene.several)
+        if (slice.begin < visible.end && slice.end() >= visible.begin)
+            paintOutline(painter, scene, slice, true);
     if (scene.pointerInside && scene.pointer.x() >= scene.headerWidth)
         fillInStrips(painter,
                      QRectF(std::floor(scene.pointer.x()), TimelineScene::kRulerHeight, 1,
@@ -112,10 +117,7 @@ void paintHoverCard(QPainter& painter, TimelineScene& scene)
     LabelCache& labels = scene.labels;
     const TimelineTheme& theme = scene.theme;
     const QString title = sliceTitle(*scene.trace, *scene.hovered);
-    auto facts = sliceFacts(*scene.trace, *scene.hovered);
-    if (scene.hasSteps() && stepAt(*scene.steps, scene.hovered->begin))
-        facts.push_back(
-            {QCoreApplication::translate("Timeline", "Starts in"), stepPlace(*scene.steps, scene.hovered->begin), {}});
+    const std::vector<SliceDetail> facts = tooltipFacts(scene, *scene.hovered);
     const int line = labels.height() + 2;
     double labelWidth = 0, width = labels.width(title, theme.text);
     for (const SliceDetail& fact : facts)

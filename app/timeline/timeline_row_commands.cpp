@@ -36,6 +36,15 @@ void TimelineRowCommands::setLayout(RowLayout layout)
     m_navigation.update();
 }
 
+void TimelineRowCommands::setFilter(const Filter& filter)
+{
+    if (m_scene.rows.filter() == filter && !m_scene.rows.droppedFilter())
+        return;
+    m_scene.rows.setFilter(filter);
+    m_scene.currentRow = std::min(m_scene.currentRow, m_scene.rows.count() - 1);
+    m_navigation.update();
+}
+
 void TimelineRowCommands::rowUp()
 {
     goToRow(m_scene.currentRow - 1);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/tables/filter_text.h"
 #include "app/timeline/timeline_layout.h"
 
 #include <QObject>
@@ -21,6 +22,8 @@ public:
 
     /// Sets the arrangement of the rows without a signal.
     void setLayout(RowLayout layout);
+    /// Shows only matching tracks, without a signal. Empty: all.
+    void setFilter(const Filter& filter);
 
     void rowUp();
     void rowDown();

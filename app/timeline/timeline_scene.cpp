@@ -17,6 +17,18 @@ int TimelineScene::pinnedHeight() const
     return wanted <= fullWidth().height() * kMostPinned ? wanted : 0;
 }
 
+std::optional<profiler::TimeRange> TimelineScene::selectedTime() const
+{
+    if (selected)
+        return selected->range();
+    if (several.empty())
+        return range;
+    profiler::TimeRange all = several.front().range();
+    for (const profiler::Slice& slice : several)
+        all = {std::min(all.begin, slice.begin), std::max(all.end, slice.end())};
+    return all;
+}
+
 QRect TimelineScene::pinnedRect() const
 {
     QRect rect = fullWidth();

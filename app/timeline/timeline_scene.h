@@ -52,6 +52,7 @@ struct TimelineScene {
     std::shared_ptr<const FindHits> hits;      ///< search matches; null: no search
     std::shared_ptr<const MarkedItems> marked; ///< null: none
     std::optional<profiler::Slice> selected;
+    std::vector<profiler::Slice> several;   ///< the selected slices if they are more than one
     std::vector<FlowArrow> flows;           ///< arrows of the selected slice
     bool allFlows = false;                  ///< also those of all visible slices
     std::shared_ptr<const DeviceGaps> gaps; ///< null until analysed
@@ -70,6 +71,8 @@ struct TimelineScene {
     }
     /// Height of the pinned rows; 0 if they would leave no space for others and therefore scroll with them.
     [[nodiscard]] int pinnedHeight() const;
+    /// The time of the selected slice, from the first start to the last end of several slices, or the selected range.
+    [[nodiscard]] std::optional<profiler::TimeRange> selectedTime() const;
     /// The scrolling part of the tracks (and of their headers).
     [[nodiscard]] QRect scrolledRect() const { return fullWidth().adjusted(0, pinnedHeight(), 0, 0); }
     /// The pinned part.

@@ -23,6 +23,7 @@ TimelineSelection::TimelineSelection(TimelineScene& scene, TimelineNavigation& n
 void TimelineSelection::setSlice(std::optional<SliceId> id)
 {
     m_scene.selected.reset();
+    m_scene.several.clear();
     m_scene.flows.clear();
     if (id && m_scene.trace && holds(*m_scene.trace, *id)) {
         m_scene.selected = m_scene.trace->slice(*id);
@@ -35,6 +36,66 @@ void TimelineSelection::setSlice(std::optional<SliceId> id)
     QAccessibleEvent changed(&m_area, QAccessible::DescriptionChanged);
     QAccessible::updateAccessibility(&changed);
     m_area.viewport()->update();
+}
+
+void TimelineSelection::setSlices(const std::vector<SliceId>& slices)
+{
+    if (slices.size() < 2)
+        return setSlice(slices.empty() ? std::nullopt : std::optional(slices.front()));
+    setSlice({});
+    for (const SliceId id : slices)
+        if (m_scene.trace && holds(*m_scene.trace, id))
+            m_scene.several.push_back(m_scene.trace->slice(id));
+    m_area.setAccessibleDescription(tr("%1 slices selected").arg(m_scene.several.size()));
+    QAccessibleEvent changed(&m_area, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&changed);
+}
+
+std::vector<SliceId> TimelineSelection::selectedIds() const
+{
+    std::vector<SliceId> ids;
+    if (m_scene.selected)
+        ids.push_back(m_scene.selected->id);
+    for (const Slice& slice : m_scene.several)
+        ids.push_back(slice.id);
+    return ids;
+}
+
+std::optional<Slice> TimelineSelection::lastSelected() const
+{
+    return m_scene.several.empty() ? m_scene.selected : std::optional(m_scene.several.back());
+}
+
+void TimelineSelection::toggle(const Slice& slice)
+{
+    std::vector<SliceId> ids = selectedIds();
+    if (std::erase(ids, slice.id) == 0)
+        ids.push_back(slice.id);
+    if (ids.empty())
+        return clear();
+    setRange({});
+    setSlices(ids);
+    emit slicesSelected(ids);
+}
+
+void TimelineSelection::add(const std::optional<Slice>& slice)
+{
+    std::vector<SliceId> ids = selectedIds();
+    if (!slice || std::find(ids.begin(), ids.end(), slice->id) != ids.end())
+        return;
+    toggle(*slice);
+    m_navigation.bringIntoView(*slice);
+}
+
+void TimelineSelection::addNext()
+{
+    if (const auto last = lastSelected(); last && !m_scene.isEmpty())
+        add(nextSlice(*m_scene.trace, *last));
+}
+void TimelineSelection::addPrevious()
+{
+    if (const auto last = lastSelected(); last && !m_scene.isEmpty())
+        add(previousSlice(*m_scene.trace, *last));
 }
 
 void TimelineSelection::setRange(std::optional<TimeRange> range)

@@ -1,6 +1,7 @@
 #include "app/timeline/track_rows.h"
 
 #include <algorithm>
+#include <array>
 
 namespace app {
 
@@ -23,6 +24,32 @@ void forEachNode(const std::vector<RowNode>& nodes, const Visit& visit)
     }
 }
 
+enum TrackField : int { Name, Kind, Gpu, Stream, Process, Thread };
+
+TableValue valueOf(const profiler::Track& track, const QString& name, int field)
+{
+    using profiler::TrackKind;
+    const bool ofDevice = track.kind == TrackKind::Stream || track.kind == TrackKind::Annotation;
+    const auto count = [](bool known, std::int64_t value) { return known ? TableValue::ofCount(value) : TableValue(); };
+    switch (field) {
+    case Kind: {
+        constexpr std::array<const char*, profiler::kTrackKinds> kNames = {"thread",  "main", "loader",     "stream",
+                                                                           "counter", "nvtx", "annotations"};
+        return TableValue::ofText(QString::fromLatin1(kNames[static_cast<std::size_t>(track.kind)]));
+    }
+    case Gpu:
+        return count(ofDevice, track.device.value);
+    case Stream:
+        return count(ofDevice, track.stream.value);
+    case Process:
+        return count(track.pid != 0, track.pid);
+    case Thread:
+        return count(track.tid != 0, track.tid);
+    default:
+        return TableValue::ofText(name);
+    }
+}
+
 /// Keys of the node of a track and of its parent groups; empty if it has none.
 bool pathTo(const std::vector<RowNode>& nodes, TrackId track, std::vector<QString>& path)
 {
@@ -36,6 +63,13 @@ bool pathTo(const std::vector<RowNode>& nodes, TrackId track, std::vector<QStrin
 }
 
 } // namespace
+
+std::vector<FilterField> trackFilterFields()
+{
+    using Unit = TableValue::Unit;
+    return {{Name, "name", Unit::Text},      {Kind, "kind", Unit::Text},        {Gpu, "gpu", Unit::Count},
+            {Stream, "stream", Unit::Count}, {Process, "process", Unit::Count}, {Thread, "thread", Unit::Count}};
+}
 
 int TrackRow::laneTop(int depth) const
 {
@@ -55,6 +89,13 @@ void TrackRows::setLayout(RowLayout layout)
     m_layout = std::move(layout);
     if (m_trace)
         m_tree = rowTree(*m_trace);
+    rebuild();
+}
+
+void TrackRows::setFilter(Filter filter)
+{
+    m_filter = std::move(filter);
+    m_droppedFilter = false;
     rebuild();
 }
 
@@ -154,6 +195,10 @@ void TrackRows::reveal(TrackId track, int depth)
     std::vector<QString> path;
     if (!pathTo(m_tree, track, path))
         return;
+    if (!m_filter.empty() && !m_matching.contains(path.back())) {
+        m_filter.clear();
+        m_droppedFilter = true;
+    }
     for (const QString& key : path)
         m_layout.hidden.erase(key);
     for (std::size_t i = 0; i + 1 < path.size(); ++i)
@@ -167,8 +212,18 @@ void TrackRows::reveal(TrackId track, int depth)
     rebuild();
 }
 
+/// True if neither the user nor the filter hides the node, and it is not pinned elsewhere.
+bool TrackRows::shows(const RowNode& node, bool pinned) const
+{
+    if (m_layout.hidden.contains(node.key) || (!pinned && m_layout.pinned.contains(node.key)))
+        return false;
+    return pinned || m_filter.empty() || m_matching.contains(node.key);
+}
+
 bool TrackRows::isOpen(const RowNode& node) const
 {
+    if (!m_filter.empty() && node.kind == RowNode::Kind::Group)
+        return true;
     if (const auto set = m_layout.open.find(node.key); set != m_layout.open.end())
         return set->second;
     const auto first = m_firstOpen.find(node.key);
@@ -198,7 +253,7 @@ void TrackRows::addTrack(const RowNode& node, TrackRow& row) const
 /// Adds the row of a node and those below it; false if none of them is visible.
 bool TrackRows::add(const RowNode& node, const Place& place)
 {
-    if (m_layout.hidden.contains(node.key) || (!place.pinned && m_layout.pinned.contains(node.key)))
+    if (!shows(node, place.pinned))
         return false;
     TrackRow row;
     row.key = node.key;
@@ -228,13 +283,34 @@ bool TrackRows::add(const RowNode& node, const Place& place)
     m_rows.push_back(std::move(row));
     for (const RowNode& child : node.children) {
         const bool shown =
-            open ? add(child, {node.key, {}, place.indent + 1, place.pinned})
-                 : !m_layout.hidden.contains(child.key) && (place.pinned || !m_layout.pinned.contains(child.key));
+            open ? add(child, {node.key, {}, place.indent + 1, place.pinned}) : shows(child, place.pinned);
         any = any || shown;
     }
     if (!any) // its rows are all hidden or pinned
         m_rows.resize(mine);
     return any;
+}
+
+/// Finds the matching tracks.
+/// @param above  the names of the groups around the nodes
+void TrackRows::match(const std::vector<RowNode>& nodes, const QString& above)
+{
+    for (const RowNode& node : nodes) {
+        const QString name = above + node.name + u' ' + node.detail;
+        bool any = false;
+        if (node.kind == RowNode::Kind::Group) {
+            match(node.children, name + QStringLiteral(" · "));
+            any = std::any_of(node.children.begin(), node.children.end(),
+                              [&](const RowNode& child) { return m_matching.contains(child.key); });
+        } else {
+            const profiler::Track& track = m_trace->track(node.track);
+            any = std::all_of(m_filter.begin(), m_filter.end(), [&](const FilterCondition& condition) {
+                return condition.matches(valueOf(track, name, condition.field));
+            });
+        }
+        if (any)
+            m_matching.insert(node.key);
+    }
 }
 
 void TrackRows::addPinned(const std::vector<RowNode>& nodes, const RowNode& parent)
@@ -256,6 +332,9 @@ void TrackRows::rebuild()
     m_pinnedHeight = 0;
     if (!m_trace)
         return;
+    m_matching.clear();
+    if (!m_filter.empty())
+        match(m_tree, {});
     arrange(m_tree, {});
     addPinned(m_tree, RowNode{});
     m_pinnedHeight = height();

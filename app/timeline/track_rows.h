@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/tables/filter_text.h"
 #include "app/timeline/timeline_groups.h"
 #include "app/timeline/timeline_layout.h"
 #include "profiler/model/trace.h"
@@ -7,6 +8,7 @@
 #include <QString>
 #include <memory>
 #include <optional>
+#include <set>
 #include <vector>
 
 namespace app {
@@ -39,6 +41,9 @@ struct TrackRow {
     [[nodiscard]] bool showsDepth(int depth) const { return depth >= firstDepth && depth < firstDepth + lanes; }
 };
 
+/// What a filter of tracks can ask about. The name comes first: that of the track and of its groups.
+std::vector<FilterField> trackFilterFields();
+
 /// The rows of a trace, top to bottom: pinned ones, then the others in default or user order. Its layout (collapsed,
 /// hidden, moved and resized rows) outlives the trace.
 class TrackRows {
@@ -54,6 +59,12 @@ public:
     void setTrace(const std::shared_ptr<const profiler::Trace>& trace);
     [[nodiscard]] const RowLayout& layout() const { return m_layout; }
     void setLayout(RowLayout layout);
+    /// Shows only the tracks that match all conditions (trackFilterFields()), with their groups expanded. Pinned tracks
+    /// stay. Not part of the layout.
+    void setFilter(Filter filter);
+    [[nodiscard]] const Filter& filter() const { return m_filter; }
+    /// reveal() removed the filter, because it hid the track.
+    [[nodiscard]] bool droppedFilter() const { return m_droppedFilter; }
     /// Stretches lanes and counters to fill this height if the rows are lower. Counters that the user has resized keep
     /// their height.
     void fill(int height);
@@ -114,6 +125,8 @@ private:
         bool pinned = false;
     };
     void rebuild();
+    void match(const std::vector<RowNode>& nodes, const QString& above);
+    [[nodiscard]] bool shows(const RowNode& node, bool pinned) const;
     void arrange(std::vector<RowNode>& nodes, const QString& parent);
     bool add(const RowNode& node, const Place& place);
     void addTrack(const RowNode& node, TrackRow& row) const;
@@ -128,6 +141,9 @@ private:
     std::vector<RowNode> m_tree;
     std::vector<TrackRow> m_rows;
     RowLayout m_layout;
+    Filter m_filter;
+    bool m_droppedFilter = false;
+    std::set<QString> m_matching;        ///< keys of the tracks that match the filter, and of their groups
     std::map<QString, bool> m_firstOpen; ///< initial state of a group when it was first seen
     int m_revision = 0;
     int m_pinnedHeight = 0;

@@ -54,6 +54,87 @@ TrackId addThread(TraceBuilder& builder, TrackKind kind, const std::string& name
     return addTrack(builder, track, busy);
 }
 
+/// A stream whose slices cover a share of a thousand ns.
+TrackId addStream(TraceBuilder& builder, std::uint32_t device, std::uint32_t number, std::int64_t busyNs)
+{
+    Track track;
+    track.kind = TrackKind::Stream;
+    track.name = "stream " + std::to_string(number);
+    track.device = {device};
+    track.stream = {number};
+    const TrackId id = builder.addTrack(track);
+    Slice slice;
+    slice.begin = traceTime(0);
+    slice.duration = Nanoseconds{busyNs};
+    slice.name = builder.intern("work");
+    builder.add(id, slice);
+    return id;
+}
+
+TEST(TrackRows, AGroupInWhichHardlyAnythingHappensStartsCollapsed)
+{
+    const auto rowsOfStreams = [](std::int64_t first, std::int64_t second, bool live = false) {
+        TraceBuilder builder;
+        addStream(builder, 0, 7, first);
+        addStream(builder, 0, 8, first);
+        addStream(builder, 1, 7, second);
+        addStream(builder, 1, 8, second);
+        builder.captureStats().live = live;
+        TrackRows rows;
+        rows.setTrace(builder.snapshot());
+        return names(rows);
+    };
+    EXPECT_THAT(rowsOfStreams(100'000, 200), ElementsAre("GPU 0", "stream 7", "stream 8", "GPU 1"));
+    EXPECT_THAT(rowsOfStreams(100'000, 50'000),
+                ElementsAre("GPU 0", "stream 7", "stream 8", "GPU 1", "stream 7", "stream 8"));
+    EXPECT_EQ(rowsOfStreams(100'000, 200, true).size(), 6U) << "it may become busy";
+}
+
+TEST(TrackRows, AFilterShowsMatchingTracksAndTheirGroups)
+{
+    TraceBuilder builder;
+    addThread(builder, TrackKind::MainThread, "main thread", 5);
+    addThread(builder, TrackKind::Thread, "autograd", 5);
+    addStream(builder, 0, 7, 1000);
+    addStream(builder, 0, 8, 1000);
+    addStream(builder, 1, 7, 1000);
+    addStream(builder, 1, 9, 1000);
+    TrackRows rows;
+    rows.setTrace(builder.snapshot());
+    const auto filtered = [&](const char* text) {
+        rows.setFilter(*parseFilter(text, trackFilterFields()));
+        return names(rows);
+    };
+    const auto all = names(rows);
+    EXPECT_THAT(filtered("stream:7"), ElementsAre("GPU 0", "stream 7", "GPU 1", "stream 7"));
+    EXPECT_THAT(filtered("gpu:1 -\"stream 9\""), ElementsAre("GPU 1", "stream 7"));
+    EXPECT_THAT(filtered("\"gpu 1\""), ElementsAre("GPU 1", "stream 7", "stream 9")) << "the name of the group";
+    EXPECT_THAT(filtered("kind:main,thread"), ElementsAre("main thread", "autograd"));
+    EXPECT_THAT(filtered("nothing"), ElementsAre());
+    rows.setFilter({});
+    EXPECT_EQ(names(rows), all);
+    // Collapsed groups are expanded while there is a filter, and pinned tracks stay.
+    rows.setAllOpen(false);
+    EXPECT_THAT(filtered("stream:9"), ElementsAre("GPU 1", "stream 9"));
+    rows.setPinned(rowNamed(rows, "stream 9"), true);
+    EXPECT_THAT(filtered("autograd"), ElementsAre("stream 9", "autograd"));
+}
+
+TEST(TrackRows, RevealingATrackRemovesTheFilterThatHidesIt)
+{
+    TraceBuilder builder;
+    const TrackId autograd = addThread(builder, TrackKind::Thread, "autograd", 5);
+    const TrackId stream = addStream(builder, 0, 7, 1000);
+    TrackRows rows;
+    rows.setTrace(builder.snapshot());
+    rows.setFilter(*parseFilter("autograd", trackFilterFields()));
+    rows.reveal(autograd, 0);
+    EXPECT_FALSE(rows.droppedFilter());
+    rows.reveal(stream, 0);
+    EXPECT_TRUE(rows.droppedFilter());
+    EXPECT_GE(rows.rowOf(stream), 0);
+}
+
 TEST(TrackRows, StretchToFillTheHeightWhenThereIsRoom)
 {
     TrackRows rows = rowsOf({.steps = 3});

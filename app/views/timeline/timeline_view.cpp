@@ -62,6 +62,8 @@ void TimelineView::makeMenus()
 void TimelineView::connectSelection()
 {
     connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::selectSlice);
+    connect(m_canvas, &TimelineCanvas::slicesSelected, m_selection, &Selection::selectSlices);
+    connect(m_canvas, &TimelineCanvas::slicesSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::selectRange);
     connect(m_canvas, &TimelineCanvas::sliceSelected, m_selection, &Selection::showDetails);
     connect(m_canvas, &TimelineCanvas::rangeSelected, m_selection, &Selection::showDetails);
@@ -130,8 +132,8 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     m_notice->setStats(trace->losses(), writerOf(*trace));
     m_minimap->setTrace(trace);
     m_canvas->updateTrace(trace);
-    if (m_selection->slice()) // the canvas may have dropped a bookmark beyond the end of the earlier snapshot
-        m_canvas->setSelectedSlice(m_selection->slice());
+    if (!m_selection->slices().empty()) // the canvas may have dropped slices beyond the end of the earlier snapshot
+        m_canvas->setSelectedSlices(m_selection->slices());
     // The file has its final size now, so the bookmarks set while it was written are stored for the complete file.
     if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
         keepBookmarks();
@@ -167,7 +169,7 @@ void TimelineView::keepRowLayout() const
 
 void TimelineView::takeSelection()
 {
-    m_canvas->setSelectedSlice(m_selection->slice());
+    m_canvas->setSelectedSlices(m_selection->slices());
     m_canvas->setSelectedRange(m_selection->range());
 }
 
