@@ -14,7 +14,8 @@ namespace {
 constexpr double kLineSpacing = 26;   ///< minimum pixels between two horizontal lines
 constexpr double kNumberSpacing = 70; ///< minimum pixels between two step numbers
 
-/// All ticks of an axis have the same unit and number of decimals.
+} // namespace
+
 QString tickLabel(double us, double stepUs, double topUs)
 {
     const double unit = topUs >= 2e6 ? 1e6 : topUs >= 2e3 ? 1e3 : 1;
@@ -22,8 +23,6 @@ QString tickLabel(double us, double stepUs, double topUs)
     const int decimals = std::max(0, static_cast<int>(-std::floor(std::log10(stepUs / unit) + 1e-9)));
     return formatFixed(us / unit, decimals) + u' ' + QString::fromUtf8(name);
 }
-
-} // namespace
 
 int ChartFrame::stepAt(double x) const
 {

@@ -30,6 +30,9 @@ struct ChartFrame {
     void paint(QPainter& painter, const TimelineTheme& theme, std::span<const profiler::analysis::Step> shown) const;
 };
 
+/// The label of a tick of an axis of durations: all ticks have the same unit and number of decimals.
+QString tickLabel(double us, double stepUs, double topUs);
+
 /// A round duration for the upper edge of a chart with the largest value `us`.
 double chartTop(double us);
 

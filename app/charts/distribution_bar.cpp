@@ -1,5 +1,7 @@
 #include "app/charts/distribution_bar.h"
 
+#include "app/charts/chart_export.h"
+
 #include <QHelpEvent>
 #include <QPainter>
 #include <QToolTip>
@@ -13,6 +15,13 @@ DistributionBar::DistributionBar(QWidget* parent) : QWidget(parent)
 {
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     setAccessibleName(tr("Distribution"));
+    addChartExport(this, QStringLiteral("distribution"), [this] {
+        QString lines = csvLine({tr("Bin"), tr("Count")});
+        for (std::size_t i = 0; i < m_bins.size(); ++i)
+            lines += csvLine({m_tips.value(static_cast<qsizetype>(i)).section(QStringLiteral(": "), 0, 0),
+                              QString::number(m_bins[i])});
+        return lines;
+    });
 }
 
 void DistributionBar::setBins(std::vector<std::int64_t> bins, std::size_t marked, QStringList tips)

@@ -1,5 +1,6 @@
 #include "app/charts/parts_bar.h"
 
+#include "app/charts/chart_export.h"
 #include "app/look/number_format.h"
 #include "app/look/swatch.h"
 #include "app/look/timeline_theme.h"
@@ -16,6 +17,12 @@ PartsBar::PartsBar(QWidget* parent) : QWidget(parent)
     setMouseTracking(true);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Where the time of a steady step goes"));
+    addChartExport(this, QStringLiteral("parts"), [this] {
+        QString lines = csvLine({tr("Part"), tr("Share")});
+        for (const Part& part : m_parts)
+            lines += csvLine({part.name, QString::number(part.share, 'g', 9)});
+        return lines;
+    });
 }
 
 void PartsBar::setParts(std::vector<Part> parts)
@@ -73,6 +80,8 @@ void PartsBar::mouseMoveEvent(QMouseEvent* event)
 
 void PartsBar::mousePressEvent(QMouseEvent* event)
 {
+    if (event->button() != Qt::LeftButton)
+        return;
     const int part = partAt(event->position().x());
     if (part >= 0)
         emit partChosen(part);

@@ -1,5 +1,6 @@
 #include "app/charts/step_bars.h"
 
+#include "app/charts/chart_export.h"
 #include "app/look/number_format.h"
 #include "app/look/swatch.h"
 #include "profiler/analysis/steps/slow_step.h"
@@ -37,6 +38,23 @@ StepBars::StepBars(QWidget* parent) : QWidget(parent)
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
     setAccessibleName(tr("Steps"));
+    addChartExport(this, QStringLiteral("steps"), [this] { return csv(); });
+    setContextMenuPolicy(Qt::DefaultContextMenu); // these actions are a part of its own menu
+}
+
+QString StepBars::csv() const
+{
+    QStringList heading{tr("Step"), tr("Duration (ns)")};
+    for (const StepPart& part : kStepParts)
+        heading << stepPartName(part) + QStringLiteral(" (ns)");
+    QString lines = csvLine(heading);
+    for (const Step& step : m_steps) {
+        QStringList cells{QString::number(step.index), QString::number(step.range.duration().count())};
+        for (const StepPart& part : kStepParts)
+            cells << QString::number((step.parts.*part.time).count());
+        lines += csvLine(cells);
+    }
+    return lines;
 }
 
 void StepBars::setSteps(std::vector<Step> steps)

@@ -47,6 +47,8 @@ protected:
 
     /// Width at the right end of the first line that text leaves free.
     void setCornerWidth(int width);
+    /// The parts of all steps as CSV, in ns.
+    [[nodiscard]] QString csv() const;
 
 private:
     struct Bar {

@@ -1,5 +1,6 @@
 #include "app/charts/step_times_chart.h"
 
+#include "app/charts/chart_export.h"
 #include "app/look/kind_palette.h"
 #include "app/look/number_format.h"
 
@@ -25,6 +26,17 @@ StepTimesChart::StepTimesChart(QWidget* parent) : QWidget(parent)
     setMouseTracking(true);
     setAccessibleName(tr("Step times over the run"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    addChartExport(this, QStringLiteral("step-times"), [this] { return csv(); });
+}
+
+QString StepTimesChart::csv() const
+{
+    QString lines = csvLine({tr("Step"), tr("Start (ns)"), tr("Duration (ns)"), tr("Steady")});
+    for (const Step& step : m_steps)
+        lines += csvLine({QString::number(step.index), QString::number(toNs(step.range.begin)),
+                          QString::number(step.range.duration().count()),
+                          isSteady(step) ? QStringLiteral("1") : QStringLiteral("0")});
+    return lines;
 }
 
 void StepTimesChart::setSteps(std::vector<Step> steps, double medianUs)
@@ -128,6 +140,8 @@ void StepTimesChart::mouseMoveEvent(QMouseEvent* event)
 
 void StepTimesChart::mousePressEvent(QMouseEvent* event)
 {
+    if (event->button() != Qt::LeftButton)
+        return;
     const int step = m_frame.plot.contains(event->position()) ? m_frame.stepAt(event->position().x()) : -1;
     if (step >= 0)
         emit stepChosen(step);

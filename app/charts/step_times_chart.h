@@ -33,6 +33,7 @@ protected:
 private:
     void layOut();
     [[nodiscard]] double usOf(int step) const;
+    [[nodiscard]] QString csv() const;
 
     std::vector<profiler::analysis::Step> m_steps;
     double m_medianUs = 0;

@@ -1,11 +1,16 @@
 #include "app/views/compare/distribution_chart.h"
 
+#include "app/charts/chart_export.h"
+#include "app/charts/chart_frame.h"
+#include "app/charts/time_axis.h"
 #include "app/look/kind_palette.h"
 #include "app/look/number_format.h"
 #include "app/look/timeline_theme.h"
 #include "profiler/analysis/percentile.h"
 
+#include <QHelpEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +21,8 @@ using profiler::analysis::percentile;
 namespace {
 
 constexpr double kMargin = 10;
-constexpr double kBinWidth = 5; ///< pixels
+constexpr double kBinWidth = 5;     ///< pixels
+constexpr double kTickSpacing = 80; ///< pixels
 // The axis is cut at a high percentile, because one step that takes ten times as long would squeeze all others.
 constexpr double kFarthest = 0.98;
 
@@ -37,6 +43,60 @@ DistributionChart::DistributionChart(QWidget* parent) : QWidget(parent)
 {
     setAccessibleName(tr("Step times of both runs"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Expanding);
+    addChartExport(this, QStringLiteral("step-time-distribution"), [this] { return csv(); });
+}
+
+QString DistributionChart::csv() const
+{
+    QString lines = csvLine({tr("Run"), tr("Step time (ns)")});
+    for (const Row& row : m_rows)
+        for (const double us : row.sample.us)
+            lines += csvLine({row.sample.name, QString::number(std::llround(us * 1000))});
+    return lines;
+}
+
+QRectF DistributionChart::plot() const
+{
+    return {kMargin, 4, width() - 2 * kMargin, height() - fontMetrics().height() - 12.0};
+}
+
+/// The area of the bars of a row, below its name.
+QRectF DistributionChart::barsOf(std::size_t row) const
+{
+    const QRectF all = plot();
+    const QRectF area(all.left(), all.top() + all.height() / 2 * static_cast<double>(row), all.width(),
+                      all.height() / 2 - 2);
+    return area.adjusted(0, fontMetrics().height() + 2, 0, 0);
+}
+
+/// "12.1 ms to 12.3 ms: 5 steps of baseline"; empty outside of the bars.
+QString DistributionChart::tipAt(QPointF at) const
+{
+    for (std::size_t i = 0; i < m_rows.size(); ++i) {
+        const QRectF bars = barsOf(i);
+        const auto bins = std::max(1, static_cast<int>(bars.width() / kBinWidth));
+        if (!bars.contains(at) || m_rows[i].sample.us.empty())
+            continue;
+        const auto counts = histogram(m_rows[i].sample.us, m_leastUs, m_mostUs, bins);
+        const int bin = std::clamp(static_cast<int>((at.x() - bars.left()) / bars.width() * bins), 0, bins - 1);
+        const double width = (m_mostUs - m_leastUs) / bins;
+        return tr("%1 to %2: %3 of %4")
+            .arg(formatUs(m_leastUs + bin * width), formatUs(m_leastUs + (bin + 1) * width),
+                 formatCounted(counts[static_cast<std::size_t>(bin)], tr("step"), tr("steps")), m_rows[i].sample.name);
+    }
+    return {};
+}
+
+bool DistributionChart::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    if (const QString tip = tipAt(help->pos()); tip.isEmpty())
+        QToolTip::hideText();
+    else
+        QToolTip::showText(help->globalPos(), Qt::convertFromPlainText(tip, Qt::WhiteSpaceNormal), this);
+    return true;
 }
 
 void DistributionChart::show(Sample upper, Sample lower)
@@ -71,23 +131,19 @@ void DistributionChart::paintEvent(QPaintEvent*)
     const TimelineTheme theme = TimelineTheme::from(palette());
     QPainter painter(this);
     painter.fillRect(rect(), theme.background);
-    const double line = fontMetrics().height();
-    const QRectF plot(kMargin, 4, width() - 2 * kMargin, height() - line - 12);
     const QColor colors[] = {classStyle(SliceClass::Other, theme.dark).fill,
                              classStyle(SliceClass::CopyToDevice, theme.dark).fill};
     for (std::size_t i = 0; i < m_rows.size(); ++i)
-        paintRow(painter, m_rows[i],
-                 QRectF(plot.left(), plot.top() + plot.height() / 2 * static_cast<double>(i), plot.width(),
-                        plot.height() / 2 - 2),
-                 colors[i]);
-    paintAxis(painter, plot);
+        paintRow(painter, m_rows[i], barsOf(i), colors[i]);
+    paintAxis(painter, plot());
 }
 
-void DistributionChart::paintRow(QPainter& painter, const Row& row, const QRectF& area, const QColor& color) const
+/// @param bars  the area of its bars; its name is above
+void DistributionChart::paintRow(QPainter& painter, const Row& row, const QRectF& bars, const QColor& color) const
 {
     const TimelineTheme theme = TimelineTheme::from(palette());
     const double line = fontMetrics().height();
-    const QRectF bars = area.adjusted(0, line + 2, 0, 0);
+    const QRectF area = bars.adjusted(0, -line - 2, 0, 0);
     painter.fillRect(QRectF(bars.left(), bars.bottom(), bars.width(), 1), theme.border);
     const auto counts = histogram(row.sample.us, m_leastUs, m_mostUs, static_cast<int>(bars.width() / kBinWidth));
     const int most = std::max(1, *std::max_element(counts.begin(), counts.end()));
@@ -120,9 +176,19 @@ void DistributionChart::paintAxis(QPainter& painter, const QRectF& area) const
     const TimelineTheme theme = TimelineTheme::from(palette());
     painter.setPen(theme.dimText);
     const QRectF labels(area.left(), area.bottom() + 4, area.width(), fontMetrics().height());
-    painter.drawText(labels, Qt::AlignLeft, formatUs(m_leastUs));
-    painter.drawText(labels, Qt::AlignHCenter, tr("step time"));
-    painter.drawText(labels, Qt::AlignRight, formatUs(m_mostUs));
+    const double perPixel = (m_mostUs - m_leastUs) * 1000 / std::max(1.0, area.width()); // ns
+    const auto stepNs = static_cast<double>(niceStep(std::max(1.0, kTickSpacing * perPixel)));
+    const QString unitOfAxis = tr("step time");
+    const double reserved = fontMetrics().horizontalAdvance(unitOfAxis) + 8.0;
+    for (double ns = std::ceil(m_leastUs * 1000 / stepNs) * stepNs; ns <= m_mostUs * 1000; ns += stepNs) {
+        const double x = std::round(xOf(ns / 1000, area));
+        painter.fillRect(QRectF(x, area.bottom() + 1, 1, 3), theme.border);
+        const QString label = tickLabel(ns / 1000, stepNs / 1000, m_mostUs);
+        const double width = fontMetrics().horizontalAdvance(label);
+        if (x + width / 2 <= area.right() - reserved && x - width / 2 >= area.left())
+            painter.drawText(QRectF(x - width / 2, labels.top(), width + 1, labels.height()), Qt::AlignLeft, label);
+    }
+    painter.drawText(labels, Qt::AlignRight, unitOfAxis);
 }
 
 } // namespace app

@@ -23,15 +23,20 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     struct Row {
         Sample sample;
         double medianUs = 0;
     };
-    void paintRow(class QPainter& painter, const Row& row, const QRectF& area, const QColor& color) const;
+    void paintRow(class QPainter& painter, const Row& row, const QRectF& bars, const QColor& color) const;
     void paintAxis(QPainter& painter, const QRectF& area) const;
     [[nodiscard]] double xOf(double us, const QRectF& area) const;
+    [[nodiscard]] QRectF plot() const;
+    [[nodiscard]] QRectF barsOf(std::size_t row) const;
+    [[nodiscard]] QString tipAt(QPointF at) const;
+    [[nodiscard]] QString csv() const;
 
     std::array<Row, 2> m_rows;
     double m_leastUs = 0, m_mostUs = 1; ///< of the axis

@@ -1,9 +1,13 @@
 #include "app/views/live/sparkline.h"
 
+#include "app/charts/chart_export.h"
+#include "app/look/number_format.h"
 #include "app/look/theme.h"
 
+#include <QHelpEvent>
 #include <QPainter>
 #include <QPainterPath>
+#include <QToolTip>
 #include <algorithm>
 #include <numeric>
 
@@ -39,6 +43,40 @@ Sparkline::Sparkline(const QString& title, QWidget* parent) : QWidget(parent), m
 {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(title);
+    addChartExport(this, title.toLower().replace(u' ', u'-'), [this] {
+        QString lines = csvLine({tr("Position in the run"), m_title});
+        for (std::size_t i = 0; i < m_history.size(); ++i)
+            lines +=
+                csvLine({QString::number(static_cast<double>(i + 1) / static_cast<double>(m_history.size()), 'g', 6),
+                         QString::number(m_history[i], 'g', 9)});
+        return lines;
+    });
+}
+
+QRectF Sparkline::curveArea() const
+{
+    return QRectF(rect()).adjusted(textWidth(), kPadding, -kPadding, -kPadding);
+}
+
+/// Over the curve: the value there, and the range of all.
+bool Sparkline::event(QEvent* event)
+{
+    if (event->type() != QEvent::ToolTip)
+        return QWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const QRectF area = curveArea();
+    QString tip = tr("%1: %2").arg(m_title, m_latest);
+    if (m_history.size() > 1) {
+        const auto [lowest, highest] = std::minmax_element(m_history.begin(), m_history.end());
+        tip += u'\n' + tr("Of this run: %1 to %2").arg(formatSignificant(*lowest), formatSignificant(*highest));
+        if (area.contains(help->pos())) {
+            const double share = (help->pos().x() - area.left()) / area.width();
+            const auto at = static_cast<std::size_t>(share * static_cast<double>(m_history.size() - 1) + 0.5);
+            tip += u'\n' + tr("Here: %1").arg(formatSignificant(m_history[at]));
+        }
+    }
+    QToolTip::showText(help->globalPos(), tip, this);
+    return true;
 }
 
 void Sparkline::show(const QString& latest, std::vector<double> history)
@@ -48,7 +86,6 @@ void Sparkline::show(const QString& latest, std::vector<double> history)
     m_latest = latest;
     m_history = std::move(history);
     setAccessibleDescription(latest);
-    setToolTip(tr("%1: %2").arg(m_title, m_latest));
     update();
 }
 
@@ -78,7 +115,7 @@ void Sparkline::paintEvent(QPaintEvent*)
     painter.setPen(palette().color(QPalette::WindowText));
     painter.drawText(text, Qt::AlignLeft | Qt::AlignBottom, m_latest);
 
-    const QRectF area = QRectF(rect()).adjusted(textWidth(), kPadding, -kPadding, -kPadding);
+    const QRectF area = curveArea();
     if (m_history.size() < 2 || area.width() < 24)
         return;
     const auto points = thinned(m_history, static_cast<std::size_t>(area.width()));

@@ -19,9 +19,11 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
 
 private:
     [[nodiscard]] int textWidth() const; ///< leftmost x of the curve
+    [[nodiscard]] QRectF curveArea() const;
 
     QString m_title, m_latest;
     std::vector<double> m_history;

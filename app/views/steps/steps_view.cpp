@@ -64,6 +64,8 @@ void StepsView::showMenu(int step, QPoint global)
     QMenu menu(this);
     menu.addAction(tr("Why is this step slow?"), this, [&] { emit explanationWanted(step); });
     menu.addAction(tr("Show in the timeline"), this, [&] { showStep(step); });
+    menu.addSeparator();
+    menu.addActions(actions());
     menu.exec(global);
 }
 
