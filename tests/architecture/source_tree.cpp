@@ -68,6 +68,7 @@ const std::vector<Module>& modules()
         {"profiler/analysis/call_tree/", kAnalysisMayInclude},
         {"profiler/analysis/communication/", kAnalysisMayInclude},
         {"profiler/analysis/device/", kAnalysisMayInclude},
+        {"profiler/analysis/difference/", kAnalysisMayInclude},
         {"profiler/analysis/loader/", kAnalysisMayInclude},
         {"profiler/analysis/memory/", kAnalysisMayInclude},
         {"profiler/analysis/operators/", kAnalysisMayInclude},
