@@ -95,6 +95,7 @@ struct DiffOptions {
     StepChoice steps;
     std::optional<double> failIfSlower; ///< percent
     std::filesystem::path junit;        ///< file to write; empty: none
+    std::optional<std::int64_t> step; ///< index of the only step of `a` to compare; empty: the whole traces
     bool json = false;
 };
 /// The exit status is kSlower if `failIfSlower` is set and not met.

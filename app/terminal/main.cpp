@@ -164,12 +164,16 @@ void addReaders(CLI::App& app, CommandLine& line)
     CLI::App* diff = app.add_subcommand("diff", "Show what changed between two traces, with spread and comparability");
     diff->add_option("A", line.diff.a, "Trace before the change")->required();
     diff->add_option("B", line.diff.b, "Trace after the change")->required();
+    diff->add_option("--step", line.diff.step,
+                     "Compare this step of A, by its index, with the step of B that has the same index (or, if no index "
+                     "is the same, the same position)");
     addSteps(*diff, line.diff.steps);
     CLI::Option* limit =
         diff->add_option("--fail-if-slower", line.diff.failIfSlower,
                          "Exit with status 3 if steps of B take more time by over so many percent, or cannot be compared")
             ->type_name("PERCENT")
-            ->check(notNegative());
+            ->check(notNegative())
+            ->excludes("--step");
     diff->add_option("--junit", line.diff.junit, "Write the result of --fail-if-slower to this file, as JUnit XML")
         ->needs(limit);
     diff->add_flag("--json", line.diff.json, kJson);

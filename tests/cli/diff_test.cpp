@@ -207,5 +207,53 @@ TEST(Diff, AFileThatIsMissingIsOneLine)
     EXPECT_THAT(ended.err, HasSubstr("b.sstrace"));
 }
 
+TEST(DiffOfAStep, ListsWhatChangedInTheStepWithThatNumber)
+{
+    const Folder folder;
+    const std::string a = folder.trace("a.sstrace", runOf({200, 300, 400})),
+                      b = folder.trace("b.sstrace", runOf({100, 160, 100}, "H100", "gemm_tf32"));
+    const Json json = Json::parse(run({"diff", a, b, "--step", "1", "--json"}).out);
+    EXPECT_EQ(json["step"]["a"], 1);
+    EXPECT_EQ(json["step"]["b"], 1);
+    EXPECT_EQ(json["matched_by"], "number");
+    EXPECT_EQ(json["time_us"]["a"], 300);
+    EXPECT_EQ(json["delta_us"], -140);
+    const Json& kernels = json["kernels"];
+    ASSERT_EQ(kernels.size(), 2);
+    EXPECT_EQ(kernels[0]["name"], "gemm");
+    EXPECT_EQ(kernels[0]["delta_us"], -150);
+    EXPECT_EQ(kernels[0]["in"], "a");
+    EXPECT_EQ(kernels[1]["name"], "gemm_tf32");
+    EXPECT_EQ(kernels[1]["time_us"]["b"], 80);
+    EXPECT_EQ(kernels[1]["in"], "b");
+    const std::string text = run({"diff", a, b, "--step", "1"}).out;
+    EXPECT_THAT(text, testing::StartsWith("Step 1 of a: 300 µs; step 1 of b: 160 µs (-140 µs)\n"));
+    EXPECT_THAT(text, HasSubstr("gone"));
+}
+
+TEST(DiffOfAStep, WithoutCommonNumbersTheOrderDecides)
+{
+    const Folder folder;
+    const Ended ended = run({"diff", folder.trace("a.sstrace", runOf({200, 300})),
+                             folder.trace("b.sstrace", "main\nstep 70 0 100\nstep 71 100 150\n"), "--step", "1", "--json"});
+    const Json json = Json::parse(ended.out);
+    EXPECT_EQ(json["matched_by"], "position");
+    EXPECT_EQ(json["step"]["b"], 71);
+}
+
+TEST(DiffOfAStep, AStepThatDoesNotExistIsNamed)
+{
+    const Folder folder;
+    const std::string a = folder.trace("a.sstrace", runOf({200, 300, 250})),
+                      b = folder.trace("b.sstrace", runOf({200, 300}));
+    const Ended missing = run({"diff", a, b, "--step", "7"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_THAT(missing.err, HasSubstr("the trace has no step 7"));
+    EXPECT_THAT(missing.err, HasSubstr("a.sstrace"));
+    const Ended unmatched = run({"diff", a, b, "--step", "2"});
+    EXPECT_EQ(unmatched.status, 1);
+    EXPECT_THAT(unmatched.err, HasSubstr("b.sstrace"));
+}
+
 } // namespace
 } // namespace cli_test
