@@ -11,6 +11,7 @@
 #include <QLineEdit>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 #include <QTreeView>
 
 using app_test::find;
@@ -102,6 +103,7 @@ private slots:
     void deviceTimeBottomUpAndSandwich();
     void theSelectedStepFollowsTheSelection();
     void theDifferenceWithAStepIsColouredByChange();
+    void theDifferenceOfTwoRanges();
     void aMissingGroupingSaysHowToRecordIt();
     void aSearchShowsItsShare();
     void theKeyboardMovesAndZooms();
@@ -194,6 +196,39 @@ void FlameTest::theDifferenceWithAStepIsColouredByChange()
     QVERIFY(app::changeColor(app::changeOf(relu), false).blue() > app::changeColor(app::changeOf(relu), false).red());
     QVERIFY(app::changeColor(app::changeOf(linear), false).red() >
             app::changeColor(app::changeOf(linear), false).blue());
+}
+
+void FlameTest::theDifferenceOfTwoRanges()
+{
+    Shown shown;
+    QString said;
+    connect(&shown.panel, &app::FlamePanel::noticed, &shown.panel, [&](const QString& what) { said = what; });
+    auto *useAsA = find<QToolButton>(&shown.panel, "useAsA"), *useAsB = find<QToolButton>(&shown.panel, "useAsB");
+    useAsA->click();
+    QVERIFY(!said.isEmpty()); // nothing is selected
+    app::Selection* selection = shown.bench.document.selection();
+    const auto range = [](std::int64_t begin, std::int64_t end) {
+        return profiler::TimeRange{profiler::traceTime(begin * 1000), profiler::traceTime(end * 1000)};
+    };
+    selection->selectRange(range(0, 1000));
+    useAsA->click();
+    shown.settle();
+    QVERIFY(shown.frames().isDifference);
+    // Until B is kept, it is the selection.
+    selection->selectRange(range(4000, 6000));
+    QTRY_COMPARE(shown.frames().frames[shown.frame("aten::linear")].total, 1'600'000.0);
+    QCOMPARE(shown.frames().frames[shown.frame("aten::linear")].totalOther, 600'000.0);
+    QVERIFY(!shown.frames().perStep);
+    useAsB->click();
+    selection->selectRange(range(2500, 2600));
+    shown.settle();
+    QCOMPARE(shown.frames().frames[shown.frame("aten::linear")].total, 1'600'000.0);
+    QCOMPARE(shown.frames().frames[shown.frame("aten::relu")].totalOther, 100'000.0);
+    QCOMPARE(shown.frames().frames[shown.frame("aten::relu")].total, 0.0);
+    // Another trace has other ranges.
+    shown.open(kTrace);
+    QVERIFY(!shown.frames().isDifference);
+    QCOMPARE(find<QComboBox>(&shown.panel, "flameScope")->count(), 4);
 }
 
 void FlameTest::aMissingGroupingSaysHowToRecordIt()

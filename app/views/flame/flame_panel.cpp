@@ -32,6 +32,7 @@
 #include <QTreeView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <tuple>
 
 namespace app {
 
@@ -162,6 +163,19 @@ QWidget* FlamePanel::makeHeader()
     m_progress->setTextVisible(false);
     m_progress->setFixedSize(60, 8);
     m_cancel = makeButton("close", tr("Cancel"), header);
+    for (const auto& [name, text, toolTip, use] :
+         {std::tuple("useAsA", tr("A"), tr("Use the selection as range A"), &FlamePanel::useSelectionAsA),
+          std::tuple("useAsB", tr("B"), tr("Use the selection as range B: shows its difference with range A"),
+                     &FlamePanel::useSelectionAsB)}) {
+        auto* button = new QToolButton(header);
+        button->setObjectName(name);
+        button->setText(text);
+        button->setAutoRaise(true);
+        button->setToolTip(toolTip);
+        button->setAccessibleName(toolTip);
+        connect(button, &QToolButton::clicked, this, use);
+        row->addWidget(button);
+    }
     auto* out = makeButton("reset", tr("Zoom out (Esc)"), header);
     auto* save = makeButton("save", tr("Copy or save"), header);
     save->setPopupMode(QToolButton::InstantPopup);
@@ -271,6 +285,8 @@ void FlamePanel::addActions()
     });
     add(tr("Next found call"), QKeySequence::FindNext, [this] { m_graph->goToMatch(1); });
     add(tr("Previous found call"), QKeySequence::FindPrevious, [this] { m_graph->goToMatch(-1); });
+    add(tr("Use selection as A"), {}, [this] { useSelectionAsA(); });
+    add(tr("Use selection as B"), {}, [this] { useSelectionAsB(); });
     add(tr("Zoom out completely"), {}, [this] { m_graph->zoomTo(0); });
     add(tr("Copy calls as text"), {}, [this] { copyText(); });
     add(tr("Save flame graph…"), {}, [this] { saveImage(); });
@@ -288,6 +304,7 @@ void FlamePanel::connectDocument()
         m_busy = false;
         m_trees.reset();
         m_name.clear();
+        forgetRanges();
         m_other->setCurrentIndex(0);
         request();
     });
@@ -315,6 +332,8 @@ void FlamePanel::listOthers()
         m_other->addItem(tr("Difference with the slowest step"), int(Other::SlowestStep));
         m_other->addItem(tr("Difference with a step…"), int(Other::ChosenStep));
     }
+    if (m_rangeA)
+        m_other->addItem(tr("Difference with A: %1").arg(rangeText(*m_rangeA)), int(Other::RangeA));
     if (const auto compared = m_document->compared())
         m_other->addItem(tr("Difference with %1").arg(compared->name), int(Other::ComparedTrace));
     m_other->setCurrentIndex(std::max(0, m_other->findData(chosen)));
@@ -333,6 +352,76 @@ void FlamePanel::chooseOther()
         m_otherStep = step;
     }
     request();
+}
+
+std::optional<profiler::TimeRange> FlamePanel::selectedRange() const
+{
+    const Selection* selection = m_document->selection();
+    std::optional<profiler::TimeRange> range = selection->range();
+    if (!range && selection->slice() && holds(*m_document->trace(), *selection->slice()))
+        range = m_document->trace()->slice(*selection->slice()).range();
+    return range && !range->empty() ? range : std::nullopt;
+}
+
+std::optional<profiler::TimeRange> FlamePanel::rangeToUse()
+{
+    const auto range = selectedRange();
+    if (!range)
+        emit noticed(tr("Nothing is selected. Select a slice or a range in the timeline: drag on the ruler."), {}, false);
+    return range;
+}
+
+/// "1.250–1.340 s", with as many digits as the length of the range needs.
+QString FlamePanel::rangeText(profiler::TimeRange range) const
+{
+    const profiler::TraceTime start = m_document->trace()->range().begin;
+    int decimals = 3;
+    for (auto unit = profiler::Nanoseconds{1'000'000}; unit > range.duration() && decimals < profiler::kPositionDecimals;
+         unit /= 1000)
+        decimals += 3;
+    return QStringLiteral("%1 – %2").arg(formatPosition(range.begin - start, decimals),
+                                         formatPosition(range.end - start, decimals));
+}
+
+void FlamePanel::useSelectionAsA()
+{
+    const auto range = rangeToUse();
+    if (!range)
+        return;
+    m_rangeA = range;
+    listOthers();
+    m_other->setCurrentIndex(m_other->findData(int(Other::RangeA)));
+    if (!m_rangeB)
+        m_scope->setCurrentIndex(int(Scope::Selection));
+    request();
+}
+
+void FlamePanel::useSelectionAsB()
+{
+    const auto range = rangeToUse();
+    if (!range)
+        return;
+    m_rangeB = range;
+    const QString text = tr("B: %1").arg(rangeText(*range));
+    if (m_scope->count() == int(Scope::RangeB))
+        m_scope->addItem(text);
+    else
+        m_scope->setItemText(int(Scope::RangeB), text);
+    m_scope->setCurrentIndex(int(Scope::RangeB));
+    if (m_rangeA)
+        m_other->setCurrentIndex(m_other->findData(int(Other::RangeA)));
+    request();
+}
+
+/// They belong to the previous trace.
+void FlamePanel::forgetRanges()
+{
+    m_rangeA.reset();
+    m_rangeB.reset();
+    if (m_scope->currentIndex() == int(Scope::RangeB))
+        m_scope->setCurrentIndex(int(Scope::WholeTrace));
+    m_scope->removeItem(int(Scope::RangeB));
+    listOthers();
 }
 
 void FlamePanel::selectionChanged()
@@ -400,7 +489,6 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
                 .arg(plan.part.options.by == CallGrouping::Python ? tr("Python functions") : tr("calls of nn.Module")));
     }
     const std::vector<Step>& steps = analysed->facts.steps;
-    const Selection* selection = m_document->selection();
     switch (Scope(m_scope->currentIndex())) {
     case Scope::WholeTrace:
         break;
@@ -418,19 +506,24 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
         break;
     }
     case Scope::Selection:
-        if (selection->range())
-            plan.part.options.scope.window = {*selection->range()};
-        else if (selection->slice() && holds(*trace, *selection->slice()))
-            plan.part.options.scope.window = {trace->slice(*selection->slice()).range()};
-        if (plan.part.options.scope.window.empty() || plan.part.options.scope.window.front().empty())
+        if (const auto range = selectedRange())
+            plan.part.options.scope.window = {*range};
+        else
             return nothing(tr("Select a slice or a range in the timeline: drag on the ruler."));
+        break;
+    case Scope::RangeB:
+        plan.part.options.scope.window = {*m_rangeB};
         break;
     }
     const auto compared = m_document->compared();
     const auto other = Other(m_other->currentData().toInt());
-    if (other == Other::None || (other != Other::ComparedTrace && steps.empty()))
+    if (other == Other::None || (other != Other::ComparedTrace && other != Other::RangeA && steps.empty()))
         return plan;
     plan.other = plan.part;
+    if (other == Other::RangeA) {
+        plan.other->options.scope = {.window = {*m_rangeA}};
+        return plan;
+    }
     if (other == Other::ComparedTrace && compared) {
         plan.other->trace = compared->trace;
         const bool bySteps = !compared->steps.empty() && !steps.empty();

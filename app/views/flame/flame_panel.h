@@ -25,16 +25,21 @@ class FlameGraph;
 class TraceDocument;
 
 /// The call tree of the trace on screen as a flame graph and a table, top-down, bottom-up, or as the callers and
-/// callees of one name; or its difference to another step or to the trace of Compare. Computed in the background while
+/// callees of one name; or its difference to another step, to another time range, or to the trace of Compare. Computed in the background while
 /// the panel is in front.
 class FlamePanel : public QWidget {
     Q_OBJECT
 public:
-    enum class Scope { WholeTrace, AllSteps, SelectedStep, Selection };
+    enum class Scope { WholeTrace, AllSteps, SelectedStep, Selection, RangeB };
     enum class Order { TopDown, BottomUp, Sandwich };
-    enum class Other { None, FastestStep, MedianStep, SlowestStep, ChosenStep, ComparedTrace };
+    enum class Other { None, FastestStep, MedianStep, SlowestStep, ChosenStep, RangeA, ComparedTrace };
 
     FlamePanel(const TraceDocument* document, QWidget* parent);
+
+    /// Keeps the selected slice or range of the timeline, to show the difference of two ranges: B − A. Until B is kept,
+    /// it is the selection. Without a selection, a notice says what to do.
+    void useSelectionAsA();
+    void useSelectionAsB();
 
     [[nodiscard]] FlameGraph* graph() const { return m_graph; }
     /// The view matches the choices and the trace, or there is nothing to compute.
@@ -55,6 +60,10 @@ private:
     void addActions();
     void listOthers();
     void chooseOther();
+    [[nodiscard]] std::optional<profiler::TimeRange> selectedRange() const;
+    [[nodiscard]] std::optional<profiler::TimeRange> rangeToUse();
+    [[nodiscard]] QString rangeText(profiler::TimeRange range) const;
+    void forgetRanges();
     void selectionChanged();
     void request();
     void start();
@@ -81,6 +90,7 @@ private:
     bool m_choosing = false; ///< the selection changes because of this panel
     std::int64_t m_otherStep = 0;
     QString m_name; ///< of the sandwich
+    std::optional<profiler::TimeRange> m_rangeA, m_rangeB; ///< kept selections
     std::shared_ptr<const Trees> m_trees;
 
     QComboBox *m_scope = nullptr, *m_grouping = nullptr, *m_time = nullptr, *m_order = nullptr, *m_other = nullptr;
