@@ -22,6 +22,13 @@ void TimeAxis::setBounds(TimeRange bounds)
     clampPlace();
 }
 
+void TimeAxis::setLimits(TimeRange limits)
+{
+    m_limits = limits;
+    clampScale();
+    clampPlace();
+}
+
 void TimeAxis::setWidth(double pixels)
 {
     const double span = m_nsPerPixel * m_width;
@@ -92,25 +99,25 @@ void TimeAxis::setBegin(std::int64_t base, double offsetNs)
 
 void TimeAxis::clampScale()
 {
-    const auto span = static_cast<double>(m_bounds.duration().count());
+    const auto span = static_cast<double>(limits().duration().count());
     const double furthest = std::max(span / (m_width * kFitShare), kMinNsPerPixel);
     m_nsPerPixel =
         m_bounds.empty() ? std::max(m_nsPerPixel, kMinNsPerPixel) : std::clamp(m_nsPerPixel, kMinNsPerPixel, furthest);
 }
 
-/// The centre of the view stays inside the trace; a trace that fits stays completely visible because of the scale
+/// The centre of the view stays inside the limits; a trace that fits stays completely visible because of the scale
 /// limit.
 void TimeAxis::clampPlace()
 {
     if (m_bounds.empty())
         return;
     const double middle = m_fraction + m_nsPerPixel * m_width / 2;
-    const auto toBegin = static_cast<double>(toNs(m_bounds.begin) - m_beginNs);
-    const auto toEnd = static_cast<double>(toNs(m_bounds.end) - m_beginNs);
+    const auto toBegin = static_cast<double>(toNs(limits().begin) - m_beginNs);
+    const auto toEnd = static_cast<double>(toNs(limits().end) - m_beginNs);
     if (middle < toBegin)
-        setBegin(toNs(m_bounds.begin), -m_nsPerPixel * m_width / 2);
+        setBegin(toNs(limits().begin), -m_nsPerPixel * m_width / 2);
     else if (middle > toEnd)
-        setBegin(toNs(m_bounds.end), -m_nsPerPixel * m_width / 2);
+        setBegin(toNs(limits().end), -m_nsPerPixel * m_width / 2);
 }
 
 std::int64_t niceStep(double value)

@@ -18,6 +18,9 @@ public:
 
     /// Sets the range of the whole trace. The visible range stays, clamped; the first non-empty bounds are fitted.
     void setBounds(profiler::TimeRange bounds);
+    /// Sets the range within which the view may move; empty: the whole trace. For a trace that shares its axis with
+    /// another, which may be longer.
+    void setLimits(profiler::TimeRange limits);
     /// Sets the width in pixels, at least one. The visible range stays.
     void setWidth(double pixels);
 
@@ -49,8 +52,10 @@ private:
     void setBegin(std::int64_t base, double offsetNs);
     void clampScale();
     void clampPlace();
+    [[nodiscard]] profiler::TimeRange limits() const { return m_limits.empty() ? m_bounds : m_limits; }
 
     profiler::TimeRange m_bounds;
+    profiler::TimeRange m_limits; ///< empty: m_bounds
     double m_width = 1;
     std::int64_t m_beginNs = 0; ///< whole ns at the left edge
     double m_fraction = 0;      ///< fraction of a ns, in [0, 1)

@@ -312,6 +312,7 @@ QList<KeyTopic> timelineKeys(const TimelineCanvas& canvas)
                   {{C::tr("Wheel, pinch"), C::tr("Zoom at the pointer")},
                    {C::tr("Shift+wheel, two fingers"), C::tr("Scroll")},
                    {C::tr("Drag"), C::tr("Pan")},
+                   {C::tr("Ctrl+drag in the second of two timelines"), C::tr("Shift it against the first")},
                    {C::tr("Drag on the ruler, Shift+drag"), C::tr("Measure and select a range")},
                    {C::tr("Click, double click"), C::tr("Select a slice, zoom to it")},
                    {C::tr("Ctrl+click"), C::tr("Add a slice to the selection, or remove it")},

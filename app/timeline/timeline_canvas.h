@@ -43,6 +43,12 @@ public:
     }
     /// Shows exactly this range, as requested in the overview.
     void showRange(profiler::TimeRange range) { m_navigation.showRange(range); }
+    /// The range within which the view may move, see TimeAxis::setLimits(). Until setTrace().
+    void setLimits(profiler::TimeRange limits) { m_navigation.setLimits(limits); }
+    /// Width of the track names in pixels.
+    void setHeaderWidth(int width) { m_navigation.setHeaderWidth(width); }
+    /// Opens and scrolls to a track without moving in time.
+    void revealTrack(profiler::TrackId track, int depth) { m_navigation.revealTrack(track, depth); }
 
     /// The user's arrangement of the rows; outlives the trace. Emits nothing.
     void setRowLayout(RowLayout layout) { m_rows.setLayout(std::move(layout)); }

@@ -163,6 +163,27 @@ void TimelineNavigation::goToTime(TraceTime time)
     update();
 }
 
+void TimelineNavigation::setLimits(TimeRange limits)
+{
+    m_scene.axis.setLimits(limits);
+    update();
+}
+
+void TimelineNavigation::setHeaderWidth(int width)
+{
+    m_scene.headerWidth = width;
+    layOut();
+}
+
+void TimelineNavigation::revealTrack(TrackId track, int depth)
+{
+    m_scene.rows.reveal(track, depth);
+    m_scene.currentRow = m_scene.rows.rowOf(track);
+    syncScrollBars();
+    scrollToRow(m_scene.currentRow, depth);
+    m_area.viewport()->update();
+}
+
 void TimelineNavigation::scrollToRow(int index, int depth)
 {
     if (index < 0 || index >= m_scene.rows.count())

@@ -40,6 +40,12 @@ public:
     /// Shows exactly this range.
     void showRange(profiler::TimeRange range);
     void goToTime(profiler::TraceTime time);
+    /// The range within which the view may move, see TimeAxis::setLimits().
+    void setLimits(profiler::TimeRange limits);
+    /// Width of the headers in pixels.
+    void setHeaderWidth(int width);
+    /// Opens and scrolls to a track without moving in time.
+    void revealTrack(profiler::TrackId track, int depth);
     /// Scrolls until the lane of `depth` (or the whole row) is visible.
     void scrollToRow(int row, int depth);
     /// @param x  in pixels of the tracks; the time there stays

@@ -24,9 +24,10 @@ namespace {
 // A layout that was saved with another version, or with other docks, is not restored.
 constexpr int kLayoutVersion = 4;
 constexpr auto kGeometryKey = "window/geometry";
-constexpr auto kTimelineStem = "timeline";
+constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference";
 constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
 constexpr int kNarrow = 1100;     ///< logical pixels: such a window has no space for panels beside the start page
+constexpr int kLowForTwo = 1000; ///< logical pixels: such a window has no space for them above two timelines
 constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
 
 Qt::DockWidgetArea dockArea(ViewArea area)
@@ -136,8 +137,14 @@ void DockLayout::makeViews()
             m_views.push_back({view, widget, nullptr});
             if (stem == kTimelineStem)
                 m_timeline = widget;
+            if (stem == kSecondStem)
+                m_second = widget;
         } else {
             addDock(view, widget);
+            if (stem == kDifferenceStem) {
+                m_difference = m_views.back().dock;
+                m_difference->leaveTitleToTab();
+            }
         }
     }
     m_version = (kLayoutVersion << 16) + qChecksum(names);
@@ -170,8 +177,8 @@ void DockLayout::addDock(const View& view, QWidget* widget)
         widget->setAccessibleName(view.title);
     // Before the tables are tabbed, they are side by side and would make the window as wide as all of them together.
     const auto sibling = std::find_if(m_views.begin(), m_views.end(),
-                                      [](const auto& placed) { return placed.view.area == ViewArea::Bottom; });
-    if (view.area == ViewArea::Bottom && sibling != m_views.end())
+                                      [&](const auto& placed) { return placed.view.area == view.area; });
+    if (view.area != ViewArea::Left && sibling != m_views.end())
         m_window->tabifyDockWidget(sibling->dock, dock);
     else
         m_window->addDockWidget(dockArea(view.area), dock);
@@ -285,6 +292,11 @@ void DockLayout::apply(DocumentKind kind)
     if (!restore({settings.value(settingsKey(kind, "docks")).toByteArray(),
                   settings.value(settingsKey(kind, "centre")).toByteArray()}))
         arrangeDefault(kind);
+    if (m_beforeSecond && kind != DocumentKind::Start) {
+        m_difference->show();
+        m_difference->raise();
+        shareWithSecond();
+    }
 }
 
 void DockLayout::arrangeDefault(DocumentKind kind)
@@ -296,10 +308,13 @@ void DockLayout::arrangeDefault(DocumentKind kind)
     for (const PlacedView& placed : m_views) {
         if (!placed.dock)
             continue;
-        placed.dock->setVisible(isUsual(placed.view.area, kind) && (kind != DocumentKind::Start || width >= kNarrow));
+        placed.dock->setVisible(placed.dock == m_difference
+                                    ? m_beforeSecond.has_value() && kind != DocumentKind::Start
+                                    : isUsual(placed.view.area, kind) &&
+                                          (kind != DocumentKind::Start || width >= kNarrow));
         if (placed.view.area == ViewArea::Left)
             left << placed.dock;
-        if (placed.view.area == ViewArea::Right)
+        if (placed.view.area == ViewArea::Right && placed.dock != m_difference)
             m_window->resizeDocks({placed.dock}, {std::clamp(width / 5, 280, 360)}, Qt::Horizontal);
         if (placed.view.area == ViewArea::Bottom && !firstBottom)
             firstBottom = placed.dock;
@@ -323,7 +338,7 @@ void DockLayout::openCentralViews(int stripHeight)
     QList<int> sizes;
     for (int i = 0; i < m_centre->count(); ++i)
         sizes << (m_centre->widget(i) == m_timeline ? std::max(1, m_centre->height())
-                  : stripHeight == 0                ? 0
+                  : stripHeight == 0 || m_centre->widget(i) == m_second ? 0
                                                     : std::max(m_centre->widget(i)->minimumSizeHint().height(),
                                                                std::min(stripHeight, m_centre->widget(i)->sizeHint().height())));
     const auto timeline = m_centre->indexOf(m_timeline);
@@ -331,6 +346,52 @@ void DockLayout::openCentralViews(int stripHeight)
         if (i != timeline && !m_centre->widget(i)->isHidden())
             sizes[timeline] -= sizes[i] + m_centre->handleWidth();
     m_centre->setSizes(sizes);
+    shareWithSecond();
+}
+
+/// Gives both timelines the same height.
+void DockLayout::shareWithSecond()
+{
+    if (!m_second || m_second->isHidden())
+        return;
+    QList<int> sizes = m_centre->sizes();
+    const int first = static_cast<int>(m_centre->indexOf(m_timeline)), second = m_centre->indexOf(m_second);
+    const int both = sizes[first] + sizes[second];
+    sizes[first] = both - both / 2;
+    sizes[second] = both / 2;
+    m_centre->setSizes(sizes);
+}
+
+void DockLayout::setSecondShown(bool on)
+{
+    if (!m_second || !m_difference || on == m_beforeSecond.has_value())
+        return;
+    setMaximized(false);
+    const Unconstrained rearranging(m_window->layout());
+    m_window->setUpdatesEnabled(false);
+    const bool onStartPage = m_shown == DocumentKind::Start;
+    if (on) {
+        m_beforeSecond = current();
+        m_second->show();
+        m_difference->show();
+        m_window->layout()->activate(); // it has a tab from now on
+        m_difference->raise();
+        m_window->resizeDocks({m_difference}, {std::clamp(m_window->width() * 3 / 10, 300, 480)}, Qt::Horizontal);
+        m_window->layout()->activate();
+        // In a low window, both timelines need the space of the strips above them.
+        if (m_window->height() < kLowForTwo)
+            openCentralViews(0);
+        else
+            shareWithSecond();
+    } else {
+        m_second->hide();
+        const Saved before = *std::exchange(m_beforeSecond, std::nullopt);
+        if (!onStartPage)
+            static_cast<void>(restore(before));
+    }
+    m_window->setUpdatesEnabled(true);
+    focusCentre();
+    emit changed();
 }
 
 void DockLayout::setMaximized(bool on)
@@ -381,6 +442,8 @@ void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
         std::vector<QDockWidget*> docks = std::exchange(m_hidden[area], {});
         if (docks.empty())
             docks = docksIn(area);
+        if (!m_beforeSecond)
+            std::erase(docks, m_difference); // it has nothing to show
         for (QDockWidget* dock : docks)
             dock->show();
         if (!docks.empty())
@@ -436,7 +499,9 @@ void DockLayout::save()
     settings.setValue(kGeometryKey, m_window->saveGeometry());
     if (!m_shown)
         return;
-    const Saved saved = m_beforeMaximized.value_or(current());
+    // The start page has a layout of its own, whether or not a second trace is open.
+    const bool hasSecond = m_beforeSecond && m_shown != DocumentKind::Start;
+    const Saved saved = hasSecond ? *m_beforeSecond : m_beforeMaximized.value_or(current());
     settings.setValue(settingsKey(*m_shown, "docks"), saved.docks);
     settings.setValue(settingsKey(*m_shown, "centre"), saved.centre);
 }

@@ -74,6 +74,10 @@ public:
     [[nodiscard]] bool isOpen(const QWidget* centralView) const;
     void setOpen(const QWidget* centralView, bool on);
 
+    /// Shows the timeline of a second trace below the first, with the same height, and what differs between the traces;
+    /// or hides both and restores the earlier layout. The layout with a second trace is not saved.
+    void setSecondShown(bool on);
+
     void restoreGeometry();
     void save();
     /// Restores the default layout of the current kind of document.
@@ -93,6 +97,7 @@ private:
     void apply(DocumentKind kind);
     void arrangeDefault(DocumentKind kind);
     void openCentralViews(int stripHeight);
+    void shareWithSecond();
     [[nodiscard]] Saved current() const;
     [[nodiscard]] bool restore(const Saved& saved);
     [[nodiscard]] std::vector<QDockWidget*> docksIn(Qt::DockWidgetArea area) const;
@@ -103,12 +108,15 @@ private:
     QSplitter* m_centre;
     QWidget* m_start = nullptr;
     QWidget* m_timeline = nullptr;
+    QWidget* m_second = nullptr;  ///< the timeline of a second trace; hidden if there is none
+    Dock* m_difference = nullptr; ///< what differs between both traces
     std::vector<PlacedView> m_views;
     std::optional<DocumentKind> m_shown;
     QByteArray m_allDocks; ///< layout with all docks at their default places
     QTimer m_tell;
     int m_version = 0;                                 ///< of layouts with these docks
     std::optional<Saved> m_beforeMaximized;            ///< none: not maximized
+    std::optional<Saved> m_beforeSecond;               ///< none: no second trace is shown
     std::map<int, std::vector<QDockWidget*>> m_hidden; ///< by area: the docks that setAreaShown() has hidden
 };
 

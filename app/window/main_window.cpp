@@ -1,6 +1,7 @@
 #include "app/window/main_window.h"
 
 #include "advisor/tuner/tune_text.h"
+#include "app/document/trace_files.h"
 #include "app/services/origin.h"
 #include "app/tables/table_panel.h"
 #include "app/window/application.h"
@@ -139,6 +140,11 @@ void MainWindow::connectWorkbench()
         if (share == 0 || share == 1)
             showTitle();
     });
+    connect(&m_bench->pair, &TracePair::openChanged, this, [this] {
+        m_layout->setSecondShown(m_bench->pair.isOpen());
+        showTitle();
+    });
+    connect(&m_bench->pair, &TracePair::changed, this, &MainWindow::showTitle);
     connect(m_loading, &LoadingBar::cancelled, &m_bench->document, &TraceDocument::cancelLoading);
     connect(&m_bench->document, &TraceDocument::traceReplaced, this, [this] {
         QToolTip::hideText(); // the message is about the previous trace
@@ -185,7 +191,9 @@ void MainWindow::tellTuned()
 void MainWindow::showTitle()
 {
     const QString title = m_bench->document.title();
-    setWindowTitle(title.isEmpty() ? QString("Stepscope") : title + " – Stepscope");
+    const TraceDocument* second = m_bench->pair.document(Side::Second);
+    const QString both = second && !second->title().isEmpty() ? tr("%1 and %2").arg(title, second->title()) : title;
+    setWindowTitle(title.isEmpty() ? QString("Stepscope") : both + " – Stepscope");
     m_actions->showRun(!title.isEmpty()                ? title
                        : m_bench->document.isLoading() ? tr("opening a trace…")
                        : m_bench->jobs.isBusy()        ? m_bench->jobs.whyBusy()
@@ -281,11 +289,31 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     const QStringList files = droppedFiles(*event->mimeData());
     event->acceptProposedAction();
+    if (files.size() == 1 && m_actions->canOpenBeside()) {
+        openDropped(files.front());
+        return;
+    }
     m_bench->document.openFile(files.front().toStdString());
     if (files.size() > 1)
         m_notice->show(
             tr("Only one trace can be opened at a time: opening %1.").arg(QFileInfo(files.front()).fileName()),
             tr("Not opened:") + '\n' + files.mid(1).join('\n'), false);
+}
+
+/// A trace may be shown beside the one on screen, a configuration may not.
+void MainWindow::openDropped(const QString& file)
+{
+    m_dropped.start(
+        [this, file](const std::stop_token&, const Background::Post& post) {
+            const bool isConfiguration = looksLikeConfiguration(file.toStdString());
+            post([this, file, isConfiguration] {
+                if (isConfiguration)
+                    m_bench->document.openFile(file.toStdString());
+                else
+                    m_dialogs->askHowToOpen(file);
+            });
+        },
+        [this, file](const profiler::Error&) { m_dialogs->askHowToOpen(file); });
 }
 
 } // namespace app

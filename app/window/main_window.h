@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/look/appearance.h"
+#include "app/services/background.h"
 #include "app/window/workbench.h"
 
 #include <QMainWindow>
@@ -47,6 +48,7 @@ private:
     void tellTuned();
     bool mayClose();
     void goOnClosing();
+    void openDropped(const QString& file);
 
     Workbench* m_bench;
     Appearance* m_appearance;
@@ -56,6 +58,7 @@ private:
     NoticeStrip* m_notice = nullptr;
     LoadingBar* m_loading = nullptr;
     bool m_painted = false, m_complete = false, m_closing = false;
+    Background m_dropped{this}; ///< finds out what a dropped file is
     bool m_unasked = false; ///< close without asking: the request came from outside
 };
 

@@ -36,6 +36,8 @@ public:
     void addViews();
     /// Enables the actions that are possible now.
     void update();
+    /// A second trace can be opened beside the one on screen.
+    [[nodiscard]] bool canOpenBeside() const;
     /// Shows the run on screen in the toolbar.
     void showRun(const QString& text, const QString& toolTip);
 
@@ -57,7 +59,7 @@ private:
     [[nodiscard]] std::vector<PaletteEntry> sliceEntries();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *record, *exportTrace, *openConfiguration,
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openBeside, *closeBeside, *record, *exportTrace, *openConfiguration,
             *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport, *palette, *maximize, *leftPanels,
             *bottomPanels, *rightPanels, *help;
     };

@@ -1,6 +1,7 @@
 #include "app/window/window_dialogs.h"
 
 #include "app/document/trace_files.h"
+#include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/save_dialog.h"
 #include "app/record/record_dialog.h"
@@ -11,7 +12,9 @@
 
 #include <QApplication>
 #include <QFileDialog>
+#include <QFileInfo>
 #include <QLabel>
+#include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
 
@@ -28,6 +31,31 @@ void WindowDialogs::openTrace()
     const QString file = QFileDialog::getOpenFileName(m_window, tr("Open a trace"), {}, openTraceFilter());
     if (!file.isEmpty())
         m_bench->document.openTrace(file.toStdString());
+}
+
+void WindowDialogs::openBeside()
+{
+    const QString file = QFileDialog::getOpenFileName(m_window, tr("Open a trace beside"), {}, openTraceFilter());
+    if (!file.isEmpty())
+        m_bench->pair.open(file.toStdString());
+}
+
+void WindowDialogs::askHowToOpen(const QString& file)
+{
+    const auto plain = [](QString name) { return name.replace('&', "&&"); };
+    auto* menu = new QMenu(m_window);
+    menu->setObjectName("howToOpen");
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    menu->addSection(plain(QFileInfo(file).fileName()));
+    menu->addAction(icon("side_by_side"), tr("Open &beside %1").arg(plain(m_bench->document.title())), this,
+                    [this, file] { m_bench->pair.open(file.toStdString()); })
+        ->setObjectName("openBesideThis");
+    menu->addAction(icon("open"), tr("Open &instead"), this,
+                    [this, file] { m_bench->document.openFile(file.toStdString()); })
+        ->setObjectName("openInstead");
+    menu->addSeparator();
+    menu->addAction(tr("&Cancel"));
+    menu->popup(QCursor::pos());
 }
 
 void WindowDialogs::exportTrace()

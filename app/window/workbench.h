@@ -2,6 +2,7 @@
 
 #include "app/configuration/configuration_model.h"
 #include "app/document/trace_document.h"
+#include "app/document/trace_pair.h"
 #include "app/services/experiment_service.h"
 #include "app/services/job_guard.h"
 #include "app/services/journal_store.h"
@@ -18,7 +19,7 @@
 
 namespace app {
 
-/// The services and the document of a window. They are created and destroyed in the order of their dependencies. Views
+/// The services and the documents of a window. They are created and destroyed in the order of their dependencies. Views
 /// and services receive those that they use, never the workbench.
 struct Workbench {
     Workbench();
@@ -32,6 +33,7 @@ struct Workbench {
     JobGuard jobs{&notices};
     RunStore runs{&notices};
     TraceDocument document{&notices, &runs};
+    TracePair pair{&notices, &runs, &document}; ///< `document` and a second one beside it
     TrainingService training{&notices, &configuration, &trust, &jobs, &runs, &document};
     JournalStore journal{&notices, &configuration, &document};
     ExperimentService experiments{&notices, &configuration, &trust, &jobs, &document, &journal, &training};

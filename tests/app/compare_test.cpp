@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QSignalSpy>
 #include <QTest>
+#include <QToolButton>
 #include <fmt/format.h>
 
 using app_test::find;
@@ -42,7 +43,7 @@ std::filesystem::path save(const QTemporaryDir& folder, const char* name, const 
 }
 
 struct Compared {
-    explicit Compared(const std::filesystem::path& shown) : panel(&bench.document, &bench.runs, nullptr)
+    explicit Compared(const std::filesystem::path& shown) : panel(&bench.document, &bench.runs, &bench.pair, nullptr)
     {
         panel.resize(900, 300);
         panel.show();
@@ -88,6 +89,7 @@ private slots:
     void keptRunsCanBeChosen();
     void samplesCanBeCompared();
     void theListOfRunsRequestsIt();
+    void theOtherTraceCanBeShownBeside();
     void histogramsCountEveryStep();
 };
 
@@ -198,7 +200,7 @@ void CompareTest::keptRunsCanBeChosen()
         QTRY_COMPARE_WITH_TIMEOUT(bench.training.state(), app::RunState::Idle, 20000);
     }
     QTRY_VERIFY(bench.document.analysed() && bench.document.analysed()->trace == bench.document.trace());
-    app::ComparePanel panel(&bench.document, &bench.runs, nullptr);
+    app::ComparePanel panel(&bench.document, &bench.runs, &bench.pair, nullptr);
     panel.resize(900, 300);
     panel.show();
     auto* choice = find<QComboBox>(&panel, "compareWith");
@@ -214,7 +216,7 @@ void CompareTest::samplesCanBeCompared()
 {
     const auto samples = app::allSamples();
     app::Workbench bench;
-    app::ComparePanel panel(&bench.document, &bench.runs, nullptr);
+    app::ComparePanel panel(&bench.document, &bench.runs, &bench.pair, nullptr);
     panel.resize(900, 300);
     panel.show();
     auto* choice = find<QComboBox>(&panel, "compareWith");
@@ -240,6 +242,19 @@ void CompareTest::theListOfRunsRequestsIt()
     QTRY_VERIFY2(compared.empty()->text().contains("trace.sstrace"), qPrintable(compared.empty()->text()));
     dock.setWidget(nullptr);
     compared.panel.setParent(nullptr);
+}
+
+void CompareTest::theOtherTraceCanBeShownBeside()
+{
+    const QTemporaryDir folder;
+    Compared compared(save(folder, "fast.sspack", training(1000)));
+    auto* beside = find<QToolButton>(&compared.panel, "showBeside");
+    QVERIFY(!beside->isEnabled());
+    const auto other = save(folder, "slow.sspack", training(2000));
+    compared.with(other);
+    QVERIFY(beside->isEnabled());
+    beside->click();
+    QTRY_VERIFY(compared.bench.pair.isOpen() && compared.bench.pair.document(app::Side::Second)->path() == other);
 }
 
 void CompareTest::histogramsCountEveryStep()

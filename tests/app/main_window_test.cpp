@@ -9,9 +9,11 @@
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
+#include <QAction>
 #include <QDockWidget>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMenu>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
@@ -234,6 +236,8 @@ void MainWindowTest::droppingATraceOpensIt()
     QVERIFY(enter.isAccepted());
     QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(&app.window, &drop);
+    QTRY_VERIFY_WITH_TIMEOUT(app.window.findChild<QMenu*>("howToOpen"), kPatienceMs);
+    find<QAction>(app.window.findChild<QMenu*>("howToOpen"), "openInstead")->trigger();
     QTRY_COMPARE_WITH_TIMEOUT(replaced.count(), 1, kPatienceMs);
     QVERIFY(app.bench.document.trace()->sliceCount() > 0);
 }

@@ -126,6 +126,8 @@ void OpeningTest::aFileThatIsNotATraceIsReportedInTheStrip()
     QVERIFY2(strip->detail().contains("holiday.jpg"), qPrintable(strip->detail()));
     // The next file clears the message.
     drop(app.window, {foreignTrace(app, folder)});
+    QTRY_VERIFY(app.window.findChild<QMenu*>("howToOpen"));
+    find<QAction>(app.window.findChild<QMenu*>("howToOpen"), "openInstead")->trigger();
     QTRY_VERIFY(!strip->isVisible());
 }
 

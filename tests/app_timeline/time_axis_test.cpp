@@ -29,6 +29,23 @@ TEST(TimeAxis, ShowsTheWholeTraceAtFirst)
     EXPECT_NEAR(axis.xOf(traceTime(6'000'000'000)), 980, 0.01);
 }
 
+TEST(TimeAxis, LimitsBeyondTheTraceLetTheViewLeaveIt)
+{
+    TimeAxis axis = axisOver(1000, 2000, 100);
+    axis.setLimits({traceTime(0), traceTime(10'000)});
+    axis.show({traceTime(5000), traceTime(6000)}, 1);
+    EXPECT_EQ(axis.visible(), (TimeRange{traceTime(5000), traceTime(6000)}));
+    axis.show({traceTime(0), traceTime(10'000)}, 1);
+    EXPECT_EQ(axis.visible().duration(), Nanoseconds{10'000});
+    axis.fit(); // the trace, not the limits
+    EXPECT_NEAR(axis.xOf(traceTime(1000)), 2, 0.01);
+    EXPECT_NEAR(axis.xOf(traceTime(2000)), 98, 0.01);
+    axis.show({traceTime(5000), traceTime(9000)}, 1);
+    axis.setLimits({}); // back to the trace
+    EXPECT_LE(axis.visible().duration().count(), 1042);
+    EXPECT_LE(axis.timeAt(50), traceTime(2000));
+}
+
 TEST(TimeAxis, KeepsTheTimeUnderThePointerWhenZooming)
 {
     std::mt19937 random(1);

@@ -1,3 +1,4 @@
+#include "app/document/trace_pair.h"
 #include "app/tables/table_panel.h"
 #include "app/tables/table_view.h"
 #include "app/timeline/timeline_canvas.h"
@@ -75,6 +76,35 @@ public:
         panel->compareWith(other.toStdString(), QFileInfo(other).fileName());
         await("the comparison", [panel] { return panel->findChild<QLabel*>("compareVerdict")->isVisible(); });
         take("compare");
+    }
+
+    /// The other trace beside this one, as a whole, at a step, and at a kernel of the step.
+    void takeSideBySide(const QString& other)
+    {
+        app::TracePair& pair = m_bench.pair;
+        pair.open(other.toStdString());
+        await("the second trace", [&] {
+            const auto* second = pair.document(app::Side::Second);
+            return second && second->analysed() && second->analysed()->trace == second->trace() && pair.isUpToDate();
+        });
+        take("side_by_side");
+        pair.goToStep(1);
+        await("the difference", [&] { return pair.isUpToDate(); });
+        take("side_by_side_step");
+        if (pair.difference())
+            for (const auto& row : pair.difference()->rows)
+                if (row.kind == profiler::ActivityKind::Kernel && row.countA > 0 && row.countA == row.countB) {
+                    const profiler::Slice slice = m_bench.document.trace()->slice(*row.longestA);
+                    m_bench.document.selection()->selectSlice(slice.id);
+                    m_bench.document.selection()->show(
+                        {slice.begin - 10 * slice.duration, slice.end() + 10 * slice.duration}, slice.id.track);
+                    break;
+                }
+        await("the counterpart", [&] { return pair.isUpToDate(); });
+        m_bench.document.selection()->showDetails();
+        take("side_by_side_kernel");
+        pair.close();
+        take("side_by_side_closed");
     }
 
 private:
@@ -172,7 +202,9 @@ int main(int argc, char** argv)
     }
     TracePhotographer photographer(arguments[1], arguments[2], ui::sizeOf(arguments.value(3, "1600x950")));
     photographer.takeAll();
-    if (arguments.size() > 4)
+    if (arguments.size() > 4) {
         photographer.takeComparison(arguments[4]);
+        photographer.takeSideBySide(arguments[4]);
+    }
     return 0;
 }

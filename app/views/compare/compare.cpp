@@ -10,7 +10,7 @@ namespace {
 
 QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new ComparePanel(&bench.document, &bench.runs, parent);
+    return new ComparePanel(&bench.document, &bench.runs, &bench.pair, parent);
 }
 
 } // namespace

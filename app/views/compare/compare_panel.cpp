@@ -3,6 +3,7 @@
 #include "app/document/analyser.h"
 #include "app/document/samples.h"
 #include "app/document/trace_document.h"
+#include "app/document/trace_pair.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
@@ -62,8 +63,8 @@ bool isWhole(const TraceDocument& document)
 
 } // namespace
 
-ComparePanel::ComparePanel(TraceDocument* document, const RunStore* runs, QWidget* parent)
-    : QWidget(parent), m_document(document), m_runs(runs), m_work(this), m_pages(new QStackedWidget(this))
+ComparePanel::ComparePanel(TraceDocument* document, const RunStore* runs, TracePair* pair, QWidget* parent)
+    : QWidget(parent), m_document(document), m_runs(runs), m_pair(pair), m_work(this), m_pages(new QStackedWidget(this))
 {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -99,13 +100,22 @@ QWidget* ComparePanel::makeHeader()
     m_cancel->setAutoRaise(true);
     m_cancel->setToolTip(tr("Cancel"));
     m_cancel->setAccessibleName(tr("Cancel the comparison"));
+    m_beside = new QToolButton(header);
+    m_beside->setObjectName("showBeside");
+    m_beside->setIcon(icon("side_by_side"));
+    m_beside->setText(tr("Side by side"));
+    m_beside->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    m_beside->setAutoRaise(true);
+    m_beside->setToolTip(tr("Show both traces on one time axis, with what differs in each step"));
     layout->addWidget(label);
     layout->addWidget(m_choice, 1);
+    layout->addWidget(m_beside);
     layout->addWidget(m_progress);
     layout->addWidget(m_cancel);
     layout->addStretch(1);
     setFocusProxy(m_choice);
     connect(m_choice, &QComboBox::activated, this, &ComparePanel::choose);
+    connect(m_beside, &QToolButton::clicked, this, [this] { m_pair->open(m_file); });
     connect(m_cancel, &QToolButton::clicked, this, [this] {
         m_work.cancel();
         m_busy = false;
@@ -291,6 +301,7 @@ void ComparePanel::showState()
 {
     m_progress->setVisible(m_busy);
     m_cancel->setVisible(m_busy);
+    m_beside->setEnabled(!m_file.empty() && m_document->trace()->sliceCount() > 0);
     m_pages->setCurrentIndex(0);
     const auto trace = m_document->trace();
     m_empty->setText(

@@ -16,6 +16,7 @@ namespace app {
 
 class RunStore;
 class TraceDocument;
+class TracePair;
 class DistributionChart;
 class EvidenceTable;
 
@@ -24,7 +25,7 @@ class EvidenceTable;
 class ComparePanel : public QWidget {
     Q_OBJECT
 public:
-    ComparePanel(TraceDocument* document, const RunStore* runs, QWidget* parent);
+    ComparePanel(TraceDocument* document, const RunStore* runs, TracePair* pair, QWidget* parent);
 
     /// Compares with this trace file, now and when another trace is on screen.
     /// @param name  display name
@@ -52,6 +53,7 @@ private:
 
     TraceDocument* m_document;
     const RunStore* m_runs;
+    TracePair* m_pair;
     Background m_work;
     VisibilityWatcher m_front{this};
     std::filesystem::path m_file; ///< of the other trace; empty: none chosen
@@ -62,7 +64,7 @@ private:
     advisor::Difference::Verdict m_shown = advisor::Difference::Verdict::NotShown;
     QComboBox* m_choice = nullptr;
     QProgressBar* m_progress = nullptr;
-    QToolButton* m_cancel = nullptr;
+    QToolButton *m_cancel = nullptr, *m_beside = nullptr;
     QStackedWidget* m_pages = nullptr;
     QLabel *m_empty = nullptr, *m_verdict = nullptr, *m_why = nullptr;
     DistributionChart* m_chart = nullptr;

@@ -1,5 +1,7 @@
 #include "app/document/finding_text.h"
+#include "app/tables/slice_details.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/timeline/viewport_link.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/views/view.h"
 #include "app/window/workbench.h"
@@ -9,6 +11,22 @@
 namespace app::views {
 
 namespace {
+
+/// Links the timeline with that of a second trace, and shows which of both it is.
+void linkSecondTrace(TimelineView* view, TracePair* pair)
+{
+    new ViewportLink(view->canvas(), pair, Side::First);
+    const auto showName = [=] {
+        view->setName(pair->isOpen() ? QStringLiteral("A  ·  ") + pair->document(Side::First)->title() : QString());
+    };
+    QObject::connect(pair, &TracePair::openChanged, view, showName);
+    QObject::connect(pair, &TracePair::changed, view, showName);
+    QObject::connect(pair, &TracePair::counterpartSelected, view, [=](Side side, profiler::SliceId id) {
+        const auto& trace = view->canvas()->scene().trace;
+        if (side == Side::First && trace && holds(*trace, id))
+            view->canvas()->revealTrack(id.track, trace->slice(id).depth);
+    });
+}
 
 QWidget* create(Workbench& bench, QWidget* parent)
 {
@@ -44,6 +62,7 @@ QWidget* create(Workbench& bench, QWidget* parent)
                      });
     view->replaceTrace(document->trace(), document->path());
     showAnalysed();
+    linkSecondTrace(view, &bench.pair);
     return view;
 }
 

@@ -1,6 +1,7 @@
 #include "app/views/timeline/timeline_view.h"
 
 #include "app/findings/capture_notice.h"
+#include "app/look/elided_label.h"
 #include "app/look/qstring.h"
 #include "app/tables/slice_details.h"
 #include "app/timeline/timeline_actions.h"
@@ -22,13 +23,20 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 } // namespace
 
 TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
-    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_notice(new CaptureNotice(this)),
+    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_name(new ElidedLabel(this)), m_notice(new CaptureNotice(this)),
       m_findBar(new FindBar(this)), m_finder(new TimelineFinder(this)), m_minimap(new TimelineMinimap(this)),
       m_canvas(new TimelineCanvas(this))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
+    m_name->setObjectName("firstTraceName");
+    m_name->setContentsMargins(8, 3, 8, 3);
+    QFont bold = m_name->font();
+    bold.setWeight(QFont::DemiBold);
+    m_name->setFont(bold);
+    m_name->hide();
+    column->addWidget(m_name);
     column->addWidget(m_notice);
     column->addWidget(m_findBar);
     column->addWidget(m_minimap);
@@ -171,6 +179,12 @@ void TimelineView::takeSelection()
 {
     m_canvas->setSelectedSlices(m_selection->slices());
     m_canvas->setSelectedRange(m_selection->range());
+}
+
+void TimelineView::setName(const QString& name)
+{
+    m_name->setText(name);
+    m_name->setVisible(!name.isEmpty());
 }
 
 void TimelineView::openFind()

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+class QLabel;
 class QMenu;
 
 namespace app {
@@ -37,6 +38,8 @@ public:
     /// The analysed idle intervals of the devices; null: unknown.
     void showGaps(std::shared_ptr<const DeviceGaps> gaps);
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
+    /// Shows the name of the trace above the timeline, to distinguish it from a second one; empty: hidden.
+    void setName(const QString& name);
 
     /// Metadata key of bookmarks in a trace file, in the format of BookmarkStore::toText().
     static constexpr const char* kBookmarksKey = "timeline.bookmarks";
@@ -74,6 +77,7 @@ private:
     Selection* m_selection;
     BookmarkStore m_bookmarks;
     std::filesystem::path m_file;
+    QLabel* m_name;
     CaptureNotice* m_notice;
     FindBar* m_findBar;
     TimelineFinder* m_finder;

@@ -1,0 +1,122 @@
+#include "app/timeline/viewport_link.h"
+
+#include "app/document/trace_pair.h"
+#include "app/timeline/timeline_canvas.h"
+
+#include <QAction>
+#include <QMouseEvent>
+#include <cmath>
+
+namespace app {
+
+using profiler::Nanoseconds;
+
+ViewportLink::ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side)
+    : QObject(canvas), m_canvas(canvas), m_pair(pair), m_side(side)
+{
+    LinkedViewport* viewport = pair->viewport();
+    connect(canvas, &TimelineCanvas::viewChanged, this, &ViewportLink::report);
+    connect(viewport, &LinkedViewport::viewWanted, this, [this](Side wanted) {
+        if (wanted == m_side)
+            showView();
+    });
+    connect(viewport, &LinkedViewport::limitsChanged, this, &ViewportLink::apply);
+    connect(pair, &TracePair::openChanged, this, &ViewportLink::showPairing);
+    addMarkAction();
+    if (side == Side::Second)
+        canvas->viewport()->installEventFilter(this);
+    showPairing();
+    report();
+}
+
+void ViewportLink::addMarkAction()
+{
+    auto* action = new QAction(tr("Mark for the alignment of both traces"), m_canvas);
+    action->setObjectName("markForAlignment");
+    action->setShortcut(Qt::SHIFT | Qt::Key_M);
+    action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
+    m_canvas->addAction(action);
+    connect(action, &QAction::triggered, this, [this] {
+        // The same mark as that of the key M: it stays visible.
+        m_canvas->marks().toggleMark();
+        if (const auto mark = m_canvas->scene().marks.origin())
+            m_pair->setMark(m_side, *mark);
+    });
+}
+
+/// A scroll bar that only one of the timelines has would make its scale different.
+void ViewportLink::showPairing()
+{
+    const bool paired = m_pair->isOpen();
+    m_canvas->setVerticalScrollBarPolicy(paired ? Qt::ScrollBarAlwaysOn : Qt::ScrollBarAsNeeded);
+    m_canvas->findChild<QAction*>("markForAlignment", Qt::FindDirectChildrenOnly)->setVisible(paired);
+    if (!paired)
+        apply();
+}
+
+void ViewportLink::report()
+{
+    if (!m_showing)
+        m_pair->viewport()->move(m_side, {m_canvas->scene().axis.visible(), m_canvas->scene().headerWidth});
+}
+
+void ViewportLink::apply()
+{
+    m_showing = true;
+    m_canvas->setLimits(m_pair->viewport()->limits(m_side));
+    m_showing = false;
+    if (m_pair->viewport()->isLinked() && m_side == Side::Second)
+        showView();
+    else
+        report(); // the limits may have moved it
+}
+
+void ViewportLink::showView()
+{
+    const LinkedViewport::View& view = m_pair->viewport()->view(m_side);
+    m_showing = true;
+    if (view.headerWidth > 0 && view.headerWidth != m_canvas->scene().headerWidth)
+        m_canvas->setHeaderWidth(view.headerWidth);
+    m_canvas->showRange(view.visible);
+    m_showing = false;
+}
+
+bool ViewportLink::eventFilter(QObject* watched, QEvent* event)
+{
+    switch (event->type()) {
+    case QEvent::MouseButtonPress:
+        return startDrag(*static_cast<QMouseEvent*>(event));
+    case QEvent::MouseMove:
+        if (!m_shifting)
+            break;
+        drag(*static_cast<QMouseEvent*>(event));
+        return true;
+    case QEvent::MouseButtonRelease:
+        if (!m_shifting)
+            break;
+        m_shifting.reset();
+        m_canvas->viewport()->unsetCursor();
+        return true;
+    default:
+        break;
+    }
+    return QObject::eventFilter(watched, event);
+}
+
+bool ViewportLink::startDrag(const QMouseEvent& event)
+{
+    if (event.button() != Qt::LeftButton || !event.modifiers().testFlag(Qt::ControlModifier) ||
+        event.position().x() <= m_canvas->scene().headerWidth || !m_pair->viewport()->isLinked())
+        return false;
+    m_shifting = {event.position().x(), m_pair->viewport()->shift()};
+    m_canvas->viewport()->setCursor(Qt::SizeHorCursor);
+    return true;
+}
+
+void ViewportLink::drag(const QMouseEvent& event)
+{
+    const double ns = (event.position().x() - m_shifting->x) * m_canvas->scene().axis.nsPerPixel();
+    m_pair->alignByShift(m_shifting->shift + Nanoseconds{std::llround(ns)});
+}
+
+} // namespace app

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "app/document/linked_viewport.h"
+#include "profiler/model/clock.h"
+
+#include <QObject>
+#include <optional>
+
+class QMouseEvent;
+
+namespace app {
+
+class TimelineCanvas;
+class TracePair;
+
+/// Connects a timeline with the common axis of two traces: reports its movements, follows those of the other timeline,
+/// and adds the action that marks a position for the alignment. A drag with Ctrl in the second timeline shifts it
+/// against the first. Owned by the canvas.
+class ViewportLink : public QObject {
+    Q_OBJECT
+public:
+    /// The pair must outlive the canvas.
+    ViewportLink(TimelineCanvas* canvas, TracePair* pair, Side side);
+
+    /// Shows the common range. Call after TimelineCanvas::setTrace().
+    void apply();
+
+protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+private:
+    void addMarkAction();
+    void showView();
+    void showPairing();
+    void report();
+    [[nodiscard]] bool startDrag(const QMouseEvent& event);
+    void drag(const QMouseEvent& event);
+
+    /// The drag that shifts the second trace.
+    struct Shifting {
+        double x = 0; ///< where it began
+        profiler::Nanoseconds shift{};
+    };
+    TimelineCanvas* m_canvas;
+    TracePair* m_pair;
+    Side m_side;
+    bool m_showing = false; ///< the movement is not the user's
+    std::optional<Shifting> m_shifting;
+};
+
+} // namespace app
