@@ -1,4 +1,5 @@
 #include "profiler/analysis/memory/memory_holders.h"
+#include "profiler/analysis/memory/memory_over_time.h"
 #include "profiler/formats/format.h"
 #include "profiler/formats/pytorch/pickle.h"
 
@@ -9,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <random>
 #include <string>
 
@@ -110,6 +112,89 @@ TEST_F(MemorySnapshot, HasTheHoldersOfThePeakByLine)
     EXPECT_EQ(moments[1].alive[2].op, "/home/me/train.py:3");
 }
 
+std::vector<analysis::DeviceMemory> memoryOf(const std::filesystem::path& path)
+{
+    const auto trace = formats::openTrace(path);
+    EXPECT_TRUE(trace);
+    return trace ? analysis::memoryOverTime(**trace) : std::vector<analysis::DeviceMemory>();
+}
+
+TEST_F(MemorySnapshot, HasTheMemoryOverTimeOfEachProtocol)
+{
+    for (int protocol = 2; protocol <= 5; ++protocol) {
+        const auto devices = memoryOf(s_folder / ("snapshot_" + std::to_string(protocol) + ".pickle"));
+        ASSERT_EQ(devices.size(), 1U);
+        const analysis::DeviceMemory& gpu = devices[0];
+        EXPECT_EQ(gpu.place, "GPU 0");
+        EXPECT_EQ(gpu.source, analysis::MemorySource::AllocatorHistory);
+        std::vector<std::int64_t> allocated, reserved;
+        for (const analysis::MemorySample& sample : gpu.samples) {
+            allocated.push_back(sample.allocated() / kMib);
+            reserved.push_back(sample.total() / kMib);
+        }
+        EXPECT_THAT(allocated, ElementsAre(1, 1, 5, 13, 9, 9, 9, 11));
+        EXPECT_THAT(reserved, ElementsAre(1, 20, 20, 20, 20, 20, 20, 20));
+        ASSERT_EQ(gpu.moments.size(), 2U);
+        EXPECT_TRUE(gpu.moments[0].ranOut);
+        EXPECT_EQ(toNs(*gpu.moments[0].time), 1'000'040'000);
+        EXPECT_EQ(gpu.peak()->bytes, 13 * kMib);
+        EXPECT_EQ(gpu.peak()->sample.of(analysis::MemoryCategory::Fragmented), 7 * kMib);
+        ASSERT_EQ(gpu.peak()->holders.size(), 3U);
+        EXPECT_EQ(gpu.peak()->holders[0].place, (analysis::SourceLine{"/home/me/train.py", 52, "main"}));
+        EXPECT_EQ(gpu.peak()->holders[2].place.line, 3) << "allocated before the history";
+        ASSERT_EQ(gpu.segments.size(), 1U);
+        EXPECT_EQ(gpu.segments[0].free(), 9 * kMib);
+        EXPECT_FALSE(gpu.segments[0].expandable);
+        ASSERT_EQ(gpu.segments[0].blocks.size(), 5U);
+        EXPECT_EQ(gpu.segments[0].blocks[2].place.line, 52);
+        EXPECT_TRUE(gpu.segments[0].blocks[2].allocation);
+        EXPECT_EQ(gpu.segments[0].blocks[4].state, analysis::SegmentBlock::State::Free);
+    }
+}
+
+TEST_F(MemorySnapshot, KeepsItsMemoryInACopy)
+{
+    const auto trace = formats::openTrace(s_folder / "step.pickle");
+    ASSERT_TRUE(trace);
+    ASSERT_TRUE(formats::saveTrace(**trace, s_folder / "copy.sspack"));
+    const auto first = analysis::memoryOverTime(**trace), copy = memoryOf(s_folder / "copy.sspack");
+    ASSERT_EQ(first.size(), 1U);
+    ASSERT_EQ(copy.size(), 1U);
+    ASSERT_EQ(copy[0].samples.size(), first[0].samples.size());
+    for (std::size_t i = 0; i < first[0].samples.size(); ++i)
+        EXPECT_EQ(copy[0].samples[i].bytes, first[0].samples[i].bytes);
+    EXPECT_EQ(copy[0].peak()->holders.size(), first[0].peak()->holders.size());
+    EXPECT_EQ(copy[0].peak()->holders[0].place, first[0].peak()->holders[0].place);
+}
+
+TEST_F(MemorySnapshot, OfATrainingStepHasItsCategories)
+{
+    using analysis::MemoryCategory;
+    const auto devices = memoryOf(s_folder / "step.pickle");
+    ASSERT_EQ(devices.size(), 1U);
+    std::map<MemoryCategory, std::int64_t> most;
+    for (const analysis::MemorySample& sample : devices[0].samples)
+        for (std::size_t i = 0; i < sample.bytes.size(); ++i) {
+            std::int64_t& of = most[static_cast<MemoryCategory>(i)];
+            of = std::max(of, sample.bytes[i] / kMib);
+        }
+    EXPECT_EQ(most[MemoryCategory::Parameters], 4);
+    EXPECT_EQ(most[MemoryCategory::Activations], 6);
+    EXPECT_EQ(most[MemoryCategory::Temporaries], 1);
+    EXPECT_EQ(most[MemoryCategory::Gradients], 4);
+    EXPECT_EQ(most[MemoryCategory::OptimizerState], 8);
+    EXPECT_EQ(most[MemoryCategory::Uncategorised], 2);
+    EXPECT_TRUE(devices[0].segments.at(0).expandable);
+}
+
+TEST_F(MemorySnapshot, WithoutHistoryHasItsSegments)
+{
+    const auto devices = memoryOf(s_folder / "segments.pickle");
+    ASSERT_EQ(devices.size(), 1U);
+    EXPECT_TRUE(devices[0].samples.empty());
+    EXPECT_EQ(devices[0].segments.size(), 1U);
+}
+
 TEST_F(MemorySnapshot, WithoutTimesSaysSo)
 {
     const auto opened = formats::openTrace(s_folder / "no_times.pickle");
@@ -165,6 +250,10 @@ TEST_F(MemorySnapshot, DamagedAnywhereIsAnErrorOrATrace)
                 for (const Slice& slice : (*trace)->sorted(track.id))
                     EXPECT_TRUE((*trace)->details(slice.id));
             analysis::memoryMoments(**trace);
+            for (const analysis::DeviceMemory& device : analysis::memoryOverTime(**trace))
+                for (const analysis::MemorySample& sample : device.samples)
+                    for (const std::int64_t size : sample.bytes)
+                        ASSERT_GE(size, 0);
         } else {
             EXPECT_FALSE(trace.error().what.id.empty());
         }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -21,7 +22,7 @@ using pickle::Ref;
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{1} << 30;
 constexpr std::size_t kMostHolders = 200;                  ///< at a peak; the others are summed up
-constexpr std::size_t kMostFrames = 64;                    ///< of a stack; the outermost ones are dropped
+constexpr std::size_t kMostFrames = 64;                    ///< in the text of a stack; the outermost ones are dropped
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 50; ///< larger sizes are damage
 constexpr std::int64_t kLatestUs = std::int64_t{1} << 51;  ///< the year 2041; later times are damage
 constexpr std::int64_t kNsPerUs = 1000;
@@ -61,22 +62,30 @@ public:
             return 0;
         std::string stack;
         std::optional<std::string> program, python;
-        for (const Ref frame : frames.first(std::min(frames.size(), kMostFrames))) {
+        std::size_t count = 0;
+        for (const Ref frame : frames) {
             const std::string_view file = textAt(document, frame, "filename"), name = textAt(document, frame, "name");
             const std::string place = std::string(file) + ':' + std::to_string(integerAt(document, frame, "line"));
-            stack += (stack.empty() ? "" : "\n") + place + " " + std::string(name);
+            const bool isProgram = file.ends_with(".py") && file.find("/torch/") == std::string_view::npos;
+            // The line of the program is kept, however deep the library is.
+            if (++count <= kMostFrames || (isProgram && !program))
+                stack += (stack.empty() ? "" : "\n") + place + " " + std::string(name);
             if (!file.ends_with(".py"))
                 continue;
-            const bool isLibrary = file.find("/torch/") != std::string_view::npos;
             if (!python)
                 python = place;
-            if (!program && !isLibrary)
+            if (!program && isProgram)
                 program = place;
         }
         const auto [known, isNew] = m_numbers.try_emplace(stack, static_cast<std::uint32_t>(m_stacks.size() + 1));
         if (isNew)
             m_stacks.push_back({std::move(stack), program ? *program : python.value_or(std::string())});
         return known->second;
+    }
+    /// The frames, one per line; empty for no stack.
+    [[nodiscard]] std::string_view text(std::uint32_t stack) const
+    {
+        return stack == 0 ? std::string_view() : m_stacks[stack - 1].text;
     }
     /// The innermost line of the user's program, otherwise of Python: "/home/me/train.py:41"; may be empty.
     [[nodiscard]] const std::string& line(std::uint32_t stack) const
@@ -161,6 +170,7 @@ struct Segments {
         std::uint32_t stack = 0;
     };
     std::unordered_map<std::int64_t, Block> blocks; ///< allocated ones, by address
+    std::string lines;                              ///< "S" and "B" lines, see segmentLines()
 };
 
 class Importer {
@@ -177,6 +187,9 @@ public:
         m_builder.setFormat("pytorch-memory");
         readSegments(listAt(m_document, root, "segments"));
         const auto devices = listAt(m_document, root, "device_traces");
+        for (const auto& [device, segments] : m_segments)
+            if (device >= 0)
+                m_builder.setMetadata("memory.segments.gpu" + std::to_string(device), segmentLines(segments));
         for (std::size_t device = 0; device < devices.size() && !m_options.stop.stop_requested(); ++device) {
             if (m_document.kind(devices[device]) == Document::Kind::List)
                 addDevice(static_cast<std::uint32_t>(device), m_document.elements(devices[device]));
@@ -199,16 +212,59 @@ private:
             of.reserved += bytesAt(m_document, segment, "total_size");
             of.allocated += bytesAt(m_document, segment, "allocated_size");
             std::int64_t address = integerAt(m_document, segment, "address");
+            const std::int64_t start = address;
+            addSegmentLine(of.lines, segment);
             for (const Ref block : listAt(m_document, segment, "blocks")) {
                 const std::int64_t bytes = bytesAt(m_document, block, "size");
                 // Versions before 2.1 do not store the address of a block; blocks follow each other.
                 const auto stored = m_document.find(block, "address");
                 const std::int64_t at = stored ? m_document.integer(*stored).value_or(address) : address;
-                if (textAt(m_document, block, "state") == "active_allocated")
-                    of.blocks[at] = {bytes, m_stacks->add(m_document, block)};
+                const std::string_view state = textAt(m_document, block, "state");
+                const bool isAllocated = state == "active_allocated";
+                const std::uint32_t stack = isAllocated ? m_stacks->add(m_document, block) : 0;
+                if (isAllocated)
+                    of.blocks[at] = {bytes, stack};
+                // "active_pending_free" and, in newer versions, "active_awaiting_free"
+                const char* const shown = isAllocated ? "a" : state.starts_with("active") ? "p" : "f";
+                const auto offset =
+                    static_cast<std::int64_t>(static_cast<std::uint64_t>(at) - static_cast<std::uint64_t>(start));
+                of.lines += "B\t" + std::to_string(offset) + '\t' + std::to_string(bytes) + '\t' + shown + '\t' +
+                            std::to_string(stack) + '\n';
                 address = static_cast<std::int64_t>(static_cast<std::uint64_t>(at) + static_cast<std::uint64_t>(bytes));
             }
         }
+    }
+
+    void addSegmentLine(std::string& lines, Ref segment) const
+    {
+        std::string type(textAt(m_document, segment, "segment_type"));
+        std::replace_if(
+            type.begin(), type.end(), [](char c) { return c == '\t' || c == '\n'; }, ' ');
+        const auto expandable = m_document.find(segment, "is_expandable");
+        lines += "S\t" + std::to_string(static_cast<std::uint64_t>(integerAt(m_document, segment, "address"))) + '\t' +
+                 std::to_string(bytesAt(m_document, segment, "total_size")) + '\t' +
+                 std::to_string(bytesAt(m_document, segment, "allocated_size")) + '\t' +
+                 std::to_string(integerAt(m_document, segment, "stream")) + '\t' + type + '\t' +
+                 (expandable && m_document.integer(*expandable).value_or(0) != 0 ? "1" : "0") + '\n';
+    }
+
+    /// The segments at the end of the history, as analysis::readAllocatorHistory() reads them, with tabs between
+    /// fields: "F number stack" for each stack of an allocated block (frames separated by U+001F), "S address bytes
+    /// allocated stream type expandable" for each segment, and after it its blocks: "B offset bytes state stack" with
+    /// the states a (allocated), p (pending free) and f (free). Stack 0: none.
+    [[nodiscard]] std::string segmentLines(const Segments& segments) const
+    {
+        std::set<std::uint32_t> stacks;
+        for (const auto& [address, block] : segments.blocks)
+            if (block.stack != 0)
+                stacks.insert(block.stack);
+        std::string text;
+        for (const std::uint32_t stack : stacks) {
+            std::string frames(m_stacks->text(stack));
+            std::replace(frames.begin(), frames.end(), '\n', '\x1f');
+            text += "F\t" + std::to_string(stack) + '\t' + frames + '\n';
+        }
+        return text + segments.lines;
     }
 
     std::vector<Event> eventsOf(std::span<const Ref> entries)
@@ -240,6 +296,9 @@ private:
         if (events.empty())
             return;
         const std::string place = "GPU " + std::to_string(device);
+        // A history without segments is one of an allocator that has released all of them.
+        if (!m_segments.contains(device))
+            m_builder.setMetadata("memory.segments.gpu" + std::to_string(device), "none");
         Track track;
         track.kind = TrackKind::Stream;
         track.name = "allocator";
@@ -267,6 +326,7 @@ private:
             name += ' ' + (folder == std::string::npos ? line : line.substr(folder + 1));
         SliceArgs args;
         args.bytes = event.bytes;
+        args.value = event.address;
         args.stream = StreamId{static_cast<std::uint32_t>(event.stream)};
         RawSlice slice;
         slice.begin = event.ns;

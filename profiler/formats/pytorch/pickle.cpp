@@ -86,7 +86,8 @@ std::string printable(std::string_view text)
 std::optional<std::int64_t> Document::integer(Ref value) const
 {
     const Value& found = m_values[value.index];
-    return found.kind == Kind::Integer ? std::optional{static_cast<std::int64_t>(found.payload)} : std::nullopt;
+    const bool isNumber = found.kind == Kind::Integer || found.kind == Kind::Bool;
+    return isNumber ? std::optional{static_cast<std::int64_t>(found.payload)} : std::nullopt;
 }
 
 std::string_view Document::text(Ref value) const

@@ -27,7 +27,7 @@ public:
 
     [[nodiscard]] Ref root() const { return m_root; }
     [[nodiscard]] Kind kind(Ref value) const { return m_values[value.index].kind; }
-    /// Empty for another kind. Integers beyond 64 bits are cut to their low 64 bits.
+    /// A bool is 0 or 1. Empty for another kind. Integers beyond 64 bits are cut to their low 64 bits.
     [[nodiscard]] std::optional<std::int64_t> integer(Ref value) const;
     /// A str or bytes; empty for another kind.
     [[nodiscard]] std::string_view text(Ref value) const;
