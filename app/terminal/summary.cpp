@@ -136,6 +136,7 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summarizeRanks(trace, threads, summary);
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);
+    summary.memoryUse = memoryOverTime(trace);
     return summary;
 }
 

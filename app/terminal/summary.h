@@ -5,6 +5,7 @@
 #include "profiler/analysis/device/transfers.h"
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/memory/memory_holders.h"
+#include "profiler/analysis/memory/memory_over_time.h"
 #include "profiler/analysis/steps/breakdown.h"
 #include "profiler/analysis/steps/ranks.h"
 
@@ -50,7 +51,8 @@ struct Summary {
     profiler::analysis::SyncUse sync;
     std::vector<profiler::analysis::IdleCause> idle;
     std::vector<profiler::analysis::KernelTotal> topKernels;
-    std::vector<profiler::analysis::MemoryMoment> memory;
+    std::vector<profiler::analysis::MemoryMoment> memory; ///< as stored in the trace
+    std::vector<profiler::analysis::DeviceMemory> memoryUse;
     /// Only if requested, because it takes longer than everything else.
     std::optional<profiler::analysis::DetailedAnalysis> detailed;
 };

@@ -182,25 +182,82 @@ Json communicationJson(const Communication& comm)
             {"overlap", comm.time.count() > 0 ? Json(overlap) : Json(nullptr)}};
 }
 
-Json memoryJson(const std::vector<MemoryMoment>& moments)
+Json textOrNone(const std::string& text)
 {
-    const auto textOrNone = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
+/// As the trace stores them: snapshots by line, in "op".
+Json aliveJson(const MemoryMoment& moment)
+{
+    Json alive = Json::array();
+    for (const MemoryHolder& holder : moment.alive)
+        alive.push_back({{"op", textOrNone(holder.op)},
+                         {"phase", textOrNone(holder.phase)},
+                         {"step", holder.step ? Json(*holder.step) : Json(nullptr)},
+                         {"bytes", holder.bytes},
+                         {"blocks", holder.blocks},
+                         {"rest", holder.rest}});
+    return alive;
+}
+
+Json holdersJson(const std::vector<LiveBlocks>& holders)
+{
     Json rows = Json::array();
-    for (const MemoryMoment& moment : moments) {
-        Json alive = Json::array();
-        for (const MemoryHolder& holder : moment.alive)
-            alive.push_back({{"op", textOrNone(holder.op)},
-                             {"phase", textOrNone(holder.phase)},
-                             {"step", holder.step ? Json(*holder.step) : Json(nullptr)},
-                             {"bytes", holder.bytes},
-                             {"blocks", holder.blocks},
-                             {"rest", holder.rest}});
-        rows.push_back({{"place", moment.place},
-                        {"moment", moment.ranOut ? "out_of_memory" : "peak"},
-                        {"bytes", moment.bytes},
-                        {"asked_bytes", moment.asked ? Json(*moment.asked) : Json(nullptr)},
-                        {"alive", alive}});
+    for (const LiveBlocks& holder : holders)
+        rows.push_back({{"bytes", holder.bytes},
+                        {"blocks", holder.blocks},
+                        {"category", holder.rest ? Json(nullptr) : Json(memoryCategoryKey(holder.category))},
+                        {"file", textOrNone(holder.place.file)},
+                        {"line", holder.place.empty() ? Json(nullptr) : Json(holder.place.line)},
+                        {"function", textOrNone(holder.place.function)},
+                        {"op", textOrNone(holder.op)},
+                        {"phase", textOrNone(holder.phase)},
+                        {"step", holder.step ? Json(*holder.step) : Json(nullptr)},
+                        {"rest", holder.rest}});
+    return rows;
+}
+
+const char* memorySourceKey(MemorySource source)
+{
+    switch (source) {
+    case MemorySource::AllocatorHistory:
+        return "allocator_history";
+    case MemorySource::DriverTotals:
+        return "driver_totals";
+    case MemorySource::AllocatorTotals:
+        break;
     }
+    return "allocator_totals";
+}
+
+Json memoryJson(const Trace& trace, const Summary& summary)
+{
+    const TraceTime start = trace.range().begin;
+    Json rows = Json::array();
+    for (const bool ranOut : {true, false})
+        for (const DeviceMemory& device : summary.memoryUse)
+            for (const MemoryState& state : device.moments) {
+                if (state.ranOut != ranOut)
+                    continue;
+                Json row = {{"place", device.place},
+                            {"moment", ranOut ? "out_of_memory" : "peak"},
+                            {"bytes", state.bytes},
+                            {"asked_bytes", state.asked ? Json(*state.asked) : Json(nullptr)},
+                            {"alive", Json::array()}};
+                for (const MemoryMoment& moment : summary.memory)
+                    if (moment.place == device.place && moment.ranOut == ranOut)
+                        row["alive"] = aliveJson(moment);
+                row["source"] = memorySourceKey(device.source);
+                row["since_begin"] = device.sinceBegin;
+                row["at_us"] = state.time ? Json(toUs(*state.time - start)) : Json(nullptr);
+                row["reserved_bytes"] = device.hasReserved && state.time ? Json(state.sample.total()) : Json(nullptr);
+                Json& categories = row["categories"] = Json::object();
+                for (std::size_t i = 0; i < kMemoryCategories; ++i)
+                    categories[std::string(memoryCategoryKey(static_cast<MemoryCategory>(i)))] = state.sample.bytes[i];
+                row["holders"] = holdersJson(state.holders);
+                rows.push_back(std::move(row));
+            }
     return rows;
 }
 
@@ -282,7 +339,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                    {"blocking_copy_us", toUs(summary.sync.blockingCopyTime)}}},
                  {"idle", idle},
                  {"top_kernels", kernels},
-                 {"memory", memoryJson(summary.memory)},
+                 {"memory", memoryJson(trace, summary)},
                  {"data_loss", lossJson(trace)}};
     if (!summary.ranks.empty()) {
         json["ranks"] = ranksJson(summary);

@@ -221,35 +221,60 @@ std::string deviceText(const Summary& summary)
     return text;
 }
 
-std::string holderText(const MemoryHolder& holder)
+std::string holderText(const LiveBlocks& holder)
 {
     if (holder.rest)
         return "all smaller holders";
-    return holder.op.empty() ? "outside of operators" : holder.op;
+    if (!holder.place.empty())
+        return fmt::format("{}:{}", holder.place.file, holder.place.line);
+    return holder.op.empty() ? "outside of operators, or not recorded" : holder.op;
 }
 
-std::string memoryText(const Summary& summary)
+std::string memoryText(const Trace& trace, const DeviceMemory& device, const MemoryState& state)
 {
     constexpr std::size_t kMost = 8; // the JSON contains all of them
-    std::string text;
-    for (const MemoryMoment& moment : summary.memory) {
-        const std::string asked = moment.asked ? fmt::format(" when {} were requested", bytesText(*moment.asked)) : "";
-        const std::string when =
-            moment.ranOut
-                ? fmt::format("{} memory ran out{}; allocated at that time", moment.place, asked)
-                : fmt::format("{} memory peaked at {}; allocated at that time", moment.place, bytesText(moment.bytes));
-        TextTable table({when, "phase", "step", "held", "blocks"});
-        for (std::size_t i = 0; i < std::min(kMost, moment.alive.size()); ++i) {
-            const MemoryHolder& holder = moment.alive[i];
-            table.add({holderText(holder), holder.phase.empty() ? "-" : holder.phase,
-                       holder.step ? std::to_string(*holder.step) : "-", bytesText(holder.bytes),
-                       countText(holder.blocks)});
-        }
-        if (!table.empty())
-            text += "\n" + table.text();
-        else
-            text += "\n" + when.substr(0, when.find(';')) + ".\n";
+    const std::string at =
+        state.time ? ", " + positionText(*state.time - trace.range().begin, 6) + " after the start" : std::string();
+    const std::string bytes = bytesText(state.bytes);
+    std::string text =
+        state.ranOut && state.asked
+            ? fmt::format("\n{} memory ran out when {} were requested and {} were allocated{}.\n", device.place,
+                          bytesText(*state.asked), bytes, at)
+        : state.ranOut ? fmt::format("\n{} memory ran out when {} were allocated{}.\n", device.place, bytes, at)
+                       : fmt::format("\n{} memory peaked at {}{}{}.\n", device.place, bytes,
+                                     device.sinceBegin ? " (without what was allocated before the recording)" : "", at);
+    TextTable categories({"Category", "memory", "share of allocated"});
+    for (std::size_t i = 0; i < kMemoryCategories; ++i) {
+        const auto category = static_cast<MemoryCategory>(i);
+        const bool isFree = category == MemoryCategory::Fragmented || category == MemoryCategory::Cached;
+        if (state.sample.bytes[i] > 0)
+            categories.add({std::string(memoryCategoryName(category)), bytesText(state.sample.bytes[i]),
+                            isFree || state.bytes == 0 ? "-"
+                                                       : shareText(static_cast<double>(state.sample.bytes[i]) /
+                                                                   static_cast<double>(state.bytes))});
     }
+    if (!categories.empty())
+        text += categories.text();
+    TextTable holders({"Allocated at", "category", "phase", "step", "held", "blocks"});
+    for (std::size_t i = 0; i < std::min(kMost, state.holders.size()); ++i) {
+        const LiveBlocks& holder = state.holders[i];
+        holders.add({holderText(holder), holder.rest ? "-" : std::string(memoryCategoryName(holder.category)),
+                     holder.phase.empty() ? "-" : holder.phase, holder.step ? std::to_string(*holder.step) : "-",
+                     bytesText(holder.bytes), holder.blocks > 0 ? countText(holder.blocks) : "-"});
+    }
+    if (!holders.empty())
+        text += holders.text();
+    return text;
+}
+
+std::string memoryText(const Trace& trace, const Summary& summary)
+{
+    std::string text;
+    for (const bool ranOut : {true, false})
+        for (const DeviceMemory& device : summary.memoryUse)
+            for (const MemoryState& state : device.moments)
+                if (state.ranOut == ranOut)
+                    text += memoryText(trace, device, state);
     return text;
 }
 
@@ -284,7 +309,7 @@ std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& ana
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
-           breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(summary) +
+           breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(trace, summary) +
            programText(trace) + (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
 }
 

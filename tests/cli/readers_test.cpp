@@ -207,10 +207,35 @@ TEST(Summarize, SaysWhatHeldTheMemoryAtItsPeak)
     ASSERT_EQ(memory[1]["alive"].size(), 1U);
     EXPECT_THAT(keys(memory[1]["alive"][0]), ElementsAre("op", "phase", "step", "bytes", "blocks", "rest"));
     EXPECT_EQ(memory[1]["alive"][0]["op"], "aten::mm");
+    EXPECT_EQ(memory[1]["source"], "allocator_totals");
+    EXPECT_TRUE(memory[1]["at_us"].is_null());
+    EXPECT_EQ(memory[1]["categories"]["uncategorised"], 48000000) << "a forward pass without a backward pass";
+    EXPECT_EQ(memory[1]["holders"][0]["category"], "uncategorised");
+    EXPECT_EQ(memory[1]["holders"][0]["op"], "aten::mm");
     const std::string text = run({"summarize", trace}).out;
-    EXPECT_THAT(text, HasSubstr("GPU 0 memory ran out when 537 MB were requested.\n"));
-    EXPECT_THAT(text, HasSubstr("CPU memory peaked at 48.0 MB; allocated at that time"));
+    EXPECT_THAT(text, HasSubstr("GPU 0 memory ran out when 537 MB were requested and 8.00 GB were allocated.\n"));
+    EXPECT_THAT(text, HasSubstr("CPU memory peaked at 48.0 MB.\n"));
     EXPECT_THAT(text, HasSubstr("aten::mm"));
+}
+
+TEST(Summarize, HasThePeakOfMemoryCounters)
+{
+    const Folder folder;
+    const auto trace = folder.trace("a.sstrace", "main\nop aten::mm 0 10\n"
+                                                 "counter \"GPU 1 memory allocated\" unit=bytes\n"
+                                                 "sample 1 100\nsample 5 700\nsample 9 300\n"
+                                                 "counter \"GPU 1 memory reserved\" unit=bytes\nsample 1 1000");
+    const Json memory = jsonOf(run({"summarize", trace, "--json"}))["memory"];
+    ASSERT_EQ(memory.size(), 1U);
+    EXPECT_EQ(memory[0]["place"], "GPU 1");
+    EXPECT_EQ(memory[0]["bytes"], 700);
+    EXPECT_EQ(memory[0]["at_us"], 5);
+    EXPECT_EQ(memory[0]["reserved_bytes"], 1000);
+    EXPECT_EQ(memory[0]["categories"]["uncategorised"], 700);
+    EXPECT_EQ(memory[0]["categories"]["cached"], 300);
+    EXPECT_THAT(memory[0]["holders"], IsEmpty());
+    EXPECT_THAT(run({"summarize", trace}).out,
+                HasSubstr("GPU 1 memory peaked at 700 B, 0.000 005 s after the start.\n"));
 }
 
 TEST(Summarize, ATraceWithoutStepsHasNulls)
