@@ -97,10 +97,12 @@ def owners(libraries):
 
 
 def notices(packages, replaceable):
-    """The notice file. `replaceable`: where the shared libraries are, for those under the LGPL."""
+    """The notice file. `replaceable`: where the shared libraries are, for those under the LGPL; None for a Debian package, which
+    refers to the texts in /usr/share/common-licenses."""
     with open(os.path.join(SOURCE, "LICENSE"), encoding="utf-8") as file:
-        ours = file.read()
-    parts = ["Stepscope is licensed under the Apache License 2.0, see the end of this file. It contains the following works of others."]
+        ours = file.read() if replaceable else "Apache License 2.0, see /usr/share/common-licenses/Apache-2.0"
+    parts = ["Copyright: the Stepscope contributors\n\nStepscope is licensed under the Apache License 2.0, see the end of this file. It contains "
+             "the following works of others."]
     if replaceable:
         parts.append(
             f"Shared libraries are in {replaceable}. The programs load them from there by their usual names, so that you may\n"
@@ -113,7 +115,8 @@ def notices(packages, replaceable):
         if package.files:
             head += "\nFiles: " + ", ".join(package.files)
         parts.append("=" * 100 + f"\n{head}\n" + "=" * 100 + f"\n{package.text.strip()}")
-        referenced.update(re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", package.text))
+        if replaceable:
+            referenced.update(re.findall(r"/usr/share/common-licenses/([A-Za-z0-9.-]*[A-Za-z0-9])", package.text))
     for name in sorted(referenced):
         path = "/usr/share/common-licenses/" + name
         if os.path.islink(path):  # GPL is the newest version

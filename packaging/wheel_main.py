@@ -14,6 +14,9 @@ def _become(name):
 
 
 def app():
+    # A container may have neither fonts nor a configuration that finds them.
+    if not os.path.exists("/etc/fonts/fonts.conf"):
+        os.environ.setdefault("FONTCONFIG_FILE", os.path.join(os.path.dirname(_BIN), "share", "fonts", "fonts.conf"))
     _become("stepscope")
 
 
