@@ -78,8 +78,8 @@ std::string firstLine(std::string_view text)
 
 void checkProgram(Checks& checks)
 {
-    const auto library =
-        findNearProgram({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"}, "the injection library");
+    const auto library = findNearProgram({"../lib/libstepscope_inject.so", "../lib/stepscope/libstepscope_inject.so"},
+                                         "the injection library");
     const auto hooks = findPythonHooks();
     if (library && hooks)
         checks.push_back({"program", State::Works, message<"doctor.program", "Stepscope is complete">(), {}});
@@ -91,15 +91,17 @@ void checkProgram(Checks& checks)
 void checkTrainer(Checks& checks)
 {
     if (const auto trainer = findTrainer())
-        checks.push_back({"trainer", State::Works,
-                          message<"doctor.trainer", "Stepscope's own trainer is installed: {path}">(
-                              {{"path", trainer->string()}}),
-                          {}});
+        checks.push_back(
+            {"trainer",
+             State::Works,
+             message<"doctor.trainer", "Stepscope's own trainer is installed: {path}">({{"path", trainer->string()}}),
+             {}});
     else
-        checks.push_back({"trainer", State::Limited,
-                          message<"doctor.no_trainer",
-                                  "Stepscope's own trainer is not installed; Python programs and traces do not need it">(),
-                          commandForTrainer()});
+        checks.push_back(
+            {"trainer", State::Limited,
+             message<"doctor.no_trainer",
+                     "Stepscope's own trainer is not installed; Python programs and traces do not need it">(),
+             commandForTrainer()});
 }
 
 /// Whether the PCI bus has an NVIDIA display controller.
@@ -107,7 +109,8 @@ bool hasNvidiaDevice(const fs::path& root)
 {
     std::error_code failed;
     for (const auto& device : fs::directory_iterator(root / "sys/bus/pci/devices", failed))
-        if (textOf(device.path() / "vendor").starts_with("0x10de") && textOf(device.path() / "class").starts_with("0x03"))
+        if (textOf(device.path() / "vendor").starts_with("0x10de") &&
+            textOf(device.path() / "class").starts_with("0x03"))
             return true;
     return false;
 }
@@ -121,22 +124,26 @@ bool isContainer(const fs::path& root)
 MachineCheck withoutDriver(const fs::path& root)
 {
     if (isContainer(root))
-        return {"gpu", State::Limited,
-                message<"doctor.gpu.container", "No GPU is visible in this container: programs are recorded on the CPU">(),
-                "start the container with --gpus all (it needs the NVIDIA Container Toolkit)"};
+        return {
+            "gpu", State::Limited,
+            message<"doctor.gpu.container", "No GPU is visible in this container: programs are recorded on the CPU">(),
+            "start the container with --gpus all (it needs the NVIDIA Container Toolkit)"};
     if (hasNvidiaDevice(root))
         return {"gpu", State::Limited,
                 message<"doctor.gpu.no_driver",
                         "The NVIDIA GPU has no driver, or nvidia-smi is missing: programs are recorded on the CPU">(),
                 "sudo apt-get install nvidia-driver"};
-    return {"gpu", State::Limited,
-            message<"doctor.gpu.none", "This machine has no NVIDIA GPU: programs are recorded on the CPU">(), {}};
+    return {"gpu",
+            State::Limited,
+            message<"doctor.gpu.none", "This machine has no NVIDIA GPU: programs are recorded on the CPU">(),
+            {}};
 }
 
 /// @param row  "NVIDIA H200, 580.65.06, 9.0"
 MachineCheck checkDriver(const std::string& row, std::size_t count)
 {
-    const std::size_t last = row.rfind(", "), first = row.rfind(", ", last == row.npos || last == 0 ? row.npos : last - 1);
+    const std::size_t last = row.rfind(", "),
+                      first = row.rfind(", ", last == row.npos || last == 0 ? row.npos : last - 1);
     if (last == row.npos || first == row.npos || first >= last)
         return {"gpu", State::Limited,
                 message<"doctor.gpu.unknown", "nvidia-smi prints something unexpected: {text}">({{"text", row}}),
@@ -150,12 +157,15 @@ MachineCheck checkDriver(const std::string& row, std::size_t count)
                     {{"driver", driver}, {"gpu", name}, {"oldest", kOldestDriver}}),
                 "update the NVIDIA driver"};
     if (major < kOldestTrainerDriver)
-        return {"gpu", State::Limited,
-                message<"doctor.gpu.trainer_driver",
-                        "GPU work of {gpu} is recorded; Stepscope's own trainer needs driver {oldest}, and this is {driver}">(
-                    {{"driver", driver}, {"gpu", name}, {"oldest", kOldestTrainerDriver}}),
-                "update the NVIDIA driver"};
-    return {"gpu", State::Works,
+        return {
+            "gpu", State::Limited,
+            message<
+                "doctor.gpu.trainer_driver",
+                "GPU work of {gpu} is recorded; Stepscope's own trainer needs driver {oldest}, and this is {driver}">(
+                {{"driver", driver}, {"gpu", name}, {"oldest", kOldestTrainerDriver}}),
+            "update the NVIDIA driver"};
+    return {"gpu",
+            State::Works,
             message<"doctor.gpu", "{count} {count|GPU|GPUs}: {gpu}, driver {driver}">(
                 {{"count", static_cast<std::int64_t>(count)}, {"gpu", name}, {"driver", driver}}),
             {}};
@@ -180,16 +190,19 @@ void checkGpu(Checks& checks, const fs::path& root)
     }
     const auto rows = static_cast<std::size_t>(std::count(said->text.begin(), said->text.end(), '\n'));
     checks.push_back(checkDriver(firstLine(said->text), std::max<std::size_t>(rows, 1)));
-    const bool isRestricted = textOf(root / "proc/driver/nvidia/params").find("RmProfilingAdminOnly: 1") != std::string::npos;
+    const bool isRestricted =
+        textOf(root / "proc/driver/nvidia/params").find("RmProfilingAdminOnly: 1") != std::string::npos;
     const bool isAdministrator = textOf(root / "proc/self/status").find("\nUid:\t0\t0\t") != std::string::npos;
     if (!isRestricted || isAdministrator)
-        checks.push_back({"gpu_counters", State::Works,
-                          message<"doctor.gpu_counters", "CUPTI may profile the GPU for this user">(), {}});
+        checks.push_back({"gpu_counters",
+                          State::Works,
+                          message<"doctor.gpu_counters", "CUPTI may profile the GPU for this user">(),
+                          {}});
     else
         checks.push_back(
             {"gpu_counters", State::Limited,
-             message<"doctor.gpu_counters.restricted",
-                     "The driver allows GPU profiling only for administrators; some drivers then refuse to record kernels">(),
+             message<"doctor.gpu_counters.restricted", "The driver allows GPU profiling only for administrators; some "
+                                                       "drivers then refuse to record kernels">(),
              "echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee "
              "/etc/modprobe.d/nvidia-profiling.conf, then restart the machine"});
 }
@@ -273,21 +286,28 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
                 versionOf(python.version) < kOldestPython ? "create an environment with a newer Python"
                                                           : pip + "--upgrade torch"};
     if (versionOf(python.torch) > kNewestTorch || versionOf(python.version) > kNewestPython)
-        return {"torch", State::Limited,
+        return {"torch",
+                State::Limited,
                 message<"doctor.torch.too_new",
                         "{python} has Python {version} and PyTorch {torch}, which are newer than the tested ones">(
                     {{"python", python.path}, {"version", python.version}, {"torch", python.torch}}),
                 {}};
     if (hasOperators(python.torch))
-        return {"torch", State::Works,
+        return {"torch",
+                State::Works,
                 message<"doctor.torch", "{python} has PyTorch {torch}; operators are recorded at 0.3 µs each">(
-                    {{"python", python.path}, {"version", python.version}, {"torch", python.torch}, {"cupti", python.cupti}}),
+                    {{"python", python.path},
+                     {"version", python.version},
+                     {"torch", python.torch},
+                     {"cupti", python.cupti}}),
                 {}};
-    return {"torch", State::Works,
-            message<"doctor.torch.profiler",
-                    "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, at 2 µs each">(
-                {{"python", python.path}, {"version", python.version}, {"torch", python.torch}, {"cupti", python.cupti}}),
-            {}};
+    return {
+        "torch",
+        State::Works,
+        message<"doctor.torch.profiler",
+                "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, at 2 µs each">(
+            {{"python", python.path}, {"version", python.version}, {"torch", python.torch}, {"cupti", python.cupti}}),
+        {}};
 }
 
 void checkTorch(Checks& checks)
@@ -296,13 +316,15 @@ void checkTorch(Checks& checks)
     for (const fs::path& path : interpreters())
         if (auto interpreter = describe(path))
             described.push_back(std::move(*interpreter));
-    const bool isNeeded = std::none_of(described.begin(), described.end(), [](const auto& python) { return python.hasTorch(); });
+    const bool isNeeded =
+        std::none_of(described.begin(), described.end(), [](const auto& python) { return python.hasTorch(); });
     for (const Interpreter& python : described)
         checks.push_back(checkInterpreter(python, isNeeded));
     if (described.empty())
-        checks.push_back({"torch", State::Limited,
-                          message<"doctor.no_python", "No Python interpreter is in PATH, VIRTUAL_ENV or CONDA_PREFIX">(),
-                          "activate the environment of your program"});
+        checks.push_back(
+            {"torch", State::Limited,
+             message<"doctor.no_python", "No Python interpreter is in PATH, VIRTUAL_ENV or CONDA_PREFIX">(),
+             "activate the environment of your program"});
 }
 
 /// The command that allows what a private view needs.
@@ -324,8 +346,11 @@ void checkViews(Checks& checks, const fs::path& root)
 {
     const auto allowed = checkPrivateViews();
     if (allowed)
-        checks.push_back({"private_views", State::Works,
-                          message<"doctor.private_views", "Measured programs run in a private view of the file system">(), {}});
+        checks.push_back(
+            {"private_views",
+             State::Works,
+             message<"doctor.private_views", "Measured programs run in a private view of the file system">(),
+             {}});
     else
         checks.push_back({"private_views", State::Limited, allowed.error().what, commandForViews(root)});
 }
@@ -348,7 +373,8 @@ void checkDisk(Checks& checks, const fs::path& folder)
                               {{"folder", folder.string()}, {"free", bytes, bytesText(bytes)}}),
                           "write traces to another disk: -o FOLDER/run.sstrace"});
     else
-        checks.push_back({"disk", State::Works,
+        checks.push_back({"disk",
+                          State::Works,
                           message<"doctor.disk", "{folder} has {free} free">(
                               {{"folder", folder.string()}, {"free", bytes, bytesText(bytes)}}),
                           {}});
@@ -358,8 +384,11 @@ void checkDisplay(Checks& checks)
 {
     for (const char* name : {"WAYLAND_DISPLAY", "DISPLAY"})
         if (const std::string display = variable(name); !display.empty()) {
-            checks.push_back({"display", State::Works,
-                              message<"doctor.display", "The app opens on the display {display}">({{"display", display}}), {}});
+            checks.push_back(
+                {"display",
+                 State::Works,
+                 message<"doctor.display", "The app opens on the display {display}">({{"display", display}}),
+                 {}});
             return;
         }
     checks.push_back({"display", State::Limited,

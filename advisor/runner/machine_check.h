@@ -17,7 +17,8 @@ struct MachineCheck {
         Limited, ///< Stepscope works, without the part that `what` names
         Missing  ///< nothing can be recorded
     };
-    std::string id; ///< subject: "program", "trainer", "gpu", "gpu_counters", "torch", "private_views", "disk", "display"
+    std::string
+        id; ///< subject: "program", "trainer", "gpu", "gpu_counters", "torch", "private_views", "disk", "display"
     State state = State::Works;
     profiler::Message what;
     std::string fix; ///< command that makes the part work, or what to do if no command does; may be empty

@@ -40,7 +40,8 @@ void MachineState::take()
         // This app has a display, and what no command can change is no problem.
         const bool isProblem = check["state"] != "works" && check["fix"].isString() && check["id"] != "display";
         if (isProblem)
-            m_problems.push_back({check["id"].toString(), check["message"]["text"].toString(), check["fix"].toString()});
+            m_problems.push_back(
+                {check["id"].toString(), check["message"]["text"].toString(), check["fix"].toString()});
     }
     emit changed();
 }

@@ -38,8 +38,8 @@ int doctor(const DoctorOptions& options, const Streams& streams)
             if (!check.fix.empty())
                 streams.out << fmt::format("{:<8} → {}\n", "", check.fix);
         }
-    const bool isUsable =
-        std::none_of(checks.begin(), checks.end(), [](const auto& check) { return check.state == MachineCheck::State::Missing; });
+    const bool isUsable = std::none_of(checks.begin(), checks.end(),
+                                       [](const auto& check) { return check.state == MachineCheck::State::Missing; });
     return isUsable ? kDone : kBadInput;
 }
 

@@ -16,9 +16,9 @@
 #include <fmt/format.h>
 #include <system_error>
 
-// The Model Context Protocol (https://modelcontextprotocol.io/specification) over standard input and output: JSON-RPC 2.0,
-// one message per line. Each call of a tool runs this program as a child process, so a trace that needs too much memory
-// ends the call and not the server, and what a recorded program prints does not reach the protocol.
+// The Model Context Protocol (https://modelcontextprotocol.io/specification) over standard input and output:
+// JSON-RPC 2.0, one message per line. Each call of a tool runs this program as a child process, so a trace that needs
+// too much memory ends the call and not the server, and what a recorded program prints does not reach the protocol.
 namespace advisor::cli {
 
 namespace {
@@ -31,7 +31,13 @@ using profiler::message;
 
 // Newest first. The messages used here are the same in all of them.
 constexpr std::array<std::string_view, 3> kProtocols = {"2025-06-18", "2025-03-26", "2024-11-05"};
-enum class RpcError { Parse = -32700, InvalidRequest = -32600, UnknownMethod = -32601, InvalidParameters = -32602, Busy = -32000 };
+enum class RpcError {
+    Parse = -32700,
+    InvalidRequest = -32600,
+    UnknownMethod = -32601,
+    InvalidParameters = -32602,
+    Busy = -32000
+};
 
 // About 13,000 tokens: assistants limit a result to 25,000 by default.
 constexpr std::size_t kMostResultBytes = 40'000;
@@ -42,7 +48,8 @@ constexpr std::size_t kMostLineBytes = std::size_t{4} << 20;
 constexpr std::size_t kMostWaiting = 8;
 
 constexpr const char* kInstructions =
-    "Stepscope says where the time of a PyTorch training step goes, what to change, and measures whether a change pays. "
+    "Stepscope says where the time of a PyTorch training step goes, what to change, and measures whether a change "
+    "pays. "
     "Record a program (or take an existing trace), call advise, make a change with patch or by editing, and measure it "
     "with experiment before you recommend it.";
 
@@ -120,10 +127,7 @@ public:
     }
 
     [[nodiscard]] const Request& request() const { return m_request; }
-    [[nodiscard]] std::array<int, 3> descriptors() const
-    {
-        return {m_out.get(), m_errors.get(), m_tree->descriptor()};
-    }
+    [[nodiscard]] std::array<int, 3> descriptors() const { return {m_out.get(), m_errors.get(), m_tree->descriptor()}; }
 
     /// Reads what the command has written. @return whether it has ended
     bool advance()
@@ -159,7 +163,8 @@ public:
             text = os::readFile(m_scratch.path() / m_request.tool->resultFile).value_or(std::string());
         Json json = Json::parse(text, nullptr, false);
         if (!json.is_object())
-            return content(end.isSuccess() ? "the command printed no result" : tail(m_errorText, kMostErrorBytes), true);
+            return content(end.isSuccess() ? "the command printed no result" : tail(m_errorText, kMostErrorBytes),
+                           true);
         if (m_request.tool->resultFile)
             json["output"] = tail(m_outText + m_errorText, kMostErrorBytes);
         else if (!end.isSuccess())
@@ -220,7 +225,8 @@ private:
         for (std::size_t end = 0; (end = input.find('\n', from)) != input.npos; from = end + 1)
             if (std::exchange(m_isSkipping, false))
                 continue;
-            else if (const std::string line = input.substr(from, end - from); line.find_first_not_of(" \t\r") != line.npos)
+            else if (const std::string line = input.substr(from, end - from);
+                     line.find_first_not_of(" \t\r") != line.npos)
                 takeLine(line);
         input.erase(0, from);
         if (input.size() > kMostLineBytes) {
@@ -278,7 +284,8 @@ private:
         else if (method == "tools/call")
             callTool(id, parameters);
         else
-            fail(id, RpcError::UnknownMethod, message<"mcp.method", "There is no method {method}">({{"method", method}}));
+            fail(id, RpcError::UnknownMethod,
+                 message<"mcp.method", "There is no method {method}">({{"method", method}}));
     }
 
     static Json greeting(const nlohmann::json& parameters)
@@ -318,8 +325,9 @@ private:
         if (const auto wrong = checkArguments(*tool, arguments))
             return fail(id, RpcError::InvalidParameters, *wrong);
         if (m_waiting.size() >= kMostWaiting)
-            return fail(id, RpcError::Busy,
-                        message<"mcp.busy", "{count} calls are waiting already; try again later">({{"count", kMostWaiting}}));
+            return fail(
+                id, RpcError::Busy,
+                message<"mcp.busy", "{count} calls are waiting already; try again later">({{"count", kMostWaiting}}));
         Json token;
         if (const auto meta = parameters.find("_meta"); meta != parameters.end() && meta->is_object())
             token = meta->value("progressToken", nlohmann::json());
@@ -348,7 +356,8 @@ private:
         while (const auto line = m_running->nextLine())
             if (!request.progressToken.is_null())
                 send({{"method", "notifications/progress"},
-                      {"params", {{"progressToken", request.progressToken}, {"progress", ++m_progress}, {"message", *line}}}});
+                      {"params",
+                       {{"progressToken", request.progressToken}, {"progress", ++m_progress}, {"message", *line}}}});
         if (!hasEnded)
             return;
         answer(request.id, m_running->result());
@@ -360,7 +369,8 @@ private:
 
     void fail(const Json& id, RpcError code, const Message& why)
     {
-        send({{"id", id}, {"error", {{"code", static_cast<int>(code)}, {"message", why.text}, {"data", messageJson(why)}}}});
+        send({{"id", id},
+              {"error", {{"code", static_cast<int>(code)}, {"message", why.text}, {"data", messageJson(why)}}}});
     }
 
     void send(const Json& contents)

@@ -193,11 +193,13 @@ std::vector<Tool> allTools()
          {trace,
           {"detailed", Type::Flag,
            "Also launch queue, critical path, copies, synchronization, loader workers; takes longer than the rest"},
-          {"why_step", Type::Number, "Explain why the step with this index takes longer than the median", false, 0, kMany}},
+          {"why_step", Type::Number, "Explain why the step with this index takes longer than the median", false, 0,
+           kMany}},
          false,
          summarize},
         {"advise",
-         "Findings on a trace, ordered by what they could save, with evidence, estimates, caveats, source lines and the "
+         "Findings on a trace, ordered by what they could save, with evidence, estimates, caveats, source lines and "
+         "the "
          "change that each proposes. Times are in µs.",
          {trace, {"rank", Type::Number, "Rank of a trace with several (default: the slowest)", false, 0, kMany}},
          false,

@@ -19,7 +19,8 @@ constexpr const char* kProgram = "stepscope-cli";
 
 std::vector<const CLI::Option*> optionsOf(const CLI::App& command)
 {
-    return command.get_options([](const CLI::Option* option) { return !option->get_group().empty() && !option->get_positional(); });
+    return command.get_options(
+        [](const CLI::Option* option) { return !option->get_group().empty() && !option->get_positional(); });
 }
 
 std::vector<const CLI::Option*> positionalsOf(const CLI::App& command)
@@ -143,13 +144,13 @@ std::string pageOf(const CLI::App& command)
 
 std::string mainPage(const CLI::App& app)
 {
-    std::string text = header(kProgram) + section("NAME") + roff(kProgram) +
-                       " \\- find out where the time of a training step goes, and measure changes\n" + section("SYNOPSIS") +
-                       fmt::format("\\fB{}\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n", roff(kProgram)) +
-                       section("DESCRIPTION") +
-                       "Records training programs, analyzes their traces, proposes changes and measures whether they "
-                       "pay.\nEach command has a manual page.\n" +
-                       section("COMMANDS");
+    std::string text =
+        header(kProgram) + section("NAME") + roff(kProgram) +
+        " \\- find out where the time of a training step goes, and measure changes\n" + section("SYNOPSIS") +
+        fmt::format("\\fB{}\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n", roff(kProgram)) + section("DESCRIPTION") +
+        "Records training programs, analyzes their traces, proposes changes and measures whether they "
+        "pay.\nEach command has a manual page.\n" +
+        section("COMMANDS");
     for (const CLI::App* command : commandsOf(app))
         text += fmt::format(".TP\n{}\n{}\n", reference(fmt::format("{}-{}", kProgram, command->get_name())),
                             roff(command->get_description()));
@@ -171,7 +172,8 @@ std::string bashScript(const CLI::App& app)
                     values += fmt::format("    {}:{}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
                                           command->get_name(), name, joined(choices, " "));
         }
-        options += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n", command->get_name(), joined(names, " "));
+        options += fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$word\")) ;;\n", command->get_name(),
+                               joined(names, " "));
     }
     return fmt::format(R"(# bash completion for stepscope-cli
 _stepscope_cli()

@@ -9,8 +9,8 @@ namespace CLI {
 class App;
 }
 
-/// Manual pages and completion scripts for bash, zsh and fish, made from the definitions of the commands. The build writes
-/// them; they are installed with the programs.
+/// Manual pages and completion scripts for bash, zsh and fish, made from the definitions of the commands. The build
+/// writes them; they are installed with the programs.
 namespace advisor::cli {
 
 /// The commands for users.

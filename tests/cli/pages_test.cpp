@@ -62,7 +62,8 @@ std::vector<std::string> bashCompletes(const fs::path& script, const std::string
     const Folder folder;
     const std::string out = folder / "out";
     const std::string line = "bash -c 'source " + script.string() + "; COMP_WORDS=(" + words +
-                             "); COMP_CWORD=" + std::to_string(last) + "; _stepscope_cli; echo \"${COMPREPLY[@]}\"' > " + out;
+                             "); COMP_CWORD=" + std::to_string(last) +
+                             "; _stepscope_cli; echo \"${COMPREPLY[@]}\"' > " + out;
     EXPECT_EQ(std::system(line.c_str()), 0) << line;
     return wordsOf(textOf(out));
 }
