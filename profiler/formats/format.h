@@ -63,6 +63,14 @@ struct Format {
 /// Opens a trace file of any format. The content of the file determines the format.
 Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// The start of a trace file.
+struct FileHead {
+    std::string_view format; ///< file stem of its format: "pytorch_json"; empty: not a format that can be read
+    std::string text;        ///< at most 64 KiB, decompressed
+};
+/// Recognises the format of a file without reading all of it.
+Result<FileHead> readFileHead(const std::filesystem::path& path);
+
 /// Writes a trace in the format given by the extension of `path`.
 Result<void> saveTrace(const Trace& trace, const std::filesystem::path& path, const WriteOptions& options = {});
 

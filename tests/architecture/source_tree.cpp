@@ -37,8 +37,9 @@ const std::vector<Module>& modules()
     static const std::vector<std::string_view> kTrainerMayInclude = {
         "profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/capture/", "trainer/"};
     static const std::vector<std::string_view> kAppMayInclude = {
-        "profiler/os/",    "profiler/model/", "profiler/formats/", "profiler/analysis/",
-        "profiler/query/", "advisor/",        "trainer/config/",   "app/"};
+        "profiler/os/",       "profiler/model/", "profiler/formats/",
+        "profiler/analysis/", "profiler/job/",   "profiler/query/",
+        "advisor/",           "trainer/config/", "app/"};
     static const std::vector<std::string_view> kNotFromApp = {"app/terminal/"};
     static const std::vector<std::string_view> kAboveWidgets = {"app/terminal/", "app/views/", "app/window/"};
     static const std::vector<std::string_view> kNoWidgets = {"app/terminal/", "app/views/",  "app/window/",
@@ -69,11 +70,14 @@ const std::vector<Module>& modules()
         {"profiler/analysis/communication/", kAnalysisMayInclude},
         {"profiler/analysis/device/", kAnalysisMayInclude},
         {"profiler/analysis/difference/", kAnalysisMayInclude},
+        {"profiler/analysis/job/", kAnalysisMayInclude},
         {"profiler/analysis/loader/", kAnalysisMayInclude},
         {"profiler/analysis/memory/", kAnalysisMayInclude},
         {"profiler/analysis/operators/", kAnalysisMayInclude},
         {"profiler/analysis/replay/", kAnalysisMayInclude},
         {"profiler/analysis/steps/", kAnalysisMayInclude},
+        {"profiler/job/",
+         {"profiler/os/", "profiler/model/", "profiler/formats/", "profiler/analysis/", "profiler/job/"}},
         {"profiler/query/", {"profiler/model/", "profiler/analysis/", "profiler/query/"}},
         {"advisor/", kAdvisorMayInclude},
         {"advisor/evidence/", kAdvisorMayInclude, kBehindRules},

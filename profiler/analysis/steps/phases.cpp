@@ -35,6 +35,12 @@ std::string_view phaseOfRange(std::string_view name)
     return mark == 0 ? std::string_view() : kMarks[mark - 1].phase;
 }
 
+bool isGarbageCollection(std::string_view name)
+{
+    return name.find("gc.collect") != name.npos || name.find("arbage collect") != name.npos || name == "gc" ||
+           name == "GC";
+}
+
 Phases::Phases(const Trace& trace)
     : m_trace(trace), m_hooked(trace.metadata().contains("ops.source")), m_marks(trace.stringCount())
 {

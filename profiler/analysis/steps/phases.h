@@ -10,6 +10,8 @@ namespace profiler::analysis {
 
 /// The name in profiler::phase that corresponds to a range of PyTorch's profiler; empty for other ranges.
 std::string_view phaseOfRange(std::string_view name);
+/// True for ranges of Python's garbage collector.
+bool isGarbageCollection(std::string_view name);
 
 /// The part of a step that a slice represents, in any trace: our own phases by name, and the corresponding ranges of
 /// PyTorch under any category of old and new schemas ("enumerate(DataLoader)#…__next__", "enumerate(DataPipe)#…",

@@ -36,12 +36,6 @@ Intervals& at(PartTimes& times, StepTimePart part)
     return times[static_cast<std::size_t>(part)];
 }
 
-bool isGarbageCollection(std::string_view name)
-{
-    return name.find("gc.collect") != name.npos || name.find("arbage collect") != name.npos || name == "gc" ||
-           name == "GC";
-}
-
 /// Durations of the comparable steps: steady ones, or complete ones if none is steady.
 std::vector<std::size_t> comparableSteps(const std::vector<Step>& steps)
 {

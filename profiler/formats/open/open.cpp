@@ -104,6 +104,19 @@ Result<std::shared_ptr<const Trace>> openKnown(const std::filesystem::path& path
 
 } // namespace
 
+Result<FileHead> readFileHead(const std::filesystem::path& path)
+{
+    const auto head = readHead(path);
+    if (!head)
+        return tl::unexpected(head.error());
+    FileHead found{.format = {}, .text = std::string(head->bytes.begin(), head->bytes.end())};
+    for (const auto& [stem, format] : all())
+        if (found.format.empty() && !found.text.empty() && format.read &&
+            format.recognises(std::as_bytes(std::span{head->bytes}), path))
+            found.format = stem;
+    return found;
+}
+
 Result<std::shared_ptr<const Trace>> openTrace(const std::filesystem::path& path, const ReadOptions& options)
 {
     // A file may claim or contain more than fits in memory; the program must survive both. Containers throw

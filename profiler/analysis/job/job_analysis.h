@@ -1,0 +1,94 @@
+#pragma once
+
+#include "profiler/analysis/job/job_clock.h"
+#include "profiler/model/message.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What the ranks of a job show together: who waits for whom and why, and what communication costs.
+namespace profiler::analysis {
+
+enum class StragglerCause : std::uint8_t {
+    Unknown,
+    SlowCompute, ///< some kernels take longer, or there are more of them
+    Throttling,  ///< all kernels take longer alike, or the device reports a lowered clock
+    SlowHost,    ///< the device waits for the host; without device work: the processor is slower
+    SlowLoader,
+    GarbageCollection,
+    SlowCopy, ///< copies between host and device
+    SlowLink, ///< transfers of its groups take longer than those of others
+};
+/// "slow_compute", "throttling", "slow_host", "slow_loader", "garbage_collection", "slow_copy", "slow_link", "unknown".
+std::string_view stragglerCauseName(StragglerCause cause);
+
+/// A rank for which the others wait.
+struct Straggler {
+    std::size_t rank = 0; ///< index into the ranks
+    StragglerCause cause = StragglerCause::Unknown;
+    double lateUs = 0;                 ///< mean delay in an affected step
+    std::vector<std::int64_t> steps{}; ///< numbers of the affected steps
+    bool always = false;               ///< in most of the steps
+    bool wholeHost = false;            ///< the other ranks of its host are late for the same cause, those of others not
+    Message reason{};
+};
+
+/// Figures of a rank; times are means per analysed step.
+struct JobRank {
+    double stepUs = 0;
+    double exposedUs = 0;  ///< communication while nothing is computed
+    double waitUs = 0;     ///< waiting for other ranks in collectives: what exceeds the shortest participation
+    double transferUs = 0; ///< the shortest participation of any rank in the same collectives
+    double lateUs = 0;     ///< arrival after the median of the other ranks; negative: before
+    // By analysed step; NaN where the rank did not record the step.
+    std::vector<double> stepByStepUs, waitByStepUs, lateByStepUs, computeByStepUs;
+};
+
+enum class GroupRole : std::uint8_t { Data, Tensor, Pipeline, Expert, Unknown };
+/// "data", "tensor", "pipeline", "expert", "unknown".
+std::string_view groupRoleName(GroupRole role);
+
+/// The communicators of one role.
+struct GroupUse {
+    GroupRole role = GroupRole::Unknown;
+    std::int64_t groups = 0; ///< number of communicators
+    std::int64_t size = 0;   ///< ranks of the largest one
+    std::int64_t calls = 0;  ///< of all ranks, in the analysed steps
+    double exposedUs = 0;    ///< mean per rank and step
+    double waitUs = 0, transferUs = 0;
+};
+
+/// Collectives of one kind and size.
+struct CollectiveUse {
+    CollectiveKind kind = CollectiveKind::Other;
+    std::int64_t ranks = 0, bytes = 0, count = 0;
+    double transferUs = 0, waitUs = 0; ///< transfer: median of a collective; wait: mean of a rank in it
+    double algorithmGbPerS = 0, busGbPerS = 0, bestBusGbPerS = 0; ///< 10⁹ bytes per second; 0: size unknown
+};
+
+struct JobAnalysis {
+    std::vector<std::int64_t> steps; ///< numbers of the analysed steps: those that the most ranks recorded, steady
+    std::vector<JobRank> ranks;      ///< parallel to the digests
+    double stepUs = 0;               ///< the longest mean step of a rank
+    /// Mean share of a step in which a rank does not wait for communication, [0, 1].
+    double efficiency = 0;
+    std::optional<std::size_t> slowest;     ///< index of the rank that delays the others most, or has the longest steps
+    std::vector<Straggler> stragglers;      ///< latest first
+    std::vector<GroupUse> groups;           ///< by exposed time
+    std::vector<CollectiveUse> collectives; ///< by total time, at most 50
+    JobClock clock;
+    std::int64_t matched = 0, alone = 0, mismatched = 0; ///< collectives and calls, see MatchedCollectives
+    double overlap = 0;                                  ///< share of communication that compute hides, [0, 1]
+    double computeImbalance = 0;                         ///< largest compute time of a rank over the mean, − 1
+    double exchangeImbalance = 0; ///< the same for the bytes of all-to-alls (tokens of experts); 0 without sizes
+    std::vector<Message> notes;
+};
+
+/// @param ranks  sorted by rank; empty ones (no steps) do not occur, see rankDigest()
+JobAnalysis analyseJob(std::span<const RankDigest> ranks);
+
+} // namespace profiler::analysis

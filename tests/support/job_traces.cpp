@@ -1,0 +1,324 @@
+#include "tests/support/job_traces.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <iterator>
+#include <random>
+
+namespace test_support {
+
+namespace {
+
+// Times in µs.
+constexpr double kKernel = 300, kOperator = 40, kLaunch = 6, kDataWait = 200;
+constexpr double kBucketTransfer = 900, kTensorTransfer = 60;
+constexpr int kBucketLayers = 4, kTensorLayers = 4;
+constexpr std::array<const char*, 6> kKernels = {
+    "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_nn",
+    "void at::native::vectorized_elementwise_kernel<4, at::native::GeluCUDAKernelImpl>(int)",
+    "flash_fwd_kernel",
+    "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float>(int)",
+    "ampere_fp16_s16816gemm_fp16_256x64_ldg8_f2f_stages_64x3_nt",
+    "void at::native::reduce_kernel<512, 1>(int)"};
+
+/// A rank while it trains.
+struct RankState {
+    double host = 0, compute = 0, comm = 0; ///< when its thread and its streams are free
+    std::filesystem::path file;             ///< empty: lost
+    std::string json;                       ///< not yet in the file
+    std::mt19937 random;
+    std::int64_t correlation = 1000, external = 1, sequence = 0, tensorSequence = 0;
+};
+
+class Simulation {
+public:
+    Simulation(const JobTraceOptions& options, const std::filesystem::path& folder)
+        : m_options(options), m_ranks(static_cast<std::size_t>(options.ranks))
+    {
+        for (int r = 0; r < options.ranks; ++r) {
+            if (!options.lost.contains(r))
+                m_ranks[at(r)].file = folder / fmt::format(fmt::runtime(options.name), r);
+            std::filesystem::remove(m_ranks[at(r)].file);
+            begin(r);
+            m_ranks[at(r)].random.seed(options.seed * 7919 + static_cast<unsigned>(r));
+            m_ranks[at(r)].host = 1000.0 * options.firstStep;
+            m_ranks[at(r)].compute = m_ranks[at(r)].comm = m_ranks[at(r)].host;
+        }
+        const double step = 3 * kKernel * options.layers;
+        m_middle = m_ranks.front().host + step * options.steps / 2;
+    }
+
+    std::vector<std::filesystem::path> run()
+    {
+        for (int step = 0; step < m_options.steps; ++step)
+            trainStep(step);
+        std::vector<std::filesystem::path> files;
+        for (int rank = 0; rank < m_options.ranks; ++rank) {
+            m_ranks[at(rank)].json += "  {\n    \"name\": \"process_labels\", \"ph\": \"M\", \"pid\": 0, \"tid\": 0, "
+                                      "\"args\": {\"labels\": \"GPU 0\"}\n  }\n  ]\n}\n";
+            flush(m_ranks[at(rank)]);
+            files.push_back(m_ranks[at(rank)].file);
+        }
+        return files;
+    }
+
+private:
+    static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
+
+    [[nodiscard]] bool isFaulty(int rank, int step, Fault fault) const
+    {
+        return m_options.fault == fault && m_options.faultyRanks.contains(rank) &&
+               (m_options.faultySteps.empty() || m_options.faultySteps.contains(step));
+    }
+    [[nodiscard]] double jittered(RankState& rank, double us) const
+    {
+        std::normal_distribution<double> noise(1, m_options.jitter);
+        return us * std::max(0.5, noise(rank.random));
+    }
+    [[nodiscard]] double computeUs() const { return 3 * kKernel * m_options.layers; }
+
+    void begin(int rank)
+    {
+        std::string& text = m_ranks[at(rank)].json;
+        text = "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\"id\": 0, \"name\": \"NVIDIA H100 80GB "
+               "HBM3\", "
+               "\"totalGlobalMem\": 85049016320, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}\n  ],\n";
+        if (m_options.distributedInfo)
+            text += fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n",
+                                rank, m_options.ranks);
+        text += fmt::format("  \"hostname\": \"node{}\",\n  \"displayTimeUnit\": \"ms\",\n  \"baseTimeNanoseconds\": "
+                            "1712188800000000000,\n  \"traceEvents\": [\n",
+                            rank / m_options.ranksPerHost);
+    }
+
+    static void flush(RankState& rank)
+    {
+        if (!rank.file.empty()) {
+            std::FILE* file = std::fopen(rank.file.c_str(), "ab");
+            if (!file || std::fwrite(rank.json.data(), 1, rank.json.size(), file) != rank.json.size() ||
+                std::fclose(file) != 0) {
+                std::perror(rank.file.c_str());
+                std::abort();
+            }
+        }
+        rank.json.clear();
+    }
+
+    /// What the clock of the rank's host shows at a true time.
+    [[nodiscard]] double shown(int rank, double us) const
+    {
+        const int host = rank / m_options.ranksPerHost;
+        const int last = (m_options.ranks - 1) / m_options.ranksPerHost;
+        double result = us;
+        if (!m_options.clockOffsetNs.empty())
+            result += static_cast<double>(
+                          m_options.clockOffsetNs[static_cast<std::size_t>(host) % m_options.clockOffsetNs.size()]) /
+                      1000;
+        if (host == last && last > 0) {
+            result += us * m_options.driftPpm * 1e-6;
+            result += us >= m_middle ? static_cast<double>(m_options.clockJumpNs) / 1000 : 0;
+        }
+        return result;
+    }
+
+    void event(int rank, const char* category, std::string_view name, int pid, int tid, double begin, double end,
+               std::string_view args)
+    {
+        fmt::format_to(std::back_inserter(m_ranks[at(rank)].json),
+                       "  {{\n    \"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": {}, \"tid\": {},\n    "
+                       "\"ts\": {:.3f}, \"dur\": {:.3f},\n    \"args\": {{\n      {}\n    }}\n  }},\n",
+                       category, name, pid, tid, shown(rank, begin), shown(rank, end) - shown(rank, begin), args);
+        constexpr std::size_t kMostHeld = std::size_t{1} << 20;
+        if (m_ranks[at(rank)].json.size() > kMostHeld)
+            flush(m_ranks[at(rank)]);
+    }
+
+    static int pidOf(int rank) { return 4000 + rank; }
+
+    void annotation(int rank, std::string_view name, double begin, double end)
+    {
+        event(rank, "user_annotation", name, pidOf(rank), pidOf(rank), begin, end,
+              fmt::format("\"External id\": {}", m_ranks[at(rank)].external++));
+    }
+
+    /// An operator that launches a kernel. @return the kernel's correlation id
+    std::int64_t launch(int rank, std::string_view op, double us)
+    {
+        RankState& state = m_ranks[at(rank)];
+        for (int i = 0; i < m_options.extraOperators; ++i) {
+            event(rank, "cpu_op", "aten::view", pidOf(rank), pidOf(rank), state.host, state.host + 0.5,
+                  fmt::format("\"External id\": {}", state.external++));
+            state.host += 0.6;
+        }
+        const std::int64_t correlation = state.correlation++;
+        const std::int64_t external = state.external++;
+        event(rank, "cpu_op", op, pidOf(rank), pidOf(rank), state.host, state.host + us,
+              fmt::format("\"External id\": {}, \"Input Dims\": [[64, 1024]], \"Input type\": [\"float\"]", external));
+        event(rank, "cuda_runtime", "cudaLaunchKernel", pidOf(rank), pidOf(rank), state.host + us - kLaunch - 1,
+              state.host + us - 1,
+              fmt::format("\"External id\": {}, \"cbid\": 211, \"correlation\": {}", external, correlation));
+        state.host += us;
+        return correlation;
+    }
+
+    void kernel(int rank, std::string_view name, int stream, double begin, double end, std::int64_t correlation,
+                std::string_view args = {})
+    {
+        event(rank, "kernel", name, 0, stream, begin, end,
+              fmt::format("\"device\": 0, \"context\": 1, \"stream\": {}, \"correlation\": {}, \"grid\": [64, 1, 1], "
+                          "\"block\": [256, 1, 1]{}",
+                          stream, correlation, args));
+    }
+
+    void computeLayer(int rank, int step, int layer, double us, const char* op)
+    {
+        RankState& state = m_ranks[at(rank)];
+        double hostUs = jittered(state, kOperator);
+        if (isFaulty(rank, step, Fault::SlowHost))
+            hostUs = computeUs() * (1 + m_options.amount) / (2 * m_options.layers);
+        const std::int64_t correlation = launch(rank, op, hostUs);
+        double duration = jittered(state, us);
+        if (isFaulty(rank, step, Fault::Throttling))
+            duration *= 1 + m_options.amount;
+        // One of the six kernels; it accounts for a sixth of the time.
+        if (isFaulty(rank, step, Fault::SlowCompute) && layer % 6 == 2)
+            duration *= 1 + m_options.amount * m_options.layers / ((m_options.layers + 3) / 6);
+        const double begin = std::max(state.host, state.compute + 1);
+        kernel(rank, kKernels[at(layer % 6)], 7, begin, begin + duration, correlation);
+        state.compute = begin + duration;
+    }
+
+    [[nodiscard]] std::string argsOf(const char* name, const char* group, const std::string& ranks, int size,
+                                     std::int64_t elements, std::int64_t sequence) const
+    {
+        if (!m_options.groups)
+            return {};
+        return fmt::format(", \"Collective name\": \"{}\", \"In msg nelems\": {}, \"Out msg nelems\": {}, \"Group "
+                           "size\": {}, \"dtype\": \"Float\", \"Process Group Name\": \"{}\", \"Process Group Ranks\": "
+                           "\"{}\"{}",
+                           name, elements, elements, size, group, ranks,
+                           m_options.sequences ? fmt::format(", \"Seq\": {}", sequence) : "");
+    }
+
+    /// An all-reduce of the ranks first, first + stride, … ; the ranks have reached it on their own.
+    void allReduce(int step, const std::vector<int>& members, const char* group, std::int64_t elements, double transfer,
+                   bool blocking)
+    {
+        std::string list = "[";
+        bool slow = false;
+        for (const int rank : members) {
+            list += (list.size() > 1 ? ", " : "") + std::to_string(rank);
+            slow = slow || isFaulty(rank, step, Fault::SlowLink);
+        }
+        list += ']';
+        double last = 0;
+        std::vector<double> begins;
+        std::vector<std::int64_t> correlations;
+        for (const int rank : members) {
+            RankState& state = m_ranks[at(rank)];
+            correlations.push_back(launch(rank, "c10d::allreduce_", jittered(state, kOperator)));
+            begins.push_back(std::max({state.host, state.compute, state.comm}));
+            last = std::max(last, begins.back());
+        }
+        const double end = last + jittered(m_ranks[at(members.front())], transfer) * (slow ? 3 : 1);
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            RankState& state = m_ranks[at(members[i])];
+            std::uniform_real_distribution<double> leaving(0, 4); // ranks do not leave at exactly the same time
+            const double own = end + leaving(state.random);
+            std::int64_t& sequence = blocking ? state.tensorSequence : state.sequence;
+            kernel(members[i], "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 20,
+                   begins[i], own, correlations[i],
+                   argsOf("allreduce", group, list, static_cast<int>(members.size()), elements, sequence));
+            ++sequence;
+            state.comm = own;
+            if (blocking)
+                state.compute = own;
+        }
+    }
+
+    void tensorAllReduce(int step)
+    {
+        const int size = m_options.tensorParallel;
+        for (int first = 0; first < m_options.ranks; first += size) {
+            std::vector<int> members;
+            for (int rank = first; rank < std::min(first + size, m_options.ranks); ++rank)
+                members.push_back(rank);
+            allReduce(step, members, fmt::format("tp{}", first / size).c_str(), 1 << 20, kTensorTransfer, true);
+        }
+    }
+
+    void dataAllReduce(int step)
+    {
+        const int stride = m_options.tensorParallel;
+        for (int first = 0; first < stride; ++first) {
+            std::vector<int> members;
+            for (int rank = first; rank < m_options.ranks; rank += stride)
+                members.push_back(rank);
+            allReduce(step, members, fmt::format("dp{}", first).c_str(), 25 << 18, kBucketTransfer, false);
+        }
+    }
+
+    void trainStep(int step)
+    {
+        std::vector<double> begins;
+        for (int rank = 0; rank < m_options.ranks; ++rank) {
+            RankState& state = m_ranks[at(rank)];
+            begins.push_back(state.host);
+            state.host += 5;
+            double wait = jittered(state, kDataWait);
+            if (isFaulty(rank, step, Fault::SlowLoader))
+                wait += m_options.amount * computeUs();
+            annotation(rank, "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", state.host,
+                       state.host + wait);
+            state.host += wait + 2;
+            if (isFaulty(rank, step, Fault::GarbageCollection)) {
+                const double us = m_options.amount * computeUs();
+                annotation(rank, "gc.collect", state.host, state.host + us);
+                state.host += us + 2;
+            }
+        }
+        for (int layer = 0; layer < m_options.layers; ++layer) {
+            for (int rank = 0; rank < m_options.ranks; ++rank)
+                computeLayer(rank, step, layer, kKernel, "aten::linear");
+            if (m_options.tensorParallel > 1 && layer % kTensorLayers == kTensorLayers - 1)
+                tensorAllReduce(step);
+        }
+        for (int layer = m_options.layers - 1; layer >= 0; --layer) {
+            for (int rank = 0; rank < m_options.ranks; ++rank)
+                computeLayer(rank, step, layer, 2 * kKernel, "AddmmBackward0");
+            if (layer % kBucketLayers == 0)
+                dataAllReduce(step);
+        }
+        for (int rank = 0; rank < m_options.ranks; ++rank) {
+            RankState& state = m_ranks[at(rank)];
+            state.compute = std::max(state.compute, state.comm);
+            const double begin = state.host;
+            computeLayer(rank, -1, 1, 100, "aten::_foreach_add_");
+            annotation(rank, "Optimizer.step#AdamW.step", begin, state.host);
+            const double end = std::max(state.host + 5, state.compute);
+            event(rank, "cuda_runtime", "cudaStreamSynchronize", pidOf(rank), pidOf(rank), state.host, end,
+                  fmt::format("\"cbid\": 131, \"correlation\": {}", state.correlation++));
+            state.host = end + 10;
+            annotation(rank, fmt::format("ProfilerStep#{}", m_options.firstStep + step), begins[at(rank)], state.host);
+            state.host += 3;
+        }
+    }
+
+    const JobTraceOptions& m_options;
+    std::vector<RankState> m_ranks;
+    double m_middle = 0; ///< when the last host's clock jumps
+};
+
+} // namespace
+
+std::vector<std::filesystem::path> writeJobTraces(const std::filesystem::path& folder, const JobTraceOptions& options)
+{
+    std::filesystem::create_directories(folder);
+    return Simulation(options, folder).run();
+}
+
+} // namespace test_support
