@@ -177,11 +177,12 @@ profiler::Message rankCaveat(const profiler::analysis::AnalysedRank& rank)
 /// Verdicts on a trace, or on the rank that the facts describe.
 std::vector<RuleAdvice> verdictsOn(const std::vector<Rule>& rules, const profiler::Trace& trace,
                                    const profiler::analysis::Facts& facts, const config::TrainingConfig* config,
-                                   const std::stop_token& stop, unsigned threads)
+                                   const std::stop_token& stop, unsigned threads,
+                                   const profiler::analysis::JobFacts* ranks = nullptr)
 {
     if (!facts.rank)
-        return verdicts(rules, {trace, facts, config}, stop, threads);
-    std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace}, stop, threads);
+        return verdicts(rules, {trace, facts, config, nullptr, ranks}, stop, threads);
+    std::vector<RuleAdvice> advice = verdicts(rules, {*facts.rank->trace, facts, config, &trace, ranks}, stop, threads);
     for (RuleAdvice& row : advice)
         if (row.advice.state == State::Fires)
             row.advice.caveats.push_back(rankCaveat(*facts.rank));
@@ -278,9 +279,10 @@ std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::Train
 }
 
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                               const config::TrainingConfig* config, const std::stop_token& stop)
+                               const config::TrainingConfig* config, const std::stop_token& stop,
+                               const profiler::analysis::JobFacts* ranks)
 {
-    return verdictsOn(allRules(), trace, facts, config, stop, std::thread::hardware_concurrency());
+    return verdictsOn(allRules(), trace, facts, config, stop, std::thread::hardware_concurrency(), ranks);
 }
 
 std::vector<RuleAdvice> adviseOnSteps(const profiler::Trace& trace, const profiler::analysis::Facts& facts,

@@ -5,6 +5,7 @@
 #include "advisor/prediction/time_parts.h"
 #include "profiler/analysis/device/launch_statistics.h"
 #include "profiler/analysis/facts.h"
+#include "profiler/analysis/job/job_facts.h"
 #include "profiler/analysis/replay/replay.h"
 #include "profiler/model/registered.h"
 #include "trainer/config/training_config.h"
@@ -26,6 +27,8 @@ struct RuleContext {
     const config::TrainingConfig* config = nullptr; ///< the configuration of the run; null for an imported trace
     const profiler::Trace* job = nullptr; ///< the trace with all ranks if `trace` is one of them; null: `trace`
                                           ///< contains everything
+    /// All ranks if they are in files of their own and `trace` is one of them; null: no such job.
+    const profiler::analysis::JobFacts* ranks = nullptr;
 
     // What several rules need is computed when the first of them asks for it. Rules run on several threads.
 
@@ -100,8 +103,10 @@ struct RuleAdvice {
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const config::TrainingConfig* config);
 /// The same with precomputed facts for the steps to analyze.
 /// @param stop once requested, the remaining rules are skipped and the result must be discarded
+/// @param ranks all ranks of the job that the trace is one rank of; null: the trace is a whole job
 std::vector<RuleAdvice> advise(const profiler::Trace& trace, const profiler::analysis::Facts& facts,
-                               const config::TrainingConfig* config, const std::stop_token& stop = {});
+                               const config::TrainingConfig* config, const std::stop_token& stop = {},
+                               const profiler::analysis::JobFacts* ranks = nullptr);
 /// Verdicts of the rules that need only some steps (Needs::Steps), in the same order. Uses one thread, because a
 /// training is running.
 /// @param trace the last steps of a run in progress, see analysis::lastSteps() and TraceBuilder::endOf()

@@ -16,8 +16,51 @@ using namespace profiler::analysis;
 // Minimum share of the step. Source: PyTorch's TensorBoard plug-in gives advice from 10 % on.
 constexpr double kMinimumShare = 0.1;
 
+/// The answer for a job whose ranks have traces of their own: the mean over ranks, because a rank that is late itself
+/// hardly waits.
+Advice onJob(const RuleContext& c)
+{
+    const JobAnalysis& job = c.ranks->analysis;
+    double exposedUs = 0, waitUs = 0, transferUs = 0;
+    std::size_t calls = 0;
+    for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+        const double ranks = static_cast<double>(job.ranks.size());
+        exposedUs += job.ranks[i].exposedUs / ranks;
+        waitUs += job.ranks[i].waitUs / ranks;
+        transferUs += job.ranks[i].transferUs / ranks;
+        calls += c.ranks->ranks[i].communication.calls.size();
+    }
+    if (calls == 0)
+        return silent(message<"comm.exposed.job_none", "No rank recorded communication.">());
+    const double share = job.stepUs > 0 ? exposedUs / job.stepUs : 0;
+    const MessageParameter exposedShare{"share", share, shareText(share)};
+    if (share < kMinimumShare)
+        return silent(message<"comm.exposed.job_small", "On average over the ranks, exposed communication takes only "
+                                                        "{share} of a step.">({exposedShare}));
+    Advice advice =
+        fires(message<"comm.exposed.job", "On average over the ranks, exposed communication takes {share} "
+                                          "of a step; {overlap} of all communication overlaps with "
+                                          "compute. Per step, a rank transfers for {transfer} and waits "
+                                          "{wait} for other ranks.">({exposedShare,
+                                                                      {"overlap", job.overlap, shareText(job.overlap)},
+                                                                      {"transfer", transferUs, timeText(transferUs)},
+                                                                      {"wait", waitUs, timeText(waitUs)}}));
+    advice.timeShare = share;
+    advice.whyNoPrediction =
+        message<"comm.exposed.job_bound", "At most {time} per step.">({{"time", exposedUs, timeText(exposedUs)}});
+    for (const GroupUse& use : job.groups)
+        if (use.exposedUs >= kMinimumShare * job.stepUs)
+            advice.caveats.push_back(message<"comm.exposed.group", "{time} per step in groups of {role} parallelism.">(
+                {{"time", use.exposedUs, timeText(use.exposedUs)}, {"role", groupRoleName(use.role)}}));
+    advice.whyNoToggle =
+        message<"comm.exposed.no_setting", "No single setting: see parallel.kind and gradient.accumulation.">();
+    return advice;
+}
+
 Advice check(const RuleContext& c)
 {
+    if (c.ranks)
+        return onJob(c);
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;

@@ -77,8 +77,56 @@ Advice finding(const RuleContext& c, const CommunicationUse& use, const Straggle
     return advice;
 }
 
+/// Mean time per step that a rank waits for other ranks, over the ranks of a job.
+double meanWaitUs(const JobAnalysis& job)
+{
+    double us = 0;
+    for (const JobRank& rank : job.ranks)
+        us += rank.waitUs / static_cast<double>(job.ranks.size());
+    return us;
+}
+
+/// The answer for a job whose ranks have traces of their own.
+Advice onJob(const RuleContext& c)
+{
+    const JobAnalysis& job = c.ranks->analysis;
+    if (c.ranks->ranks.size() < 2)
+        return cannotTell(message<"comm.stragglers.one_rank", "Only one rank of the job has a usable trace.">(),
+                          Need::Ranks);
+    if (job.matched < kFewest)
+        return cannotTell(message<"comm.stragglers.unmatched", "Only {collectives} collectives of the ranks match: the "
+                                                               "ranks recorded other steps, or no communication.">(
+                              {{"collectives", job.matched}}),
+                          Need::Ranks);
+    const double waitUs = meanWaitUs(job);
+    const double share = job.stepUs > 0 ? waitUs / job.stepUs : 0;
+    if (job.stragglers.empty())
+        return silent(message<"comm.stragglers.none", "No rank delays the others beyond the jitter of all ranks; ranks "
+                                                      "wait for each other {share} of the time.">(
+            {{"share", share, shareText(share)}}));
+    const Straggler& latest = job.stragglers.front();
+    const double steps = static_cast<double>(std::max<std::size_t>(1, job.steps.size()));
+    const double perStepUs = latest.lateUs * static_cast<double>(latest.steps.size()) / steps;
+    Advice advice = fires(latest.reason);
+    advice.timeShare = job.stepUs > 0 ? std::min(1.0, perStepUs / job.stepUs) : 0;
+    advice.whyNoPrediction = message<"comm.stragglers.job_bound",
+                                     "At most {late} per step, the mean delay by that rank. On average, a rank waits "
+                                     "{wait} per step for other ranks.">(
+        {{"late", perStepUs, timeText(perStepUs)}, {"wait", waitUs, timeText(waitUs)}});
+    for (std::size_t i = 1; i < std::min<std::size_t>(job.stragglers.size(), 5); ++i)
+        advice.caveats.push_back(job.stragglers[i].reason);
+    if (job.stragglers.size() > 5)
+        advice.caveats.push_back(message<"comm.stragglers.more", "{ranks} more ranks delay the others.">(
+            {{"ranks", job.stragglers.size() - 5}}));
+    advice.whyNoToggle = message<"comm.stragglers.no_setting",
+                                 "No single setting: check what the late rank does before the collective.">();
+    return advice;
+}
+
 Advice check(const RuleContext& c)
 {
+    if (c.ranks)
+        return onJob(c);
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;

@@ -4,8 +4,10 @@
 #include "advisor/prediction/memory_saving.h"
 #include "advisor/verdict.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <optional>
 
 namespace advisor::rules {
 namespace {
@@ -25,8 +27,43 @@ Message whyNotDivided(const config::TrainingConfig& config, const std::optional<
     return {};
 }
 
+// Exposed transfers of gradients, as a share of the step, from which on accumulation saves a notable part of them.
+constexpr double kExposedTransfers = 0.1;
+
+/// Accumulation also exchanges gradients less often: a finding for a job whose transfers are exposed. Waiting for late
+/// ranks does not count, because it would remain. Empty if there is little to save.
+std::optional<Advice> savesExchanges(const RuleContext& c)
+{
+    const profiler::analysis::JobAnalysis& job = c.ranks->analysis;
+    double exposedUs = 0;
+    for (const profiler::analysis::GroupUse& use : job.groups)
+        if (use.role == profiler::analysis::GroupRole::Data)
+            exposedUs += std::min(use.exposedUs, use.transferUs);
+    const double share = job.stepUs > 0 ? exposedUs / job.stepUs : 0;
+    if (share < kExposedTransfers)
+        return std::nullopt;
+    Advice advice =
+        fires(message<"gradient.accumulation.exchanges",
+                      "Exposed transfers of gradients take up to {share} of each step. With accumulation, "
+                      "ranks exchange gradients once for several passes.">({{"share", share, shareText(share)}}));
+    advice.timeShare = share / 2;
+    advice.whyNoPrediction =
+        message<"gradient.accumulation.exchange_bound", "With two passes per update, at most {time} per pass.">(
+            {{"time", exposedUs / 2, timeText(exposedUs / 2)}});
+    advice.caveats = {message<"gradient.accumulation.no_sync",
+                              "With DistributedDataParallel, wrap all passes but the last in no_sync(); otherwise each "
+                              "pass exchanges gradients.">(),
+                      message<"gradient.accumulation.larger_batch",
+                              "An update sees more samples: adjust the learning rate, or use smaller batches.">()};
+    setToggle(advice, c, kKey, "2");
+    return advice;
+}
+
 Advice check(const RuleContext& c)
 {
+    if (c.ranks)
+        if (auto advice = savesExchanges(c))
+            return *std::move(advice);
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))
         return *none;

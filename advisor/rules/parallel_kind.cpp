@@ -67,6 +67,9 @@ Advice check(const RuleContext& c)
         return silent(kind == "ddp" ? message<"parallel.kind.ddp", "The run already uses distributed data parallel.">()
                                     : message<"parallel.kind.one_device", "The run uses one model on one device.">());
     const Replication found = replication(c.trace);
+    if (c.ranks && c.ranks->ranks.size() > 1 && found.forwards.empty())
+        return silent(message<"parallel.kind.ranks", "Each of the {ranks} ranks is a process of its own.">(
+            {{"ranks", c.ranks->ranks.size()}}));
     if (kind.empty() && found.forwards.empty()) {
         if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
             !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))

@@ -5,6 +5,7 @@
 #include "advisor/verdict.h"
 #include "app/terminal/advice_json.h"
 #include "app/terminal/commands.h"
+#include "app/terminal/job_summary.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
 #include "app/terminal/rule_patches.h"
@@ -147,32 +148,82 @@ profiler::Error noSuchRank(const profiler::analysis::Facts& facts, std::int64_t 
                                     : "use one of its ranks: " + numbers};
 }
 
+/// The trace whose rank advice is about, and the job that it belongs to.
+struct AdvisedTrace {
+    std::shared_ptr<const profiler::Trace> trace;
+    std::filesystem::path file;
+    std::optional<profiler::job::Job> job;
+    std::size_t rank = 0; ///< index into the ranks of the job
+};
+
+/// For a job: the chosen rank, otherwise the one that delays the others most.
+profiler::Result<AdvisedTrace> openAdvised(const AdviseOptions& options)
+{
+    AdvisedTrace advised{.trace = nullptr, .file = options.traces.front(), .job = std::nullopt};
+    if (profiler::job::mayBeJob(options.traces)) {
+        auto job = openJob(options.traces, options.steps);
+        if (!job)
+            return tl::unexpected(job.error());
+        advised.rank = job->analysis.slowest.value_or(0);
+        if (options.rank) {
+            const auto wanted = std::ranges::find(job->ranks, *options.rank, &profiler::analysis::RankDigest::rank);
+            if (wanted == job->ranks.end())
+                return profiler::fail<"ranks.not_in_job", "the job has no usable trace of rank {rank}">(
+                    profiler::Error::Code::NotFound, options.traces.front().string(),
+                    "choose another rank, or leave out --rank", {{"rank", *options.rank}});
+            advised.rank = static_cast<std::size_t>(wanted - job->ranks.begin());
+        }
+        advised.file = job->files.files[job->fileOf[advised.rank]];
+        advised.job = std::move(*job);
+    }
+    auto trace = openTrace(advised.file);
+    if (!trace)
+        return tl::unexpected(trace.error());
+    advised.trace = std::move(*trace);
+    return advised;
+}
+
+/// Which rank findings about a job are based on; communication is that of all ranks.
+std::string jobText(const AdvisedTrace& advised)
+{
+    return wrapped(fmt::format("Findings about communication are about all {} ranks of the job; the others are based "
+                               "on rank {}.",
+                               advised.job->ranks.size(), advised.job->ranks[advised.rank].rank),
+                   kWidth, 0) +
+           "\n";
+}
+
 } // namespace
 
 int adviseOn(const AdviseOptions& options, const Streams& streams)
 {
-    const auto trace = openTrace(options.trace);
-    if (!trace) {
-        streams.err << trace.error().message() << '\n';
+    const auto advised = openAdvised(options);
+    if (!advised) {
+        streams.err << advised.error().message() << '\n';
         return kBadInput;
     }
+    const auto* trace = &advised->trace;
     const auto configuration = configurationOf(**trace, options.config);
     if (!configuration) {
         streams.err << configuration.error().message() << '\n';
         return kBadInput;
     }
-    auto steps = chosenSteps(**trace, options.steps, options.trace);
+    auto steps = chosenSteps(**trace, options.steps, advised->file);
     if (!steps) {
         streams.err << steps.error().message() << '\n';
         return kBadInput;
     }
-    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps), {}, options.rank);
-    if (options.rank && !(facts.rank && facts.rank->chosen)) {
-        streams.err << noSuchRank(facts, *options.rank, options.trace).message() << '\n';
+    const auto rank = advised->job ? std::nullopt : options.rank;
+    const auto facts = profiler::analysis::analyse(**trace, std::move(*steps), {}, rank);
+    if (rank && !(facts.rank && facts.rank->chosen)) {
+        streams.err << noSuchRank(facts, *rank, advised->file).message() << '\n';
         return kBadInput;
     }
+    std::optional<profiler::analysis::JobFacts> job;
+    if (advised->job)
+        job.emplace(profiler::analysis::JobFacts{advised->job->ranks, advised->job->analysis});
     const config::TrainingConfig* config = *configuration ? &**configuration : nullptr;
-    auto advice = advise(**trace, facts, config);
+    auto advice = advise(**trace, facts, config, {}, job ? &*job : nullptr);
     if (const auto missing = (*trace)->unread(); missing.slices + missing.samples > 0) {
         streams.err << "part of the trace can no longer be read, so there is no advice: " << missing.why << '\n';
         return kBadInput;
@@ -186,9 +237,13 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
                                   : inferred                     ? nlohmann::ordered_json("repetition")
                                   : !options.steps.range.empty() ? nlohmann::ordered_json("range")
                                                                  : nlohmann::ordered_json("marks")}};
+        if (advised->job)
+            json["job"] = {{"ranks", advised->job->ranks.size()}, {"rank", advised->job->ranks[advised->rank].rank}};
         streams.out << jsonText(json) << '\n';
         return kDone;
     }
+    if (advised->job)
+        streams.out << jobText(*advised);
     if (inferred)
         streams.out << wrapped(fmt::format("The trace marks no steps. {} steps were inferred from repeated work, and "
                                            "figures per step refer to them (--steps-from marks turns this off).",

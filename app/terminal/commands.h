@@ -26,7 +26,7 @@ struct Streams {
 };
 
 struct SummarizeOptions {
-    std::filesystem::path trace;
+    std::vector<std::filesystem::path> traces; ///< several files, a folder or a pattern: the ranks of one job
     StepChoice steps;
     bool detailed = false;               ///< also run the detailed analysis, which takes longer than everything else
     std::optional<std::int64_t> whyStep; ///< explain why the step with this index takes longer than the median
@@ -35,11 +35,11 @@ struct SummarizeOptions {
 int summarize(const SummarizeOptions& options, const Streams& streams);
 
 struct AdviseOptions {
-    std::filesystem::path trace;
+    std::vector<std::filesystem::path> traces; ///< several files, a folder or a pattern: the ranks of one job
     std::filesystem::path config; ///< empty: the configuration in the trace, if it contains one
     StepChoice steps;
     std::string python = "python3"; ///< the interpreter that creates the diffs of a recorded program
-    std::optional<std::int64_t> rank; ///< of a trace with several; none: the slowest
+    std::optional<std::int64_t> rank; ///< of a trace or a job with several; none: the slowest
     bool json = false;
 };
 int adviseOn(const AdviseOptions& options, const Streams& streams);

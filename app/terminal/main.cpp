@@ -117,7 +117,10 @@ void addQuery(CLI::App& app, CommandLine& line)
 void addReaders(CLI::App& app, CommandLine& line)
 {
     CLI::App* summarize = app.add_subcommand("summarize", "Show what a trace contains and where step time goes");
-    summarize->add_option("TRACE", line.summarize.trace, "Trace file")->required();
+    summarize
+        ->add_option("TRACE", line.summarize.traces,
+                     "Trace file. Several files, a folder or a pattern in quotes: the ranks of one job")
+        ->required();
     addSteps(*summarize, line.summarize.steps);
     summarize->add_flag("--detailed,--closer", line.summarize.detailed, // --closer: its name in older versions
                         "Also run the detailed analysis, which takes longer: launch queue, critical path, copy "
@@ -129,10 +132,14 @@ void addReaders(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
 
     CLI::App* advise = app.add_subcommand("advise", "Show every rule's verdict on a trace, with reasons");
-    advise->add_option("TRACE", line.advise.trace, "Trace file")->required();
+    advise
+        ->add_option("TRACE", line.advise.traces,
+                     "Trace file. Several files, a folder or a pattern in quotes: the ranks of one job")
+        ->required();
     advise->add_option("--config", line.advise.config, "Configuration of the run (default: the one in the trace)");
     addSteps(*advise, line.advise.steps);
-    advise->add_option("--rank", line.advise.rank, "Use this rank of a trace that contains several (default: the slowest)");
+    advise->add_option("--rank", line.advise.rank,
+                       "Use this rank of a trace or a job with several (default: the slowest)");
     advise->add_option("--python", line.advise.python, kPython)->capture_default_str();
     advise->add_flag("--json", line.advise.json, kJson);
     advise->callback([&line] { line.run = [&line](const Streams& s) { return adviseOn(line.advise, s); }; });
@@ -339,8 +346,11 @@ void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record =
         app.add_subcommand("record", "Run and record any program that uses CUDA, NVTX or PyTorch in Python");
-    record->add_option("-o,--output", line.record.trace,
-                       "Trace file to write (default: the program's name with .sstrace, numbered if the file exists)");
+    record->add_option(
+        "-o,--output", line.record.trace,
+        "Trace file to write, or a folder, in which each rank of a torchrun, mpirun or srun command gets "
+        "a file of its own (default: the program's name with .sstrace, numbered if the file exists; for "
+        "several ranks a folder of that name)");
     record
         ->add_option(
             "--level", line.record.level,

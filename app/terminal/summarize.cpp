@@ -1,4 +1,5 @@
 #include "app/terminal/commands.h"
+#include "app/terminal/job_summary.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
 #include "app/terminal/summary.h"
@@ -22,7 +23,7 @@ profiler::Result<SlowStep> explain(const profiler::Trace& trace, const std::vect
     const auto chosen = std::ranges::find_if(steps, [&](const Step& step) { return step.index == *options.whyStep; });
     if (chosen == steps.end())
         return profiler::fail<"summarize.no_step", "the trace has no step {step}">(
-            profiler::Error::Code::NotFound, options.trace.string(),
+            profiler::Error::Code::NotFound, options.traces.front().string(),
             steps.empty() ? std::string("leave out --why-step: the trace has no steps")
                           : fmt::format("use a step from {} to {}", steps.front().index, steps.back().index),
             {{"step", *options.whyStep}});
@@ -66,14 +67,16 @@ std::string toText(const SlowStep& slow)
 
 int summarize(const SummarizeOptions& options, const Streams& streams)
 {
-    const auto trace = openTrace(options.trace);
+    if (profiler::job::mayBeJob(options.traces))
+        return summarizeJob(options, streams);
+    const auto trace = openTrace(options.traces.front());
     if (!trace) {
         streams.err << trace.error().message() << '\n';
         return kBadInput;
     }
     profiler::Result<std::vector<profiler::analysis::Step>> steps;
     Summary summary = summaryOf(**trace, [&] {
-        steps = chosenSteps(**trace, options.steps, options.trace);
+        steps = chosenSteps(**trace, options.steps, options.traces.front());
         return steps.value_or(std::vector<profiler::analysis::Step>());
     });
     if (!steps) {

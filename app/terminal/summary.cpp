@@ -8,7 +8,10 @@
 #include <charconv>
 #include <functional>
 #include <future>
+#include <string_view>
 #include <thread>
+#include <unordered_map>
+#include <utility>
 
 namespace advisor::cli {
 
@@ -108,12 +111,11 @@ void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
 
 } // namespace
 
-Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
+namespace {
+
+/// Everything that depends on neither the steps nor the number of ranks.
+Summary scanSummary(const Trace& trace, const ActivityScan& scan)
 {
-    // Steps are found in parallel with the scan: neither depends on the other.
-    auto findingSteps = std::async(std::launch::async, findSteps);
-    const unsigned threads = std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers);
-    const ActivityScan scan = scanActivity(trace, threads);
     Summary summary;
     summary.counts = countsOf(scan);
     summary.counts.events = counted(trace, "source.events", static_cast<std::int64_t>(trace.sliceCount()));
@@ -128,16 +130,98 @@ Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& 
     summary.sync = syncUse(scan);
     summary.idle = idleCauses(scan);
     summary.topKernels = scan.kernels;
-    summary.topKernels.resize(std::min(summary.topKernels.size(), kTopKernels));
-    summary.steps = findingSteps.get();
+    return summary;
+}
+
+void addSteps(const Trace& trace, const ActivityScan& scan, std::vector<Step> steps, Summary& summary)
+{
+    summary.steps = std::move(steps);
     summary.statistics = stepStatistics(summary.steps);
     summary.breakdown = breakdown(trace, scan, summary.steps);
     summary.input = inputWait(trace, summary.steps, deviceBusy(scan));
+}
+
+} // namespace
+
+Summary summaryOf(const Trace& trace, const std::function<std::vector<Step>()>& findSteps)
+{
+    // Steps are found in parallel with the scan: neither depends on the other.
+    auto findingSteps = std::async(std::launch::async, findSteps);
+    const unsigned threads = std::min(std::max(std::thread::hardware_concurrency(), 1U), kMostWalkers);
+    const ActivityScan scan = scanActivity(trace, threads);
+    Summary summary = scanSummary(trace, scan);
+    summary.topKernels.resize(std::min(summary.topKernels.size(), kTopKernels));
+    addSteps(trace, scan, findingSteps.get(), summary);
     summarizeRanks(trace, threads, summary);
     summary.workers = workersOf(trace, summary);
     summary.memory = memoryMoments(trace);
     summary.memoryUse = memoryOverTime(trace);
     return summary;
+}
+
+Summary rankSummaryOf(const Trace& trace, const ActivityScan& scan, std::vector<Step> steps)
+{
+    Summary summary = scanSummary(trace, scan);
+    for (KernelTotal& kernel : summary.topKernels)
+        kernel.longest.reset(); // refers to the trace, which does not stay open
+    addSteps(trace, scan, std::move(steps), summary);
+    for (IdleCause& cause : summary.idle) {
+        cause.where.clear();
+        cause.everywhere.clear();
+    }
+    summary.workers = workersOf(trace, summary);
+    summary.memory = memoryMoments(trace);
+    return summary;
+}
+
+void addTo(Summary& sum, const Summary& more)
+{
+    sum.counts.events += more.counts.events;
+    sum.counts.kernel += more.counts.kernel;
+    sum.counts.memcpy += more.counts.memcpy;
+    sum.counts.memset += more.counts.memset;
+    sum.counts.runtime += more.counts.runtime;
+    sum.counts.cpuOp += more.counts.cpuOp;
+    sum.counts.nvtx += more.counts.nvtx;
+    sum.kernelUs += more.kernelUs;
+    sum.shortKernels += more.shortKernels;
+    sum.dataWaits += more.dataWaits;
+    sum.dataWaitUs += more.dataWaitUs;
+    for (const Transfer& row : more.transfers) {
+        const auto known = std::ranges::find_if(sum.transfers, [&](const Transfer& other) {
+            return other.kind == row.kind && other.src == row.src && other.dst == row.dst;
+        });
+        if (known == sum.transfers.end()) {
+            sum.transfers.push_back(row);
+            continue;
+        }
+        known->count += row.count;
+        known->bytes += row.bytes;
+        known->time += row.time;
+    }
+    sum.devices.insert(sum.devices.end(), more.devices.begin(), more.devices.end());
+    addTo(sum.breakdown, more.breakdown);
+    addTo(sum.idle, more.idle);
+    sum.communication.kernels += more.communication.kernels;
+    sum.communication.time += more.communication.time;
+    sum.communication.exposed += more.communication.exposed;
+    sum.sync.calls += more.sync.calls;
+    sum.sync.time += more.sync.time;
+    sum.sync.blockingCopies += more.sync.blockingCopies;
+    sum.sync.blockingCopyTime += more.sync.blockingCopyTime;
+    std::unordered_map<std::string_view, std::size_t> names;
+    for (std::size_t i = 0; i < sum.topKernels.size(); ++i)
+        names.emplace(sum.topKernels[i].name, i);
+    const std::size_t before = sum.topKernels.size();
+    std::vector<KernelTotal> others;
+    for (const KernelTotal& kernel : more.topKernels)
+        if (const auto known = names.find(kernel.name); known != names.end() && known->second < before) {
+            sum.topKernels[known->second].count += kernel.count;
+            sum.topKernels[known->second].time += kernel.time;
+        } else {
+            others.push_back(kernel);
+        }
+    sum.topKernels.insert(sum.topKernels.end(), others.begin(), others.end());
 }
 
 } // namespace advisor::cli

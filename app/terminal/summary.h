@@ -61,6 +61,16 @@ struct Summary {
 Summary summaryOf(const profiler::Trace& trace,
                   const std::function<std::vector<profiler::analysis::Step>()>& findSteps);
 
+/// The same for a trace that contains one rank, with a scan and steps that are known.
+Summary rankSummaryOf(const profiler::Trace& trace, const profiler::analysis::ActivityScan& scan,
+                      std::vector<profiler::analysis::Step> steps);
+/// Adds the figures of another rank: counts, times and rows. The steps, the loader's stages and the memory are those of
+/// the rank that was first.
+void addTo(Summary& sum, const Summary& more);
+
+/// Times of steps as JSON.
+nlohmann::ordered_json stepTimesJson(const profiler::analysis::StepStatistics& statistics,
+                                     const std::vector<profiler::analysis::Step>& steps);
 /// The fields of `summarize --json`.
 nlohmann::ordered_json toJson(const profiler::Trace& trace, const Summary& summary);
 /// The same as text.

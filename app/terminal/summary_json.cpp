@@ -96,6 +96,8 @@ Json breakdownJson(const Breakdown& breakdown)
             {"cpu_op", share(TimeClass::CpuOp)},    {"other", share(TimeClass::Other)}};
 }
 
+} // namespace
+
 Json stepTimesJson(const StepStatistics& s, const std::vector<Step>& steps)
 {
     const auto known = [](bool there, double us) { return there ? Json(us) : Json(nullptr); };
@@ -111,6 +113,8 @@ Json stepTimesJson(const StepStatistics& s, const std::vector<Step>& steps)
             {"steady_mean_us", known(s.steadyCount > 0, s.steadyMeanUs)},
             {"list_us", list}};
 }
+
+namespace {
 
 Json stepsJson(const Summary& summary)
 {
