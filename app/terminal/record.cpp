@@ -3,6 +3,7 @@
 #include "advisor/runner/shell_words.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/open_trace.h"
+#include "app/terminal/rank_files.h"
 #include "app/terminal/record_report.h"
 #include "app/terminal/recorded_process.h"
 #include "profiler/capture/collect_parts.h"
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -48,9 +50,6 @@ Result<fs::path> checkedOutput(const fs::path& wanted)
     if (path.empty())
         return fail<"record.output.no_name", "the output has no file name">(Error::Code::Invalid, {},
                                                                             "specify a file name");
-    if (fs::is_directory(path, ignored))
-        return fail<"record.output.folder", "the output is a folder">(Error::Code::Invalid, path.string(),
-                                                                      "specify a file name");
     if (!fs::is_directory(path.parent_path(), ignored))
         return fail<"record.output.missing", "the output folder does not exist">(
             Error::Code::NotFound, path.parent_path().string(), "create it first, or choose an existing one");
@@ -271,9 +270,21 @@ void waitForOrphans()
     }
 }
 
+/// The folder for the ranks of a job next to the trace that is not written then: "train" for "train.sstrace".
+fs::path rankFolder(const fs::path& trace)
+{
+    fs::path folder = trace;
+    folder.replace_extension();
+    std::error_code ignored;
+    for (int number = 2; fs::exists(folder, ignored) && !fs::is_empty(folder, ignored); ++number)
+        folder = trace.parent_path() / fmt::format("{}-{}", trace.stem().string(), number);
+    return folder;
+}
+
 /// Creates the trace from the parts that the command's processes have written.
-RecordReport collected(const RecordOptions& options, const fs::path& trace, const std::set<fs::path>& before,
-                       const CommandEnd& end, const MachineSamples& samples)
+/// @param folder  receives one trace per rank if the command started several; empty: one trace for all of them
+RecordReport collected(const RecordOptions& options, const fs::path& trace, const fs::path& folder,
+                       const std::set<fs::path>& before, const CommandEnd& end, const MachineSamples& samples)
 {
     const auto isMachine = [&](const capture::TracePart& part) { return part.path == samples.part(); };
     waitForOrphans();
@@ -297,8 +308,19 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         {"stepscope.version", std::string(profiler::version())}};
     for (auto& fact : profiler::recordingEndMetadata(end.recordingEnd()))
         metadata.push_back(std::move(fact));
-    auto collected =
-        capture::collectParts(parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said});
+    const auto ranks = folder.empty() ? std::map<std::int64_t, RankParts>() : partsByRank(parts);
+    std::error_code notCreated;
+    if (!ranks.empty())
+        fs::create_directories(folder, notCreated); // writing the traces reports an error
+    auto collected = ranks.empty()
+                         ? capture::collectParts(
+                               parts, {.trace = trace, .mainProcess = end.pid, .metadata = metadata, .notes = said})
+                         : collectRanks(ranks, {.folder = folder,
+                                                .metadata = metadata,
+                                                .notes = said,
+                                                .command = runner::commandLine(options.command),
+                                                .directory = workingDirectory(),
+                                                .end = end});
     if (!collected) {
         Error error = collected.error();
         error.hint += (error.hint.empty() ? "" : "; ") + std::string("the recording of each process is in ") +
@@ -310,9 +332,10 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
             collected->notes.push_back(
                 message<"record.part.still_runs", "process {process} is still running; its trace so far is included">(
                     {{"process", part.pid}}));
-    capture::removeParts(parts);
+    if (ranks.empty())
+        capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
-    return {end, std::move(*collected), {}};
+    return {end, std::move(*collected), {}, ranks.empty() ? trace : folder, ranks.size()};
 }
 
 /// Locks the trace, so that two recordings cannot mix their parts in one file.
@@ -357,11 +380,21 @@ fs::path freeName(const std::vector<std::string>& command)
     return path;
 }
 
-RecordReport recorded(const RecordOptions& options)
+/// @param isNamed  the user named the trace
+RecordReport recorded(const RecordOptions& options, bool isNamed)
 {
-    const auto trace = checkedOutput(options.trace);
+    // In a folder, the trace has the name of the program, and each of several ranks a trace of its own.
+    std::error_code ignored;
+    const bool isFolder = isNamed && (!options.trace.has_filename() || fs::is_directory(options.trace, ignored));
+    fs::path wanted = options.trace;
+    if (isFolder) {
+        fs::create_directories(wanted, ignored); // the check below reports what is wrong
+        wanted /= traceName(options.command) + ".sstrace";
+    }
+    const auto trace = checkedOutput(wanted);
     if (!trace)
         return failed(trace.error());
+    const fs::path folder = isFolder ? trace->parent_path() : isNamed ? fs::path() : rankFolder(*trace);
     if (auto problem = launchProblem(options))
         return failed(std::move(*problem));
     const auto lock = lockTrace(*trace);
@@ -383,7 +416,7 @@ RecordReport recorded(const RecordOptions& options)
     if (!end)
         return failed(end.error());
     samples.end();
-    return collected(options, *trace, before, *end, samples);
+    return collected(options, *trace, folder, before, *end, samples);
 }
 
 } // namespace
@@ -391,6 +424,7 @@ RecordReport recorded(const RecordOptions& options)
 int record(const RecordOptions& wanted, const Streams& streams)
 {
     RecordOptions options = wanted;
+    const bool isNamed = !options.trace.empty();
     if (options.trace.empty() && !options.command.empty())
         options.trace = freeName(options.command);
     if (const auto named = checkTraceName(options.trace, "record"); !named) {
@@ -403,7 +437,7 @@ int record(const RecordOptions& wanted, const Streams& streams)
         streams.err << "the report would overwrite the trace (" << options.trace.string() << "): choose another name\n";
         return kWrongUsage;
     }
-    return say(recorded(options), options, streams);
+    return say(recorded(options, isNamed), options, streams);
 }
 
 } // namespace advisor::cli

@@ -20,7 +20,10 @@ int statusOf(const RecordReport& report)
 
 nlohmann::ordered_json jsonOf(const RecordReport& report, const RecordOptions& options)
 {
-    nlohmann::ordered_json json{{"schema", 1}, {"trace", options.trace.string()}};
+    nlohmann::ordered_json json{{"schema", 1},
+                                {"trace", (report.written.empty() ? options.trace : report.written).string()}};
+    if (report.ranks > 0)
+        json["ranks"] = report.ranks;
     if (report.result) {
         json["processes"] = report.result->processes;
         json["events"] = report.result->events;
@@ -52,7 +55,9 @@ void printReport(const RecordReport& report, const RecordOptions& options, std::
     for (const profiler::Message& note : result.notes)
         to << kName << note.text << '\n';
     to << kName
-       << fmt::format("{} · {} {}, {} events{} · the command {}\n", options.trace.string(), result.processes,
+       << fmt::format("{} · {}{} {}, {} events{} · the command {}\n",
+                      (report.written.empty() ? options.trace : report.written).string(),
+                      report.ranks > 0 ? fmt::format("{} ranks, ", report.ranks) : "", result.processes,
                       result.processes == 1 ? "process" : "processes", result.events,
                       result.dropped > 0 ? fmt::format(" ({} dropped)", result.dropped) : "", report.end->text());
     if (result.events > 0)

@@ -14,6 +14,8 @@ struct RecordReport {
     std::optional<CommandEnd> end;                      ///< no value: the command was not started
     std::optional<profiler::capture::Collected> result; ///< no value: there is no trace
     std::optional<profiler::Error> error;               ///< why there is none
+    std::filesystem::path written = {};                 ///< the trace, or the folder with one per rank
+    std::size_t ranks = 0;                              ///< number of traces in the folder; 0: one trace
 };
 
 /// Reports the result as requested by the options: as a line on stderr, as JSON on stderr, or as JSON in a file.

@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
+#include <map>
 #include <optional>
 #include <random>
+#include <span>
 
 namespace profiler::capture {
 
@@ -28,6 +31,17 @@ std::optional<std::int64_t> pidIn(std::string_view name, std::string_view trace)
     const bool whole = number.empty() || (number.size() > 1 && number[0] == '.' &&
                                           number.find_first_not_of("0123456789", 1) == std::string_view::npos);
     return whole ? std::optional(pid) : std::nullopt;
+}
+
+/// Takes a value off the front; false if there are too few bytes.
+template <class T>
+bool takeValue(std::span<const std::byte>& bytes, T& value)
+{
+    if (bytes.size() < sizeof value)
+        return false;
+    std::memcpy(&value, bytes.data(), sizeof value);
+    bytes = bytes.subspan(sizeof value);
+    return true;
 }
 
 struct OpenPart {
@@ -118,6 +132,33 @@ std::vector<TracePart> findParts(const std::filesystem::path& trace)
                (a.pid == b.pid && a.path.native().size() == b.path.native().size() && a.path < b.path);
     });
     return parts;
+}
+
+std::map<std::string, std::string> metadataOf(const TracePart& part)
+{
+    auto open = openPart(part.path);
+    if (!open || !open->scanner.refresh())
+        return {};
+    std::map<std::uint32_t, std::string> texts;
+    std::map<std::string, std::string> metadata;
+    for (;;) {
+        const auto next = open->scanner.next(true);
+        if (!next || next->what == container::Scanned::What::Nothing)
+            return metadata;
+        if (next->what == container::Scanned::What::Damage)
+            continue;
+        std::span<const std::byte> payload = next->payload;
+        if (next->header.type == container::FrameType::Strings) {
+            container::StringEntry entry{};
+            while (takeValue(payload, entry) && entry.bytes <= payload.size()) {
+                texts[entry.id] = {reinterpret_cast<const char*>(payload.data()), entry.bytes};
+                payload = payload.subspan(std::min<std::size_t>((entry.bytes + 3) / 4 * 4, payload.size()));
+            }
+        } else if (next->header.type == container::FrameType::Metadata) {
+            for (std::uint32_t pair[2]; takeValue(payload, pair);)
+                metadata.insert_or_assign(texts[pair[0]], texts[pair[1]]);
+        }
+    }
 }
 
 Result<Collected> collectParts(const std::vector<TracePart>& parts, const CollectOptions& options)

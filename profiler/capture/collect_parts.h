@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,9 @@ struct TracePart {
 
 /// The parts of a trace in its folder, sorted by pid and number. Other files are ignored.
 std::vector<TracePart> findParts(const std::filesystem::path& trace);
+
+/// The metadata of the process that wrote a part; empty if the part cannot be read.
+std::map<std::string, std::string> metadataOf(const TracePart& part);
 
 struct CollectOptions {
     std::filesystem::path trace;  ///< output file; an existing one is replaced

@@ -1,5 +1,6 @@
 #include "profiler/capture/trace_merger.h"
 
+#include "profiler/capture/rank_environment.h"
 #include "profiler/formats/container/frame.h"
 #include "profiler/model/trace.h"
 
@@ -96,7 +97,7 @@ void IdRemapping::setMetadata(const std::map<std::string, std::string>& process)
         m_programSteps = steps;
     }
     for (const auto& [key, value] : process)
-        if (describes || m_programSteps < 0 || !ofProgram(key))
+        if (!key.starts_with(rank_key::kPrefix) && (describes || m_programSteps < 0 || !ofProgram(key)))
             setMetadata(key, value);
 }
 

@@ -5,6 +5,7 @@
 #include "profiler/capture/injection/recorded_window.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
+#include "profiler/capture/rank_environment.h"
 #include "profiler/capture/thread_buffer_pool.h"
 #include "profiler/os/files.h"
 #include "profiler/os/process.h"
@@ -109,6 +110,8 @@ void open(Process& self)
     self.state = State::Recording;
     self.recorder = made->recorder.release();
     self.recorder->nameProcess(processName());
+    for (const auto& [key, value] : rankMetadata())
+        self.recorder->setMetadata(key, value);
     for (const auto& [key, value] : self.pendingMetadata)
         self.recorder->setMetadata(key, value);
     self.pendingMetadata.clear();
