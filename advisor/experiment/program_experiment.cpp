@@ -152,7 +152,7 @@ void addNotes(ProgramResult& result, bool terminalAdded)
     if (const std::int64_t restarts = result.program.restarts[0] + result.program.restarts[1]; restarts > 0)
         notes.push_back(
             profiler::message<"experiment.note.restarted",
-                              "The program is short: it was restarted {count} times in the middle of a turn.">(
+                              "The program is short: it was restarted {count} in the middle of a turn.">(
                 {{"count", restarts, std::to_string(restarts) + (restarts == 1 ? " time" : " times")}}));
 }
 

@@ -85,6 +85,7 @@ private:
     os::Descriptor m_log;
     std::uintmax_t m_logBegin = 0;
     std::optional<os::ProcessTree> m_tree;
+    int m_failure = 0; // exit status of a program that failed before its first step
 };
 
 Result<void> Recording::start()
@@ -169,6 +170,8 @@ Result<void> Recording::follow()
                 Error::Code::Unavailable, lastOutput(), "run it alone and check where it hangs",
                 {{"seconds", m_plan.startPatience.count() * 1e6, fmt::format("{} s", m_plan.startPatience.count())}});
     }
+    if (sizeOf(steps) == 0)
+        m_failure = os::exitStatus(*m_tree->status()).status; // `record` exits with the status of the program
     return {};
 }
 
@@ -195,6 +198,10 @@ Result<void> Recording::take(const fs::path& trace)
         return tl::unexpected(Error{Error::Code::Unavailable, profiler::Message(field("id"), {}, field("what")),
                                     output.empty() ? field("where") : output, field("mend")});
     }
+    if (m_failure != 0)
+        return profiler::fail<"recording.program_failed",
+                              "The program exited with status {status} before its first step">(
+            Error::Code::Unavailable, lastOutput(), "run it alone until it trains", {{"status", m_failure}});
     std::error_code failed;
     fs::copy_file(m_folder / "program.sstrace", trace, fs::copy_options::overwrite_existing, failed);
     if (failed)

@@ -103,6 +103,20 @@ TEST_F(ProgramRecording, WhyNothingWasRecordedIsSaidWithTheLastOutput)
     EXPECT_THAT(recorded.error().where, HasSubstr("last words"));
 }
 
+TEST_F(ProgramRecording, AProgramThatFailsBeforeItsFirstStepIsAnError)
+{
+    m_plan.command = {"sh", "-c", "echo no such data; exit 3"};
+    m_plan.environment = {kMark};
+    const auto recorded = record();
+    ASSERT_FALSE(recorded);
+    EXPECT_EQ(recorded.error().what.id, "recording.program_failed");
+    EXPECT_THAT(recorded.error().where, HasSubstr("no such data"));
+    EXPECT_FALSE(std::filesystem::exists(m_trace));
+    // What it trained before counts.
+    m_plan.environment.emplace_back("STEPS=3");
+    EXPECT_TRUE(record());
+}
+
 TEST_F(ProgramRecording, AHangAndACancelledRecordingAreEnded)
 {
     m_plan.environment = {kMark};

@@ -36,3 +36,4 @@ with open(trace, "w") as file:
                "wandb": os.environ.get("WANDB_MODE")}, file)
 with open(report, "w") as file:
     json.dump({"schema": 1}, file)
+sys.exit(max(command.returncode, 0))
