@@ -16,7 +16,7 @@ using profiler::Message;
 enum class State { Fires, Silent, CannotTell };
 /// What decides whether a change pays. JSON calls LossAtEqualTime "convergence" (cli.md): it compares the loss at equal
 /// time.
-enum class JudgedBy { Time, Memory, LossAtEqualTime };
+enum class Objective { Time, Memory, LossAtEqualTime };
 /// The unit of a saving. Times are in µs.
 enum class SavingUnit { UsPerStep, UsPerEpoch, UsPerValidation, Bytes };
 
@@ -82,7 +82,7 @@ struct Advice {
     /// The change that the rule proposes, even if it cannot be re-run from here; `from` is empty if the run's value is
     /// unknown.
     std::optional<Toggle> proposed;
-    JudgedBy judgedBy = JudgedBy::Time;
+    Objective objective = Objective::Time;
     /// The user's lines that it concerns in a recorded Python program; most relevant first.
     std::vector<SourcePlace> source;
     /// What an experiment with this toggle should time: "steps", "epoch" or "validation".

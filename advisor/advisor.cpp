@@ -112,13 +112,13 @@ void addProgram(Advice& verdict, const Rule& rule, const RuleContext& c, const P
 }
 
 /// Sorts findings first, by their estimated value. Stable: equal entries stay sorted by key.
-void rankByWorth(std::vector<RuleAdvice>& advice, const RuleContext& c)
+void rankByImpact(std::vector<RuleAdvice>& advice, const RuleContext& c)
 {
     for (RuleAdvice& row : advice)
-        row.worth = usPerStep(row.advice, c);
+        row.impact = usPerStep(row.advice, c);
     std::stable_sort(advice.begin(), advice.end(), [](const RuleAdvice& a, const RuleAdvice& b) {
         const int ranks = rank(a.advice.state) - rank(b.advice.state);
-        return ranks != 0 ? ranks < 0 : a.worth > b.worth;
+        return ranks != 0 ? ranks < 0 : a.impact > b.impact;
     });
 }
 
@@ -149,9 +149,9 @@ std::vector<RuleAdvice> verdicts(const std::vector<Rule>& rules, const RuleConte
     });
     if (stop.stop_requested())
         return {};
-    rankByWorth(advice, c); // the finding with the largest estimated value of its own claims first
+    rankByImpact(advice, c); // the finding with the largest estimated value of its own claims first
     shareOutTime(advice, rules, c);
-    rankByWorth(advice, c); // time that others claim does not count twice
+    rankByImpact(advice, c); // time that others claim does not count twice
     return advice;
 }
 

@@ -21,7 +21,7 @@ int group(State state)
 bool belongsBefore(const RuleAdvice& risen, const RuleAdvice& other)
 {
     const int groups = group(risen.advice.state) - group(other.advice.state);
-    return groups != 0 ? groups < 0 : risen.worth > other.worth;
+    return groups != 0 ? groups < 0 : risen.impact > other.impact;
 }
 
 } // namespace

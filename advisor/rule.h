@@ -91,7 +91,7 @@ struct TimeClaim {
 struct RuleAdvice {
     std::string id; ///< the rule's key
     Advice advice;
-    double worth = 0; ///< estimated value of the finding in µs per step, without the time that other findings claim;
+    double impact = 0; ///< estimated value of the finding in µs per step, without the time that other findings claim;
                       ///< used for ranking
     /// Step time in µs that it claims in the analysis window, by part; without steps, time of the whole window.
     /// Findings never claim the same time twice.

@@ -121,7 +121,7 @@ Advice fires(profiler::Message reason)
 Advice firesOnLearning(profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
-    advice.judgedBy = JudgedBy::LossAtEqualTime;
+    advice.objective = Objective::LossAtEqualTime;
     advice.whyNoPrediction =
         message<"loss.not_predicted", "The effect on the loss cannot be predicted from a trace.">();
     return advice;

@@ -2,7 +2,7 @@
 
 #include "advisor/evidence/program_facts.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 #include "advisor/runner/launch_check.h"
 #include "advisor/runner/program_recording.h"
 #include "advisor/runner/shell_words.h"
@@ -99,7 +99,7 @@ std::string recordedProgram(const profiler::Trace& trace, const ProgramFacts& fa
 
 bool isMeasured(SavingUnit unit, const std::vector<Toggle>& changes)
 {
-    const bool isMemory = judgedBy(changes) == JudgedBy::Memory;
+    const bool isMemory = objectiveOf(changes) == Objective::Memory;
     const std::string measure = measureOf(changes);
     switch (unit) {
     case SavingUnit::Bytes:

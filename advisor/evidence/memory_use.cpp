@@ -182,7 +182,7 @@ std::optional<Advice> withoutBackward(const RuleContext& c)
 Advice firesOnMemory(const RuleContext& c, const MemoryUse& use, profiler::Message reason)
 {
     Advice advice = fires(std::move(reason));
-    advice.judgedBy = JudgedBy::Memory;
+    advice.objective = Objective::Memory;
     advice.whyNoPrediction =
         message<"memory.activations_unknown", "The trace does not record how much of the memory holds activations "
                                               "(level full records it in steps with operators): measure it.">();

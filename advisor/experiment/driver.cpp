@@ -89,7 +89,7 @@ class Driver {
 public:
     explicit Driver(const ExperimentSetup& setup)
         : m_plan(setup.plan), m_programs(setup.arms), m_monitor(setup.monitor), m_progress(setup.progress),
-          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.judgedBy == JudgedBy::Memory),
+          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.objective == Objective::Memory),
           m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
           m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
           m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isSequential(m_memory)
@@ -844,7 +844,7 @@ void Driver::report()
 {
     if (!m_progress)
         return;
-    m_state.judgedBy = m_plan.judgedBy;
+    m_state.objective = m_plan.objective;
     m_state.pairs = m_result.pairs;
     m_state.secondsSpent = secondsSpent();
     m_state.secondsLeft = secondsLeft();

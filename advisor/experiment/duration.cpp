@@ -61,7 +61,7 @@ std::chrono::seconds expectedDuration(const ExperimentPlan& plan, double stepUs,
 {
     const double step = std::max(stepUs, 0.0) * 1e-6;
     // Most experiments end at the first or second look.
-    double expected = plan.judgedBy == JudgedBy::Memory ? estimatedMemorySeconds(plan, step, 0)
+    double expected = plan.objective == Objective::Memory ? estimatedMemorySeconds(plan, step, 0)
                                                         : estimatedSeconds(plan, step, kLooks[1]);
     if (isScreening(plan)) {
         const double training = step * static_cast<double>(plan.baseline[config::key::steps]);

@@ -92,7 +92,7 @@ bool mayChangeLoss(const ExperimentPlan& plan)
 
 bool isScreening(const ExperimentPlan& plan)
 {
-    return plan.judgedBy == JudgedBy::LossAtEqualTime;
+    return plan.objective == Objective::LossAtEqualTime;
 }
 
 std::string ExperimentResult::whyText() const

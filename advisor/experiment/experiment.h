@@ -37,7 +37,7 @@ struct ExperimentPlan {
     std::vector<Toggle> changes; ///< the difference of the second arm; empty: A against A, unless isChangeUnknown
     /// The second arm differs by the user's diff or command, for which no knob says what it may affect.
     bool isChangeUnknown = false;
-    JudgedBy judgedBy = JudgedBy::Time;
+    Objective objective = Objective::Time;
     std::string measure = "steps"; ///< "steps", "epoch", "validation"
     std::optional<Saving> predicted;
     std::filesystem::path trainer;  ///< empty: findTrainer()
@@ -69,7 +69,7 @@ struct Pair {
 
 struct ExperimentProgress {
     std::string doing; ///< "warming up", "pair 4 of at most 20"
-    JudgedBy judgedBy = JudgedBy::Time;
+    Objective objective = Objective::Time;
     std::vector<Pair> pairs; ///< same values as in the result
     /// So far; above 1 the change is better. Ratio of speeds b / a, or of losses at equal time a / b.
     std::optional<Interval> ratio;

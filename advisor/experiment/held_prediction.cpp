@@ -12,13 +12,13 @@ bool isAboutMeasured(const Saving& saving, const ExperimentPlan& plan)
         return false;
     switch (saving.unit) {
     case SavingUnit::UsPerStep:
-        return plan.judgedBy == JudgedBy::Time && plan.measure == "steps";
+        return plan.objective == Objective::Time && plan.measure == "steps";
     case SavingUnit::UsPerEpoch:
-        return plan.judgedBy == JudgedBy::Time && plan.measure == "epoch";
+        return plan.objective == Objective::Time && plan.measure == "epoch";
     case SavingUnit::UsPerValidation:
-        return plan.judgedBy == JudgedBy::Time && plan.measure == "validation";
+        return plan.objective == Objective::Time && plan.measure == "validation";
     case SavingUnit::Bytes:
-        return plan.judgedBy == JudgedBy::Memory;
+        return plan.objective == Objective::Memory;
     }
     return false;
 }
@@ -41,7 +41,7 @@ std::optional<Saving> predictedHere(const ExperimentResult& result)
 std::optional<bool> predictionHeld(const ExperimentResult& result)
 {
     const auto predicted = predictedHere(result);
-    const Interval& saved = result.plan.judgedBy == JudgedBy::Memory ? result.savedBytes : result.savedUs;
+    const Interval& saved = result.plan.objective == Objective::Memory ? result.savedBytes : result.savedUs;
     if (!predicted || !std::isfinite(saved.value) || !saved.isKnown())
         return std::nullopt;
     // An upper bound does not limit how little is saved.

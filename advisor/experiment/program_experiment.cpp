@@ -2,7 +2,7 @@
 
 #include "advisor/experiment/driver.h"
 #include "advisor/experiment/output_tail.h"
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ ExperimentPlan experimentPlan(const ProgramPlan& plan)
     experiment.budget = plan.budget;
     experiment.turn = plan.turn;
     experiment.horizon = plan.horizon;
-    experiment.judgedBy = plan.changes.empty() || plan.isTimeChosen ? JudgedBy::Time : judgedBy(plan.changes);
+    experiment.objective = plan.changes.empty() || plan.isTimeChosen ? Objective::Time : objectiveOf(plan.changes);
     return experiment;
 }
 

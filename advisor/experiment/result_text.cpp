@@ -45,7 +45,7 @@ std::string measuredText(const ExperimentResult& result)
                    ? "loss lower by " +
                          savedText(losses->saved, [](double loss) { return fmt::format("{:.3g}", loss); })
                    : kUnknown;
-    return result.plan.judgedBy == JudgedBy::Memory ? savedText(result.savedBytes, bytes)
+    return result.plan.objective == Objective::Memory ? savedText(result.savedBytes, bytes)
                                                     : savedText(result.savedUs, timeText);
 }
 

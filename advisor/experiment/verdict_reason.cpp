@@ -52,7 +52,7 @@ MessageParameter highestOf(const LossCheck& loss)
 bool hasFirstLook(const ExperimentResult& result)
 {
     const std::size_t observations =
-        result.plan.judgedBy == JudgedBy::Time ? result.pairs.size() / kPairsPerStart : result.pairs.size();
+        result.plan.objective == Objective::Time ? result.pairs.size() / kPairsPerStart : result.pairs.size();
     return observations * kPairsPerStart >= kLooks.front();
 }
 
@@ -60,7 +60,7 @@ bool hasFirstLook(const ExperimentResult& result)
 std::optional<Message> lossPreventsGain(const ExperimentResult& result)
 {
     const LossCheck& loss = result.loss;
-    const std::string_view what = result.plan.judgedBy == JudgedBy::Memory ? "Less memory" : "Faster";
+    const std::string_view what = result.plan.objective == Objective::Memory ? "Less memory" : "Faster";
     const Interval& ratio = result.judgedRatio;
     if (ratio.low <= kMinimumEffect)
         return std::nullopt;
@@ -257,7 +257,7 @@ void addNoiseNotes(std::vector<Message>& notes, const ExperimentResult& result)
             {countOf(result, noise.disturbedPairs), disturbanceCause(noise)}));
     // Only if noise may be the reason: not if the seeds differ or the time budget was used up. Peak memory does not
     // depend on other programs.
-    if (result.verdict != Verdict::Inconclusive || result.plan.judgedBy == JudgedBy::Memory || lossPreventsGain(result))
+    if (result.verdict != Verdict::Inconclusive || result.plan.objective == Objective::Memory || lossPreventsGain(result))
         return;
     Message source = noiseSource(noise);
     if (source.id != result.why.id && source.id != "experiment.noise.unknown")
@@ -277,7 +277,7 @@ Message verdictReason(const ExperimentResult& result, bool outOfTime)
         return screeningReason(result, outOfTime);
     if (auto reason = lossPreventsGain(result))
         return std::move(*reason);
-    return result.plan.judgedBy == JudgedBy::Memory ? memoryReason(result) : timeReason(result, outOfTime);
+    return result.plan.objective == Objective::Memory ? memoryReason(result) : timeReason(result, outOfTime);
 }
 
 std::vector<Message> verdictNotes(const ExperimentResult& result)

@@ -240,7 +240,7 @@ Advice finding(const RuleContext& c, const Growth& growth)
 {
     const std::vector<Floor>& floors = growth.floors;
     Advice advice = fires(reasonOf(c, growth));
-    advice.judgedBy = JudgedBy::Memory;
+    advice.objective = Objective::Memory;
     advice.saving = Saving{.unit = SavingUnit::Bytes,
                            .low = growth.low * growth.steps(),
                            .mid = growth.mid * growth.steps(),

@@ -286,9 +286,9 @@ bool dataMayComeLater(const RuleContext& c, const Reading& reading)
 /// A host that is no longer ahead of the device causes many small gaps, not only a gap directly after the wait.
 void findLost(const RuleContext& c, Reading& reading)
 {
-    const double worth = kMinimumShare * c.facts.statistics.steadyMeanUs;
+    const double minimum = kMinimumShare * c.facts.statistics.steadyMeanUs;
     reading.lostUs = reading.idleUs;
-    if (reading.idleUs < worth && reading.waitedUs < worth) // the gain is at most the time that the host waited
+    if (reading.idleUs < minimum && reading.waitedUs < minimum) // the gain is at most the time that the host waited
         return;
     reading.won = savingByReplay(c, dropWaits(reading, 1), dropWaits(reading, 0));
     if (reading.won && !dataMayComeLater(c, reading))

@@ -55,31 +55,31 @@ std::vector<Candidate> advised(const std::vector<RuleAdvice>& advice, const conf
     std::vector<Candidate> candidates;
     for (const RuleAdvice& row : advice) {
         const Advice& found = row.advice;
-        if (found.state != State::Fires || !found.toggle || found.judgedBy == JudgedBy::LossAtEqualTime ||
+        if (found.state != State::Fires || !found.toggle || found.objective == Objective::LossAtEqualTime ||
             !canBeTried(*found.toggle))
             continue;
         const Toggle change{found.toggle->key, now.text(found.toggle->key), found.toggle->to};
         if (change.from == change.to || tried.contains({change.key, change.to}))
             continue;
-        Candidate candidate{change, row.id, found.title, found.saving, found.measure, found.judgedBy, row.worth};
-        if (found.judgedBy == JudgedBy::Memory) {
+        Candidate candidate{change, row.id, found.title, found.saving, found.measure, found.objective, row.impact};
+        if (found.objective == Objective::Memory) {
             candidate.makesRoom = true;
-            candidate.judgedBy = JudgedBy::Time;
+            candidate.objective = Objective::Time;
             candidate.measure = "steps";
             candidate.predicted.reset(); // in bytes, but the objective is now time
             candidate.title += ", to make room for twice the batch";
         }
         candidates.push_back(std::move(candidate));
     }
-    sortByWorth(candidates);
+    sortByImpact(candidates);
     return candidates;
 }
 
-void sortByWorth(std::vector<Candidate>& candidates)
+void sortByImpact(std::vector<Candidate>& candidates)
 {
     // An epoch or a validation takes as long as many steps, so changes that are timed in steps are decided sooner.
     const auto rank = [](const Candidate& c) {
-        return std::tuple(c.judgedBy == JudgedBy::LossAtEqualTime, c.makesRoom, -c.worth, !c.predicted.has_value(),
+        return std::tuple(c.objective == Objective::LossAtEqualTime, c.makesRoom, -c.impact, !c.predicted.has_value(),
                           c.measure != "steps");
     };
     std::stable_sort(candidates.begin(), candidates.end(),
@@ -122,7 +122,7 @@ std::vector<Candidate> further(const Toggle& kept, const config::TrainingConfig&
                                   "Continues in the direction that paid",
                                   std::nullopt,
                                   "steps",
-                                  JudgedBy::Time});
+                                  Objective::Time});
     return candidates;
 }
 

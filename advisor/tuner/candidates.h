@@ -17,8 +17,8 @@ struct Candidate {
     std::string title;
     std::optional<Saving> predicted;
     std::string measure = "steps";
-    JudgedBy judgedBy = JudgedBy::Time;
-    double worth = 0; ///< µs per step, see RuleAdvice
+    Objective objective = Objective::Time;
+    double impact = 0; ///< µs per step, see RuleAdvice
     /// It saves memory: tried together with twice the batch size, which uses that memory, with time as the objective.
     bool makesRoom = false;
     /// For a batch size: the value of optimizer.lr_scaling that is tried together with it, with the loss at equal time
@@ -35,7 +35,7 @@ using Tried = std::set<std::pair<std::string, std::string>>;
 
 /// Sorts the candidates: by estimated impact, with those that make room in memory after them and those that need a
 /// screening at equal time last. Among equals, those with a prediction and those timed in steps come first.
-void sortByWorth(std::vector<Candidate>& candidates);
+void sortByImpact(std::vector<Candidate>& candidates);
 /// All changes that are made when a candidate is tried.
 std::vector<Toggle> changesOf(const Candidate& candidate, const config::TrainingConfig& now);
 /// Advice that has not been tried, sorted by estimated impact; changes that make room in memory come last. Changes that

@@ -3,7 +3,7 @@
 #include "advisor/change/program_setup.h"
 #include "advisor/evidence/program_values.h"
 #include "advisor/evidence/run_facts.h"
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 #include "advisor/tuner/candidates.h"
 #include "advisor/tuner/tune_budget.h"
 
@@ -151,14 +151,14 @@ private:
                                 found.title,
                                 found.saving,
                                 found.measure,
-                                found.judgedBy,
-                                row.worth};
-            candidate.makesRoom = found.judgedBy == JudgedBy::Memory;
+                                found.objective,
+                                row.impact};
+            candidate.makesRoom = found.objective == Objective::Memory;
             candidates.push_back(std::move(candidate));
         }
         std::erase_if(m_scaled, [&](const Candidate& scaled) { return !canScaleRate(scaled.change); });
         candidates.insert(candidates.end(), m_scaled.begin(), m_scaled.end());
-        sortByWorth(candidates);
+        sortByImpact(candidates);
         return candidates.empty() ? std::nullopt : std::optional(std::move(candidates.front()));
     }
 
@@ -195,7 +195,7 @@ private:
             return;
         Candidate scaled = candidate;
         scaled.predicted.reset(); // a time, but the objective is now the loss
-        scaled.judgedBy = JudgedBy::LossAtEqualTime;
+        scaled.objective = Objective::LossAtEqualTime;
         const std::string optimizer = programValues(*m_first).optimizer;
         scaled.rateScaling = optimizer.ends_with("SGD") || optimizer.ends_with("LARS") ? "linear" : "sqrt";
         m_scaled.push_back(std::move(scaled));
@@ -254,7 +254,7 @@ private:
         if (!result && result.error().code == Error::Code::Cancelled)
             return false;
         const bool keeps = result && evaluate(*result, trial) && keep(plan, trial);
-        const Candidate tried{trial.change, candidate.rule, candidate.title, {}, {}, JudgedBy::Time};
+        const Candidate tried{trial.change, candidate.rule, candidate.title, {}, {}, Objective::Time};
         if (!keeps)
             scaleRateToo(candidate, trial);
         m_result.trials.push_back(std::move(trial));
@@ -310,7 +310,7 @@ private:
         m_result.patch = std::move(*patch);
         trial.outcome = TuneTrial::Outcome::Kept;
         const Interval& ratio = trial.result->samplesPerSecond;
-        if (trial.result->plan.judgedBy == JudgedBy::Time && trial.result->plan.measure == "steps" && ratio.isKnown()) {
+        if (trial.result->plan.objective == Objective::Time && trial.result->plan.measure == "steps" && ratio.isKnown()) {
             m_result.ratio.value *= ratio.value;
             m_result.ratio.low *= ratio.low;
             m_result.ratio.high *= ratio.high;
@@ -334,7 +334,7 @@ private:
                                  "Continues in the direction that paid",
                                  std::nullopt,
                                  "steps",
-                                 JudgedBy::Time});
+                                 Objective::Time});
     }
 
     /// Each kept change was selected for its ratio, so the product of the ratios is biased upwards: the total is

@@ -167,7 +167,7 @@ private:
         // The values are valid, because the trainer has used them.
         for (const Toggle& change : changes)
             static_cast<void>(m_result.best.set(change.key, change.to));
-        if (candidate.judgedBy == JudgedBy::Time && candidate.measure == "steps" && result.samplesPerSecond.isKnown()) {
+        if (candidate.objective == Objective::Time && candidate.measure == "steps" && result.samplesPerSecond.isKnown()) {
             m_result.ratio.value *= result.samplesPerSecond.value;
             m_result.ratio.low *= result.samplesPerSecond.low;
             m_result.ratio.high *= result.samplesPerSecond.high;
@@ -203,7 +203,7 @@ private:
         ExperimentPlan plan;
         plan.baseline = m_result.best;
         plan.changes = changesOf(candidate, m_result.best);
-        plan.judgedBy = candidate.judgedBy;
+        plan.objective = candidate.objective;
         plan.measure = candidate.measure;
         plan.predicted = candidate.predicted;
         return measure(std::move(plan), candidate.change, secondsToTry(), "");

@@ -204,7 +204,7 @@ QString verdictText(const advisor::ExperimentResult& result)
 {
     if (advisor::isScreening(result.plan) && result.lossAtEqualTime)
         return screeningVerdict(*result.lossAtEqualTime, result.verdict);
-    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    const bool memory = result.plan.objective == advisor::Objective::Memory;
     if (!(memory ? result.savedBytes : result.samplesPerSecond).isKnown())
         return Texts::tr("No verdict: time budget used up after too few measurements");
     return (memory ? memoryVerdict(result) : timeVerdict(result)) + lossText(result);
@@ -217,7 +217,7 @@ QString predictedAndMeasured(const advisor::ExperimentResult& result)
                    ? QString()
                    : Texts::tr("measured %1 %2, before %3")
                          .arg(lossName(*losses), formatSignificant(losses->b), formatSignificant(losses->a));
-    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    const bool memory = result.plan.objective == advisor::Objective::Memory;
     const advisor::Interval& saved = memory ? result.savedBytes : result.savedUs;
     if (!saved.isKnown())
         return {};

@@ -26,7 +26,7 @@ QPushButton* makeButton(const QString& name, const QString& text, QWidget* paren
 QString soFar(const advisor::ExperimentProgress& progress)
 {
     const auto count = progress.pairs.size();
-    if (progress.judgedBy == advisor::JudgedBy::LossAtEqualTime)
+    if (progress.objective == advisor::Objective::LossAtEqualTime)
         return count == 1 ? MeasurementBox::tr("1 seed so far") : MeasurementBox::tr("%1 seeds so far").arg(count);
     return count == 1 ? MeasurementBox::tr("1 pair so far") : MeasurementBox::tr("%1 pairs so far").arg(count);
 }

@@ -32,7 +32,7 @@ QJsonObject planJson(const ExperimentPlan& plan)
     QJsonObject json{
         {"baseline", QJsonDocument::fromJson(QByteArray::fromStdString(plan.baseline.toJson(false))).object()},
         {"changes", changes},
-        {"judged_by", static_cast<int>(plan.judgedBy)},
+        {"judged_by", static_cast<int>(plan.objective)},
         {"measure", asQString(plan.measure)}};
     if (plan.predicted)
         json["predicted"] =
@@ -56,7 +56,7 @@ std::optional<ExperimentPlan> planFrom(const QJsonObject& json)
     plan.baseline = std::move(*configuration);
     for (const QJsonValue change : json["changes"].toArray())
         plan.changes.push_back(toggleFromJson(change.toObject()));
-    plan.judgedBy = static_cast<advisor::JudgedBy>(json["judged_by"].toInt());
+    plan.objective = static_cast<advisor::Objective>(json["judged_by"].toInt());
     plan.measure = json["measure"].toString().toStdString();
     if (json.contains("predicted")) {
         const QJsonObject saving = json["predicted"].toObject();

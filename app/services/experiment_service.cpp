@@ -27,7 +27,7 @@ advisor::ExperimentPlan planFor(const advisor::RuleAdvice& advice, const config:
     plan.baseline = baseline;
     if (advice.advice.toggle)
         plan.changes = advisor::changesOf(*advice.advice.toggle, baseline);
-    plan.judgedBy = advice.advice.judgedBy;
+    plan.objective = advice.advice.objective;
     plan.measure = advice.advice.measure;
     plan.predicted = advice.advice.saving;
     return plan;

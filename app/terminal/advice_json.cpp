@@ -87,7 +87,7 @@ Json oneJson(const profiler::Trace& trace, const RuleAdvice& row, const ProgramV
         json["why_no_toggle"] = advice.whyNoToggle.empty() ? Json(nullptr) : Json(advice.whyNoToggle.text);
     json["source"] = sourceJson(advice.source);
     json["code"] = codeJson(row, values);
-    json["judged_by"] = judgedByName(advice.judgedBy);
+    json["judged_by"] = objectiveName(advice.objective);
     json["measure"] = advice.measure;
     json["reason_id"] = advice.reason.id.empty() ? Json(nullptr) : Json(advice.reason.id);
     json["need"] = advice.need.text.empty() ? Json(nullptr) : Json(advice.need.text);
@@ -119,14 +119,14 @@ std::string_view stateName(State state)
     return "cannot tell";
 }
 
-std::string_view judgedByName(JudgedBy by)
+std::string_view objectiveName(Objective by)
 {
     switch (by) {
-    case JudgedBy::Time:
+    case Objective::Time:
         return "time";
-    case JudgedBy::Memory:
+    case Objective::Memory:
         return "memory";
-    case JudgedBy::LossAtEqualTime:
+    case Objective::LossAtEqualTime:
         return "convergence";
     }
     return "time";

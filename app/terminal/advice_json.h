@@ -11,7 +11,7 @@
 namespace advisor::cli {
 
 std::string_view stateName(State state);          ///< "fires", "silent", "cannot tell"
-std::string_view judgedByName(JudgedBy by);       ///< "time", "memory", "convergence"
+std::string_view objectiveName(Objective by);       ///< "time", "memory", "convergence"
 std::string_view savingUnitName(SavingUnit unit); ///< "us_per_step"…
 nlohmann::ordered_json savingJson(const std::optional<Saving>& saving);
 nlohmann::ordered_json toggleJson(const std::optional<Toggle>& toggle);

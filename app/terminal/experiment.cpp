@@ -1,7 +1,7 @@
 #include "advisor/experiment/experiment.h"
 
 #include "advisor/evidence/batch_facts.h"
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 #include "advisor/rule.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/configured.h"
@@ -43,7 +43,7 @@ std::optional<Saving> predicted(const profiler::Trace& trace, const ExperimentPl
         const auto& saving = row.advice.saving;
         if (!saving)
             why = row.advice.whyNoPrediction.text;
-        else if ((saving->unit == SavingUnit::Bytes) != (plan.judgedBy == JudgedBy::Memory) ||
+        else if ((saving->unit == SavingUnit::Bytes) != (plan.objective == Objective::Memory) ||
                  (saving->unit != SavingUnit::Bytes && measureOf(saving->unit) != plan.measure))
             why = "its advice is about another quantity than the one measured";
         else
@@ -66,16 +66,16 @@ tl::expected<ExperimentPlan, int> planOf(const ExperimentOptions& options, const
     for (const config::Difference& difference : config::difference(*baseline, *changed))
         plan.changes.push_back({difference.key, difference.a, difference.b});
     // An explicit --measure always selects time as the objective.
-    plan.judgedBy = options.measure.empty() ? judgedBy(plan.changes) : JudgedBy::Time;
+    plan.objective = options.measure.empty() ? objectiveOf(plan.changes) : Objective::Time;
     plan.measure = !options.measure.empty()          ? options.measure
-                   : plan.judgedBy == JudgedBy::Time ? measureOf(plan.changes)
+                   : plan.objective == Objective::Time ? measureOf(plan.changes)
                                                      : "steps";
     plan.budget = std::chrono::seconds(options.budgetSeconds);
     plan.horizon = std::chrono::seconds(options.horizonSeconds);
     plan.turn = std::chrono::milliseconds(options.turnMilliseconds);
     if (options.horizonSeconds > 0 && !isScreening(plan) && sameBatches(plan.changes))
         streams.err << "--horizon has no effect: the objective of this change is "
-                    << (plan.judgedBy == JudgedBy::Memory ? "memory" : "time") << ", not by the loss at equal time\n";
+                    << (plan.objective == Objective::Memory ? "memory" : "time") << ", not by the loss at equal time\n";
     if (!options.trace.empty()) {
         const auto trace = openTrace(options.trace);
         if (!trace) {

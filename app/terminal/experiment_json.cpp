@@ -87,7 +87,7 @@ std::string_view objectiveName(const ExperimentPlan& plan)
 {
     if (isScreening(plan))
         return "screening at equal time";
-    return plan.judgedBy == JudgedBy::Memory ? "memory" : "step time";
+    return plan.objective == Objective::Memory ? "memory" : "step time";
 }
 
 Json lossJson(const LossCheck& loss)
@@ -168,7 +168,7 @@ Json measuredJson(const ExperimentResult& result)
         return {{"unit", "loss"},
                 {"value", result.lossAtEqualTime->saved.value},
                 {"ci95", ci95(result.lossAtEqualTime->saved)}};
-    if (result.plan.judgedBy == JudgedBy::Memory)
+    if (result.plan.objective == Objective::Memory)
         return {{"unit", savingUnitName(SavingUnit::Bytes)},
                 {"value", result.savedBytes.value},
                 {"ci95", ci95(result.savedBytes)}};
@@ -185,7 +185,7 @@ Json toJson(const ExperimentResult& result)
     json["changes"] = changesJson(plan.changes);
     json["pairs"] = result.pairs.size();
     json["one_at_a_time"] = result.isSequential;
-    json["judged_by"] = judgedByName(plan.judgedBy);
+    json["judged_by"] = objectiveName(plan.objective);
     json["samples_per_s"] = {{"a", speed(result.samplesPerSecondA)},
                              {"b", speed(result.samplesPerSecondB)},
                              {"ratio", result.samplesPerSecond.value},

@@ -22,7 +22,7 @@ void printLosses(const LossAtEqualTime& losses, std::ostream& out)
 
 void printSaved(const ExperimentResult& result, std::ostream& out)
 {
-    const bool memory = result.plan.judgedBy == JudgedBy::Memory;
+    const bool memory = result.plan.objective == Objective::Memory;
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return;
     const Interval& saved = memory ? result.savedBytes : result.savedUs;

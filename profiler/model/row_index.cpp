@@ -13,7 +13,7 @@ constexpr std::size_t kSparse = 16;
 /// … if all such rows together have at most this share of the slices …
 constexpr std::size_t kMostSparse = 8;
 /// … and the block is too large for a processor cache.
-constexpr std::size_t kWorthSparse = 4096;
+constexpr std::size_t kMinimumForSparse = 4096;
 
 /// Sorts rows by depth and kind, and updates `rowOf`.
 void sortRows(std::vector<Row>& rows, std::vector<std::uint32_t>& rowOf)
@@ -154,7 +154,7 @@ void RowIndex::keepSparse(std::span<const RawSlice> sorted, std::span<const Row>
 {
     const std::size_t most = sorted.size() / kSparse;
     std::vector<std::uint16_t> positions;
-    if (sorted.size() < kWorthSparse)
+    if (sorted.size() < kMinimumForSparse)
         return;
     for (const Row& row : rows) {
         if (row.count > most || positions.size() + row.count > sorted.size() / kMostSparse)

@@ -14,9 +14,9 @@ constexpr std::uint32_t kEnoughInMotion = 1;
 /// A group this many times as long as a bucket contains a pause, so its entries are not spread evenly.
 constexpr double kPause = 2;
 /// log2 of the group size from which a group is added as a whole rather than entry by entry.
-constexpr std::uint32_t kWorthGroups = 4;
+constexpr std::uint32_t kMinimumForGroups = 4;
 /// From this many groups on, they are sure to include a whole group of the next level up.
-constexpr std::uint32_t kWorthALevelUp = 8;
+constexpr std::uint32_t kMinimumForLevelUp = 8;
 /// If a bucket has this many slices of a block that is not in memory, the block's summary (groups of 64) is good
 /// enough: the first view of a file with a million slices on a track decodes nothing.
 constexpr double kSummaryIsEnough = 64;
@@ -112,7 +112,7 @@ RowPart RowWalk::between(int number, const Cut& from, const Cut& to)
     if (low >= high) {
         low = std::min(from.group, groups->count() - 1);
         high = low + 1;
-    } else if (high - low >= kWorthALevelUp && lod::exists(*m_row, number + 1)) {
+    } else if (high - low >= kMinimumForLevelUp && lod::exists(*m_row, number + 1)) {
         groups = level(number + 1);
         low = (low + 3) / 4;
         high /= 4;
@@ -185,7 +185,7 @@ std::uint32_t RowWalk::passGroups(std::uint32_t entry, std::int64_t end, RowPart
 void RowWalk::passTo(std::int64_t end, RowPart& part)
 {
     const RowEntries& entries = *m_entries;
-    const std::uint32_t groupMask = lod::shift(*m_row, 0) >= kWorthGroups ? (1U << lod::shift(*m_row, 0)) - 1 : ~0U;
+    const std::uint32_t groupMask = lod::shift(*m_row, 0) >= kMinimumForGroups ? (1U << lod::shift(*m_row, 0)) - 1 : ~0U;
     std::uint32_t entry = m_place.entry;
     std::int64_t sum = 0;
     while (m_place.nextBegin < end) {

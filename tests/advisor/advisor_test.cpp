@@ -262,7 +262,7 @@ TEST(Advisor, WhatIsAboutMostOfTheStepComesFirstThoughItPredictsNothing)
     const auto advice = advise(*trace, &config);
     EXPECT_EQ(advice[0].id, "debug.gradcheck");
     EXPECT_FALSE(advice[0].advice.saving);
-    EXPECT_GT(advice[0].worth, 400);
+    EXPECT_GT(advice[0].impact, 400);
 }
 
 TEST(Advisor, AnEmptyTraceGetsAVerdictFromEveryRule)

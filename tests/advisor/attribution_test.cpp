@@ -210,14 +210,14 @@ TEST_P(RandomTraces, FindingsClaimNoMoreThanTheTimeThereIs)
                 continue;
             }
             ++findings;
-            EXPECT_LE(row.worth, worth) << row.id << " is ranked by what the others leave, seed " << seed;
-            worth = row.worth;
+            EXPECT_LE(row.impact, worth) << row.id << " is ranked by what the others leave, seed " << seed;
+            worth = row.impact;
             if (advice.saving && advice.saving->unit == SavingUnit::UsPerStep) {
                 EXPECT_NEAR(sum, std::max(0.0, advice.saving->claimed() - advice.betweenStepsUs), 1e-3) << row.id << ", seed " << seed;
             }
             if (advice.saving && advice.saving->kind == SavingKind::Estimate &&
                 advice.saving->unit == SavingUnit::UsPerStep) {
-                EXPECT_DOUBLE_EQ(row.worth, advice.saving->claimed()) << row.id << ", seed " << seed;
+                EXPECT_DOUBLE_EQ(row.impact, advice.saving->claimed()) << row.id << ", seed " << seed;
             }
             if (!advice.saving) {
                 EXPECT_LE(sum, advice.timeShare * parts.total() + 1e-3) << row.id << ", seed " << seed;
@@ -323,8 +323,8 @@ TEST(SharedTime, OfLaunchesIsGivenToWhatCanBeChanged)
     EXPECT_THAT(host.advice.whyNoPrediction, HasId("prediction.counted_elsewhere"));
     EXPECT_THAT(host.advice.whyNoPrediction, HasText("finding", compile.advice.title));
     EXPECT_TRUE(compile.sharesWith.empty());
-    EXPECT_GT(compile.worth, 800);
-    EXPECT_LT(host.worth, 100) << "of what compile leaves";
+    EXPECT_GT(compile.impact, 800);
+    EXPECT_LT(host.impact, 100) << "of what compile leaves";
     // The control is the same finding without the other one: host.bound alone may claim its time.
     const Advice alone = judge("host_bound", launchBound());
     ASSERT_TRUE(alone.saving);

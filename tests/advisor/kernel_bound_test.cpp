@@ -119,10 +119,10 @@ TEST(KernelBound, RanksAFasterKernelBehindWhatTheStepWaitsFor)
     const auto trace = test_support::traceFromText(text);
     const auto advice = advisor::advise(*trace, nullptr);
     EXPECT_EQ(advice[0].id, "loader.workers");
-    double before = advice[0].worth;
+    double before = advice[0].impact;
     for (const auto& row : advice)
         if (row.id == "precision.amp" || row.id == "precision.tf32") {
-            EXPECT_LT(row.worth, before) << row.id;
+            EXPECT_LT(row.impact, before) << row.id;
             if (row.advice.saving) {
                 EXPECT_NEAR(row.advice.saving->high, 260, 5) << row.id;
             } else {

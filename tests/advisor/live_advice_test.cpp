@@ -17,7 +17,7 @@ using testing::Not;
 
 RuleAdvice verdict(const std::string& id, State state, const std::string& reason, double worth = 0)
 {
-    RuleAdvice advice{.id = id, .advice = {}, .worth = worth};
+    RuleAdvice advice{.id = id, .advice = {}, .impact = worth};
     advice.advice.state = state;
     advice.advice.reason = profiler::foreignText(reason);
     return advice;

@@ -51,7 +51,7 @@ TEST(MemoryGrowth, WhatEachStepKeepsIsToldWithWhenItIsFull)
     EXPECT_THAT(advice.reason, HasNumber("steps", 5));
     EXPECT_THAT(advice.reason, HasText("limit", "100 GB"));
     EXPECT_THAT(advice.reason, HasNumber("left", 18));
-    EXPECT_EQ(advice.judgedBy, advisor::JudgedBy::Memory);
+    EXPECT_EQ(advice.objective, advisor::Objective::Memory);
     ASSERT_TRUE(advice.saving);
     EXPECT_EQ(advice.saving->unit, advisor::SavingUnit::Bytes);
     EXPECT_NEAR(advice.saving->mid, 16 * kGigabyte, 1);

@@ -1,7 +1,7 @@
 #include "tests/advisor/rules_fixtures.h"
 
 #include "advisor/evidence/batch_facts.h"
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 #include "advisor_rules_registry.h"
 
 #include <gmock/gmock.h>
@@ -97,34 +97,34 @@ TEST_P(RuleFixtures, IsJudgedAsAChangeOfItsKnobIs)
 {
     const Judged judged(GetParam());
     if (const auto& toggle = judged.advice().toggle) {
-        EXPECT_EQ(judged.advice().judgedBy, advisor::judgedBy(toggle->key)) << toggle->key;
+        EXPECT_EQ(judged.advice().objective, advisor::objectiveOf(toggle->key)) << toggle->key;
     }
 }
 
-TEST(JudgedBy, OfSeveralChangesIsWhatTheyHaveInCommon)
+TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
 {
-    using advisor::judgedBy;
-    using advisor::JudgedBy;
+    using advisor::objective;
+    using advisor::Objective;
     const advisor::Toggle workers{"loader.workers", "0", "2"}, kind{"optimizer.kind", "adam", "adamw"},
         recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "plain", "fused"};
-    EXPECT_EQ(judgedBy(std::vector<advisor::Toggle>{}), JudgedBy::Time);
-    EXPECT_EQ(judgedBy({fused}), JudgedBy::Time);
-    EXPECT_EQ(judgedBy({recompute}), JudgedBy::Memory);
-    EXPECT_EQ(judgedBy({recompute, workers}), JudgedBy::Time);
-    EXPECT_EQ(judgedBy({recompute, workers, kind}), JudgedBy::LossAtEqualTime);
-    EXPECT_EQ(judgedBy("schedule.warmup_steps"), JudgedBy::LossAtEqualTime);
+    EXPECT_EQ(objectiveOf(std::vector<advisor::Toggle>{}), Objective::Time);
+    EXPECT_EQ(objectiveOf({fused}), Objective::Time);
+    EXPECT_EQ(objectiveOf({recompute}), Objective::Memory);
+    EXPECT_EQ(objectiveOf({recompute, workers}), Objective::Time);
+    EXPECT_EQ(objectiveOf({recompute, workers, kind}), Objective::LossAtEqualTime);
+    EXPECT_EQ(objectiveOf("schedule.warmup_steps"), Objective::LossAtEqualTime);
 }
 
-TEST(JudgedBy, OfABatchInPartsIsMemoryAndOfALargerOneTime)
+TEST(Objective, OfABatchInPartsIsMemoryAndOfALargerOneTime)
 {
-    using advisor::judgedBy;
-    using advisor::JudgedBy;
+    using advisor::objective;
+    using advisor::Objective;
     const advisor::Toggle quarter{"batch.size", "64", "16"}, parts{"gradient.accumulation", "1", "4"},
         moreParts{"gradient.accumulation", "1", "8"}, recompute{"checkpointing", "off", "all"};
-    EXPECT_EQ(judgedBy({quarter, parts}), JudgedBy::Memory);
-    EXPECT_EQ(judgedBy({quarter, parts, recompute}), JudgedBy::Memory);
-    EXPECT_EQ(judgedBy({quarter, moreParts}), JudgedBy::Time);
-    EXPECT_EQ(judgedBy({quarter}), JudgedBy::Time);
+    EXPECT_EQ(objectiveOf({quarter, parts}), Objective::Memory);
+    EXPECT_EQ(objectiveOf({quarter, parts, recompute}), Objective::Memory);
+    EXPECT_EQ(objectiveOf({quarter, moreParts}), Objective::Time);
+    EXPECT_EQ(objectiveOf({quarter}), Objective::Time);
 }
 
 TEST(MeasureOf, IsWhereAChangeActs)

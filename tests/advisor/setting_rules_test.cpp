@@ -8,7 +8,7 @@
 namespace advisor_test {
 namespace {
 
-using advisor::JudgedBy;
+using advisor::Objective;
 using advisor::SavingKind;
 using advisor::State;
 using test_support::HasId;
@@ -95,7 +95,7 @@ TEST(GradientClip, ALossThatIsNoNumberStandsOut)
     const std::string text = kRun + "counter loss\nsample 0 1\nsample 100 nan\n";
     const Judged judged("gradient_clip_norm", text);
     EXPECT_EQ(judged.advice().state, State::Fires);
-    EXPECT_EQ(judged.advice().judgedBy, JudgedBy::LossAtEqualTime);
+    EXPECT_EQ(judged.advice().objective, Objective::LossAtEqualTime);
 }
 
 TEST(HostAsyncWork, PredictsWhatTheLogTakes)

@@ -97,7 +97,7 @@ TEST(FindingText, ThePredictionIsShownWithTheMeasurement)
 TEST(FindingText, TheMemoryObjectiveIsReportedInBytes)
 {
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
-    result.plan.judgedBy = advisor::JudgedBy::Memory;
+    result.plan.objective = advisor::Objective::Memory;
     result.savedBytes = {120e6, 110e6, 130e6};
     EXPECT_EQ(text(verdictText(result)), "Pays: 120 MB less in tensors at the peak (95 % interval 110–130 MB), 0.970 × "
                                          "as fast; loss not worse over 400 steps");
@@ -113,7 +113,7 @@ TEST(FindingText, TheMemoryObjectiveIsReportedInBytes)
 TEST(FindingText, AScreeningIsReportedInUnitsOfTheLoss)
 {
     auto result = measured(advisor::Verdict::Pays, {0.97, 0.95, 0.99});
-    result.plan.judgedBy = advisor::JudgedBy::LossAtEqualTime;
+    result.plan.objective = advisor::Objective::LossAtEqualTime;
     advisor::LossAtEqualTime& losses = result.lossAtEqualTime.emplace();
     losses.validation = true;
     losses.seconds = 20;

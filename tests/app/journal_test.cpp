@@ -32,7 +32,7 @@ advisor::RuleAdvice adviceOf(const char* key, const char* from, const char* to)
     advisor::RuleAdvice advice;
     advice.id = key;
     advice.advice.toggle = advisor::Toggle{key, from, to};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
+    advice.advice.objective = advisor::Objective::LossAtEqualTime; // the fastest rule to measure here
     return advice;
 }
 

@@ -43,7 +43,7 @@ advisor::RuleAdvice optimizerAdvice()
     advice.id = "optimizer.kind";
     advice.advice.title = "Another optimizer";
     advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
+    advice.advice.objective = advisor::Objective::LossAtEqualTime; // the fastest rule to measure here
     return advice;
 }
 

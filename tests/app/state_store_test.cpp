@@ -28,7 +28,7 @@ app::KeptChange keptChange()
     advisor::ExperimentResult& result = change.result;
     result.plan.baseline = shortTraining(77);
     result.plan.changes = {change.toggle};
-    result.plan.judgedBy = advisor::JudgedBy::Memory;
+    result.plan.objective = advisor::Objective::Memory;
     result.plan.measure = "epoch";
     result.plan.predicted = advisor::Saving{advisor::SavingUnit::Bytes, 1, 2, 3};
     result.pairs = {{100, 143, 0.357}, {101, 144, 0.354}};
@@ -171,7 +171,7 @@ void StateStoreTest::aKeptChangeIsRestoredCompletely()
     const advisor::ExperimentResult &a = was.result, &b = is.result;
     QCOMPARE(b.plan.baseline, a.plan.baseline);
     QCOMPARE(b.plan.changes.size(), std::size_t{1});
-    QVERIFY(b.plan.judgedBy == a.plan.judgedBy && b.plan.measure == a.plan.measure);
+    QVERIFY(b.plan.objective == a.plan.objective && b.plan.measure == a.plan.measure);
     QVERIFY(b.plan.predicted && b.plan.predicted->unit == a.plan.predicted->unit && b.plan.predicted->ofUs == 30);
     QVERIFY(b.pairs.size() == 2 && b.pairs[1].b == 144 && b.pairs[1].logRatio == 0.354);
     QVERIFY(a.lossAtEqualTime && b.lossAtEqualTime);
@@ -355,7 +355,7 @@ void StateStoreTest::measurementsWithOtherSettingsCannotBeKept()
     advisor::RuleAdvice advice;
     advice.id = "gradient.accumulation";
     advice.advice.toggle = advisor::Toggle{"gradient.accumulation", "1", "2"};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime; // the fastest rule to measure here
+    advice.advice.objective = advisor::Objective::LossAtEqualTime; // the fastest rule to measure here
     {
         app::Workbench bench;
         bench.state.restore();

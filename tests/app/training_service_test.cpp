@@ -390,7 +390,7 @@ void TrainingServiceTest::changesToTheLearningAreComparedByLoss()
     advisor::RuleAdvice advice;
     advice.id = "optimizer.kind";
     advice.advice.toggle = advisor::Toggle{"optimizer.kind", "sgd", "adamw"};
-    advice.advice.judgedBy = advisor::JudgedBy::LossAtEqualTime;
+    advice.advice.objective = advisor::Objective::LossAtEqualTime;
     QSignalSpy finished(&bench.experiments, &app::ExperimentService::finished);
     QSignalSpy failed(&bench.experiments, &app::ExperimentService::failed);
     bench.experiments.start(advice);

@@ -156,7 +156,7 @@ TEST(ExperimentJson, AValidationIsMeasuredByItself)
 TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
 {
     ExperimentResult r = result({{"optimizer.kind", "adam", "adamw"}});
-    r.plan.judgedBy = JudgedBy::LossAtEqualTime;
+    r.plan.objective = Objective::LossAtEqualTime;
     r.lossAtEqualTime = LossAtEqualTime{.validation = true,
                                         .seconds = 20,
                                         .seeds = {{2.0, 1.8, 0.105}, {2.2, 2.0, 0.095}},
@@ -184,7 +184,7 @@ TEST(ExperimentJson, WhatIsJudgedByConvergenceIsMeasuredInLoss)
 TEST(ExperimentJson, WhatIsJudgedByMemoryIsMeasuredInBytes)
 {
     ExperimentResult r = result({{"checkpointing", "off", "all"}});
-    r.plan.judgedBy = JudgedBy::Memory;
+    r.plan.objective = Objective::Memory;
     r.savedBytes = {300, 250, 350};
     const Json json = toJson(r);
     EXPECT_TRUE(json["loss_at_equal_time"].is_null());

@@ -162,7 +162,7 @@ TEST(Driver, PeakMemoryDoesNotDependOnOtherPrograms)
     FakeArms arms(1);
     DisturbingMonitor monitor({DisturbingMonitor::kAlways});
     ExperimentPlan plan;
-    plan.judgedBy = JudgedBy::Memory;
+    plan.objective = Objective::Memory;
     const auto result = drive(arms, monitor, plan);
     EXPECT_EQ(result.noise.repeatedPairs, 0U);
     EXPECT_EQ(result.pairs.size(), 3U);
@@ -174,7 +174,7 @@ TEST(Driver, ADisturbedSeedOfAScreeningIsTrainedAgainByBothArms)
     FakeArms arms(1);
     DisturbingMonitor monitor({1}); // with the first seed
     ExperimentPlan plan;
-    plan.judgedBy = JudgedBy::LossAtEqualTime;
+    plan.objective = Objective::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
     const auto result = drive(arms, monitor, plan);
     EXPECT_EQ(result.noise.repeatedPairs, 1U);
@@ -220,7 +220,7 @@ TEST(Driver, AScreeningThatNoiseDecidesNamesItsSource)
 {
     const Machine busy{"busy", 0.01, 0, 0, 0, 1, 1};
     ExperimentPlan plan;
-    plan.judgedBy = JudgedBy::LossAtEqualTime;
+    plan.objective = Objective::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
     const auto result = simulate(busy, {.speedUp = 1, .lossFactor = 1, .seedNoise = 0, .lossNoise = 0.3}, 1, plan);
     ASSERT_EQ(result.verdict, Verdict::Inconclusive);

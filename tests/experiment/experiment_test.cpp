@@ -61,14 +61,14 @@ TEST(Experiment, HalfAsFastAgainPays)
 TEST(Experiment, OfATrainingOverSeveralProcessesTakesTurnsForAllThatCanBeMeasured)
 {
     for (const char* measure : {"steps", "epoch", "validation"})
-        for (const JudgedBy by : {JudgedBy::Time, JudgedBy::Memory, JudgedBy::LossAtEqualTime}) {
+        for (const Objective by : {Objective::Time, Objective::Memory, Objective::LossAtEqualTime}) {
             const Script script{{"SCRIPT_SPEEDUP", "1.5"},
                                 {"SCRIPT_NOISE", "0.01"},
                                 {"SCRIPT_PEAK_FACTOR", "0.8"},
                                 {"SCRIPT_VALIDATION", "100"}};
             ExperimentPlan plan = scriptedPlan();
             ASSERT_TRUE(plan.baseline.set("parallel.kind", "ddp"));
-            plan.judgedBy = by;
+            plan.objective = by;
             plan.measure = measure;
             const auto result = run(plan);
             EXPECT_EQ(result.verdict, Verdict::Pays) << measure << ": " << result.why.text;

@@ -12,7 +12,7 @@ using profiler::test::hasId;
 ExperimentPlan memoryPlan()
 {
     ExperimentPlan plan = scriptedPlan();
-    plan.judgedBy = JudgedBy::Memory;
+    plan.objective = Objective::Memory;
     return plan;
 }
 

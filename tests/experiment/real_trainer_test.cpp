@@ -90,7 +90,7 @@ ExperimentPlan trainStep(const char* rate)
         {"workload=convnet", "model.width=8", "dataset.kind=generated_images", "dataset.samples=400",
          "dataset.source_size=32", "dataset.image_size=32", "run.threads=1", "batch.size=16", "optimizer.kind=sgd"}));
     EXPECT_TRUE(plan.baseline.set("optimizer.learning_rate", rate));
-    plan.judgedBy = JudgedBy::LossAtEqualTime;
+    plan.objective = Objective::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(4);
     return plan;
 }
@@ -133,7 +133,7 @@ TEST(RealTrainer, RecomputationOnTwoRanksByItsMemory)
         planFor(smallTraining({"workload=convnet", "model.width=32", "dataset.kind=generated_images",
                                "dataset.samples=400", "dataset.source_size=64", "dataset.image_size=64",
                                "run.threads=1", "batch.size=16", "parallel.kind=ddp", "parallel.local_ranks=2"}));
-    plan.judgedBy = JudgedBy::Memory;
+    plan.objective = Objective::Memory;
     plan.changes = {{"checkpointing", "none", "all"}};
     const auto result = runExperiment(plan, {}, {});
     ASSERT_TRUE(result) << result.error().message();

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 ExperimentPlan screeningPlan()
 {
     ExperimentPlan plan = scriptedPlan();
-    plan.judgedBy = JudgedBy::LossAtEqualTime;
+    plan.objective = Objective::LossAtEqualTime;
     plan.horizon = std::chrono::seconds(2);
     return plan;
 }

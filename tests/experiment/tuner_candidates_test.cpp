@@ -11,22 +11,22 @@ using testing::IsEmpty;
 
 TEST(TunerCandidates, ThoseWithAPredictionComeFirstAndConvergenceNever)
 {
-    const auto finding = [](const char* key, const char* to, bool predicted, JudgedBy by, const char* measure) {
+    const auto finding = [](const char* key, const char* to, bool predicted, Objective by, const char* measure) {
         RuleAdvice row{key, {}};
         row.advice.state = State::Fires;
         row.advice.toggle = Toggle{key, "", to};
-        row.advice.judgedBy = by;
+        row.advice.objective = by;
         row.advice.measure = measure;
         if (predicted)
             row.advice.saving = Saving{};
         return row;
     };
     const std::vector<RuleAdvice> advice = {
-        finding("eval.no_grad", "false", false, JudgedBy::Time, "validation"),
-        finding("memory_format", "channels_last", false, JudgedBy::Time, "steps"),
-        finding("schedule.kind", "cosine", false, JudgedBy::LossAtEqualTime, "steps"),
-        finding("batch.find_max", "true", false, JudgedBy::Time, "steps"),
-        finding("loader.workers", "2", true, JudgedBy::Time, "steps")};
+        finding("eval.no_grad", "false", false, Objective::Time, "validation"),
+        finding("memory_format", "channels_last", false, Objective::Time, "steps"),
+        finding("schedule.kind", "cosine", false, Objective::LossAtEqualTime, "steps"),
+        finding("batch.find_max", "true", false, Objective::Time, "steps"),
+        finding("loader.workers", "2", true, Objective::Time, "steps")};
     const auto keys = [](const std::vector<Candidate>& rows) {
         std::vector<std::string> names;
         for (const Candidate& row : rows)
@@ -76,7 +76,7 @@ RuleAdvice savingMemory(const char* key, const char* to)
     RuleAdvice row{key, {}};
     row.advice.state = State::Fires;
     row.advice.toggle = Toggle{key, "", to};
-    row.advice.judgedBy = JudgedBy::Memory;
+    row.advice.objective = Objective::Memory;
     row.advice.saving = Saving{.unit = SavingUnit::Bytes, .low = 1e6, .mid = 2e6, .high = 3e6};
     return row;
 }
@@ -90,7 +90,7 @@ TEST(TunerCandidates, WhatSavesMemoryComesLastWithTwiceTheBatchAndIsJudgedByTheT
         advised({savingMemory("checkpointing", "cheap"), savingMemory("gradient.accumulation", "2"), slow}, {}, {});
     ASSERT_EQ(rows.size(), 3U);
     EXPECT_EQ(rows[0].change.key, "memory_format");
-    EXPECT_EQ(rows[1].judgedBy, JudgedBy::Time);
+    EXPECT_EQ(rows[1].objective, Objective::Time);
     EXPECT_FALSE(rows[1].predicted) << "bytes are no time";
     const auto texts = [](const std::vector<Toggle>& changes) {
         std::vector<std::string> all;
@@ -103,13 +103,13 @@ TEST(TunerCandidates, WhatSavesMemoryComesLastWithTwiceTheBatchAndIsJudgedByTheT
     EXPECT_THAT(texts(changesOf(rows[2], {})), ElementsAre("gradient.accumulation=2"));
 }
 
-TEST(TunerCandidates, WhatIsWorthMoreComesFirst)
+TEST(TunerCandidates, TheLargestImpactComesFirst)
 {
-    const auto finding = [](const char* key, const char* to, double worth) {
+    const auto finding = [](const char* key, const char* to, double impact) {
         RuleAdvice row{key, {}};
         row.advice.state = State::Fires;
         row.advice.toggle = Toggle{key, "", to};
-        row.worth = worth;
+        row.impact = impact;
         return row;
     };
     RuleAdvice predicted = finding("loader.workers", "2", 10);

@@ -315,7 +315,7 @@ TEST(Tuner, WhatSavesMemoryIsTriedWithWhatItIsForOrSkipped)
     };
     const auto tried = outcomeOf(tunedWhereMemoryIsFull("1600"), "checkpointing");
     ASSERT_TRUE(tried && tried->result);
-    EXPECT_EQ(tried->result->plan.judgedBy, JudgedBy::Time);
+    EXPECT_EQ(tried->result->plan.objective, Objective::Time);
     EXPECT_EQ(tried->result->plan.changes.back().key, "batch.size");
     const auto skipped = outcomeOf(tunedWhereMemoryIsFull("40"), "checkpointing");
     ASSERT_TRUE(skipped);

@@ -201,7 +201,7 @@ TEST_F(ProgramExperiment, AChangeOfLearningIsScreenedAtEqualTime)
 {
     const auto result = run(otherRate(plan({"seed_noise=0.01"}, {"milliseconds=5", "seed_noise=0.01", "loss=0.8"})));
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::LossAtEqualTime);
+    EXPECT_EQ(result->measured.plan.objective, advisor::Objective::LossAtEqualTime);
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
     EXPECT_EQ(result->measured.why.id, "experiment.screening.lower");
     ASSERT_TRUE(result->measured.lossAtEqualTime);
@@ -339,7 +339,7 @@ TEST_F(ProgramExperiment, AnotherCommandIsMeasuredByWhatTheUserChose)
     validation.isTimeChosen = true;
     const auto result = run(validation);
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::Time);
+    EXPECT_EQ(result->measured.plan.objective, advisor::Objective::Time);
     EXPECT_THAT(result->measured.unitUsA, AllOf(Ge(40e3), Le(60e3)));
     EXPECT_THAT(result->measured.samplesPerSecond.value, AllOf(Ge(1.6), Le(2.2)));
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
@@ -403,7 +403,7 @@ TEST_F(ProgramExperiment, MemoryIsMeasuredInFreshProcesses)
     memory.changes = {{"checkpointing", "off", "all"}};
     const auto result = run(memory);
     ASSERT_TRUE(result) << result.error().message();
-    EXPECT_EQ(result->measured.plan.judgedBy, advisor::JudgedBy::Memory);
+    EXPECT_EQ(result->measured.plan.objective, advisor::Objective::Memory);
     EXPECT_EQ(result->measured.verdict, Verdict::Pays) << result->measured.whyText();
     EXPECT_EQ(result->measured.peakBytesA, 100 << 20);
     EXPECT_EQ(result->measured.peakBytesB, 50 << 20);

@@ -88,7 +88,7 @@ Knob gpuOnly(Knob knob)
     return knob;
 }
 
-Knob judgedBy(Objective objective, Knob knob)
+Knob withObjective(Objective objective, Knob knob)
 {
     knob.objective = objective;
     return knob;
@@ -96,7 +96,7 @@ Knob judgedBy(Objective objective, Knob knob)
 
 Knob learned(Knob knob)
 {
-    return lossMayChange(judgedBy(Objective::LossAtEqualTime, std::move(knob)));
+    return lossMayChange(withObjective(Objective::LossAtEqualTime, std::move(knob)));
 }
 
 Knob lossMayChange(Knob knob)

@@ -35,7 +35,7 @@ Knob advanced(Knob knob);
 Knob gpuOnly(Knob knob);
 
 /// Evaluated by something other than step time.
-Knob judgedBy(Objective objective, Knob knob);
+Knob withObjective(Objective objective, Knob knob);
 /// Changes what the model learns: evaluated by the loss at equal training time.
 Knob learned(Knob knob);
 /// Evaluated by time or memory, but the loss may differ by more than rounding.

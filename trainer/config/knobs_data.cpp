@@ -48,7 +48,7 @@ void addLoading(Rows& rows)
                             "No effect without workers."))));
     rows.push_back(
         unless(key::workers.name, {"0"},
-               judgedBy(Objective::EpochTime,
+               withObjective(Objective::EpochTime,
                         flag(key::persistentWorkers, kLoading, "Persistent workers", false, "start of an epoch",
                              "Keeps the workers between epochs instead of starting new ones."))));
     rows.push_back(

@@ -104,7 +104,7 @@ void addGradients(Rows& rows)
         flag(key::setToNone, kGradients, "Set gradients to None", false, "every step",
              "Frees gradients before each step instead of filling them with zeros: no fill, and the backward pass "
              "writes instead of adding. The optimizer then skips parameters without a gradient.")));
-    rows.push_back(batchFactor(sharesMemory(judgedBy(
+    rows.push_back(batchFactor(sharesMemory(withObjective(
         Objective::Memory,
         otherBatches(
             Batches::OtherSize,
@@ -149,7 +149,7 @@ void addPrecision(Rows& rows)
 
 void addMemory(Rows& rows)
 {
-    rows.push_back(sharesMemory(judgedBy(
+    rows.push_back(sharesMemory(withObjective(
         Objective::Memory,
         choice(key::checkpointing, kMemory, "Recompute activations", {"off", "all", "cheap"}, "every step",
                "Recomputes activations in the backward pass instead of storing them. all: those of every block, which "

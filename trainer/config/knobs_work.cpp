@@ -50,18 +50,18 @@ void addParallel(Rows& rows)
 
 void addRest(Rows& rows)
 {
-    rows.push_back(judgedBy(
+    rows.push_back(withObjective(
         Objective::ValidationTime,
         flag(key::evalNoGrad, kValidation, "No gradients", true, "validation",
              "Validates without recording a graph for the backward pass. false costs time and memory without any "
              "benefit.")));
-    rows.push_back(judgedBy(
+    rows.push_back(withObjective(
         Objective::ValidationTime,
         path(key::evalPackage, kValidation, "Compiled model", PathKind::File, "none", "validation",
              "AOTInductor package (.pt2) that runs the model's forward pass in validation with the current weights. "
              "Compile it with inductor_configs={'always_keep_tensor_constants': True}. If it does not fit, a notice "
              "gives the reason and the model itself runs.")));
-    rows.push_back(judgedBy(Objective::ValidationTime,
+    rows.push_back(withObjective(Objective::ValidationTime,
                             advanced(text(key::evalPackageSha256, kValidation, "Trusted package", "validation",
                                           "SHA-256 of the package that may run: it contains code."))));
     rows.push_back(
@@ -71,12 +71,12 @@ void addRest(Rows& rows)
                         "Runs LibTorch's own profiler for CPU operators and discards its results."));
     rows.push_back(flag(key::emitNvtx, kDebugging, "NVTX ranges", false, "every step",
                         "Emits every operator as an NVTX range for tools such as Nsight Systems."));
-    rows.push_back(judgedBy(Objective::EpochTime,
+    rows.push_back(withObjective(Objective::EpochTime,
                             flag(key::gradcheck, kDebugging, "Check gradients", false, "first step of an epoch",
                                  "Compares gradients with finite differences of the loss, in double precision, for a "
                                  "few weights.")));
     rows.push_back(
-        judgedBy(Objective::EpochTime, flag(key::gradgradcheck, kDebugging, "Check second gradients", false,
+        withObjective(Objective::EpochTime, flag(key::gradgradcheck, kDebugging, "Check second gradients", false,
                                             "first step of an epoch", "The same check for gradients of gradients.")));
     rows.push_back(
         ofMeasurement(flag(key::captureEnabled, kCapture, "Record", true, "whole run",

@@ -46,7 +46,7 @@ void addRatio(EvidenceRow& row, const std::optional<advisor::Interval>& ratio)
 /// For the memory objective, the reduction of the peak; otherwise the reduction of the step time.
 QString savedText(const advisor::ExperimentResult& result)
 {
-    const bool memory = result.plan.judgedBy == advisor::JudgedBy::Memory;
+    const bool memory = result.plan.objective == advisor::Objective::Memory;
     if (!(memory ? result.savedBytes : result.savedUs).isKnown())
         return QStringLiteral("–");
     const QString text = memory ? formatBytes(result.savedBytes.value) : formatUs(result.savedUs.value);

@@ -1,4 +1,4 @@
-#include "advisor/judged_by.h"
+#include "advisor/objective.h"
 
 #include "advisor/evidence/batch_facts.h"
 #include "trainer/config/training_config.h"
@@ -7,36 +7,36 @@
 
 namespace advisor {
 
-JudgedBy judgedBy(std::string_view key)
+Objective objectiveOf(std::string_view key)
 {
     const config::Knob* knob = config::findKnob(key);
     if (!knob)
-        return JudgedBy::Time;
+        return Objective::Time;
     switch (knob->objective) {
     case config::Objective::Memory:
-        return JudgedBy::Memory;
+        return Objective::Memory;
     case config::Objective::LossAtEqualTime:
-        return JudgedBy::LossAtEqualTime;
+        return Objective::LossAtEqualTime;
     case config::Objective::StepTime:
     case config::Objective::EpochTime:
     case config::Objective::ValidationTime:
-        return JudgedBy::Time;
+        return Objective::Time;
     }
-    return JudgedBy::Time;
+    return Objective::Time;
 }
 
-JudgedBy judgedBy(const std::vector<Toggle>& changes)
+Objective objectiveOf(const std::vector<Toggle>& changes)
 {
-    const auto is = [](JudgedBy by) { return [by](const Toggle& change) { return judgedBy(change.key) == by; }; };
-    if (std::any_of(changes.begin(), changes.end(), is(JudgedBy::LossAtEqualTime)))
-        return JudgedBy::LossAtEqualTime;
+    const auto is = [](Objective by) { return [by](const Toggle& change) { return objectiveOf(change.key) == by; }; };
+    if (std::any_of(changes.begin(), changes.end(), is(Objective::LossAtEqualTime)))
+        return Objective::LossAtEqualTime;
     // The update uses the same samples in other parts, which changes only how many are in memory at once.
     const bool sameBatch = keepTheBatch(changes);
     const auto forMemory = [&](const Toggle& change) {
-        return judgedBy(change.key) == JudgedBy::Memory || (sameBatch && isBatchFactor(change.key));
+        return objectiveOf(change.key) == Objective::Memory || (sameBatch && isBatchFactor(change.key));
     };
-    return !changes.empty() && std::all_of(changes.begin(), changes.end(), forMemory) ? JudgedBy::Memory
-                                                                                      : JudgedBy::Time;
+    return !changes.empty() && std::all_of(changes.begin(), changes.end(), forMemory) ? Objective::Memory
+                                                                                      : Objective::Time;
 }
 
 std::string measureOf(const std::vector<Toggle>& changes)
