@@ -10,29 +10,26 @@ namespace app {
 
 MachineState::MachineState(QObject* parent) : QObject(parent)
 {
-    m_process.setStandardInputFile(QProcess::nullDevice());
-    m_process.setStandardErrorFile(QProcess::nullDevice());
-    connect(&m_process, &QProcess::finished, this, &MachineState::take);
-}
-
-MachineState::~MachineState()
-{
-    m_process.disconnect(this);
-    m_process.kill();
-    m_process.waitForFinished();
+    connect(&m_process, &ProgramProcess::output, this, [this](const QString& text) { m_output += text; });
+    connect(&m_process, &ProgramProcess::ended, this, &MachineState::take);
 }
 
 void MachineState::refresh()
 {
     const auto program = advisor::findCommandLineProgram();
-    if (!program || m_process.state() != QProcess::NotRunning)
+    if (!program || m_process.isRunning())
         return;
-    m_process.start(QString::fromStdString(program->string()), {"doctor", "--json"}, QIODevice::ReadOnly);
+    m_output.clear();
+    m_process.start({.program = QString::fromStdString(program->string()),
+                     .arguments = {"doctor", "--json"},
+                     .folder = {},
+                     .environment = {},
+                     .errorsInOutput = false});
 }
 
 void MachineState::take()
 {
-    const QJsonDocument json = QJsonDocument::fromJson(m_process.readAllStandardOutput());
+    const QJsonDocument json = QJsonDocument::fromJson(m_output.toUtf8());
     if (!json["checks"].isArray())
         return;
     m_problems.clear();

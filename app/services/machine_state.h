@@ -1,7 +1,8 @@
 #pragma once
 
+#include "app/services/program_process.h"
+
 #include <QObject>
-#include <QProcess>
 #include <QString>
 #include <vector>
 
@@ -17,9 +18,8 @@ public:
         QString id, text, fix;
     };
 
+    /// The destructor stops a check that is still running.
     explicit MachineState(QObject* parent = nullptr);
-    /// Stops a check that is still running.
-    ~MachineState() override;
 
     /// Starts a check, unless one is running. Nothing changes if it fails.
     void refresh();
@@ -32,7 +32,8 @@ signals:
 private:
     void take();
 
-    QProcess m_process;
+    ProgramProcess m_process;
+    QString m_output; ///< of the check so far
     std::vector<Problem> m_problems;
 };
 
