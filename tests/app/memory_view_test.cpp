@@ -135,13 +135,13 @@ void MemoryViewTest::aSnapshotHasHoldersByLine()
     auto* table = shown.panel.table();
     QCOMPARE(table->model()->rowCount(), 3);
     QCOMPARE(shown.cell(0, 0), QString("model.py:5"));
-    QCOMPARE(shown.cell(0, 1), QString("__init__"));
-    QCOMPARE(shown.cell(0, 2), app::memoryCategoryTitle(MemoryCategory::Parameters));
-    QCOMPARE(shown.cell(0, 3), QString("4.00 MB"));
-    QCOMPARE(shown.cell(0, 4), QString("50.0 %"));
+    QCOMPARE(shown.cell(0, 4), QString("__init__"));
+    QCOMPARE(shown.cell(0, 3), app::memoryCategoryTitle(MemoryCategory::Parameters));
+    QCOMPARE(shown.cell(0, 1), QString("4.00 MB"));
+    QCOMPARE(shown.cell(0, 2), QString("50.0 %"));
     QCOMPARE(shown.cell(1, 0), QString("train.py:41"));
-    QCOMPARE(shown.cell(1, 2), app::memoryCategoryTitle(MemoryCategory::Activations));
-    QCOMPARE(shown.cell(2, 2), app::memoryCategoryTitle(MemoryCategory::Temporaries));
+    QCOMPARE(shown.cell(1, 3), app::memoryCategoryTitle(MemoryCategory::Activations));
+    QCOMPARE(shown.cell(2, 3), app::memoryCategoryTitle(MemoryCategory::Temporaries));
 }
 
 void MemoryViewTest::theMomentIsChosen()

@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <map>
+#include <vector>
 
 namespace cli_test {
 namespace {
@@ -218,14 +220,21 @@ TEST(Summarize, SaysWhatHeldTheMemoryAtItsPeak)
     EXPECT_THAT(text, HasSubstr("aten::mm"));
 }
 
-TEST(Summarize, HasThePeakOfMemoryCounters)
+TEST(Summarize, HasThePeakOfTheMemoryEventsOfPyTorch)
 {
     const Folder folder;
-    const auto trace = folder.trace("a.sstrace", "main\nop aten::mm 0 10\n"
-                                                 "counter \"GPU 1 memory allocated\" unit=bytes\n"
-                                                 "sample 1 100\nsample 5 700\nsample 9 300\n"
-                                                 "counter \"GPU 1 memory reserved\" unit=bytes\nsample 1 1000");
-    const Json memory = jsonOf(run({"summarize", trace, "--json"}))["memory"];
+    const auto trace = folder / "a.json";
+    {
+        std::ofstream out(trace);
+        out << R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 10})";
+        for (const auto& [time, change, total] :
+             std::vector<std::array<int, 3>>{{1, 100, 100}, {5, 600, 700}, {9, -400, 300}})
+            out << R"(, {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "ts": )" << time
+                << R"(, "args": {"Device Type": 1, "Device Id": 1, "Bytes": )" << change << R"(, "Total Allocated": )"
+                << total << R"(, "Total Reserved": 1000}})";
+        out << "]}";
+    }
+    const Json memory = jsonOf(run({"summarize", trace.string(), "--json"}))["memory"];
     ASSERT_EQ(memory.size(), 1U);
     EXPECT_EQ(memory[0]["place"], "GPU 1");
     EXPECT_EQ(memory[0]["bytes"], 700);
@@ -234,7 +243,7 @@ TEST(Summarize, HasThePeakOfMemoryCounters)
     EXPECT_EQ(memory[0]["categories"]["uncategorised"], 700);
     EXPECT_EQ(memory[0]["categories"]["cached"], 300);
     EXPECT_THAT(memory[0]["holders"], IsEmpty());
-    EXPECT_THAT(run({"summarize", trace}).out,
+    EXPECT_THAT(run({"summarize", trace.string()}).out,
                 HasSubstr("GPU 1 memory peaked at 700 B, 0.000 005 s after the start.\n"));
 }
 

@@ -88,10 +88,10 @@ EvidenceRow rowOf(const LiveBlocks& holder, std::int64_t all, std::size_t index)
                             : asQString(holder.phase);
     EvidenceRow row;
     row.cells = {{holderTitle(holder), 0},
-                 {where.isEmpty() ? none : where, 0},
-                 {holder.rest ? none : memoryCategoryTitle(holder.category), 0},
                  {formatBytes(static_cast<double>(holder.bytes)), static_cast<double>(holder.bytes)},
                  {formatShare(share), share},
+                 {holder.rest ? none : memoryCategoryTitle(holder.category), 0},
+                 {where.isEmpty() ? none : where, 0},
                  {holder.blocks > 0 ? formatCount(holder.blocks) : none, static_cast<double>(holder.blocks)}};
     if (!holder.rest)
         row.swatch = memoryClass(holder.category);
@@ -179,15 +179,15 @@ QWidget* MemoryPanel::makePage()
     m_parts = new QStackedWidget(sides);
 
     m_table = new EvidenceTable({{tr("Allocated at"), false},
-                                 {tr("Within"), false},
-                                 {tr("Category"), false},
                                  {tr("Size"), true},
                                  {tr("Share"), true},
+                                 {tr("Category"), false},
+                                 {tr("Within"), false},
                                  {tr("Blocks"), true}},
                                 tr("Holders of memory"));
     m_table->setObjectName("memoryHolderTable");
     m_table->horizontalHeader()->setSectionResizeMode(0, QHeaderView::ResizeToContents);
-    m_table->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
+    m_table->horizontalHeader()->setSectionResizeMode(4, QHeaderView::Stretch);
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     m_holderPages = new QStackedWidget(m_parts);
     m_noHolders = makeEmptyLabel("memoryNoHolders", m_holderPages);
