@@ -24,18 +24,18 @@ class TracePair : public QObject {
     Q_OBJECT
 public:
     enum class Alignment {
-        ByStep, ///< the current step starts at the same position in both; without steps, the traces do
+        ByStep,      ///< the current step starts at the same position in both; without steps, the traces do
         BySelection, ///< the selected slice and its counterpart start at the same position; otherwise like ByStep
-        ByMark, ///< a mark in each trace is at the same position; the steps with the marks correspond
-        ByShift, ///< a shift that the user chose
+        ByMark,      ///< a mark in each trace is at the same position; the steps with the marks correspond
+        ByShift,     ///< a shift that the user chose
     };
 
     /// All must outlive the pair.
     TracePair(Notices* notices, const RunStore* runs, TraceDocument* first);
     ~TracePair() override;
 
-    /// Opens a trace beside the one on screen, instead of an earlier second trace. If it cannot be opened, a notice says
-    /// why, and the pair is closed.
+    /// Opens a trace beside the one on screen, instead of an earlier second trace. If it cannot be opened, a notice
+    /// says why, and the pair is closed.
     void open(const std::filesystem::path& file);
     void close();
     [[nodiscard]] bool isOpen() const { return m_second != nullptr; }
@@ -102,7 +102,7 @@ private:
     std::array<std::optional<std::size_t>, 2> m_step;
     std::shared_ptr<const profiler::analysis::StepDifference> m_difference;
     std::array<std::shared_ptr<const profiler::Trace>, 2> m_compared; ///< the traces of m_difference
-    bool m_selecting = false; ///< the pair selects the counterpart
+    bool m_selecting = false;                                         ///< the pair selects the counterpart
     bool m_busy = false;
     Background m_work{this};
 };

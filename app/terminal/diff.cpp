@@ -31,8 +31,8 @@ Result<std::pair<Step, Step>> chosenPair(const DiffOptions& options, const Steps
 {
     const auto chosen = std::ranges::find(a, *options.step, &Step::index);
     if (chosen == a.end())
-        return profiler::fail<"diff.no_step", "the trace has no step {step}">(
-            Error::Code::NotFound, options.a.string(), rangeHint(a), {{"step", *options.step}});
+        return profiler::fail<"diff.no_step", "the trace has no step {step}">(Error::Code::NotFound, options.a.string(),
+                                                                              rangeHint(a), {{"step", *options.step}});
     const auto other = matchedStep(match, a, static_cast<std::size_t>(chosen - a.begin()), b);
     if (!other)
         return profiler::fail<"diff.no_matched_step", "no step of the trace corresponds to step {step} of the other">(

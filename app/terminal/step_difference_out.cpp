@@ -60,7 +60,9 @@ Json toJson(const StepDifference& difference, StepMatch::By matched)
                                 {"count", {{"a", row.countA}, {"b", row.countB}}},
                                 {"time_us", timesJson(row.a, row.b)},
                                 {"delta_us", toUs(row.change())},
-                                {"in", row.isNew() ? "b" : row.isGone() ? "a" : "both"}});
+                                {"in", row.isNew()    ? "b"
+                                       : row.isGone() ? "a"
+                                                      : "both"}});
         json[table.key] = rows;
     }
     return json;
@@ -85,13 +87,16 @@ std::string toText(const StepDifference& difference)
             ++shown;
             rows.add({row.name.substr(0, 70), row.isNew() ? "-" : profiler::durationText(row.a),
                       row.isGone() ? "-" : profiler::durationText(row.b), changeText(row.change()),
-                      row.isNew() ? "new" : row.isGone() ? "gone" : ""});
+                      row.isNew()    ? "new"
+                      : row.isGone() ? "gone"
+                                     : ""});
         }
         if (rows.empty())
             continue;
         text += '\n' + rows.text();
         if (left > 0)
-            text += fmt::format("  {} more with smaller changes are in the JSON (--json).\n", profiler::countText(left));
+            text +=
+                fmt::format("  {} more with smaller changes are in the JSON (--json).\n", profiler::countText(left));
     }
     return text;
 }

@@ -4,6 +4,7 @@
 #include "app/timeline/timeline_canvas.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QMouseEvent>
 #include <cmath>
 
@@ -94,9 +95,13 @@ bool ViewportLink::eventFilter(QObject* watched, QEvent* event)
     case QEvent::MouseButtonRelease:
         if (!m_shifting)
             break;
-        m_shifting.reset();
-        m_canvas->viewport()->unsetCursor();
-        return true;
+        if (m_shifting->moved) {
+            m_shifting.reset();
+            m_canvas->viewport()->unsetCursor();
+            return true;
+        }
+        endDrag();
+        break;
     default:
         break;
     }
@@ -105,18 +110,33 @@ bool ViewportLink::eventFilter(QObject* watched, QEvent* event)
 
 bool ViewportLink::startDrag(const QMouseEvent& event)
 {
-    if (event.button() != Qt::LeftButton || !event.modifiers().testFlag(Qt::ControlModifier) ||
+    if (m_replaying || event.button() != Qt::LeftButton || !event.modifiers().testFlag(Qt::ControlModifier) ||
         event.position().x() <= m_canvas->scene().headerWidth || !m_pair->viewport()->isLinked())
         return false;
-    m_shifting = {event.position().x(), m_pair->viewport()->shift()};
-    m_canvas->viewport()->setCursor(Qt::SizeHorCursor);
+    m_shifting.emplace(
+        Shifting{std::unique_ptr<QEvent>(event.clone()), event.position().x(), m_pair->viewport()->shift(), false});
     return true;
 }
 
 void ViewportLink::drag(const QMouseEvent& event)
 {
-    const double ns = (event.position().x() - m_shifting->x) * m_canvas->scene().axis.nsPerPixel();
+    const double pixels = event.position().x() - m_shifting->x;
+    if (!m_shifting->moved && std::abs(pixels) < QApplication::startDragDistance())
+        return;
+    m_shifting->moved = true;
+    m_canvas->viewport()->setCursor(Qt::SizeHorCursor);
+    const double ns = pixels * m_canvas->scene().axis.nsPerPixel();
     m_pair->alignByShift(m_shifting->shift + Nanoseconds{std::llround(ns)});
+}
+
+/// It was a click, which the timeline handles.
+void ViewportLink::endDrag()
+{
+    const std::unique_ptr<QEvent> press = std::move(m_shifting->press);
+    m_shifting.reset();
+    m_replaying = true;
+    QApplication::sendEvent(m_canvas->viewport(), press.get());
+    m_replaying = false;
 }
 
 } // namespace app

@@ -4,8 +4,10 @@
 #include "profiler/model/clock.h"
 
 #include <QObject>
+#include <memory>
 #include <optional>
 
+class QEvent;
 class QMouseEvent;
 
 namespace app {
@@ -35,16 +37,20 @@ private:
     void report();
     [[nodiscard]] bool startDrag(const QMouseEvent& event);
     void drag(const QMouseEvent& event);
+    void endDrag();
 
-    /// The drag that shifts the second trace.
+    /// A press with Ctrl in the second timeline: a drag that shifts it, or a click of the timeline.
     struct Shifting {
-        double x = 0; ///< where it began
+        std::unique_ptr<QEvent> press;
+        double x = 0; ///< of the press
         profiler::Nanoseconds shift{};
+        bool moved = false;
     };
     TimelineCanvas* m_canvas;
     TracePair* m_pair;
     Side m_side;
-    bool m_showing = false; ///< the movement is not the user's
+    bool m_showing = false;   ///< the movement is not the user's
+    bool m_replaying = false; ///< the timeline gets the press of a click
     std::optional<Shifting> m_shifting;
 };
 

@@ -27,7 +27,7 @@ constexpr auto kGeometryKey = "window/geometry";
 constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference";
 constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
 constexpr int kNarrow = 1100;     ///< logical pixels: such a window has no space for panels beside the start page
-constexpr int kLowForTwo = 1000; ///< logical pixels: such a window has no space for them above two timelines
+constexpr int kLowForTwo = 1000;  ///< logical pixels: such a window has no space for them above two timelines
 constexpr int kLow = 600; ///< logical pixels: such a window has no space for strips above an opened trace's timeline
 
 Qt::DockWidgetArea dockArea(ViewArea area)
@@ -176,8 +176,8 @@ void DockLayout::addDock(const View& view, QWidget* widget)
     if (widget->accessibleName().isEmpty())
         widget->setAccessibleName(view.title);
     // Before the tables are tabbed, they are side by side and would make the window as wide as all of them together.
-    const auto sibling = std::find_if(m_views.begin(), m_views.end(),
-                                      [&](const auto& placed) { return placed.view.area == view.area; });
+    const auto sibling =
+        std::find_if(m_views.begin(), m_views.end(), [&](const auto& placed) { return placed.view.area == view.area; });
     if (view.area != ViewArea::Left && sibling != m_views.end())
         m_window->tabifyDockWidget(sibling->dock, dock);
     else
@@ -308,10 +308,9 @@ void DockLayout::arrangeDefault(DocumentKind kind)
     for (const PlacedView& placed : m_views) {
         if (!placed.dock)
             continue;
-        placed.dock->setVisible(placed.dock == m_difference
-                                    ? m_beforeSecond.has_value() && kind != DocumentKind::Start
-                                    : isUsual(placed.view.area, kind) &&
-                                          (kind != DocumentKind::Start || width >= kNarrow));
+        placed.dock->setVisible(placed.dock == m_difference ? m_beforeSecond.has_value() && kind != DocumentKind::Start
+                                                            : isUsual(placed.view.area, kind) &&
+                                                                  (kind != DocumentKind::Start || width >= kNarrow));
         if (placed.view.area == ViewArea::Left)
             left << placed.dock;
         if (placed.view.area == ViewArea::Right && placed.dock != m_difference)
@@ -338,9 +337,10 @@ void DockLayout::openCentralViews(int stripHeight)
     QList<int> sizes;
     for (int i = 0; i < m_centre->count(); ++i)
         sizes << (m_centre->widget(i) == m_timeline ? std::max(1, m_centre->height())
-                  : stripHeight == 0 || m_centre->widget(i) == m_second ? 0
-                                                    : std::max(m_centre->widget(i)->minimumSizeHint().height(),
-                                                               std::min(stripHeight, m_centre->widget(i)->sizeHint().height())));
+                  : stripHeight == 0 || m_centre->widget(i) == m_second
+                      ? 0
+                      : std::max(m_centre->widget(i)->minimumSizeHint().height(),
+                                 std::min(stripHeight, m_centre->widget(i)->sizeHint().height())));
     const auto timeline = m_centre->indexOf(m_timeline);
     for (int i = 0; i < m_centre->count() && timeline >= 0; ++i)
         if (i != timeline && !m_centre->widget(i)->isHidden())

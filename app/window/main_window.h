@@ -59,7 +59,7 @@ private:
     LoadingBar* m_loading = nullptr;
     bool m_painted = false, m_complete = false, m_closing = false;
     Background m_dropped{this}; ///< finds out what a dropped file is
-    bool m_unasked = false; ///< close without asking: the request came from outside
+    bool m_unasked = false;     ///< close without asking: the request came from outside
 };
 
 } // namespace app

@@ -23,7 +23,8 @@ public:
     void openTrace();
     /// A second trace beside the one on screen.
     void openBeside();
-    /// A file was dropped on the window while it shows a trace: asks at the pointer whether to open it instead or beside.
+    /// A file was dropped on the window while it shows a trace: asks at the pointer whether to open it instead or
+    /// beside.
     void askHowToOpen(const QString& file);
     void exportTrace();
     void saveReport();

@@ -13,7 +13,8 @@ std::vector<Step> numbered(std::initializer_list<std::int64_t> numbers)
     std::vector<Step> steps;
     std::int64_t begin = 0;
     for (const std::int64_t number : numbers) {
-        steps.push_back({.index = number, .range = {traceTime(begin), traceTime(begin + 100)}, .slice = {}, .parts = {}});
+        steps.push_back(
+            {.index = number, .range = {traceTime(begin), traceTime(begin + 100)}, .slice = {}, .parts = {}});
         begin += 100;
     }
     return steps;
@@ -84,8 +85,9 @@ TEST(StepMatch, DeviceWorkBelongsToTheStepThatLaunchedIt)
     EXPECT_EQ(stepContaining(steps, first.begin), 1U);
     EXPECT_EQ(stepOfSlice(*trace, steps, first), 0U);
     std::vector<std::int64_t> begins;
-    forEachDeviceWorkOf(*trace, steps[1], [](const Track&) { return true; }, {},
-                        [&](const Slice& work) { begins.push_back(toNs(work.begin)); });
+    forEachDeviceWorkOf(
+        *trace, steps[1], [](const Track&) { return true; }, {},
+        [&](const Slice& work) { begins.push_back(toNs(work.begin)); });
     EXPECT_EQ(begins, (std::vector<std::int64_t>{2'100'000, 2'500'000}));
 }
 
@@ -114,9 +116,7 @@ TEST(StepMatch, TheCounterpartIsTheSameOccurrenceInTheMatchedStep)
           kernel gemm 10 100
     )");
     const auto stepsA = findSteps(*a), stepsB = findSteps(*b);
-    const auto counterpartOf = [&](const Slice& slice) {
-        return counterpart(*a, stepsA[2], slice, *b, stepsB[0]);
-    };
+    const auto counterpartOf = [&](const Slice& slice) { return counterpart(*a, stepsA[2], slice, *b, stepsB[0]); };
     const auto second = counterpartOf(sliceNamed(*a, "gemm", 5));
     ASSERT_TRUE(second);
     EXPECT_EQ(toNs(second->begin), 600'000);

@@ -42,8 +42,9 @@ std::string training(int us, int first, int steps, const std::string& last)
     std::string kernels = "stream 0 7\n";
     for (int i = 0; i < steps; ++i) {
         const int begin = i * us;
-        text += fmt::format("step {0} {1} {2}\nphase \"data wait\" {1} {3}\nphase forward {4} {5}\nop aten::mm {4} {3}\n",
-                            first + i, begin, us, us / 5, begin + us / 5, us - us / 5);
+        text +=
+            fmt::format("step {0} {1} {2}\nphase \"data wait\" {1} {3}\nphase forward {4} {5}\nop aten::mm {4} {3}\n",
+                        first + i, begin, us, us / 5, begin + us / 5, us - us / 5);
         kernels += fmt::format("kernel gemm {} {}\nkernel gemm {} {}\nkernel {} {} {}\n", begin + us / 5, us / 5,
                                begin + 2 * us / 5, us / 5, last, begin + 4 * us / 5, us / 10);
     }
@@ -163,6 +164,7 @@ private slots:
     void theSelectedSliceAndItsCounterpartAreAligned();
     void marksAlignTheTraces();
     void aDragWithCtrlShiftsTheSecondTrace();
+    void aClickWithCtrlSelectsSeveralSlices();
     void stepsCanBeWalkedThrough();
     void theDifferenceOfTheStepIsListed();
     void aDroppedFileCanBeOpenedBeside();
@@ -191,15 +193,19 @@ void SideBySideTest::bothTimelinesShareTheWindow()
     QCOMPARE(second->viewport()->width(), first->viewport()->width());
     QVERIFY2(first->height() + second->height() > size.height() / 3,
              qPrintable(QString("%1 + %2").arg(first->height()).arg(second->height())));
-    const int upper = first->parentWidget()->height(), lower = both.app.window.findChild<app::SideBySideView*>()->height();
+    const int upper = first->parentWidget()->height(),
+              lower = both.app.window.findChild<app::SideBySideView*>()->height();
     QVERIFY2(std::abs(upper - lower) <= 6, // the handle between them
-              qPrintable(QString("%1, %2").arg(upper).arg(lower)));
+             qPrintable(QString("%1, %2").arg(upper).arg(lower)));
     QCOMPARE(both.app.window.size(), size);
     QVERIFY(find<QLabel>(&both.app.window, "firstTraceName")->text().endsWith("a.sspack"));
     QVERIFY(find<QLabel>(&both.app.window, "secondTraceName")->text().endsWith("b.sspack"));
     auto* difference = find<app::EvidenceTable>(&both.app.window, "differenceTable");
-    QTRY_VERIFY2(difference->isVisible() && !difference->visibleRegion().isEmpty(),
-                 qPrintable(QString("%1 %2 %3").arg(difference->isVisible()).arg(find<QDockWidget>(&both.app.window, "dock:step_difference")->visibleRegion().isEmpty()).arg(find<QLabel>(&both.app.window, "differenceEmpty")->isVisible())));
+    QTRY_VERIFY2(
+        difference->isVisible() && !difference->visibleRegion().isEmpty(),
+        qPrintable(QString("table %1, dock in front %2")
+                       .arg(difference->isVisible())
+                       .arg(!find<QDockWidget>(&both.app.window, "dock:step_difference")->visibleRegion().isEmpty())));
 }
 
 void SideBySideTest::closingRestoresTheLayout()
@@ -256,7 +262,8 @@ void SideBySideTest::theSelectedStepStartsAtTheSamePosition()
 {
     Both both;
     both.open();
-    for (const auto& [side, position] : {std::pair(Side::First, 3), std::pair(Side::Second, 7), std::pair(Side::First, 9)}) {
+    for (const auto& [side, position] :
+         {std::pair(Side::First, 3), std::pair(Side::Second, 7), std::pair(Side::First, 9)}) {
         both.select(side, both.slice(side, "step", static_cast<std::size_t>(position)));
         const auto a = both.pair().step(Side::First), b = both.pair().step(Side::Second);
         QCOMPARE(a, std::optional(static_cast<std::size_t>(position)));
@@ -399,6 +406,22 @@ void SideBySideTest::aDragWithCtrlShiftsTheSecondTrace()
     QVERIFY(both.pair().viewport()->shift() > Nanoseconds(250'000));
     // The steps still correspond by number.
     QCOMPARE(both.pair().step(Side::Second), std::optional<std::size_t>(2));
+}
+
+void SideBySideTest::aClickWithCtrlSelectsSeveralSlices()
+{
+    Both both;
+    both.open();
+    auto* canvas = both.canvas(Side::Second);
+    const auto shift = both.pair().viewport()->shift();
+    for (const std::size_t nth : {8, 9}) {
+        const Slice slice = both.slice(Side::Second, "gemm", nth);
+        canvas->revealTrack(slice.id.track, slice.depth);
+        const QPoint at = canvas->scene().rectOf(slice).center().toPoint();
+        QTest::mouseClick(canvas->viewport(), Qt::LeftButton, Qt::ControlModifier, at);
+    }
+    QCOMPARE(both.selection(Side::Second)->slices().size(), std::size_t{2});
+    QCOMPARE(both.pair().viewport()->shift(), shift);
 }
 
 void SideBySideTest::stepsCanBeWalkedThrough()

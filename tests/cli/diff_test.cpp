@@ -234,8 +234,9 @@ TEST(DiffOfAStep, ListsWhatChangedInTheStepWithThatNumber)
 TEST(DiffOfAStep, WithoutCommonNumbersTheOrderDecides)
 {
     const Folder folder;
-    const Ended ended = run({"diff", folder.trace("a.sstrace", runOf({200, 300})),
-                             folder.trace("b.sstrace", "main\nstep 70 0 100\nstep 71 100 150\n"), "--step", "1", "--json"});
+    const Ended ended =
+        run({"diff", folder.trace("a.sstrace", runOf({200, 300})),
+             folder.trace("b.sstrace", "main\nstep 70 0 100\nstep 71 100 150\n"), "--step", "1", "--json"});
     const Json json = Json::parse(ended.out);
     EXPECT_EQ(json["matched_by"], "position");
     EXPECT_EQ(json["step"]["b"], 71);

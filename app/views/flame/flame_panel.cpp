@@ -367,7 +367,8 @@ std::optional<profiler::TimeRange> FlamePanel::rangeToUse()
 {
     const auto range = selectedRange();
     if (!range)
-        emit noticed(tr("Nothing is selected. Select a slice or a range in the timeline: drag on the ruler."), {}, false);
+        emit noticed(tr("Nothing is selected. Select a slice or a range in the timeline: drag on the ruler."), {},
+                     false);
     return range;
 }
 
@@ -376,8 +377,8 @@ QString FlamePanel::rangeText(profiler::TimeRange range) const
 {
     const profiler::TraceTime start = m_document->trace()->range().begin;
     int decimals = 3;
-    for (auto unit = profiler::Nanoseconds{1'000'000}; unit > range.duration() && decimals < profiler::kPositionDecimals;
-         unit /= 1000)
+    for (auto unit = profiler::Nanoseconds{1'000'000};
+         unit > range.duration() && decimals < profiler::kPositionDecimals; unit /= 1000)
         decimals += 3;
     return QStringLiteral("%1 – %2").arg(formatPosition(range.begin - start, decimals),
                                          formatPosition(range.end - start, decimals));

@@ -25,8 +25,8 @@ class FlameGraph;
 class TraceDocument;
 
 /// The call tree of the trace on screen as a flame graph and a table, top-down, bottom-up, or as the callers and
-/// callees of one name; or its difference to another step, to another time range, or to the trace of Compare. Computed in the background while
-/// the panel is in front.
+/// callees of one name; or its difference to another step, to another time range, or to the trace of Compare. Computed
+/// in the background while the panel is in front.
 class FlamePanel : public QWidget {
     Q_OBJECT
 public:
@@ -89,7 +89,7 @@ private:
     bool m_dirty = true, m_busy = false;
     bool m_choosing = false; ///< the selection changes because of this panel
     std::int64_t m_otherStep = 0;
-    QString m_name; ///< of the sandwich
+    QString m_name;                                        ///< of the sandwich
     std::optional<profiler::TimeRange> m_rangeA, m_rangeB; ///< kept selections
     std::shared_ptr<const Trees> m_trees;
 

@@ -39,7 +39,7 @@ constexpr double kNsPerMs = 1e6;
 constexpr double kShiftStep = 0.01; ///< of the visible time
 
 /// Actions of a timeline that belong to the window's document: its search, bookmarks and files.
-constexpr std::array kOnlyFirst = {"find",         "findNext",     "findPrevious",     "goTo",        "editBookmark",
+constexpr std::array kOnlyFirst = {"find",           "findNext",     "findPrevious",     "goTo",        "editBookmark",
                                    "removeBookmark", "nextBookmark", "previousBookmark", "savePicture", "keys"};
 
 QString signedDuration(Nanoseconds change)
@@ -138,11 +138,11 @@ void SideBySideView::addAlignmentControls(QHBoxLayout* row)
     m_shift->setSuffix(tr(" ms"));
     m_shift->setKeyboardTracking(false);
     m_shift->setAlignment(Qt::AlignRight);
-    m_shift->setMinimumWidth(m_shift->fontMetrics().horizontalAdvance(m_shift->prefix() + QStringLiteral("-00,000.000 ms")) + 30);
+    m_shift->setMinimumWidth(
+        m_shift->fontMetrics().horizontalAdvance(m_shift->prefix() + QStringLiteral("-00,000.000 ms")) + 30);
     m_shift->setMaximumWidth(m_shift->minimumWidth());
-    connect(m_shift, &QDoubleSpinBox::valueChanged, this, [this](double ms) {
-        m_pair->alignByShift(equalStarts() + Nanoseconds{std::llround(ms * kNsPerMs)});
-    });
+    connect(m_shift, &QDoubleSpinBox::valueChanged, this,
+            [this](double ms) { m_pair->alignByShift(equalStarts() + Nanoseconds{std::llround(ms * kNsPerMs)}); });
     m_lock = makeButton("lockTimelines", "lock", tr("Move both timelines together"), this);
     m_lock->setCheckable(true);
     connect(m_lock, &QToolButton::clicked, this, [this](bool on) { m_pair->viewport()->setLocked(on); });
@@ -168,8 +168,7 @@ void SideBySideView::addActions()
         [this] { m_shift->stepUp(); });
     add("toggleLock", tr("Move timelines together or independently"), Qt::CTRL | Qt::Key_L,
         [this] { m_lock->click(); });
-    add("nextStepOfBoth", tr("Next step in both traces"), Qt::ALT | Qt::Key_PageDown,
-        [this] { m_next->click(); });
+    add("nextStepOfBoth", tr("Next step in both traces"), Qt::ALT | Qt::Key_PageDown, [this] { m_next->click(); });
     add("previousStepOfBoth", tr("Previous step in both traces"), Qt::ALT | Qt::Key_PageUp,
         [this] { m_previous->click(); });
 }
@@ -229,10 +228,11 @@ void SideBySideView::connectSecond()
         m_empty->setText(tr("Opening the second trace… %1").arg(formatShare(std::floor(100 * share) / 100)));
     });
     connect(m_canvas, &TimelineCanvas::sliceSelected, selection, &Selection::selectSlice);
+    connect(m_canvas, &TimelineCanvas::slicesSelected, selection, &Selection::selectSlices);
     connect(m_canvas, &TimelineCanvas::rangeSelected, selection, &Selection::selectRange);
     connect(m_canvas, &TimelineCanvas::selectionCleared, selection, &Selection::clear);
     connect(selection, &Selection::changed, m_canvas, [this, selection] {
-        m_canvas->setSelectedSlice(selection->slice());
+        m_canvas->setSelectedSlices(selection->slices());
         m_canvas->setSelectedRange(selection->range());
     });
     connect(selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
@@ -268,7 +268,8 @@ Nanoseconds SideBySideView::equalStarts() const
 
 QString SideBySideView::stepText() const
 {
-    if (m_pair->alignment() != Alignment::ByMark && m_pair->mark(Side::First).has_value() != m_pair->mark(Side::Second).has_value())
+    if (m_pair->alignment() != Alignment::ByMark &&
+        m_pair->mark(Side::First).has_value() != m_pair->mark(Side::Second).has_value())
         return m_pair->mark(Side::First) ? tr("Marked in A. Press Shift+M at a position in B.")
                                          : tr("Marked in B. Press Shift+M at a position in A.");
     const auto a = m_pair->step(Side::First), b = m_pair->step(Side::Second);

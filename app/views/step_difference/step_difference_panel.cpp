@@ -178,12 +178,11 @@ void StepDifferencePanel::showDifference()
     const auto& a = difference->stepA;
     const auto& b = difference->stepB;
     const Nanoseconds change = b.range.duration() - a.range.duration();
-    m_title->setText(
-        QStringLiteral("%1: %2%3")
-            .arg(a.index == b.index ? tr("Step %1").arg(a.index)
-                                    : tr("Step %1 of A, step %2 of B").arg(a.index).arg(b.index),
-                 change.count() < 0 ? QString(QChar(0x2212)) : QStringLiteral("+"),
-                 formatDuration(std::chrono::abs(change))));
+    m_title->setText(QStringLiteral("%1: %2%3")
+                         .arg(a.index == b.index ? tr("Step %1").arg(a.index)
+                                                 : tr("Step %1 of A, step %2 of B").arg(a.index).arg(b.index),
+                              change.count() < 0 ? QString(QChar(0x2212)) : QStringLiteral("+"),
+                              formatDuration(std::chrono::abs(change))));
     std::vector<EvidenceRow> rows;
     for (const StepDifference::Row& row : difference->rows)
         if (isShown(row, Shown(m_what->currentData().toInt())))
@@ -197,7 +196,8 @@ void StepDifferencePanel::showRow(const EvidenceRow& row)
     if (!document || !row.evidence.slice || !holds(*document->trace(), *row.evidence.slice))
         return;
     const profiler::Slice slice = document->trace()->slice(*row.evidence.slice);
-    const auto around = Nanoseconds{static_cast<std::int64_t>(static_cast<double>(slice.duration.count()) * kSurroundings)};
+    const auto around =
+        Nanoseconds{static_cast<std::int64_t>(static_cast<double>(slice.duration.count()) * kSurroundings)};
     document->selection()->selectSlice(slice.id);
     document->selection()->show({slice.begin - around, slice.end() + around}, slice.id.track);
 }

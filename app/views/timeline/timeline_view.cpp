@@ -23,9 +23,9 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 } // namespace
 
 TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
-    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_name(new ElidedLabel(this)), m_notice(new CaptureNotice(this)),
-      m_findBar(new FindBar(this)), m_finder(new TimelineFinder(this)), m_minimap(new TimelineMinimap(this)),
-      m_canvas(new TimelineCanvas(this))
+    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_name(new ElidedLabel(this)),
+      m_notice(new CaptureNotice(this)), m_findBar(new FindBar(this)), m_finder(new TimelineFinder(this)),
+      m_minimap(new TimelineMinimap(this)), m_canvas(new TimelineCanvas(this))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);

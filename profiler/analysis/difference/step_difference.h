@@ -16,8 +16,8 @@ struct StepDifference {
     struct Row {
         ActivityKind kind{}; ///< Phase, CpuOp, Kernel, GpuMemcpy, GpuMemset
         std::string name;    ///< of a phase: a name in profiler::phase; "other": step time not covered by any phase
-        std::int64_t countA = 0, countB = 0;     ///< occurrences in the step; of a phase: 1 if it takes time, else 0
-        Nanoseconds a{}, b{};                    ///< phases: exclusive; operators: self time; device work: durations
+        std::int64_t countA = 0, countB = 0;       ///< occurrences in the step; of a phase: 1 if it takes time, else 0
+        Nanoseconds a{}, b{};                      ///< phases: exclusive; operators: self time; device work: durations
         std::optional<SliceId> longestA, longestB; ///< empty: does not occur, or is the rest of the step
 
         [[nodiscard]] Nanoseconds change() const { return b - a; }

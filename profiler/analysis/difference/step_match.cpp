@@ -101,8 +101,7 @@ std::optional<std::size_t> matchedStep(const StepMatch& match, const std::vector
         return std::nullopt;
     if (match.by == StepMatch::By::Number) {
         const auto found = std::ranges::find(other, steps[position].index, &Step::index);
-        return found == other.end() ? std::nullopt
-                                    : std::optional(static_cast<std::size_t>(found - other.begin()));
+        return found == other.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - other.begin()));
     }
     const auto at = static_cast<std::ptrdiff_t>(position) + match.offset;
     return at < 0 || at >= std::ssize(other) ? std::nullopt : std::optional(static_cast<std::size_t>(at));
