@@ -59,6 +59,7 @@ PinnedCard::PinnedCard(const QString& title, const std::vector<SliceDetail>& fac
     grid->setColumnStretch(1, 1);
     auto* bar = new QFrame(this);
     bar->setAutoFillBackground(true);
+    bar->setBackgroundRole(QPalette::Window); // not that of the card
     QPalette colors = bar->palette();
     colors.setColor(QPalette::Window, edge);
     bar->setPalette(colors);

@@ -1,6 +1,7 @@
 #include "tests/record/recorded_run.h"
 
 #include "profiler/formats/container/tailing_reader.h"
+#include "profiler/model/version.h"
 
 #include <fstream>
 #include <gmock/gmock.h>
@@ -29,6 +30,7 @@ TEST(Record, AProgramsRangesAreInOneTraceAndItsOutputIsItsOwn)
     EXPECT_THAT(recorded->metadata().at("record.command"), HasSubstr("nvtx_program ranges"));
     EXPECT_FALSE(recorded->captureStats().live);
     EXPECT_EQ(recorded->metadata().at("capture.level"), "standard");
+    EXPECT_EQ(recorded->metadata().at("stepscope.version"), profiler::version());
     EXPECT_TRUE(recorded->metadata().contains("sampler.cpu_share"));
     // At its start and at its end: such a short program may have exited before its memory is sampled.
     EXPECT_GE(std::stoi(recorded->metadata().at("sampler.samples")), 2);
