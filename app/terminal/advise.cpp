@@ -253,7 +253,7 @@ int adviseOn(const AdviseOptions& options, const Streams& streams)
     const ProgramValues values = programValues(**trace, config);
     for (const RuleAdvice& row : advice)
         streams.out << toText(row, values, patches);
-    streams.out << nextText(**trace, advice, patches, options.trace);
+    streams.out << nextText(**trace, advice, patches, advised->file);
     return kDone;
 }
 

@@ -185,7 +185,7 @@ const std::vector<Topic>& topics()
         {QT_TRANSLATE_NOOP("app::TimelineCanvas", "Tracks"),
          {{"filterTracks",
            QT_TRANSLATE_NOOP("app::TimelineCanvas", "Filter tracks…"),
-           {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
+           {Qt::CTRL | Qt::ALT | Qt::Key_F},
            &C::filterTracks},
           {"rowUp", QT_TRANSLATE_NOOP("app::TimelineCanvas", "Track above"), {Qt::CTRL | Qt::Key_Up}, &Rows::rowUp},
           {"rowDown",

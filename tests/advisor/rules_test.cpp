@@ -103,7 +103,7 @@ TEST_P(RuleFixtures, IsJudgedAsAChangeOfItsKnobIs)
 
 TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
 {
-    using advisor::objective;
+    using advisor::objectiveOf;
     using advisor::Objective;
     const advisor::Toggle workers{"loader.workers", "0", "2"}, kind{"optimizer.kind", "adam", "adamw"},
         recompute{"checkpointing", "off", "all"}, fused{"optimizer.implementation", "plain", "fused"};
@@ -117,7 +117,7 @@ TEST(Objective, OfSeveralChangesIsWhatTheyHaveInCommon)
 
 TEST(Objective, OfABatchInPartsIsMemoryAndOfALargerOneTime)
 {
-    using advisor::objective;
+    using advisor::objectiveOf;
     using advisor::Objective;
     const advisor::Toggle quarter{"batch.size", "64", "16"}, parts{"gradient.accumulation", "1", "4"},
         moreParts{"gradient.accumulation", "1", "8"}, recompute{"checkpointing", "off", "all"};

@@ -146,7 +146,7 @@ TEST_F(TimelineCollectTest, PinnedTooltipsBelongToTheirTrace)
 TEST_F(TimelineCollectTest, TracksAreFilteredByText)
 {
     const QStringList all = tracks();
-    key(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+    key(Qt::Key_F, Qt::ControlModifier | Qt::AltModifier);
     EXPECT_EQ(QApplication::focusWidget(), filter());
     QTest::keyClicks(filter(), "stream");
     EXPECT_LT(tracks().size(), all.size());
