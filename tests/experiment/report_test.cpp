@@ -149,6 +149,7 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
     TuneResult tuning;
     ASSERT_TRUE(tuning.best.set("loader.workers", "2"));
     tuning.trials = {{{"loader.workers", "0", "2"},
+                      {},
                       "loader.workers",
                       "The step waits for data",
                       {},
@@ -157,6 +158,7 @@ TEST(Report, TuningTellsWhatItMadeAndShowsItsCode)
                       profiler::foreignText("Faster"),
                       {}},
                      {{"batch.size", "32", "64"},
+                      {},
                       "batch.size",
                       "x",
                       {},
