@@ -109,9 +109,13 @@ void RunStore::seal(const std::filesystem::path& path, std::shared_ptr<const pro
                 using profiler::container::sealTrace;
                 profiler::container::WriteOptions options;
                 options.stop = stop;
-                post([end, sealed = trace ? sealTrace(*trace, path, options) : sealTrace(path, options)] {
-                    end(sealed);
-                });
+                // The content stays the same, and so does its time, by which bookmarks belong to the trace.
+                std::error_code unknown;
+                const auto modified = std::filesystem::last_write_time(path, unknown);
+                const auto sealed = trace ? sealTrace(*trace, path, options) : sealTrace(path, options);
+                if (sealed && !unknown)
+                    std::filesystem::last_write_time(path, modified, unknown);
+                post([end, sealed] { end(sealed); });
             },
             [end](const profiler::Error& error) { end(tl::unexpected(error)); });
     });

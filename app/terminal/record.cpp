@@ -281,6 +281,16 @@ fs::path rankFolder(const fs::path& trace)
     return folder;
 }
 
+/// A path as the user named it: absolute, or relative to the working directory for what is in it.
+fs::path shownPath(const fs::path& path, const fs::path& named)
+{
+    if (named.is_absolute())
+        return path;
+    std::error_code ignored;
+    fs::path relative = path.lexically_relative(fs::current_path(ignored));
+    return relative.empty() || *relative.begin() == ".." ? path : relative;
+}
+
 /// Creates the trace from the parts that the command's processes have written.
 /// @param folder  receives one trace per rank if the command started several; empty: one trace for all of them
 RecordReport collected(const RecordOptions& options, const fs::path& trace, const fs::path& folder,
@@ -335,7 +345,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
     if (ranks.empty())
         capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
-    return {end, std::move(*collected), {}, ranks.empty() ? trace : folder, ranks.size()};
+    return {end, std::move(*collected), {}, shownPath(ranks.empty() ? trace : folder, options.trace), ranks.size()};
 }
 
 /// Locks the trace, so that two recordings cannot mix their parts in one file.

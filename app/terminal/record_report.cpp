@@ -62,7 +62,7 @@ void printReport(const RecordReport& report, const RecordOptions& options, std::
                       result.dropped > 0 ? fmt::format(" ({} dropped)", result.dropped) : "", report.end->text());
     if (result.events > 0)
         to << kName << "to see what could be faster: stepscope-cli advise "
-           << runner::commandLine({options.trace.string()}) << '\n';
+           << runner::commandLine({(report.written.empty() ? options.trace : report.written).string()}) << '\n';
 }
 
 } // namespace

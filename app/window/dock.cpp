@@ -7,6 +7,7 @@
 #include <QStyleOptionDockWidget>
 #include <QStylePainter>
 #include <QToolButton>
+#include <algorithm>
 
 #include <functional>
 
@@ -72,6 +73,16 @@ void DockTitle::paintEvent(QPaintEvent*)
 }
 
 } // namespace
+
+bool isSeen(const QWidget* widget)
+{
+    if (!widget->isVisible())
+        return false;
+    if (!widget->visibleRegion().isEmpty())
+        return true;
+    const auto children = widget->findChildren<QWidget*>(Qt::FindDirectChildrenOnly);
+    return std::any_of(children.begin(), children.end(), [](const QWidget* child) { return isSeen(child); });
+}
 
 Dock::Dock(const QString& title, QWidget* parent) : QDockWidget(title, parent) {}
 

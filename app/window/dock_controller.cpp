@@ -1,5 +1,7 @@
 #include "app/window/dock_controller.h"
 
+#include "app/window/dock.h"
+
 #include <QAction>
 #include <QApplication>
 #include <QDockWidget>
@@ -22,12 +24,6 @@ T* nearest(QWidget* widget)
         if (auto* found = qobject_cast<T*>(widget))
             return found;
     return nullptr;
-}
-
-/// True if the dock is not behind another tab.
-bool isSeen(const QDockWidget* dock)
-{
-    return dock->isVisible() && (dock->isFloating() || !dock->visibleRegion().isEmpty());
 }
 
 /// Focuses the view of the dock. An empty view without focusable content passes the focus to its first button or to the

@@ -460,7 +460,7 @@ void DockLayout::setAreaShown(Qt::DockWidgetArea area, bool on)
     for (QDockWidget* dock : docksIn(area))
         if (!dock->isHidden()) {
             // The one in front of its tabs comes first.
-            hidden.insert(dock->visibleRegion().isEmpty() ? hidden.end() : hidden.begin(), dock);
+            hidden.insert(isSeen(dock) ? hidden.begin() : hidden.end(), dock);
         }
     for (QDockWidget* dock : hidden)
         dock->hide();

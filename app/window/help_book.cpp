@@ -175,6 +175,7 @@ HelpBook::HelpBook(QWidget* window)
     m_search->setAccessibleName(tr("Search in the help"));
     m_list->setAccessibleName(tr("Pages"));
     m_list->setFrameShape(QFrame::NoFrame);
+    m_list->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff); // long titles are elided
     m_text->setAccessibleName(tr("Page"));
     m_text->setFrameShape(QFrame::NoFrame);
     m_text->setOpenLinks(false);
@@ -222,6 +223,7 @@ HelpBook::HelpBook(QWidget* window)
     connect(m_search, &QLineEdit::textChanged, this, &HelpBook::search);
     connect(m_search, &QLineEdit::returnPressed, m_list, qOverload<>(&QWidget::setFocus));
     connect(m_list, &QListWidget::currentRowChanged, this, &HelpBook::openRow);
+    connect(m_text->verticalScrollBar(), &QScrollBar::actionTriggered, this, [this] { m_userScrolled = true; });
     connect(m_text, &QTextBrowser::anchorClicked, this, &HelpBook::follow);
     search({});
     open({});
@@ -288,6 +290,7 @@ void HelpBook::open(const QString& place)
                 m_position = block.position();
                 break;
             }
+    m_userScrolled = false;
     scrollToPlace();
 }
 
@@ -326,14 +329,13 @@ void HelpBook::scrollToPlace()
         cursor.setPosition(m_position);
         QScrollBar* bar = m_text->verticalScrollBar();
         bar->setValue(m_position == 0 ? 0 : bar->value() + m_text->cursorRect(cursor).top() - kAboveHeading);
-        m_scrolled = bar->value();
     });
 }
 
 void HelpBook::resizeEvent(QResizeEvent* event)
 {
     QWidget::resizeEvent(event);
-    if (m_text->verticalScrollBar()->value() == m_scrolled) // the user has not scrolled
+    if (!m_userScrolled)
         scrollToPlace();
 }
 

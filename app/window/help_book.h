@@ -58,7 +58,7 @@ private:
     QTextBrowser* m_text;
     std::size_t m_page = 0;
     int m_position = 0;             ///< of the heading in the page
-    int m_scrolled = 0;             ///< the scroll bar's value for that
+    bool m_userScrolled = false;    ///< since the page was opened
     std::vector<QString> m_visited; ///< places
     std::size_t m_at = 0;           ///< in m_visited
     bool m_goingBack = false;

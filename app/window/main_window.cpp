@@ -5,6 +5,7 @@
 #include "app/services/origin.h"
 #include "app/tables/table_panel.h"
 #include "app/window/application.h"
+#include "app/window/dock.h"
 #include "app/window/dock_controller.h"
 #include "app/window/dock_layout.h"
 #include "app/window/loading_bar.h"
@@ -175,7 +176,7 @@ void MainWindow::tellTuned()
     // Tuning takes minutes, and the user may be in another view or another program.
     QApplication::alert(this);
     const auto* dock = findChild<QDockWidget*>("dock:tune");
-    if (!dock || (dock->isVisible() && !dock->visibleRegion().isEmpty()))
+    if (!dock || (isSeen(dock)))
         return;
     const TuningService& tuning = m_bench->tuning;
     if (const auto* result = tuning.outcome())

@@ -1,5 +1,6 @@
 #include "app/document/samples.h"
 #include "app/timeline/timeline_canvas.h"
+#include "app/window/dock.h"
 #include "tests/app/app_support.h"
 #include "tests/app/app_window.h"
 
@@ -106,7 +107,7 @@ void KeyboardTest::tabVisitsAllVisibleWidgets()
             for (QWidget* stop : stops) {
                 QVERIFY2(seen.insert(stop).second, qPrintable("twice: " + nameOf(stop)));
                 if (const QDockWidget* dock = dockOf(stop)) {
-                    QVERIFY2(!dock->visibleRegion().isEmpty(), qPrintable("not seen: " + nameOf(stop)));
+                    QVERIFY2(app::isSeen(dock), qPrintable("not seen: " + nameOf(stop)));
                     docks.insert(dock->objectName());
                 }
             }
@@ -142,7 +143,7 @@ void KeyboardTest::everyPanelCanBeFloatedClosedAndReopened()
             QVERIFY2(find<QToolButton>(dock, "dockPanel")->isVisible() && dock->titleBarWidget()->height() > 10, name);
         press(Qt::Key_D, Qt::ControlModifier | Qt::ShiftModifier);
         QVERIFY2(!dock->isFloating(), name);
-        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+        QTRY_VERIFY2(dockInFocus() == dock && app::isSeen(dock), name);
         if (dock->titleBarWidget())
             QTRY_COMPARE(dock->titleBarWidget()->height(), 0);
         press(Qt::Key_W, Qt::ControlModifier);
@@ -150,12 +151,12 @@ void KeyboardTest::everyPanelCanBeFloatedClosedAndReopened()
         QTRY_VERIFY2(dockInFocus() != dock && QApplication::focusWidget()->isVisible(), name);
         // It is in the View menu and in Go to.
         dock->toggleViewAction()->trigger();
-        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+        QTRY_VERIFY2(dockInFocus() == dock && app::isSeen(dock), name);
         dock->toggleViewAction()->trigger();
         QVERIFY2(dock->isHidden(), name);
         QTRY_VERIFY2(QApplication::focusWidget() && dockInFocus() != dock, name);
         goTo(bench.window, dock)->trigger();
-        QTRY_VERIFY2(dockInFocus() == dock && !dock->visibleRegion().isEmpty(), name);
+        QTRY_VERIFY2(dockInFocus() == dock && app::isSeen(dock), name);
     }
     // A floating dock is closed as well.
     QDockWidget* kernels = find<QDockWidget>(&bench.window, "dock:kernels");

@@ -62,7 +62,7 @@ TEST(RecordRanks, AllTracesSurviveWhenOneRankIsKilled)
 {
     const Folder folder;
     const auto script = folder.write("launch.sh", "export WORLD_SIZE=2\nRANK=0 " + kProgram + " ranges\nRANK=1 " +
-                                                      kProgram + " crash\ntrue\n");
+                                                      kProgram + " slowly 100 &\nsleep 1\nkill -9 $!\nwait\n");
     EXPECT_EQ(recordJob(folder, "sh " + script.string()).status, 0);
     EXPECT_THAT(filesOf(folder / "job"), ElementsAre("job.json", "rank0.sstrace", "rank1.sstrace"));
     EXPECT_EQ(jobSummary(folder)["ranks"].size(), 2U);

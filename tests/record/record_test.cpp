@@ -118,7 +118,6 @@ TEST(Record, WhatCannotBeRunOrRecordedIsSaidInOneLine)
         {cli + " record -o " + out + " -- no-such-command-here", "command not found", 1},
         {cli + " record -o " + out + " -- " + (folder / "text").string(), "the command is not executable", 1},
         {cli + " record -o " + (folder / "no/t").string() + " -- true", "the output folder does not exist", 1},
-        {cli + " record -o " + (folder / "").string() + " -- true", "the output is a folder", 1},
         {cli + " record -o " + out + " -- true", "nothing was recorded: the command", 1},
         {cli + " record -o " + out + " -- false", "nothing was recorded: the command", 1},
         {cli + " record -o " + out + " --no-python -- true", "--no-python excludes Python", 1},

@@ -27,12 +27,24 @@ BookmarkStore BookmarkStore::standard()
 QString BookmarkStore::fileFor(const std::filesystem::path& trace) const
 {
     const QFileInfo info(QString::fromStdString(trace.string()));
-    if (!info.isFile())
+    std::error_code failed;
+    const auto modified = std::filesystem::last_write_time(trace, failed);
+    if (!info.isFile() || failed)
         return {};
-    const QString identity = QStringLiteral("%1\n%2\n%3")
-                                 .arg(info.canonicalFilePath())
-                                 .arg(info.size())
-                                 .arg(info.lastModified().toMSecsSinceEpoch());
+    return fileOf(QStringLiteral("%1\n%2").arg(info.canonicalFilePath()).arg(modified.time_since_epoch().count()));
+}
+
+QString BookmarkStore::olderFileFor(const std::filesystem::path& trace) const
+{
+    const QFileInfo info(QString::fromStdString(trace.string()));
+    return fileOf(QStringLiteral("%1\n%2\n%3")
+                      .arg(info.canonicalFilePath())
+                      .arg(info.size())
+                      .arg(info.lastModified().toMSecsSinceEpoch()));
+}
+
+QString BookmarkStore::fileOf(const QString& identity) const
+{
     const QByteArray hash = QCryptographicHash::hash(identity.toUtf8(), QCryptographicHash::Sha256).toHex().left(32);
     return m_folder + '/' + QString::fromLatin1(hash) + ".json";
 }
@@ -61,6 +73,8 @@ std::vector<TimelineMark> BookmarkStore::fromText(const QByteArray& text)
 std::optional<std::vector<TimelineMark>> BookmarkStore::load(const std::filesystem::path& trace) const
 {
     QFile file(fileFor(trace));
+    if (!file.fileName().isEmpty() && !file.exists())
+        file.setFileName(olderFileFor(trace));
     if (file.fileName().isEmpty() || file.size() > kLargestFile || !file.open(QIODevice::ReadOnly))
         return std::nullopt;
     const QJsonValue list = QJsonDocument::fromJson(file.readAll()).object()["bookmarks"];

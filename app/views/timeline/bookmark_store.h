@@ -12,7 +12,7 @@
 namespace app {
 
 /// Bookmarks of trace files, stored in a folder of the app and never next to the user's trace. A file is identified by
-/// its path, size and modification time, so a new recording at the same path does not inherit bookmarks. A copy
+/// its path and modification time, so a new recording at the same path does not inherit bookmarks. A copy
 /// exported in the app's own format contains them in its metadata, and they are used until the user changes them.
 class BookmarkStore {
 public:
@@ -35,6 +35,9 @@ public:
 
 private:
     [[nodiscard]] QString fileFor(const std::filesystem::path& trace) const;
+    /// The name under which version 0.1 stored them, when the size also identified a trace.
+    [[nodiscard]] QString olderFileFor(const std::filesystem::path& trace) const;
+    [[nodiscard]] QString fileOf(const QString& identity) const;
 
     QString m_folder;
 };
