@@ -325,6 +325,7 @@ void HelpBook::scrollToPlace()
 {
     // The layout is complete after pending events.
     QTimer::singleShot(0, this, [this] {
+        static_cast<void>(m_text->document()->size()); // completes the layout, and with it the range of the scroll bar
         QTextCursor cursor(m_text->document());
         cursor.setPosition(m_position);
         QScrollBar* bar = m_text->verticalScrollBar();
