@@ -35,7 +35,10 @@ std::string shortName(std::string_view name)
     constexpr std::size_t kMost = 60;
     if (name.starts_with("void "))
         name.remove_prefix(5);
-    return name.size() > kMost ? std::string(name.substr(0, kMost)) + "…" : std::string(name);
+    std::string shown(name.substr(0, kMost));
+    if (name.size() > kMost)
+        shown += "…";
+    return shown;
 }
 
 /// A rank and the analysed steps in which it is late.
