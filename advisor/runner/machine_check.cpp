@@ -295,7 +295,7 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
     if (hasOperators(python.torch))
         return {"torch",
                 State::Works,
-                message<"doctor.torch", "{python} has PyTorch {torch}; operators are recorded at 0.3 µs each">(
+                message<"doctor.torch", "{python} has PyTorch {torch}; operators are recorded by Stepscope's own hook">(
                     {{"python", python.path},
                      {"version", python.version},
                      {"torch", python.torch},
@@ -305,7 +305,7 @@ MachineCheck checkInterpreter(const Interpreter& python, bool isNeeded)
         "torch",
         State::Works,
         message<"doctor.torch.profiler",
-                "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, at 2 µs each">(
+                "{python} has PyTorch {torch}; operators are recorded by PyTorch's profiler, which costs more">(
             {{"python", python.path}, {"version", python.version}, {"torch", python.torch}, {"cupti", python.cupti}}),
         {}};
 }

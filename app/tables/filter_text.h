@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-// The language of the filters of tables and tracks: terms with spaces between them, all of which must hold.
+// The language of the filters of tables and tracks: terms separated by spaces, all of which have to match.
 //
 //     gemm              the name contains this text; upper and lower case are the same
 //     "void add<int>"   a text with spaces or punctuation

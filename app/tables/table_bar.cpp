@@ -121,7 +121,7 @@ void TableBar::checkFilter()
     QStringList keywords;
     for (const FilterField& field : filterFieldsOf(m_subject, grouping()))
         keywords << field.keyword;
-    m_text->setToolTip(tr("Terms with spaces between them, all of which must hold:\n"
+    m_text->setToolTip(tr("Terms separated by spaces. A row has to match all of them:\n"
                           "gemm \"a text\" /a pattern/ name=\"exact\" dur>100us step:3..5,9 -not\n"
                           "Fields: %1")
                            .arg(keywords.join(QStringLiteral(", "))));

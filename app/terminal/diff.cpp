@@ -81,10 +81,9 @@ int diff(const DiffOptions& options, const Streams& streams)
             streams.out << '\n' << check.why.text << '\n';
         if (!options.junit.empty()) {
             std::ofstream file(options.junit, std::ios::binary);
-            if (!(file << junitText(check, *options.failIfSlower) << std::flush)) {
-                streams.err << options.junit.string() << ": cannot be written: choose another file with --junit\n";
-                return kBadInput;
-            }
+            if (!(file << junitText(check, *options.failIfSlower) << std::flush))
+                return fails({Error::Code::Io, profiler::message<"slowdown.unwritten", "the file cannot be written">({}),
+                              options.junit.string(), "choose another file with --junit"});
         }
     }
     if (options.json)

@@ -301,7 +301,7 @@ void MainWindow::dropEvent(QDropEvent* event)
             tr("Not opened:") + '\n' + files.mid(1).join('\n'), false);
 }
 
-/// A trace may be shown beside the one on screen, a configuration may not.
+/// Asks whether a trace opens instead of the one on screen or beside it. A configuration is opened at once.
 void MainWindow::openDropped(const QString& file)
 {
     m_dropped.start(

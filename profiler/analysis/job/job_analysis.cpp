@@ -427,7 +427,7 @@ private:
             }
         if (otherRanks > 0)
             m_found.notes.push_back(
-                message<"job.windows", "{ranks|A rank|Ranks} recorded other steps than most: {list}. Only steps that "
+                message<"job.windows", "{ranks|A rank|Ranks} recorded different steps from most: {list}. Only steps that "
                                        "most ranks recorded are analysed: {first} to {last}.">(
                     {{"ranks", otherRanks},
                      {"list", other},

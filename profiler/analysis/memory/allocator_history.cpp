@@ -190,12 +190,12 @@ MemoryCategory keptBy(AllocationOrigin origin)
     return MemoryCategory::Uncategorised;
 }
 
-/// For each allocation, the next one of another part of the step, and the next one of another line. Allocations without
+/// For each allocation, the next one in another part of the step, and the next one from another line. Allocations without
 /// a stack are skipped: other threads of the program make them.
-struct NextElsewhere {
+struct NextAllocation {
     std::vector<std::size_t> origin, line; ///< by event; kNone if there is none
 
-    explicit NextElsewhere(const AllocatorHistory& history)
+    explicit NextAllocation(const AllocatorHistory& history)
         : origin(history.events.size(), kNone), line(history.events.size(), kNone)
     {
         std::size_t next = kNone;
@@ -214,7 +214,7 @@ struct NextElsewhere {
     }
 };
 
-MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock& block, const NextElsewhere& elsewhere)
+MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock& block, const NextAllocation& nextOther)
 {
     const AllocationOrigin origin = history.stacks[block.stack].origin;
     if (origin == AllocationOrigin::Unknown)
@@ -222,7 +222,7 @@ MemoryCategory categoryOf(const AllocatorHistory& history, const AllocatedBlock&
     const bool isForward = origin == AllocationOrigin::Forward;
     if (block.from == AllocatedBlock::kBefore) // one of a forward pass that is never freed is no activation of a step
         return isForward ? MemoryCategory::Uncategorised : keptBy(origin);
-    const std::size_t next = (isForward ? elsewhere.line : elsewhere.origin)[block.from];
+    const std::size_t next = (isForward ? nextOther.line : nextOther.origin)[block.from];
     if (block.to == AllocatedBlock::kNotFreed)
         return origin == AllocationOrigin::Construction || next != kNone ? keptBy(origin)
                                                                          : MemoryCategory::Uncategorised;
@@ -314,9 +314,9 @@ AllocatorHistory readAllocatorHistory(const Trace& trace, const Track* track, st
     findBlocks(history, readSegments(segments, table), stop);
     if (stop.stop_requested())
         return history;
-    const NextElsewhere elsewhere(history);
+    const NextAllocation nextOther(history);
     for (AllocatedBlock& block : history.blocks)
-        block.category = categoryOf(history, block, elsewhere);
+        block.category = categoryOf(history, block, nextOther);
     describeSegments(history);
     return history;
 }
