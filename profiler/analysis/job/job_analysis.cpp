@@ -295,8 +295,8 @@ private:
                 list += (list.empty() ? "" : ", ") + std::to_string(m_ranks[link.rank].rank);
             m_found.notes.push_back(
                 message<"job.slow_group",
-                        "Transfers between ranks {ranks} are slower than those of other groups; which "
-                        "of their links is slow does not show.">({{"ranks", list}}));
+                        "Transfers between ranks {ranks} are slower than those of other groups; the "
+                        "traces do not show which of their links is slow.">({{"ranks", list}}));
             found.clear();
         }
         return found;

@@ -35,9 +35,13 @@ std::string shortName(std::string_view name)
     constexpr std::size_t kMost = 60;
     if (name.starts_with("void "))
         name.remove_prefix(5);
-    std::string shown(name.substr(0, kMost));
-    if (name.size() > kMost)
-        shown += "…";
+    if (name.size() <= kMost)
+        return std::string(name);
+    std::size_t end = kMost;
+    while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) // inside a character
+        --end;
+    std::string shown(name.substr(0, end));
+    shown += "…";
     return shown;
 }
 
