@@ -55,6 +55,11 @@ class RecordingTest(unittest.TestCase):
         done = subprocess.run([CLI, "summarize", "--json", trace], cwd=self.folder, capture_output=True, text=True, timeout=100)
         return json.loads(done.stdout)
 
+    def rows(self, trace, sql):
+        done = subprocess.run([CLI, "query", trace, sql, "--json"], cwd=self.folder, capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["rows"]
+
     def process_names(self, trace):
         subprocess.run([CLI, "convert", trace, "converted.json"], cwd=self.folder, capture_output=True, timeout=100, check=True)
         with open(os.path.join(self.folder, "converted.json"), encoding="utf-8") as file:
@@ -290,6 +295,42 @@ class RecordingTest(unittest.TestCase):
             objects = self.summary(name + ".sstrace")["program"]["objects"]
             found[name] = [(entry["site"]["line"], entry["count"], entry["grad"]) for entry in objects if entry["kind"] == "validation"]
         self.assertEqual(found, {"teacher": [], "average": [(_MADE.count("\n") + 11, 1, True)]})
+
+    def test_samples_that_a_program_generates_now_and_then_are_in_no_step(self):
+        """Calls without gradients after each fifth step; after each step, they are part of it."""
+        text = (
+            "import stepscope, time\n"
+            "def sample():\n"
+            "    with torch.no_grad():\n"
+            "        for _ in range(4):\n"
+            "            model(data.tensors[0])\n"
+            "            time.sleep(0.02)\n"
+            "for name, batches in (('loader', DataLoader(data, batch_size=16)), ('list', list(DataLoader(data, batch_size=16)))):\n"
+            "    for every in (5, 1):\n"
+            "        with stepscope.recording(f'{name}_{every}.sstrace', ops=False):\n"
+            "            for step, (x, y) in enumerate(batches):\n"
+            "                optimizer.zero_grad()\n"
+            "                nn.functional.cross_entropy(model(x), y).backward()\n"
+            "                optimizer.step()\n"
+            "                if step % every == every - 1:\n"
+            "                    MODE\n"
+            "                    sample()\n"
+            "                    model.train()\n"
+        )
+        phases = "SELECT name FROM slice WHERE name IN ('generation', 'validation')"
+        for mode, name in (("pass", "generation"), ("model.eval()", "validation")):
+            self.run_program(text.replace("MODE", mode))
+            for kind in ("loader", "list"):
+                with self.subTest(f"{mode}, {kind}"):
+                    self.assertEqual(self.rows(f"{kind}_5.sstrace", phases), [[name]] * 3)
+                    overlap = f"{phases} AND EXISTS (SELECT 1 FROM step WHERE step.ts < slice.ts + slice.dur AND step.ts + step.dur > slice.ts)"
+                    self.assertEqual(self.rows(f"{kind}_5.sstrace", overlap), [])
+        self.run_program(text.replace("MODE", "pass"))
+        for kind in ("loader", "list"):
+            with self.subTest(f"each step, {kind}"):
+                steps = self.summary(f"{kind}_1.sstrace")["steps"]["list_us"]
+                self.assertGreater(min(steps[1:]), 70e3)
+                self.assertEqual(self.rows(f"{kind}_1.sstrace", phases), [])
 
     def test_a_model_within_the_trained_module_validates(self):
         self.run_program(

@@ -1,10 +1,12 @@
-"""The phases that no single PyTorch function delimits: forward, loss, validation.
+"""The phases that no single PyTorch function delimits: forward, loss, validation, generation.
 
 - *forward*: a call of an outermost trained module, in training mode with gradients recorded.
 - *loss*: from the end of such a call to the start of the backward pass, without zero_grad.
 - *validation*: calls in evaluation mode, until training continues; or a whole loop over a loader in which modules were
   called without a backward pass. A model that is trained in evaluation mode (frozen batch norms) is recognized by its
   backward pass.
+- *generation*: calls in training mode without gradients, between steps, as when a program prints samples of its text
+  now and then. Where most steps are followed by such calls, they are part of the step.
 """
 
 
@@ -30,6 +32,10 @@ class Phases:
         self._entry = None  # the object that stands for the place from which a model is evaluated
         self._model = None
         self._pending = None  # (module, whether gradients are recorded) of the last call in evaluation mode
+        # State of the current generation, and the number of steps that were followed by one.
+        self._generation = None  # [start, end]
+        self._generations = 0
+        self._generated_after = None  # the step before the last one
         # State of the last loader that was asked for a batch.
         self._loader = None
         self._loader_entry = None
@@ -118,8 +124,9 @@ class Phases:
             # Within a step, like the samples of a generator for its discriminator; it is a validation if its loop never
             # trains.
             self._grad = grad
-            return False
+            return self._since is None and self._generates(now)
         if self._since is None:
+            self._finish_generation()
             self._since = now
             self._grad = False
             self._forwards = 0
@@ -132,9 +139,33 @@ class Phases:
         self._pending = (module, grad)
         return True
 
+    def _generates(self, now):
+        """Whether a call in training mode without gradients belongs to no step."""
+        steps = self._session.steps
+        if self._generation is not None:
+            return True
+        if not steps.is_between():
+            return False
+        if self._generated_after != steps.count:
+            self._generated_after = steps.count
+            self._generations += 1
+        if 3 * self._generations >= 2 * steps.count:
+            return False
+        self._generation = [now, now]
+        steps.outside_began(now)
+        return True
+
     def evaluation_ended(self, now):
-        self._end = now
+        if self._since is None and self._generation is not None:
+            self._generation[1] = now
+        else:
+            self._end = now
         self._session.steps.outside_ended(now)
+
+    def _finish_generation(self):
+        if self._generation is not None:
+            self._session.complete("phase", "generation", *self._generation)
+            self._generation = None
 
     # ---- loss and backward ----
 
@@ -188,7 +219,8 @@ class Phases:
     # ---- validation ----
 
     def _finish(self):
-        """Writes the current validation, which has ended."""
+        """Writes the current validation or generation, which has ended."""
+        self._finish_generation()
         if self._since is None or self._end is None:
             self._since = None
             return

@@ -190,6 +190,14 @@ class Steps:
         self.listeners = listeners
         self._start(self._report(begin, last) if self._count > count else last)
 
+    def is_between(self):
+        """Whether the optimizers of a step have stepped, and training has not gone on since."""
+        if self._marked or self._begin is None:
+            return not self._marked and self._count > 0
+        if self._stepped:
+            return self._cycle.ends_with(tuple(self._stepped)) or self._is_alone()
+        return not self._by_loader and not self._trains
+
     def outside_began(self, now):
         """Something outside of any step begins: validation, generation, saving."""
         if self._begin is None or not self._stepped:
