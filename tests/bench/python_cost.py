@@ -82,6 +82,7 @@ cpu = (time.process_time() - cpu) / (len(times) - steps // 10)
 times = sorted(times[steps // 10:])
 print("STEP", times[len(times) // 2], cpu, sum(times) / len(times), flush=True)
 '''
+_ALONE = 4  # runs of the program alone, before and after an experiment
 _KINDS = ("loop", "pictures", "text")
 
 
@@ -134,14 +135,17 @@ def pairs_of(options, folder, kind, recording):
 def arms(options, folder, kind):
     """The step of both resident arms against the program alone, at the same length of run."""
     command = [options.python, "program.py", kind, str(options.steps * 100), str(options.threads)]
-    alone = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[2]
+    def alone():
+        words = [options.python, "program.py", kind, str(options.steps), str(options.threads)]
+        return [step_of(words, folder)[2] for _ in range(_ALONE)]
+
+    times = alone()
     done = subprocess.run(
         [options.cli, "experiment", "--budget", str(options.budget), "--json", "--", *command],
         cwd=folder, capture_output=True, text=True,
     )
     step = json.loads(done.stdout)["step_us"]
-    after = step_of([options.python, "program.py", kind, str(options.steps), str(options.threads)], folder)[2]
-    mean = (alone + after) / 2
+    mean = statistics.fmean(times + alone())
     return mean, step["a"] / 1e6 / mean, step["b"] / 1e6 / mean
 
 
