@@ -196,6 +196,9 @@ int patchSource(const PatchOptions& options, const Streams& streams)
     const auto patch = change::patchProgram(**trace, changes, {.python = options.python});
     if (!patch)
         return failed(patch.error(), streams);
+    for (const change::ChangeResult& change : patch->changes)
+        if (change.whyNot.id == "change.value")
+            return wrongUsage(fmt::format("--set {}={}: {}", change.key, change.to, change.whyNot.text), streams);
     Json json = toJson(*patch);
     std::string text = toText(*patch);
     if (options.apply || !options.branch.empty()) {

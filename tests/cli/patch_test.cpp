@@ -314,6 +314,9 @@ TEST_F(PatchCommand, WrongUseIsSaid)
     EXPECT_EQ(patch({"--set", "loader.workers=1", "--apply", "--revert"}).status, 2);
     EXPECT_THAT(patch({"--set", "loader.workers=4", "--python", "/nowhere/python3"}).err,
                 HasSubstr("/nowhere/python3"));
+    const Ended value = patch({"--set", "loader.workers=many"});
+    EXPECT_EQ(value.status, 2);
+    EXPECT_THAT(value.err, HasSubstr("loader.workers=many"));
     const Ended unknown = patch({"--set", "loader.wrkers=4"});
     EXPECT_EQ(unknown.status, 1);
     EXPECT_THAT(unknown.err, HasSubstr("loader.workers")) << "the nearest setting";
