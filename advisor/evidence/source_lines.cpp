@@ -1,117 +1,18 @@
 #include "advisor/evidence/source_lines.h"
 
 #include "advisor/evidence/run_facts.h"
+#include "advisor/evidence/source_samples.h"
 #include "profiler/analysis/device/launched_work.h"
 #include "profiler/analysis/intervals.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace advisor {
 namespace {
 
 using namespace profiler;
-using Json = nlohmann::json;
-
-// More than the hooks write, which is at most 80,000 samples and 20,000 stacks of 12 frames.
-constexpr std::size_t kMostBytes = 16u << 20;
-constexpr int kMostDepth = 6;
-// A sample counts for the time until the next one, but not for times in which the sampling thread could not run.
-constexpr double kMostIntervals = 8;
-
-struct Place {
-    std::size_t file = 0;
-    int line = 0;
-    std::string function;
-};
-
-struct Sample {
-    TraceTime time{};
-    int stack = -1;
-    LineAllocations allocated; ///< since the previous sample
-};
-
-struct Samples {
-    std::vector<std::string> files;
-    std::vector<Place> places;
-    std::vector<std::vector<std::size_t>> stacks;
-    std::vector<Sample> samples;
-    std::vector<std::pair<std::size_t, LineAllocations>> exact; ///< by place
-    AllocationSource allocations = AllocationSource::NotRecorded;
-    double intervalUs = 0, costUs = 0;
-};
-
-const Json& list(const Json& json, const char* key)
-{
-    static const Json s_empty = Json::array();
-    const auto entry = json.find(key);
-    return entry != json.end() && entry->is_array() ? *entry : s_empty;
-}
-
-/// An integer from 0 to `most`; no value for anything else.
-std::optional<std::int64_t> whole(const Json& value, std::int64_t most)
-{
-    if (!value.is_number_integer())
-        return std::nullopt;
-    const auto number = value.get<std::int64_t>();
-    return number >= 0 && number <= most ? std::optional(number) : std::nullopt;
-}
-
-std::vector<Place> placesOf(const Json& json, std::size_t files)
-{
-    std::vector<Place> places;
-    for (const Json& entry : list(json, "places")) {
-        Place place;
-        if (entry.is_array() && entry.size() == 3 && entry[2].is_string()) {
-            const auto file = whole(entry[0], static_cast<std::int64_t>(files) - 1);
-            const auto line = whole(entry[1], 100'000'000);
-            if (file && line)
-                place = {static_cast<std::size_t>(*file), static_cast<int>(*line), entry[2].get<std::string>()};
-        }
-        places.push_back(std::move(place)); // keeps the indices of places valid; places without a line are dropped
-                                            // later
-    }
-    return places;
-}
-
-/// No value for anything but two numbers of plausible size.
-std::optional<LineAllocations> allocationsAt(const Json& numbers, std::size_t at)
-{
-    constexpr std::int64_t kMost = std::int64_t{1} << 53; // beyond 2^53, JSON numbers are not exact
-    const auto bytes = whole(numbers[at], kMost), count = whole(numbers[at + 1], kMost);
-    return bytes && count ? std::optional(LineAllocations{*bytes, *count}) : std::nullopt;
-}
-
-/// What lines allocated, if it was recorded.
-/// @return false if it is damaged
-bool readAllocations(const Json& json, Samples& into)
-{
-    if (json.contains("exact")) {
-        const Json& exact = list(json, "exact");
-        if (!json["exact"].is_array() || exact.size() % 3 != 0)
-            return false;
-        for (std::size_t i = 0; i < exact.size(); i += 3) {
-            const auto place = whole(exact[i], static_cast<std::int64_t>(into.places.size()) - 1);
-            const auto allocated = allocationsAt(exact, i + 1);
-            if (!place || !allocated)
-                return false;
-            into.exact.emplace_back(static_cast<std::size_t>(*place), *allocated);
-        }
-        into.allocations = AllocationSource::Exact;
-    } else if (json.contains("allocated")) {
-        const Json& allocated = list(json, "allocated");
-        if (allocated.size() != 2 * into.samples.size())
-            return false;
-        for (std::size_t i = 0; i < into.samples.size(); ++i) {
-            const auto found = allocationsAt(allocated, 2 * i);
-            if (!found)
-                return false;
-            into.samples[i].allocated = *found;
-        }
-        into.allocations = AllocationSource::Sampled;
-    }
-    return true;
-}
+using Place = SourceSamples::Place;
+using Sample = SourceSamples::Sample;
 
 void add(std::optional<LineAllocations>& to, const LineAllocations& more)
 {
@@ -119,54 +20,6 @@ void add(std::optional<LineAllocations>& to, const LineAllocations& more)
     constexpr std::int64_t kMost = INT64_MAX / 2;
     to->bytes = std::min(to->bytes + more.bytes, kMost);
     to->count = std::min(to->count + more.count, kMost);
-}
-
-std::optional<Samples> read(std::string_view document)
-{
-    if (document.size() > kMostBytes)
-        return std::nullopt;
-    bool tooDeep = false;
-    const auto keep = [&](int depth, Json::parse_event_t, Json&) {
-        tooDeep = tooDeep || depth > kMostDepth;
-        return depth <= kMostDepth;
-    };
-    const Json json = Json::parse(document.begin(), document.end(), keep, false);
-    if (json.is_discarded() || !json.is_object() || tooDeep)
-        return std::nullopt;
-    Samples found;
-    for (const Json& file : list(json, "files"))
-        found.files.push_back(file.is_string() ? file.get<std::string>() : std::string());
-    found.places = placesOf(json, found.files.size());
-    for (const Json& entry : list(json, "stacks")) {
-        std::vector<std::size_t> stack;
-        if (entry.is_array())
-            for (const Json& number : entry)
-                if (const auto place = whole(number, static_cast<std::int64_t>(found.places.size()) - 1))
-                    stack.push_back(static_cast<std::size_t>(*place));
-        found.stacks.push_back(std::move(stack));
-    }
-    const auto begin = json.contains("begin_ns") ? whole(json["begin_ns"], INT64_MAX / 2) : std::nullopt;
-    const Json& samples = list(json, "samples");
-    if (!begin || samples.size() < 4)
-        return std::nullopt;
-    std::int64_t at = *begin;
-    for (std::size_t i = 0; i + 1 < samples.size(); i += 2) {
-        const auto elapsed = whole(samples[i + 1], std::int64_t{1} << 40);
-        if (!samples[i].is_number_integer() || !elapsed)
-            return std::nullopt;
-        at = std::min(at + *elapsed * 1000, INT64_MAX / 2);
-        const auto stack = whole(samples[i], static_cast<std::int64_t>(found.stacks.size()) - 1);
-        found.samples.push_back({traceTime(at), stack ? static_cast<int>(*stack) : -1, {}});
-    }
-    if (!readAllocations(json, found))
-        return std::nullopt;
-    const auto number = [&](const char* key) {
-        const auto entry = json.find(key);
-        return entry != json.end() && entry->is_number() ? std::max(0.0, entry->get<double>()) : 0.0;
-    };
-    found.intervalUs = number("interval_us");
-    found.costUs = number("cost_us");
-    return found;
 }
 
 /// Times in which a host thread waits: for its loader, or for the device.
@@ -207,7 +60,7 @@ SourceLines sourceLines(const Trace& trace)
                                  "optimizer for at least some milliseconds (stepscope-cli record -- python …).">();
         return result;
     }
-    const std::optional<Samples> read = advisor::read(document);
+    const std::optional<SourceSamples> read = readSourceSamples(document);
     if (!read) {
         result.problem = message<"lines.unreadable", "The trace's source lines are damaged.">();
         return result;
@@ -218,16 +71,13 @@ SourceLines sourceLines(const Trace& trace)
     auto next = work.begin();
     for (std::size_t i = 0; i < read->samples.size(); ++i) {
         const Sample& sample = read->samples[i];
-        const bool last = i + 1 == read->samples.size();
-        const double usual = std::max(read->intervalUs, 1.0);
-        const double elapsed = last ? usual : analysis::toUs(read->samples[i + 1].time - sample.time);
-        const double us = std::min(elapsed, usual * kMostIntervals);
-        const TraceTime end = sample.time + Nanoseconds(static_cast<std::int64_t>(us * 1000));
+        const TraceTime end = read->rangeOf(i).end;
+        const double us = analysis::toUs(end - sample.time);
         double deviceUs = 0;
         for (; next != work.end() && next->first < end; ++next)
             deviceUs += next->first >= sample.time ? analysis::toUs(next->second) : 0;
         result.sampledUs += us;
-        const auto* stack = sample.stack >= 0 ? &read->stacks[static_cast<std::size_t>(sample.stack)] : nullptr;
+        const auto* stack = read->stackOf(i);
         if (!stack || stack->empty()) {
             result.outsideUs += us;
             continue;
@@ -271,38 +121,26 @@ SourceLines sourceLines(const Trace& trace)
 }
 
 struct SourceTimes::Data {
-    Samples samples;
-    std::optional<TrackId> thread; ///< the training thread: the one with the steps, else the one with the phases
+    SourceSamples samples;
+    std::optional<TrackId> thread; ///< the sampled one
     std::vector<std::pair<std::uint64_t, TraceTime>> launches; ///< by correlation id, sorted
 
-    [[nodiscard]] TimeRange rangeOf(std::size_t sample) const
-    {
-        const TraceTime begin = samples.samples[sample].time;
-        const Nanoseconds usual(static_cast<std::int64_t>(std::max(samples.intervalUs, 1.0) * 1000));
-        const bool last = sample + 1 == samples.samples.size();
-        return {begin,
-                last ? begin + usual
-                     : std::min(samples.samples[sample + 1].time, begin + usual * static_cast<int>(kMostIntervals))};
-    }
     [[nodiscard]] const std::vector<std::size_t>* stackAt(TraceTime time) const
     {
         const auto next = std::ranges::upper_bound(samples.samples, time, {}, &Sample::time);
         if (next == samples.samples.begin())
             return nullptr;
         const auto index = static_cast<std::size_t>(next - samples.samples.begin()) - 1;
-        const int stack = samples.samples[index].stack;
-        return stack < 0 || rangeOf(index).end <= time ? nullptr : &samples.stacks[static_cast<std::size_t>(stack)];
+        return samples.rangeOf(index).end <= time ? nullptr : samples.stackOf(index);
     }
 };
 
 SourceTimes::SourceTimes(const Trace& trace)
 {
     auto data = std::make_unique<Data>();
-    if (auto samples = advisor::read(metadata(trace, "lines")))
+    if (auto samples = readSourceSamples(metadata(trace, "lines")))
         data->samples = std::move(*samples);
-    for (const ActivityKind kind : {ActivityKind::Phase, ActivityKind::Step})
-        if (const auto slices = trace.ofKind(kind); !slices.empty())
-            data->thread = slices.front().id.track;
+    data->thread = sampledTrack(trace);
     const analysis::LaunchCalls calls(trace);
     for (const ActivityKind kind : {ActivityKind::Kernel, ActivityKind::GpuMemcpy, ActivityKind::GpuMemset})
         for (const Slice& work : trace.ofKind(kind))
@@ -316,7 +154,7 @@ SourceTimes::~SourceTimes() = default;
 
 std::vector<TimeRange> SourceTimes::rangesOf(std::string_view file, int line) const
 {
-    const Samples& all = m->samples;
+    const SourceSamples& all = m->samples;
     std::vector<bool> isPlace(all.places.size()), isStack(all.stacks.size());
     for (std::size_t i = 0; i < all.places.size(); ++i)
         isPlace[i] = all.places[i].line == line && line != 0 && all.files[all.places[i].file] == file;
@@ -326,7 +164,7 @@ std::vector<TimeRange> SourceTimes::rangesOf(std::string_view file, int line) co
     for (std::size_t i = 0; i < all.samples.size(); ++i) {
         if (all.samples[i].stack < 0 || !isStack[static_cast<std::size_t>(all.samples[i].stack)])
             continue;
-        const TimeRange range = m->rangeOf(i);
+        const TimeRange range = all.rangeOf(i);
         if (!ranges.empty() && ranges.back().end == range.begin)
             ranges.back().end = range.end;
         else

@@ -1,3 +1,4 @@
+#include "advisor/evidence/sampled_calls.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
@@ -28,13 +29,14 @@ CallGrouping groupingOf(std::string_view name)
 
 Result<void> checkGrouping(const Trace& trace, const CallsOptions& options)
 {
-    if (hasCalls(trace, groupingOf(options.by)))
+    if (advisor::hasCalls(trace, groupingOf(options.by)))
         return {};
     const std::string where = options.trace.string();
     if (options.by == "python")
         return profiler::fail<"calls.no_python", "the trace contains no Python functions">(
             Error::Code::NotFound, where,
-            "record it with torch.profiler.profile(with_stack=True), or group with --by operator");
+            "record the program with stepscope-cli record, or with torch.profiler.profile(with_stack=True), or group with "
+            "--by operator");
     if (options.by == "module")
         return profiler::fail<"calls.no_modules", "the trace contains no calls of nn.Module">(
             Error::Code::NotFound, where,
@@ -76,13 +78,14 @@ Json toJson(const CallTree& tree, const CallsOptions& options)
                          {"parent", node.parent == 0 ? Json(nullptr) : Json(node.parent - 1)},
                          {"self_us", us(node.self)},
                          {"total_us", us(node.total)},
-                         {"calls", node.calls}});
+                         {"calls", node.calls > 0 || tree.sampledEvery.count() == 0 ? Json(node.calls) : Json(nullptr)}});
     }
     return {{"schema", 1},
             {"by", options.by},
             {"time", options.device ? "device" : "host"},
             {"order", options.bottomUp ? "bottom-up" : "top-down"},
             {"steps", tree.steps},
+            {"sampled_every_us", tree.sampledEvery.count() > 0 ? Json(us(tree.sampledEvery)) : Json(nullptr)},
             {"total_us", us(tree.total())},
             {"calls", nodes}};
 }
@@ -117,11 +120,13 @@ std::string toText(const CallTree& tree, const CallsOptions& options)
         ++rows;
         table.add({std::string(2 * depths[i], ' ') + shortened(tree.name(node), kMostNameWidth),
                    profiler::timeText(us(node.total)), profiler::shareText(share),
-                   node.self.count() > 0 ? profiler::timeText(us(node.self)) : "-", profiler::countText(node.calls)});
+                   node.self.count() > 0 ? profiler::timeText(us(node.self)) : "-", node.calls > 0 ? profiler::countText(node.calls) : "-"});
     }
-    std::string text = fmt::format("{} {} time, {}\n", profiler::timeText(all), options.device ? "device" : "host",
-                                   options.bottomUp ? "callers of each call by self time" : "calls by total time") +
-                       table.text();
+    std::string text = fmt::format("{} {} time, {}", profiler::timeText(all), options.device ? "device" : "host",
+                                   options.bottomUp ? "callers of each call by self time" : "calls by total time");
+    if (tree.sampledEvery.count() > 0)
+        text += fmt::format(", sampled every {}", profiler::timeText(us(tree.sampledEvery)));
+    text += '\n' + table.text();
     if (left > 0)
         text += fmt::format("  {} more calls are in the JSON (--json).\n",
                             profiler::countText(static_cast<std::int64_t>(left)));
@@ -153,7 +158,7 @@ int calls(const CallsOptions& options, const Streams& streams)
     {
         ProgressLine progress("reading the calls");
         treeOptions.progress = [&](double share) { progress.show(share); };
-        tree = callTree(**trace, treeOptions, progress.stop());
+        tree = advisor::callTree(**trace, treeOptions, progress.stop());
         if (progress.stop().stop_requested())
             return kInterrupted;
     }

@@ -2,6 +2,7 @@
 // them, and the sampled lines.
 
 #include "advisor/evidence/program_facts.h"
+#include "advisor/evidence/sampled_calls.h"
 #include "advisor/evidence/source_lines.h"
 #include "advisor/rule.h"
 #include "profiler/model/trace_builder.h"
@@ -324,6 +325,71 @@ TEST(SourceLines, SayWhenTheThreadWasThereAndWhichLineASliceIsOf)
         lines.push_back(place ? place->line : 0);
     }
     EXPECT_THAT(lines, testing::ElementsAre(9, 12, 0)) << "where they were launched; the last has no launch";
+}
+
+namespace {
+
+/// The nodes of a tree, in preorder: depth, name, total and self time in µs, number of calls.
+std::vector<std::string> nodesOf(const profiler::analysis::CallTree& tree)
+{
+    std::vector<std::string> texts;
+    std::vector<int> depths(tree.nodes.size());
+    for (std::size_t i = 1; i < tree.nodes.size(); ++i) {
+        const profiler::analysis::CallNode& node = tree.nodes[i];
+        depths[i] = node.parent == 0 ? 0 : depths[node.parent] + 1;
+        texts.push_back(std::to_string(depths[i]) + ' ' + std::string(tree.name(node)) + ' ' +
+                        std::to_string(node.total.count() / 1000) + ' ' + std::to_string(node.self.count() / 1000) +
+                        ' ' + std::to_string(node.calls));
+    }
+    return texts;
+}
+
+} // namespace
+
+TEST(SampledCalls, AreTheStacksOfTheUsersLines)
+{
+    using namespace std::chrono_literals;
+    const auto trace = traceFromText(std::string(kLines) + "\nmain\n  step 0 0 4500\n  step 1 4500 4500\n");
+    profiler::analysis::CallTreeOptions options{.by = profiler::analysis::CallGrouping::Python};
+    ASSERT_TRUE(advisor::hasCalls(*trace, options.by));
+    const auto all = advisor::callTree(*trace, options);
+    EXPECT_EQ(all.sampledEvery, 1ms);
+    EXPECT_THAT(nodesOf(all), ElementsAre("0 /p/train.py(3): main 5000 0 0", "1 /p/train.py(9): loss 4000 3000 0",
+                                          "2 /p/train.py(9): loss 1000 1000 0", "1 /p/train.py(12): load 1000 1000 0",
+                                          "0 outside of the program's files 1000 1000 0"));
+    options.scope.window = {{profiler::TraceTime(3500us), profiler::TraceTime(4500us)}};
+    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+                ElementsAre("0 /p/train.py(3): main 500 0 0", "1 /p/train.py(12): load 500 500 0",
+                            "0 outside of the program's files 500 500 0"));
+    options.by = profiler::analysis::CallGrouping::Operator;
+    EXPECT_EQ(advisor::callTree(*trace, options).sampledEvery, 0ns) << "the others are recorded";
+}
+
+TEST(SampledCalls, HaveTheDeviceWorkThatTheirLinesLaunched)
+{
+    const auto trace = traceFromText(
+        std::string(kLines) + "\ndevice 0 GPU\nmain\n  step 0 0 9000\n  call cudaLaunchKernel 1500 10 corr=1\n"
+                              "  call cudaLaunchKernel 3500 10 corr=2\n  call cudaLaunchKernel 8500 10 corr=3\n"
+                              "stream 0 7\n  kernel k 6000 70 corr=1\n  kernel k 7000 30 corr=2\n"
+                              "  kernel late 8600 20 corr=3\n");
+    profiler::analysis::CallTreeOptions options{.by = profiler::analysis::CallGrouping::Python,
+                                                .time = profiler::analysis::CallTime::Device};
+    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+                ElementsAre("0 /p/train.py(3): main 100 0 0", "1 /p/train.py(9): loss 70 0 0", "2 k 70 70 1",
+                            "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1", "0 launch not recorded 20 0 0",
+                            "1 late 20 20 1"));
+    options.scope.window = {{profiler::TraceTime(std::chrono::milliseconds(3)),
+                             profiler::TraceTime(std::chrono::milliseconds(4))}};
+    EXPECT_THAT(nodesOf(advisor::callTree(*trace, options)),
+                ElementsAre("0 /p/train.py(3): main 30 0 0", "1 /p/train.py(12): load 30 0 0", "2 k 30 30 1"));
+}
+
+TEST(SampledCalls, GiveWayToRecordedPythonFunctions)
+{
+    const auto trace = traceFromText(std::string(kLines) + "\nmain\n  other \"train.py(1): main\" 0 9000\n");
+    const auto tree = advisor::callTree(*trace, {.by = profiler::analysis::CallGrouping::Python});
+    EXPECT_THAT(nodesOf(tree), ElementsAre("0 train.py(1): main 9000 9000 1"));
+    EXPECT_FALSE(advisor::hasCalls(*traceFromText("main\n op a 0 1\n"), profiler::analysis::CallGrouping::Python));
 }
 
 namespace {

@@ -45,7 +45,10 @@ void place(CallFrames& frames)
         frame.begin = parent.begin + parent.inner;
         parent.inner += frame.weight;
     }
-    frames.labels[frames.frames.front().name] = frames.names[frames.frames.front().name] = tr("All calls");
+    frames.labels[frames.frames.front().name] = frames.names[frames.frames.front().name] =
+        frames.sampledEvery.count() > 0
+            ? tr("All calls, sampled every %1").arg(formatUs(analysis::toUs(frames.sampledEvery)))
+            : tr("All calls");
 }
 
 } // namespace
@@ -55,6 +58,7 @@ CallFrames framesOf(const analysis::CallTree& tree)
     CallFrames frames;
     setNames(frames, tree.names);
     frames.steps = tree.steps;
+    frames.sampledEvery = tree.sampledEvery;
     frames.frames.clear();
     for (const analysis::CallNode& node : tree.nodes) {
         CallFrame frame;
@@ -105,6 +109,7 @@ CallFrames framesOf(const std::vector<analysis::CallTotal>& totals, const analys
     CallFrames frames;
     setNames(frames, {std::string()});
     frames.steps = tree.steps;
+    frames.sampledEvery = tree.sampledEvery;
     frames.frames.front().total = static_cast<double>(tree.total().count());
     frames.frames.front().end = static_cast<std::uint32_t>(totals.size() + 1);
     for (const analysis::CallTotal& total : totals) {

@@ -32,6 +32,8 @@ struct CallFrames {
     bool isDifference = false;
     bool perStep = false;  ///< times and calls of a difference are per step
     std::size_t steps = 0; ///< number of steps of the trace on screen; 0: not steps
+    /// Of calls that were sampled, whose number is unknown: the usual time between two samples; 0: they were recorded.
+    profiler::Nanoseconds sampledEvery{};
 
     [[nodiscard]] const QString& name(const CallFrame& frame) const { return names[frame.name]; }
     [[nodiscard]] const QString& label(const CallFrame& frame) const { return labels[frame.name]; }

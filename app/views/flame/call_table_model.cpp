@@ -119,7 +119,8 @@ QString CallTableModel::text(const CallFrame& frame, int column) const
     if (column == Calls)
         return m_frames->isDifference
                    ? QStringLiteral("%1 → %2").arg(callCountText(frame.callsOther), callCountText(frame.calls))
-                   : formatCount(static_cast<std::int64_t>(frame.calls));
+               : frame.calls > 0 ? formatCount(static_cast<std::int64_t>(frame.calls))
+                                 : QStringLiteral("–");
     if (!m_frames->isDifference)
         return column == Total  ? time(frame.total)
                : column == Self ? time(frame.self)

@@ -276,12 +276,12 @@ QString FlameGraph::describe(std::uint32_t index) const
         lines << tr("%1%2 here, %3%2 in the other")
                      .arg(formatUs(frame.total / 1000), unit, formatUs(frame.totalOther / 1000));
         lines << (change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+")) + formatUs(std::abs(change) / 1000) + unit;
-        if (index != 0)
+        if (index != 0 && (frame.calls > 0 || frame.callsOther > 0))
             lines << tr("Calls: %1 → %2").arg(callCountText(frame.callsOther), callCountText(frame.calls));
     } else {
         lines << tr("%1 in total (%2), %3 itself")
                      .arg(formatUs(frame.total / 1000), formatShare(calls.share(frame)), formatUs(frame.self / 1000));
-        if (index != 0)
+        if (index != 0 && frame.calls > 0)
             lines << (calls.steps > 1
                           ? tr("%1, %2 per step")
                                 .arg(formatCounted(static_cast<std::int64_t>(frame.calls), tr("call"), tr("calls")),

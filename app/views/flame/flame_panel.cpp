@@ -1,5 +1,6 @@
 #include "app/views/flame/flame_panel.h"
 
+#include "advisor/evidence/sampled_calls.h"
 #include "app/document/trace_document.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
@@ -480,14 +481,16 @@ std::optional<FlamePanel::Plan> FlamePanel::plan(QString& whyNot) const
     plan.part.options.stepRange = analysed->source.range;
     plan.order = Order(m_order->currentIndex());
     plan.name = m_name.toStdString();
-    if (!hasCalls(*trace, plan.part.options.by)) {
+    if (!advisor::hasCalls(*trace, plan.part.options.by)) {
         if (plan.part.options.by == CallGrouping::Operator)
             return nothing(tr("The trace contains no activity of host threads. Record operators or CUDA calls to see "
                               "calls here."));
         return nothing(
-            tr("The trace contains no %1. Record it with torch.profiler.profile(with_stack=True), or "
-               "choose Operators above.")
-                .arg(plan.part.options.by == CallGrouping::Python ? tr("Python functions") : tr("calls of nn.Module")));
+            plan.part.options.by == CallGrouping::Python
+                ? tr("The trace contains no Python functions. Record the program with Stepscope, or with "
+                     "torch.profiler.profile(with_stack=True), or choose Operators above.")
+                : tr("The trace contains no calls of nn.Module. Record it with "
+                     "torch.profiler.profile(with_stack=True), or choose Operators above."));
     }
     const std::vector<Step>& steps = analysed->facts.steps;
     switch (Scope(m_scope->currentIndex())) {
@@ -578,7 +581,7 @@ void FlamePanel::start()
                         m_progress->setValue(shown);
                     });
                 };
-                return std::make_shared<const CallTree>(callTree(*part.trace, options, stop));
+                return std::make_shared<const CallTree>(advisor::callTree(*part.trace, options, stop));
             };
             auto trees = std::make_shared<Trees>();
             trees->plan = plan;

@@ -54,6 +54,8 @@ struct CallTree {
     std::vector<std::string> names;
     std::vector<CallNode> nodes = std::vector<CallNode>(1);
     std::size_t steps = 0; ///< CallScope::steps
+    /// Of calls that were sampled, whose number is unknown: the usual time between two samples; 0: they were recorded.
+    Nanoseconds sampledEvery{};
 
     [[nodiscard]] Nanoseconds total() const { return nodes.front().total; }
     [[nodiscard]] bool empty() const { return nodes.size() == 1; }

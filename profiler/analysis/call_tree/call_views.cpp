@@ -45,6 +45,7 @@ CallTree finish(const PathTree& paths, const CallTree& tree)
 {
     CallTree result = paths.finish([&](std::uint32_t name) { return tree.names[name]; });
     result.steps = tree.steps;
+    result.sampledEvery = tree.sampledEvery;
     return result;
 }
 
