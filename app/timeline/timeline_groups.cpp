@@ -112,20 +112,15 @@ public:
 private:
     using Sorted = std::map<std::pair<Rank, std::uint32_t>, std::vector<const Track*>>;
 
-    [[nodiscard]] bool ofNone(const Track& track) const
-    {
-        return track.kind == TrackKind::Counter && (!several() || processOf(track) == 0);
-    }
-
-    /// The sort index of the process or device of a node in the file; counters next to them stay last. A group of
-    /// several processes ("Other threads" contains PyTorch's own spans, of a process without a sort index) is placed
-    /// with its last one.
+    /// The sort index of the process or device of a node in the file; counters next to them, and processes that have
+    /// only counters, like those of the machine, come last. A group of several processes ("Other threads" contains
+    /// PyTorch's own spans, of a process without a sort index) is placed with its last one.
     [[nodiscard]] std::int64_t wishOf(const RowNode& node) const
     {
-        if (node.kind != RowNode::Kind::Group) {
-            const Track& track = m_trace.track(node.track);
-            return ofNone(track) ? kLast : track.processSortIndex;
-        }
+        if (node.kind == RowNode::Kind::Counter)
+            return kLast;
+        if (node.kind == RowNode::Kind::Track)
+            return m_trace.track(node.track).processSortIndex;
         std::optional<std::int64_t> wish;
         for (const RowNode& child : node.children)
             if (const std::int64_t own = wishOf(child); own != kLast)

@@ -44,7 +44,7 @@ void paintPin(QPainter& painter, QPointF at, const QColor& color)
     painter.drawLine(at + QPointF(0, 2.6), at + QPointF(0, 7));
 }
 
-/// Minimum and maximum of a counter, next to its curve. Returns their width.
+/// Minimum and maximum of a counter, or its only value, next to its curve. Returns their width.
 double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, double right)
 {
     const CounterSeries& series = scene.samples(row.track);
@@ -57,6 +57,8 @@ double paintScale(QPainter& painter, TimelineScene& scene, const TrackRow& row, 
         scene.labels.draw(painter, right - width, y, width + 1, label, scene.theme.dimText);
         return width;
     };
+    if (series.extent().least == series.extent().most)
+        return drawRight(series.extent().most, top + (row.height - scene.labels.height()) / 2);
     return std::max(drawRight(series.extent().most, top + 2),
                     drawRight(series.extent().least, top + row.height - 2 - scene.labels.height()));
 }

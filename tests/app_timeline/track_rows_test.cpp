@@ -249,6 +249,20 @@ TEST(TrackRows, ProcessesFollowTheSortIndexOfTheFile)
                                          "Process 30 · main", "GPU 0", "stream 7"));
 }
 
+TEST(TrackRows, AProcessThatHasOnlyCountersComesLast)
+{
+    TraceBuilder builder;
+    addOf(builder, TrackKind::Counter, "core 0 load", 10, 0);
+    addOf(builder, TrackKind::Counter, "disk read", 10, 0);
+    addOf(builder, TrackKind::MainThread, "main", 20, 0);
+    addOf(builder, TrackKind::Counter, "loss", 20, 0);
+    addOf(builder, TrackKind::Stream, "stream 7", 0, 5000, 0);
+    TrackRows rows;
+    rows.setTrace(builder.finish());
+    EXPECT_THAT(names(rows), ElementsAre("Process 20", "main", "Counters", "loss", "GPU 0", "stream 7", "Process 10",
+                                         "Counters", "core 0 load", "disk read"));
+}
+
 TEST(TrackRows, TheTrainingThreadPrecedesSpansOfAProcessWithoutASortIndex)
 {
     TraceBuilder builder;
