@@ -97,6 +97,7 @@ void summarizeRanks(const Trace& trace, unsigned threads, Summary& summary)
             if (!rank.steps.empty()) {
                 summary.steps = rank.steps;
                 summary.statistics = row.statistics;
+                summary.between = betweenSteps(*rank.trace, rank.steps);
                 summary.input = inputWait(*rank.trace, rank.steps, deviceBusy(scan));
             }
         }
@@ -137,6 +138,7 @@ void addSteps(const Trace& trace, const ActivityScan& scan, std::vector<Step> st
 {
     summary.steps = std::move(steps);
     summary.statistics = stepStatistics(summary.steps);
+    summary.between = betweenSteps(trace, summary.steps);
     summary.breakdown = breakdown(trace, scan, summary.steps);
     summary.input = inputWait(trace, summary.steps, deviceBusy(scan));
 }

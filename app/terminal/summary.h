@@ -6,6 +6,7 @@
 #include "profiler/analysis/facts.h"
 #include "profiler/analysis/memory/memory_holders.h"
 #include "profiler/analysis/memory/memory_over_time.h"
+#include "profiler/analysis/steps/between_steps.h"
 #include "profiler/analysis/steps/breakdown.h"
 #include "profiler/analysis/steps/ranks.h"
 
@@ -35,6 +36,7 @@ struct Summary {
     std::vector<profiler::analysis::DeviceUse> devices;
     std::vector<profiler::analysis::Step> steps;
     profiler::analysis::StepStatistics statistics;
+    profiler::analysis::BetweenSteps between;
     /// One rank of several in the trace.
     struct RankSummary {
         profiler::analysis::Rank rank;

@@ -128,6 +128,17 @@ Json stepsJson(const Summary& summary)
     return json;
 }
 
+Json betweenJson(const BetweenSteps& between)
+{
+    Json phases = Json::array();
+    for (const BetweenSteps::Phase& phase : between.phases)
+        phases.push_back({{"name", phase.name}, {"count", phase.count}, {"time_us", toUs(phase.time)}});
+    return {{"span_us", toUs(between.span)},
+            {"time_us", toUs(between.time)},
+            {"phases", phases},
+            {"other_us", toUs(between.other)}};
+}
+
 double stepUs(const StepStatistics& s)
 {
     return s.steadyCount > 0 ? s.steadyMeanUs : s.meanUs;
@@ -332,6 +343,7 @@ Json toJson(const Trace& trace, const Summary& summary)
                  {"memcpy", transfersJson(summary.transfers)},
                  {"devices", devicesJson(summary.devices)},
                  {"steps", stepsJson(summary)},
+                 {"between_steps", summary.statistics.count > 0 ? betweenJson(summary.between) : Json(nullptr)},
                  {"versions", versionsJson(trace)},
                  {"breakdown", breakdownJson(summary.breakdown)},
                  {"loader", {{"waits", summary.dataWaits}, {"time_us", summary.dataWaitUs}, {"workers", workers}}},

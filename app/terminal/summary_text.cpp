@@ -158,6 +158,22 @@ std::string partsText(const Summary& summary)
     return "\n" + table.text();
 }
 
+/// What the process does between its steps.
+std::string betweenText(const BetweenSteps& between)
+{
+    if (between.share() < kLeastBetweenSteps)
+        return {};
+    const auto share = [&](Nanoseconds time) { return shareText(toUs(time) / toUs(between.span)); };
+    TextTable table({"Between the steps", "count", "time", "share"});
+    for (const BetweenSteps::Phase& phase : between.phases)
+        table.add({phase.name, countText(phase.count), timeText(toUs(phase.time)), share(phase.time)});
+    if (between.other.count() > 0)
+        table.add({"other", "-", timeText(toUs(between.other)), share(between.other)});
+    table.add({"all", "-", timeText(toUs(between.time)), share(between.time)});
+    return "\n" + table.text() +
+           fmt::format("  From the first step to the last one: {}.\n", timeText(toUs(between.span)));
+}
+
 std::string breakdownText(const Breakdown& breakdown)
 {
     TextTable table({"Where step time goes", "share"});
@@ -309,7 +325,7 @@ std::string detailedAnalysisText(const Trace& trace, const DetailedAnalysis& ana
 std::string toText(const Trace& trace, const Summary& summary)
 {
     return heading(trace, summary) + ranksText(summary) + stepsText(trace, summary) + partsText(summary) +
-           breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(trace, summary) +
+           betweenText(summary.between) + breakdownText(summary.breakdown) + loaderText(summary) + deviceText(summary) + memoryText(trace, summary) +
            programText(trace) + (summary.detailed ? detailedAnalysisText(trace, *summary.detailed) : std::string());
 }
 

@@ -25,6 +25,7 @@ Facts analyseOne(const Trace& trace, std::vector<Step> steps, const std::stop_to
         const ActivityScan scan = scanActivity(trace);
         if (stop.stop_requested())
             return;
+        facts.between = betweenSteps(trace, facts.steps);
         facts.input = inputWait(trace, facts.steps, deviceBusy(scan));
         if (stop.stop_requested())
             return;

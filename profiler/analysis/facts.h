@@ -3,6 +3,7 @@
 #include "profiler/analysis/device/device_facts.h"
 #include "profiler/analysis/loader/input_wait.h"
 #include "profiler/analysis/operators/op_costs.h"
+#include "profiler/analysis/steps/between_steps.h"
 #include "profiler/analysis/steps/steps.h"
 #include "profiler/model/trace.h"
 
@@ -39,6 +40,7 @@ struct AnalysedRank {
 struct Facts {
     std::vector<Step> steps;
     StepStatistics statistics;
+    BetweenSteps between;
     InputWait input;
     OpCosts ops;
     DeviceFacts device;

@@ -1,6 +1,7 @@
 #include "profiler/analysis/steps/steps.h"
 
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/steps/between_steps.h"
 #include "tests/support/trace_text.h"
 
 #include <gmock/gmock.h>
@@ -319,6 +320,43 @@ TEST(StepStatistics, AreZeroWithoutSteps)
     EXPECT_EQ(statistics.count, 0);
     EXPECT_EQ(statistics.meanUs, 0);
     EXPECT_TRUE(stepsOf("main\nop aten::add 0 5").empty());
+}
+
+TEST(BetweenSteps, AreTheirPhasesAndTheRest)
+{
+    const auto trace = traceFromText(R"(
+        main pid=1
+          step 0 0 100
+          phase forward 0 50
+          phase generation 110 40
+          step 1 160 100
+          phase validation 260 300
+          phase checkpoint 300 50
+          phase checkpoint 580 10
+          step 2 600 100
+          phase generation 700 100
+        thread other pid=2
+          phase validation 100 50
+    )");
+    const BetweenSteps between = betweenSteps(*trace, findSteps(*trace));
+    EXPECT_EQ(toUs(between.span), 700) << "without what follows the last step";
+    EXPECT_EQ(toUs(between.time), 400);
+    std::vector<std::string> phases;
+    for (const BetweenSteps::Phase& phase : between.phases)
+        phases.push_back(phase.name + ' ' + std::to_string(phase.count) + ' ' +
+                         std::to_string(static_cast<int>(toUs(phase.time))));
+    EXPECT_THAT(phases, ElementsAre("validation 1 300", "generation 1 40", "checkpoint 1 10"))
+        << "a checkpoint within a validation belongs to it";
+    EXPECT_EQ(toUs(between.other), 50);
+}
+
+TEST(BetweenSteps, HaveNoTimeIfStepsFollowEachOther)
+{
+    const auto trace = traceFromText("main\n  step 0 0 100\n  step 1 100 100\n");
+    const BetweenSteps between = betweenSteps(*trace, findSteps(*trace));
+    EXPECT_EQ(toUs(between.span), 200);
+    EXPECT_EQ(between.time.count(), 0);
+    EXPECT_EQ(betweenSteps(*trace, {}).span.count(), 0);
 }
 
 } // namespace

@@ -307,6 +307,19 @@ void SummaryPanel::showStatistics()
                     .arg(m_facts->rank->number)
                     .arg(asQString(m_facts->rank->name))
                     .arg(m_facts->rank->of);
+    const analysis::BetweenSteps& between = m_facts->between;
+    if (between.share() >= analysis::kLeastBetweenSteps) {
+        QStringList parts;
+        for (const auto& phase : between.phases)
+            parts << tr("%1 %2").arg(asQString(phase.name), formatUs(analysis::toUs(phase.time)));
+        if (between.other.count() > 0 && !parts.isEmpty())
+            parts << tr("other %1").arg(formatUs(analysis::toUs(between.other)));
+        text += tr("\nBetween the steps: %1 of %2 (%3)")
+                    .arg(formatUs(analysis::toUs(between.time)), formatUs(analysis::toUs(between.span)),
+                         formatShare(between.share()));
+        if (!parts.isEmpty())
+            text += QStringLiteral(": ") + parts.join(QStringLiteral(", "));
+    }
     m_statistics->setText(text);
 }
 
