@@ -79,7 +79,7 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
         noteError(sized.error());
         return {};
     }
-    bool ended = false;
+    bool ended = false, usesGpu = false;
     for (;;) {
         const auto next = open->scanner.next(true);
         if (!next) {
@@ -95,6 +95,7 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
             continue;
         }
         ended = ended || next->header.type == container::FrameType::End;
+        usesGpu = usesGpu || next->header.type == container::FrameType::Device;
         if (auto taken = to.take(next->header.type, next->payload); !taken)
             return taken;
     }
@@ -108,9 +109,12 @@ Result<void> takePart(const TracePart& part, TraceMerger& to, Collected& collect
                 {process, {"why", leftovers.error().message()}, {"error", leftovers.error().what.id}}));
         return {};
     }
-    collected.notes.push_back(
-        message<"record.part.not_ended", "process {process} did not end its trace; its CPU events are complete, "
-                                         "but the GPU events since the last flush may be missing">({process}));
+    // The ring has the last CPU events, so that a process without a GPU, like a loader worker that is killed at the end
+    // of each program, loses nothing.
+    if (usesGpu)
+        collected.notes.push_back(
+            message<"record.part.not_ended", "process {process} did not end its trace; its CPU events are complete, "
+                                             "but the GPU events since the last flush may be missing">({process}));
     return to.take(*leftovers);
 }
 

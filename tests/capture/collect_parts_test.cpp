@@ -4,7 +4,12 @@
 #include "profiler/formats/container/tailing_reader.h"
 #include "tests/support/temporary_folder.h"
 
+#include <algorithm>
+#include <chrono>
 #include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 namespace capture_test {
 
@@ -74,6 +79,39 @@ TEST(CollectParts, ALaunchIsLinkedToTheWorkOfItsOwnProcess)
     }
     EXPECT_EQ(calls, 2);
     EXPECT_EQ(steps, 2);
+}
+
+TEST(CollectParts, AProcessThatIsKilledLosesEventsOnlyOfItsGpu)
+{
+    const test_support::TemporaryFolder folder;
+    for (const bool usesGpu : {false, true}) {
+        const std::string name = usesGpu ? "gpu.sstrace" : "cpu.sstrace";
+        const pid_t child = fork();
+        if (child == 0) {
+            auto recorder = Recorder::start({.path = folder / (name + ".11")});
+            if (!recorder)
+                _exit(1);
+            Recorder& to = **recorder;
+            if (usesGpu)
+                to.addDevice(DeviceId{0}, "Some GPU", "GPU-0");
+            container::EventRecord step =
+                correlated(container::EventType::Slice, ActivityKind::Step, to.intern("step"), 1000);
+            to.addBatch(to.namedTrack("steps", TrackKind::Thread), {&step, 1});
+            std::this_thread::sleep_for(std::chrono::milliseconds(300)); // until it is in the file
+            _exit(0);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        ASSERT_EQ(status, 0);
+        const auto collected = collectParts(findParts(folder / name),
+                                            {.trace = folder / name, .mainProcess = 11, .metadata = {}, .notes = {}});
+        ASSERT_TRUE(collected) << collected.error().message();
+        std::vector<std::string> ids;
+        for (const Message& note : collected->notes)
+            ids.push_back(std::string(note.id));
+        EXPECT_EQ(std::ranges::count(ids, "record.part.not_ended"), usesGpu ? 1 : 0);
+        EXPECT_EQ(container::readTrace(folder / name).value()->ofKind(ActivityKind::Step).size(), 1U);
+    }
 }
 
 TEST(CollectParts, TheProcessWithMostStepsDescribesTheProgram)
