@@ -19,6 +19,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <set>
+#include <span>
 
 namespace advisor {
 
@@ -126,28 +127,34 @@ BatchByShapes unknownBatch(const Trace& a, const Trace& b)
     return areKnown ? BatchByShapes{} : batchByShapes(a, b);
 }
 
+/// A setting in the metadata of a trace.
+struct Setting {
+    const char *key, *what;
+};
+
+void addDifferent(std::vector<Message>& why, std::span<const Setting> settings, const Trace& a, const Trace& b)
+{
+    for (const Setting& setting : settings) {
+        const std::string inA = known(a, setting.key), inB = known(b, setting.key);
+        if (!inA.empty() && !inB.empty() && inA != inB)
+            why.push_back(message<"diff.not_comparable.setting", "The traces have different {what}: {a} and {b}.">(
+                {{"what", setting.what}, {"key", setting.key}, {"a", inA}, {"b", inB}}));
+    }
+}
+
 std::vector<Message> whyNotComparable(const Trace& a, const Trace& b, const ActivityScan& scanA,
                                       const ActivityScan& scanB, const BatchByShapes& batch)
 {
     std::vector<Message> why;
-    const auto gpusA = hardware(a, scanA), gpusB = hardware(b, scanB);
-    if (!gpusA.empty() && !gpusB.empty() && gpusA != gpusB)
-        why.push_back(message<"diff.not_comparable.hardware", "The traces ran on different devices: {a} and {b}.">(
-            {{"a", joined(gpusA)}, {"b", joined(gpusB)}}));
+    if (Message different = differentHardware(hardware(a, scanA), hardware(b, scanB)); !different.empty())
+        why.push_back(std::move(different));
     if (scanA.devices.size() != scanB.devices.size())
         why.push_back(message<"diff.not_comparable.device_count", "The traces used {a} and {b} devices.">(
             {{"a", scanA.devices.size()}, {"b", scanB.devices.size()}}));
-    struct Key {
-        const char *key, *what;
-    };
-    for (const Key& key :
-         {Key{"world_size", "world sizes"}, Key{"ranks", "numbers of ranks"}, Key{"workload", "models"},
-          Key{"batch.size", "batch sizes"}, Key{"device", "devices"}, Key{"host.cpu", "processors"}}) {
-        const std::string inA = known(a, key.key), inB = known(b, key.key);
-        if (!inA.empty() && !inB.empty() && inA != inB)
-            why.push_back(message<"diff.not_comparable.setting", "The traces have different {what}: {a} and {b}.">(
-                {{"what", key.what}, {"key", key.key}, {"a", inA}, {"b", inB}}));
-    }
+    constexpr Setting kRankCounts[] = {{"world_size", "world sizes"}, {"ranks", "numbers of ranks"}};
+    addDifferent(why, kRankCounts, a, b);
+    for (Message& different : differentSettings(a, b))
+        why.push_back(std::move(different));
     if (batch.certain && !batch.difference.empty())
         why.push_back(batch.difference);
     if (Message different = differentWork(a, b, scanA, scanB); !different.empty())
@@ -250,18 +257,6 @@ std::vector<Difference::Row> classChanges(const std::vector<KernelTotal>& a, con
 Difference::Spread spreadOf(const std::vector<double>& us)
 {
     return {static_cast<std::int64_t>(us.size()), percentile(us, 0.1), percentile(us, 0.5), percentile(us, 0.9)};
-}
-
-Difference::Verdict verdictOf(const Difference& found)
-{
-    if (!found.whyNot.empty())
-        return Difference::Verdict::NotComparable;
-    if (!found.statistic || !found.statistic->ci95)
-        return Difference::Verdict::NotShown;
-    const auto& [low, high] = *found.statistic->ci95;
-    return low > kMinimumEffect        ? Difference::Verdict::Faster
-           : high < 1 / kMinimumEffect ? Difference::Verdict::Slower
-                                       : Difference::Verdict::NotShown;
 }
 
 /// True if both runs are ours and no setting that affects the batches differs: then steps with the same number used the
@@ -381,6 +376,35 @@ Difference difference(const Trace& a, const Trace& b, const std::vector<Step>& s
     found.breakdownB = breakdown(b, scanB, stepsB);
     found.verdict = verdictOf(found);
     return found;
+}
+
+Difference::Verdict verdictOf(const Difference& found)
+{
+    if (!found.whyNot.empty())
+        return Difference::Verdict::NotComparable;
+    if (!found.statistic || !found.statistic->ci95)
+        return Difference::Verdict::NotShown;
+    const auto& [low, high] = *found.statistic->ci95;
+    return low > kMinimumEffect        ? Difference::Verdict::Faster
+           : high < 1 / kMinimumEffect ? Difference::Verdict::Slower
+                                       : Difference::Verdict::NotShown;
+}
+
+std::vector<Message> differentSettings(const Trace& a, const Trace& b)
+{
+    constexpr Setting kSettings[] = {
+        {"workload", "models"}, {"batch.size", "batch sizes"}, {"device", "devices"}, {"host.cpu", "processors"}};
+    std::vector<Message> different;
+    addDifferent(different, kSettings, a, b);
+    return different;
+}
+
+Message differentHardware(const std::multiset<std::string>& a, const std::multiset<std::string>& b)
+{
+    if (a.empty() || b.empty() || a == b)
+        return {};
+    return message<"diff.not_comparable.hardware", "The traces ran on different devices: {a} and {b}.">(
+        {{"a", joined(a)}, {"b", joined(b)}});
 }
 
 std::string_view statisticName(Difference::Statistic::Kind kind)

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,6 +77,15 @@ struct Difference {
 Difference difference(const profiler::Trace& a, const profiler::Trace& b,
                       const std::vector<profiler::analysis::Step>& stepsA,
                       const std::vector<profiler::analysis::Step>& stepsB);
+
+/// By the reasons that prevent a comparison, and by the interval of the statistic.
+Difference::Verdict verdictOf(const Difference& difference);
+
+/// Settings that both traces record in their metadata, and that differ: model, batch size, device, processor. The
+/// parameter `key` of a message is the key of the setting.
+std::vector<profiler::Message> differentSettings(const profiler::Trace& a, const profiler::Trace& b);
+/// A reason not to compare traces that ran on different devices; empty if they are the same or unknown.
+profiler::Message differentHardware(const std::multiset<std::string>& a, const std::multiset<std::string>& b);
 
 /// "paired ratio" or "ratio of medians", as in the JSON output.
 std::string_view statisticName(Difference::Statistic::Kind kind);

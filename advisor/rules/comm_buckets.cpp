@@ -108,8 +108,58 @@ Advice withoutSteps(const RuleContext& c, const CommunicationUse& use)
     return cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
 }
 
+/// The answer for a job whose ranks have traces of their own, on GPUs or on the CPU.
+Advice onJob(const RuleContext& c)
+{
+    const JobAnalysis& job = c.ranks->analysis;
+    if (!job.gradients)
+        return silent(
+            message<"comm.buckets.no_all_reduce", "No all-reduce ran: gradients are not exchanged per parameter.">());
+    const GradientExchange& exchange = *job.gradients;
+    const bool haveSteps = std::ranges::all_of(c.ranks->ranks, [](const RankDigest& rank) { return rank.hasSteps; });
+    const double share = job.stepUs > 0 ? exchange.exposedUs / job.stepUs : 0;
+    const double overlap = exchange.us > 0 ? 1 - exchange.exposedUs / exchange.us : 0;
+    if (!haveSteps)
+        return share < kMinimumShare
+                   ? silent(message<"comm.buckets.little_without_steps",
+                                    "All-reduces that do not overlap with compute take only {share} of the recorded "
+                                    "time. The trace has no steps, so this is not per step.">(
+                         {{"share", share, shareText(share)}}))
+                   : cannotTell(noStepMarks("the number of all-reduces per step is unknown"), Need::Steps);
+    const MessageParameter calls{"kernels", exchange.calls, countText(exchange.calls)};
+    if (exchange.calls < kManyAStep)
+        return silent(message<"comm.buckets.job_few", "A rank exchanges gradients in {kernels} all-reduces per step.">(
+            {calls, {"size", exchange.medianBytes, bytesText(exchange.medianBytes)}}));
+    if (overlap >= kOverlapped)
+        return silent(message<"comm.buckets.overlapped", "{overlap} of the gradient exchange overlaps with compute.">(
+            {{"overlap", overlap, shareText(overlap)}}));
+    if (share < kMinimumShare)
+        return silent(
+            message<"comm.buckets.cheap", "A step exchanges gradients in {kernels} kernels, but their exposed time is "
+                                          "only {share} of the step.">({calls, {"share", share, shareText(share)}}));
+    const MessageParameter overlapped{"overlap", overlap, shareText(overlap)};
+    Advice advice = fires(
+        exchange.medianBytes > 0
+            ? message<"comm.buckets.job", "On average, a rank exchanges gradients in {kernels} small all-reduces per "
+                                          "step (median {size}), one per parameter; {overlap} of their time overlaps "
+                                          "with compute.">(
+                  {calls, {"size", exchange.medianBytes, bytesText(exchange.medianBytes)}, overlapped})
+            : message<"comm.buckets.job_sizes_unknown",
+                      "On average, a rank exchanges gradients in {kernels} all-reduces per step, one per parameter; "
+                      "{overlap} of their time overlaps with compute.">({calls, overlapped}));
+    advice.timeShare = std::min(1.0, share);
+    advice.whyNoPrediction = message<"comm.buckets.job_bound", "At most {time} per step, on average over the ranks.">(
+        {{"time", exchange.exposedUs, timeText(exchange.exposedUs)}});
+    advice.caveats = {message<"comm.buckets.perfect_overlap",
+                              "The saving assumes perfect overlap; the last bucket is always exposed.">()};
+    setToggle(advice, c, "parallel.kind", "ddp");
+    return advice;
+}
+
 Advice check(const RuleContext& c)
 {
+    if (c.ranks)
+        return onJob(c);
     if (auto advice = withoutDeviceWork(
             c, message<"comm.cpu", "The run used only the CPU: there are no communication kernels.">()))
         return *advice;

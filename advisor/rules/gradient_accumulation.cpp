@@ -3,11 +3,17 @@
 #include "advisor/numbers.h"
 #include "advisor/prediction/memory_saving.h"
 #include "advisor/verdict.h"
+#include "profiler/analysis/slice_queries.h"
+#include "profiler/analysis/steps/backward_passes.h"
+#include "profiler/analysis/steps/phases.h"
+#include "profiler/analysis/steps/steady_state_steps.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <optional>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
@@ -29,10 +35,49 @@ Message whyNotDivided(const config::TrainingConfig& config, const std::optional<
 
 // Exposed transfers of gradients, as a share of the step, from which on accumulation saves a notable part of them.
 constexpr double kExposedTransfers = 0.1;
+// If each pass exchanges gradients, the change is only to leave exchanges out, so that less makes it worthwhile.
+constexpr double kExposedInEach = 0.02;
+// Backward passes per step, above which the job accumulates. A second one in some steps, of a penalty or a critic, does
+// not count.
+constexpr double kSeveralPasses = 1.9;
 
-/// Accumulation also exchanges gradients less often: a finding for a job whose transfers are exposed. Waiting for late
-/// ranks does not count, because it would remain. Empty if there is little to save.
-std::optional<Advice> savesExchanges(const RuleContext& c)
+/// Backward passes in a steady step; 0: unknown.
+double passesPerStep(const RuleContext& c)
+{
+    using namespace profiler::analysis;
+    const std::vector<profiler::TimeRange> steps = steadyStateSteps(c.facts.steps);
+    if (steps.empty())
+        return 0;
+    std::vector<profiler::TimeRange> begins;
+    const Phases phases(c.trace);
+    for (const profiler::Slice& slice : ofKindNamed(c.trace, profiler::ActivityKind::Phase, [](std::string_view name) {
+             return name == profiler::phase::kBackward;
+         }))
+        begins.push_back({slice.begin, slice.begin});
+    if (begins.empty())
+        for (const profiler::TimeRange& pass : backwardPasses(c.trace, phases, c.facts.steps.front().slice.track))
+            begins.push_back(pass);
+    double passes = 0;
+    for (const profiler::TimeRange& pass : begins)
+        passes +=
+            std::ranges::any_of(steps, [&](const profiler::TimeRange& step) { return step.contains(pass.begin); });
+    return passes / static_cast<double>(steps.size());
+}
+
+/// Whether each pass of a step exchanges all gradients: then a step has each size of an all-reduce once per pass, or
+/// several times. False if the sizes are not recorded.
+bool exchangesInEachPass(const profiler::analysis::GradientExchange& exchange, double passes)
+{
+    return !exchange.sizes.contains(0) && std::ranges::all_of(exchange.sizes, [&](const auto& size) {
+        const double times = size.second / passes;
+        return times > 0.95 && std::abs(times - std::round(times)) < 0.05;
+    });
+}
+
+/// Accumulation also exchanges gradients less often: an answer for a job whose transfers are exposed, or that
+/// accumulates already. Waiting for late ranks does not count, because it would remain. No value if only the memory
+/// decides.
+std::optional<Advice> exchangesOfJob(const RuleContext& c)
 {
     const profiler::analysis::JobAnalysis& job = c.ranks->analysis;
     double exposedUs = 0;
@@ -40,21 +85,45 @@ std::optional<Advice> savesExchanges(const RuleContext& c)
         if (use.role == profiler::analysis::GroupRole::Data)
             exposedUs += std::min(use.exposedUs, use.transferUs);
     const double share = job.stepUs > 0 ? exposedUs / job.stepUs : 0;
-    if (share < kExposedTransfers)
+    const profiler::MessageParameter shown{"share", share, shareText(share)};
+    const double passes = passesPerStep(c);
+    const bool inEach = passes > kSeveralPasses && job.gradients && exchangesInEachPass(*job.gradients, passes);
+    const profiler::MessageParameter several{"passes", passes, countText(passes)};
+    if (passes > kSeveralPasses && job.gradients && !inEach && share < kExposedTransfers)
+        return silent(
+            message<"gradient.accumulation.once",
+                    "The job accumulates gradients: a step exchanges them once for {passes} passes.">({several}));
+    if (share < (inEach ? kExposedInEach : kExposedTransfers))
         return std::nullopt;
+    // The part of the transfers that remains: those of one pass.
+    const double remains = inEach ? 1 / passes : 0.5;
     Advice advice =
-        fires(message<"gradient.accumulation.exchanges",
-                      "Exposed transfers of gradients take up to {share} of each step. With accumulation, "
-                      "ranks exchange gradients once for several passes.">({{"share", share, shareText(share)}}));
-    advice.timeShare = share / 2;
+        inEach
+            ? fires(message<"gradient.accumulation.every_pass",
+                            "Each of the {passes} passes of a step exchanges gradients; exposed transfers take up to "
+                            "{share} of the step. Only the last pass needs to exchange them.">({several, shown}))
+            : fires(message<"gradient.accumulation.exchanges",
+                            "Exposed transfers of gradients take up to {share} of each step. With accumulation, "
+                            "ranks exchange gradients once for several passes.">({shown}));
+    advice.timeShare = share * (1 - remains);
+    const double savedUs = exposedUs * (1 - remains);
+    const profiler::MessageParameter bound{"time", savedUs, timeText(savedUs)};
     advice.whyNoPrediction =
-        message<"gradient.accumulation.exchange_bound", "With two passes per update, at most {time} per pass.">(
-            {{"time", exposedUs / 2, timeText(exposedUs / 2)}});
+        inEach
+            ? message<"gradient.accumulation.every_pass_bound", "At most {time} per step.">({bound})
+            : message<"gradient.accumulation.exchange_bound", "With two passes per update, at most {time} per pass.">(
+                  {bound});
     advice.caveats = {message<"gradient.accumulation.no_sync",
                               "With DistributedDataParallel, wrap all passes but the last in no_sync(); otherwise each "
-                              "pass exchanges gradients.">(),
-                      message<"gradient.accumulation.larger_batch",
-                              "An update sees more samples: adjust the learning rate, or use smaller batches.">()};
+                              "pass exchanges gradients.">()};
+    if (inEach) {
+        advice.whyNoToggle = message<"gradient.accumulation.no_sync_setting",
+                                     "No setting: the program accumulates already, and lacks no_sync().">();
+        return advice;
+    }
+    advice.caveats.push_back(
+        message<"gradient.accumulation.larger_batch",
+                "An update sees more samples: adjust the learning rate, or use smaller batches.">());
     setToggle(advice, c, kKey, "2");
     return advice;
 }
@@ -62,7 +131,7 @@ std::optional<Advice> savesExchanges(const RuleContext& c)
 Advice check(const RuleContext& c)
 {
     if (c.ranks)
-        if (auto advice = savesExchanges(c))
+        if (auto advice = exchangesOfJob(c))
             return *std::move(advice);
     const auto use = memoryUse(c);
     if (auto none = withoutFullMemory(c, use))

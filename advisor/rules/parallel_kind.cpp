@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <set>
+#include <span>
+#include <string>
+#include <vector>
 
 namespace advisor::rules {
 namespace {
@@ -60,6 +63,49 @@ double shareOfSteps(const RuleContext& c, Nanoseconds time)
     return all.count() > 0 ? std::min(1.0, toUs(time) / toUs(all)) : 0;
 }
 
+/// What DDP asks of the program.
+std::vector<Message> caveats()
+{
+    return {message<"parallel.kind.processes",
+                    "DDP needs one process per GPU, started by torchrun, with NCCL on GPUs or Gloo on the CPU.">(),
+            message<"parallel.kind.learning_rate",
+                    "The batch per step is the sum over all processes: scale the learning rate with it.">()};
+}
+
+/// The answer for a job if the rank that the other findings are about does not use DataParallel.
+Advice onJob(const RuleContext& c)
+{
+    const std::span<const RankDigest> ranks = c.ranks->ranks;
+    std::string replicating;
+    std::size_t count = 0;
+    for (const RankDigest& rank : ranks)
+        if (rank.replicates) {
+            replicating += (replicating.empty() ? "" : ", ") + std::to_string(rank.rank);
+            ++count;
+        }
+    if (count > 0) {
+        Advice advice = fires(message<"parallel.kind.some_ranks",
+                                      "{ranks} of the job's ranks {ranks|drives|drive} several devices from one "
+                                      "process (DataParallel): {list}.">({{"ranks", count}, {"list", replicating}}));
+        advice.whyNoPrediction =
+            message<"parallel.kind.not_predicted",
+                    "DDP overlaps its communication; the trace does not show how much would remain exposed.">();
+        advice.caveats = caveats();
+        setToggle(advice, c, kKey, "ddp");
+        return advice;
+    }
+    std::string roles;
+    for (const GroupUse& use : c.ranks->analysis.groups)
+        if (use.role != GroupRole::Unknown)
+            roles += (roles.empty() ? "" : ", ") + std::string(groupRoleName(use.role));
+    if (roles.empty())
+        return silent(message<"parallel.kind.ranks", "Each of the {ranks} ranks is a process of its own.">(
+            {{"ranks", ranks.size()}}));
+    return silent(
+        message<"parallel.kind.job", "Each of the {ranks} ranks is a process of its own; they communicate in "
+                                     "groups of {roles} parallelism.">({{"ranks", ranks.size()}, {"roles", roles}}));
+}
+
 Advice check(const RuleContext& c)
 {
     const std::string kind = setting(c, kKey).value_or("");
@@ -68,8 +114,7 @@ Advice check(const RuleContext& c)
                                     : message<"parallel.kind.one_device", "The run uses one model on one device.">());
     const Replication found = replication(c.trace);
     if (c.ranks && c.ranks->ranks.size() > 1 && found.forwards.empty())
-        return silent(message<"parallel.kind.ranks", "Each of the {ranks} ranks is a process of its own.">(
-            {{"ranks", c.ranks->ranks.size()}}));
+        return onJob(c);
     if (kind.empty() && found.forwards.empty()) {
         if (!profiler::analysis::hasKind(c.trace, ActivityKind::UserAnnotation) &&
             !profiler::analysis::hasKind(c.trace, ActivityKind::CpuOp))
@@ -89,11 +134,7 @@ Advice check(const RuleContext& c)
     advice.whyNoPrediction =
         message<"parallel.kind.not_predicted",
                 "DDP overlaps its communication; the trace does not show how much would remain exposed.">();
-    advice.caveats = {
-        message<"parallel.kind.processes",
-                "DDP needs one process per GPU, started by torchrun, with NCCL on GPUs or Gloo on the CPU.">(),
-        message<"parallel.kind.learning_rate",
-                "The batch per step is the sum over all processes: scale the learning rate with it.">()};
+    advice.caveats = caveats();
     setToggle(advice, c, kKey, "ddp");
     addEvidence(advice, c.trace, found.forwards);
     return advice;

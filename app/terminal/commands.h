@@ -30,6 +30,7 @@ struct SummarizeOptions {
     StepChoice steps;
     bool detailed = false;               ///< also run the detailed analysis, which takes longer than everything else
     std::optional<std::int64_t> whyStep; ///< explain why the step with this index takes longer than the median
+    bool scaling = false;                ///< each of the traces is a job of another size
     bool json = false;
 };
 int summarize(const SummarizeOptions& options, const Streams& streams);
@@ -91,7 +92,7 @@ struct CallsOptions {
 int calls(const CallsOptions& options, const Streams& streams);
 
 struct DiffOptions {
-    std::filesystem::path a, b;
+    std::filesystem::path a, b; ///< traces, or folders or patterns: the ranks of a job
     StepChoice steps;
     std::optional<double> failIfSlower; ///< percent
     std::filesystem::path junit;        ///< file to write; empty: none

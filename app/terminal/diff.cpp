@@ -1,13 +1,15 @@
 #include "app/terminal/commands.h"
 #include "app/terminal/difference_out.h"
+#include "app/terminal/job_diff.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
 #include "app/terminal/slowdown_check.h"
 #include "app/terminal/step_difference_out.h"
+#include "profiler/job/job_files.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace advisor::cli {
 
@@ -44,6 +46,8 @@ Result<std::pair<Step, Step>> chosenPair(const DiffOptions& options, const Steps
 
 int diff(const DiffOptions& options, const Streams& streams)
 {
+    if (profiler::job::mayBeJob(std::array{options.a}) || profiler::job::mayBeJob(std::array{options.b}))
+        return diffJobs(options, streams);
     const auto fails = [&](const Error& error) {
         streams.err << error.message() << '\n';
         return kBadInput;
@@ -66,27 +70,13 @@ int diff(const DiffOptions& options, const Streams& streams)
         return kDone;
     }
     const Difference found = difference(**a, **b, *stepsA, *stepsB);
-    nlohmann::ordered_json json;
-    if (options.json)
-        json = toJson(found);
-    else
+    if (!options.json) {
         streams.out << toText(found);
-    int status = kDone;
-    if (options.failIfSlower) {
-        const SlowdownCheck check = checkSlowdown(found, *options.failIfSlower);
-        status = check.passed ? kDone : kSlower;
-        if (options.json)
-            json["check"] = {{"passed", check.passed}, {"why_id", check.why.id}, {"why", check.why.text}};
-        else
-            streams.out << '\n' << check.why.text << '\n';
-        if (!options.junit.empty()) {
-            std::ofstream file(options.junit, std::ios::binary);
-            if (!(file << junitText(check, *options.failIfSlower) << std::flush))
-                return fails({Error::Code::Io, profiler::message<"slowdown.unwritten", "the file cannot be written">({}),
-                              options.junit.string(), "choose another file with --junit"});
-        }
+        return reportSlowdown(options, found, nullptr, streams);
     }
-    if (options.json)
+    nlohmann::ordered_json json = toJson(found);
+    const int status = reportSlowdown(options, found, &json, streams);
+    if (status != kBadInput)
         streams.out << jsonText(json) << '\n';
     return status;
 }

@@ -33,16 +33,6 @@ const char* verdictText(Difference::Verdict verdict)
     return "no difference shown";
 }
 
-Json figuresJson(const Difference::Figures& figures)
-{
-    return {{"a", figures.a}, {"b", figures.b}, {"ratio", figures.b > 0 ? Json(figures.ratio()) : Json(nullptr)}};
-}
-
-Json figuresJson(const std::optional<Difference::Figures>& figures)
-{
-    return figures ? figuresJson(*figures) : Json(nullptr);
-}
-
 Json intervalJson(const std::optional<std::pair<double, double>>& interval)
 {
     return interval ? Json::array({interval->first, interval->second}) : Json(nullptr);
@@ -113,6 +103,46 @@ std::string breakdownText(const Difference& difference)
 
 } // namespace
 
+Json figuresJson(const Difference::Figures& figures)
+{
+    return {{"a", figures.a}, {"b", figures.b}, {"ratio", figures.b > 0 ? Json(figures.ratio()) : Json(nullptr)}};
+}
+
+Json figuresJson(const std::optional<Difference::Figures>& figures)
+{
+    return figures ? figuresJson(*figures) : Json(nullptr);
+}
+
+Json comparabilityJson(const Difference& difference)
+{
+    return {{"schema", 1},
+            {"comparable", difference.whyNot.empty()},
+            {"why_not", textsJson(difference.whyNot)},
+            {"why_not_messages", messagesJson(difference.whyNot)},
+            {"notes", textsJson(difference.notes)},
+            {"notes_messages", messagesJson(difference.notes)}};
+}
+
+void addVerdict(Json& json, const Difference& difference)
+{
+    json["verdict"] = verdictText(difference.verdict);
+    json["headline"] = headline(difference, kB, kA).text;
+    json["statistic"] = statisticJson(difference);
+}
+
+std::string verdictLines(const Difference& difference)
+{
+    std::string text = headline(difference, kB, kA).text + '\n';
+    if (const profiler::Message statistic = basis(difference); !statistic.empty())
+        text += "  " + statistic.text + '\n';
+    for (const std::vector<profiler::Message>* messages : {&difference.whyNot, &difference.notes})
+        for (const profiler::Message& message : *messages)
+            text += "  " + message.text + '\n';
+    if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
+        text += "  These are two single runs: run an experiment to show whether a change between them is the cause.\n";
+    return text;
+}
+
 Json toJson(const Difference& difference)
 {
     Json step = figuresJson(difference.meanStepUs);
@@ -129,38 +159,25 @@ Json toJson(const Difference& difference)
                            {"count", {{"a", row.countA}, {"b", row.countB}}},
                            {"time_us", {{"a", row.aUs}, {"b", row.bUs}}},
                            {"delta_us", row.bUs - row.aUs}});
-    return {{"schema", 1},
-            {"comparable", difference.whyNot.empty()},
-            {"why_not", textsJson(difference.whyNot)},
-            {"why_not_messages", messagesJson(difference.whyNot)},
-            {"notes", textsJson(difference.notes)},
-            {"notes_messages", messagesJson(difference.notes)},
-            {"step_us", step},
-            {"span_us", figuresJson(difference.spanUs)},
-            {"kernel_time_us", figuresJson(difference.kernelUs)},
-            {"kernel_time_per_step_us", figuresJson(difference.kernelStepUs)},
-            {"verdict", verdictText(difference.verdict)},
-            {"headline", headline(difference, kB, kA).text},
-            {"statistic", statisticJson(difference)},
-            {"kernels_per", difference.perStep ? "step" : "trace"},
-            {"kernels", kernels},
-            {"breakdown", breakdownJson(difference)},
-            {"classes", rowsJson(difference.classes)},
-            {"ops", rowsJson(difference.ops)},
-            {"phases", rowsJson(difference.phases)},
-            {"spread_us", {{"a", spreadJson(difference.spreadA)}, {"b", spreadJson(difference.spreadB)}}}};
+    Json json = comparabilityJson(difference);
+    json["step_us"] = step;
+    json["span_us"] = figuresJson(difference.spanUs);
+    json["kernel_time_us"] = figuresJson(difference.kernelUs);
+    json["kernel_time_per_step_us"] = figuresJson(difference.kernelStepUs);
+    addVerdict(json, difference);
+    json["kernels_per"] = difference.perStep ? "step" : "trace";
+    json["kernels"] = kernels;
+    json["breakdown"] = breakdownJson(difference);
+    json["classes"] = rowsJson(difference.classes);
+    json["ops"] = rowsJson(difference.ops);
+    json["phases"] = rowsJson(difference.phases);
+    json["spread_us"] = {{"a", spreadJson(difference.spreadA)}, {"b", spreadJson(difference.spreadB)}};
+    return json;
 }
 
 std::string toText(const Difference& difference)
 {
-    std::string text = headline(difference, kB, kA).text + '\n';
-    if (const profiler::Message statistic = basis(difference); !statistic.empty())
-        text += "  " + statistic.text + '\n';
-    for (const std::vector<profiler::Message>* messages : {&difference.whyNot, &difference.notes})
-        for (const profiler::Message& message : *messages)
-            text += "  " + message.text + '\n';
-    if (difference.verdict == Difference::Verdict::Faster || difference.verdict == Difference::Verdict::Slower)
-        text += "  These are two single runs: run an experiment to show whether a change between them is the cause.\n";
+    std::string text = verdictLines(difference);
     TextTable figures({"", "a", "b", "a / b"});
     const auto add = [&](const char* name, const std::optional<Difference::Figures>& row) {
         if (row && (row->a > 0 || row->b > 0))

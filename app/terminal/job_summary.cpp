@@ -22,6 +22,11 @@ using namespace profiler::analysis;
 constexpr std::size_t kTopKernels = 10;
 constexpr std::size_t kMostLossNotes = 20;
 
+std::shared_ptr<const Trace> frameOf(const Trace& trace)
+{
+    return TraceBuilder::ofTracks(trace, std::vector<bool>(trace.tracks().size(), false));
+}
+
 /// Collects the figures of the ranks while their traces are in memory.
 class Collecting {
 public:
@@ -34,7 +39,7 @@ public:
         m_files.resize(std::max(m_files.size(), rank.file + 1));
         m_files[rank.file] = {std::move(summary), losses};
         if (!m_frame)
-            m_frame = TraceBuilder::ofTracks(*rank.trace, std::vector<bool>(rank.trace->tracks().size(), false));
+            m_frame = frameOf(*rank.trace);
     }
 
     JobSummary take(job::Job job)
@@ -95,6 +100,20 @@ Result<job::Job> openJob(const std::vector<std::filesystem::path>& traces, const
     };
     options.visit = visit;
     return job::openJob(std::move(*files), options);
+}
+
+Result<OpenedJob> openJobWithFrame(const std::vector<std::filesystem::path>& traces, const StepChoice& steps)
+{
+    std::mutex mutex; // guards `frame`
+    std::shared_ptr<const Trace> frame;
+    auto job = openJob(traces, steps, [&](const job::LoadedRank& rank) {
+        const std::scoped_lock lock(mutex);
+        if (!frame)
+            frame = frameOf(*rank.trace);
+    });
+    if (!job)
+        return tl::unexpected(job.error());
+    return OpenedJob{std::move(*job), std::move(frame)};
 }
 
 int summarizeJob(const SummarizeOptions& options, const Streams& streams)

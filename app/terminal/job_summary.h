@@ -16,6 +16,14 @@ namespace advisor::cli {
 profiler::Result<profiler::job::Job> openJob(const std::vector<std::filesystem::path>& traces, const StepChoice& steps,
                                              const std::function<void(const profiler::job::LoadedRank&)>& visit = {});
 
+/// A job with the trace of one rank without its slices: metadata, versions and devices.
+struct OpenedJob {
+    profiler::job::Job job;
+    std::shared_ptr<const profiler::Trace> frame;
+};
+/// openJob() for commands that compare jobs.
+profiler::Result<OpenedJob> openJobWithFrame(const std::vector<std::filesystem::path>& traces, const StepChoice& steps);
+
 /// The contents of `summarize` for a job.
 struct JobSummary {
     profiler::job::Job job;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -58,6 +59,8 @@ Json ranksJson(const JobSummary& summary)
                         {"comm_wait_us", rank.waitUs},
                         {"comm_transfer_us", rank.transferUs},
                         {"late_us", std::max(rank.lateUs, 0.0)},
+                        {"bubble_us", summary.job.analysis.pipeline ? Json(rank.bubbleUs) : Json(nullptr)},
+                        {"stage", rank.stage >= 0 ? Json(rank.stage) : Json(nullptr)},
                         {"events", digest.events},
                         {"steps", stepsJson(digest)},
                         {"step_list_us", listJson(rank.stepByStepUs)},
@@ -122,6 +125,8 @@ Json collectivesJson(const JobAnalysis& analysis)
     Json rows = Json::array();
     for (const CollectiveUse& use : analysis.collectives)
         rows.push_back({{"kind", collectiveName(use.kind)},
+                        {"group", groupRoleName(use.role)},
+                        {"link", linkName(use.link)},
                         {"ranks", use.ranks},
                         {"bytes", use.bytes > 0 ? Json(use.bytes) : Json(nullptr)},
                         {"count", use.count},
@@ -129,7 +134,8 @@ Json collectivesJson(const JobAnalysis& analysis)
                         {"wait_us", use.waitUs},
                         {"algorithm_gb_per_s", known(use.algorithmGbPerS)},
                         {"bus_gb_per_s", known(use.busGbPerS)},
-                        {"best_bus_gb_per_s", known(use.bestBusGbPerS)}});
+                        {"best_bus_gb_per_s", known(use.bestBusGbPerS)},
+                        {"link_best_bus_gb_per_s", known(use.linkGbPerS)}});
     return rows;
 }
 
@@ -148,6 +154,13 @@ std::vector<Message> notesOf(const job::Job& job)
     std::vector<Message> notes = job.notes;
     notes.insert(notes.end(), job.analysis.notes.begin(), job.analysis.notes.end());
     return notes;
+}
+
+Json pipelineJson(const std::optional<PipelineUse>& use)
+{
+    if (!use)
+        return nullptr;
+    return {{"stages", use->stages > 0 ? Json(use->stages) : Json(nullptr)}, {"bubble", use->bubble}};
 }
 
 Json jobJson(const JobSummary& summary)
@@ -171,6 +184,7 @@ Json jobJson(const JobSummary& summary)
             {"unmatched_calls", analysis.alone},
             {"mismatched_calls", analysis.mismatched},
             {"overlap", analysis.overlap},
+            {"pipeline", pipelineJson(analysis.pipeline)},
             {"compute_imbalance", analysis.computeImbalance},
             {"exchange_imbalance", analysis.exchangeImbalance},
             {"excluded", excludedJson(job)},

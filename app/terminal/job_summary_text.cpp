@@ -18,6 +18,7 @@ using namespace profiler::analysis;
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kMostRanks = 32; ///< in the table; the JSON contains all of them
 constexpr std::size_t kMostRows = 12, kMostNumbers = 16;
+constexpr double kUneven = 0.05; ///< above the mean, to be worth a line
 
 std::string numbersText(const std::vector<std::int64_t>& numbers)
 {
@@ -90,24 +91,46 @@ std::string ranksText(const JobSummary& summary)
                               summary.job.ranks.size()));
 }
 
+/// Pipeline bubbles, and work that is divided unevenly.
+std::string workText(const JobAnalysis& analysis)
+{
+    std::string text;
+    if (analysis.pipeline)
+        text += fmt::format(
+            "  Pipeline{}: a stage has no work between its first and last micro-batch for {} of a step.\n",
+            analysis.pipeline->stages > 0 ? fmt::format(" of {} stages", analysis.pipeline->stages) : std::string(),
+            shareText(analysis.pipeline->bubble));
+    if (analysis.computeImbalance >= kUneven)
+        text += fmt::format("  Compute is uneven: the rank with the most takes {} longer than the mean.\n",
+                            shareText(analysis.computeImbalance));
+    if (analysis.exchangeImbalance >= kUneven)
+        text += fmt::format("  All-to-alls are uneven: the rank with the most bytes has {} more than the mean.\n",
+                            shareText(analysis.exchangeImbalance));
+    return text.empty() ? text : "\nHow the work is divided\n" + text;
+}
+
 std::string communicationText(const JobAnalysis& analysis)
 {
     TextTable groups({"Group", "communicators", "size", "exposed per step", "waits", "transfer"});
     for (const GroupUse& use : analysis.groups)
         groups.add({std::string(groupRoleName(use.role)), countText(use.groups), countText(use.size),
                     timeText(use.exposedUs), timeText(use.waitUs), timeText(use.transferUs)});
-    TextTable collectives({"Collective", "ranks", "size", "count", "transfer", "waits", "bus GB/s", "best"});
+    TextTable collectives(
+        {"Collective", "group", "ranks", "size", "count", "transfer", "waits", "bus GB/s", "best", "link"});
     const auto rate = [](double value) { return value > 0 ? fmt::format("{:.1f}", value) : "-"; };
     for (std::size_t i = 0; i < std::min(kMostRows, analysis.collectives.size()); ++i) {
         const CollectiveUse& use = analysis.collectives[i];
-        collectives.add({std::string(collectiveName(use.kind)), countText(use.ranks),
-                         use.bytes > 0 ? bytesText(use.bytes) : "-", countText(use.count), timeText(use.transferUs),
-                         timeText(use.waitUs), rate(use.busGbPerS), rate(use.bestBusGbPerS)});
+        collectives.add({std::string(collectiveName(use.kind)), std::string(groupRoleName(use.role)),
+                         countText(use.ranks), use.bytes > 0 ? bytesText(use.bytes) : "-", countText(use.count),
+                         timeText(use.transferUs), timeText(use.waitUs), rate(use.busGbPerS), rate(use.bestBusGbPerS),
+                         rate(use.linkGbPerS)});
     }
     std::string text;
     for (const TextTable* table : {&groups, &collectives})
         if (!table->empty())
             text += "\n" + table->text();
+    if (!collectives.empty())
+        text += "  Best: of the same collective. Link: of any collective within a host, or between hosts.\n";
     return text;
 }
 
@@ -115,7 +138,7 @@ std::string communicationText(const JobAnalysis& analysis)
 
 std::string toText(const JobSummary& summary)
 {
-    return headingText(summary) + stragglersText(summary) + ranksText(summary) +
+    return headingText(summary) + stragglersText(summary) + ranksText(summary) + workText(summary.job.analysis) +
            communicationText(summary.job.analysis) + "\nAll ranks together; steps and phases are those of " +
            (summary.job.analysis.slowest ? fmt::format("rank {}", summary.job.ranks[*summary.job.analysis.slowest].rank)
                                          : std::string("one rank")) +

@@ -127,6 +127,9 @@ void addReaders(CLI::App& app, CommandLine& line)
                         "bandwidth, memset callers, synchronization callers, loader workers, stragglers");
     summarize->add_option("--why-step", line.summarize.whyStep,
                           "Also show why this step takes longer than the median step, by its index");
+    summarize->add_flag("--scaling", line.summarize.scaling,
+                        "Each TRACE is a run of the same training with another number of ranks (a folder, a pattern or "
+                        "a file): show throughput, efficiency against the smallest run, and where time is lost");
     summarize->add_flag("--json", line.summarize.json, kJson);
     summarize->callback(
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::summarize(line.summarize, s); }; });
@@ -168,9 +171,11 @@ void addReaders(CLI::App& app, CommandLine& line)
         ->excludes(callsJson);
     calls->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::calls(line.calls, s); }; });
 
-    CLI::App* diff = app.add_subcommand("diff", "Show what changed between two traces, with spread and comparability");
-    diff->add_option("A", line.diff.a, "Trace before the change")->required();
-    diff->add_option("B", line.diff.b, "Trace after the change")->required();
+    CLI::App* diff =
+        app.add_subcommand("diff", "Show what changed between two traces or two jobs, with spread and comparability");
+    diff->add_option("A", line.diff.a, "Trace before the change. A folder or a pattern in quotes: the ranks of one job")
+        ->required();
+    diff->add_option("B", line.diff.b, "Trace or job after the change")->required();
     diff->add_option("--step", line.diff.step,
                      "Compare this step of A, by its index, with the step of B that has the same index (or, if no index "
                      "is the same, the same position)");

@@ -3,6 +3,7 @@
 #include "advisor/report/svg_chart.h"
 
 #include <fmt/format.h>
+#include <fstream>
 
 namespace advisor::cli {
 
@@ -13,8 +14,10 @@ SlowdownCheck checkSlowdown(const Difference& difference, double percent)
     if (!difference.whyNot.empty())
         return {false, difference.whyNot.front()};
     if (!difference.statistic || difference.statistic->stepUs.a <= 0)
-        return {false, message<"slowdown.no_steps",
-                               "One of the traces has no complete steps, so step times cannot be compared.">({})};
+        return {
+            false,
+            message<"slowdown.no_steps", "One of the traces has no complete steps, so step times cannot be compared.">(
+                {})};
     const Difference::Statistic& statistic = *difference.statistic;
     if (!statistic.ci95 || statistic.ci95->first <= 0 || statistic.stepUs.b <= 0)
         return {false, message<"slowdown.no_interval",
@@ -33,12 +36,13 @@ SlowdownCheck checkSlowdown(const Difference& difference, double percent)
                      {"low", low, shown(low)},
                      {"high", high, shown(high)},
                      {"limit", percent, limit}})};
-    return {true, message<"slowdown.within_limit",
-                          "No slowdown beyond {limit} is shown: {change} time per step (95 % interval {low} to {high}).">(
-                      {{"limit", percent, limit},
-                       {"change", change, shown(change)},
-                       {"low", low, shown(low)},
-                       {"high", high, shown(high)}})};
+    return {true,
+            message<"slowdown.within_limit",
+                    "No slowdown beyond {limit} is shown: {change} time per step (95 % interval {low} to {high}).">(
+                {{"limit", percent, limit},
+                 {"change", change, shown(change)},
+                 {"low", low, shown(low)},
+                 {"high", high, shown(high)}})};
 }
 
 std::string junitText(const SlowdownCheck& check, double percent)
@@ -55,6 +59,29 @@ std::string junitText(const SlowdownCheck& check, double percent)
                        check.passed ? 0 : 1, percent,
                        check.passed ? "<system-out>" + why + "</system-out>"
                                     : "<failure type=\"" + svg::escaped(check.why.id) + "\" message=\"" + why + "\"/>");
+}
+
+int reportSlowdown(const DiffOptions& options, const Difference& difference, nlohmann::ordered_json* json,
+                   const Streams& streams)
+{
+    if (!options.failIfSlower)
+        return kDone;
+    const SlowdownCheck check = checkSlowdown(difference, *options.failIfSlower);
+    if (json)
+        (*json)["check"] = {{"passed", check.passed}, {"why_id", check.why.id}, {"why", check.why.text}};
+    else
+        streams.out << '\n' << check.why.text << '\n';
+    if (!options.junit.empty()) {
+        std::ofstream file(options.junit, std::ios::binary);
+        if (!(file << junitText(check, *options.failIfSlower) << std::flush)) {
+            const profiler::Error error{profiler::Error::Code::Io,
+                                        message<"slowdown.unwritten", "the file cannot be written">({}),
+                                        options.junit.string(), "choose another file with --junit"};
+            streams.err << error.message() << '\n';
+            return kBadInput;
+        }
+    }
+    return check.passed ? kDone : kSlower;
 }
 
 } // namespace advisor::cli

@@ -1,7 +1,10 @@
 #pragma once
 
 #include "advisor/experiment/difference.h"
+#include "app/terminal/commands.h"
 #include "profiler/model/message.h"
+
+#include <nlohmann/json.hpp>
 
 #include <string>
 
@@ -20,5 +23,11 @@ SlowdownCheck checkSlowdown(const Difference& difference, double percent);
 
 /// The check as a JUnit file with one test case.
 std::string junitText(const SlowdownCheck& check, double percent);
+
+/// Carries out --fail-if-slower and --junit, if they are given.
+/// @param json  gets the field `check`; null: the result is printed
+/// @return the exit status of `diff`
+int reportSlowdown(const DiffOptions& options, const Difference& difference, nlohmann::ordered_json* json,
+                   const Streams& streams);
 
 } // namespace advisor::cli

@@ -2,6 +2,7 @@
 #include "app/terminal/job_summary.h"
 #include "app/terminal/json_text.h"
 #include "app/terminal/open_trace.h"
+#include "app/terminal/scaling.h"
 #include "app/terminal/summary.h"
 #include "profiler/analysis/steps/slow_step.h"
 #include "profiler/model/number_text.h"
@@ -67,6 +68,8 @@ std::string toText(const SlowStep& slow)
 
 int summarize(const SummarizeOptions& options, const Streams& streams)
 {
+    if (options.scaling)
+        return summarizeScaling(options, streams);
     if (profiler::job::mayBeJob(options.traces))
         return summarizeJob(options, streams);
     const auto trace = openTrace(options.traces.front());

@@ -120,7 +120,7 @@ TEST_F(CliJob, AdvisesOnAllRanks)
     EXPECT_EQ(late["reason_id"], "job.straggler.loader");
     EXPECT_EQ(late["parameters"]["rank"], 2);
     EXPECT_EQ(adviceOf(output, "comm.exposed")["reason_id"], "comm.exposed.job");
-    EXPECT_EQ(adviceOf(output, "parallel.kind")["reason_id"], "parallel.kind.ranks");
+    EXPECT_EQ(adviceOf(output, "parallel.kind")["reason_id"], "parallel.kind.job");
 }
 
 TEST_F(CliJob, AdvisesOnTheChosenRank)
@@ -134,6 +134,158 @@ TEST_F(CliJob, AdvisesOnTheChosenRank)
     const Ended none = run({"advise", (m_folder / "job").string(), "--rank", "9"});
     EXPECT_EQ(none.status, 1);
     EXPECT_NE(none.err.find("rank 9"), std::string::npos);
+}
+
+TEST_F(CliJob, AdvisesOnTheExchangeOfGradients)
+{
+    writeJobTraces(m_folder / "buckets", m_options);
+    m_options.parameterExchanges = 60;
+    writeJobTraces(m_folder / "parameters", m_options);
+    const auto advice = [&](const char* job) {
+        const Ended ended = run({"advise", (m_folder / job).string(), "--json"});
+        EXPECT_EQ(ended.status, 0) << ended.err;
+        return json::parse(ended.out);
+    };
+    const json buckets = advice("buckets"), parameters = advice("parameters");
+    EXPECT_EQ(adviceOf(buckets, "comm.buckets")["state"], "silent");
+    EXPECT_EQ(adviceOf(buckets, "comm.buckets")["reason_id"], "comm.buckets.job_few");
+    const json& fires = adviceOf(parameters, "comm.buckets");
+    EXPECT_EQ(fires["state"], "fires");
+    EXPECT_EQ(fires["reason_id"], "comm.buckets.job");
+    EXPECT_EQ(fires["parameters"]["kernels"], 60);
+    EXPECT_EQ(fires["parameters"]["size"], (1 << 12) * 4);
+    EXPECT_EQ(adviceOf(parameters, "gradient.accumulation")["reason_id"], "gradient.accumulation.exchanges");
+}
+
+TEST_F(CliJob, NamesTheKindsOfParallelism)
+{
+    m_options.ranks = 8;
+    m_options.pipelineStages = 4;
+    writeJobTraces(m_folder / "job", m_options);
+    const Ended ended = run({"advise", (m_folder / "job").string(), "--json"});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const json kind = adviceOf(json::parse(ended.out), "parallel.kind");
+    EXPECT_EQ(kind["state"], "silent");
+    EXPECT_EQ(kind["reason_id"], "parallel.kind.job");
+    EXPECT_NE(kind["parameters"]["roles"].get<std::string>().find("pipeline"), std::string::npos);
+    const json job = summary({(m_folder / "job").string()})["job"];
+    EXPECT_EQ(job["pipeline"]["stages"], 4);
+    EXPECT_GT(job["pipeline"]["bubble"], 0.1);
+}
+
+TEST_F(CliJob, ShowsTheBandwidthOfTheLink)
+{
+    writeJobTraces(m_folder / "job", m_options);
+    const json use = summary({(m_folder / "job").string()})["job"]["collectives"][0];
+    EXPECT_EQ(use["kind"], "all_reduce");
+    EXPECT_EQ(use["group"], "data");
+    EXPECT_EQ(use["link"], "between hosts");
+    EXPECT_GE(use["link_best_bus_gb_per_s"].get<double>(), use["bus_gb_per_s"].get<double>());
+    EXPECT_NEAR(use["bus_gb_per_s"].get<double>(), 1.5 * use["algorithm_gb_per_s"].get<double>(), 1e-6);
+}
+
+TEST_F(CliJob, ComparesTwoJobs)
+{
+    writeJobTraces(m_folder / "a", m_options);
+    m_options.fault = Fault::SlowLoader;
+    m_options.faultyRanks = {2};
+    writeJobTraces(m_folder / "b", m_options);
+    const std::string a = (m_folder / "a").string(), b = (m_folder / "b").string();
+    const Ended ended = run({"diff", a, b, "--json"});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const json found = json::parse(ended.out);
+    EXPECT_EQ(found["comparable"], true) << found["why_not"];
+    EXPECT_EQ(found["verdict"], "slower");
+    EXPECT_LT(found["statistic"]["ci95"][1], 1);
+    EXPECT_EQ(found["world_size"]["b"], 4);
+    EXPECT_LT(found["step_us"]["ratio"], 0.95);
+    EXPECT_LT(found["efficiency"]["b"], found["efficiency"]["a"]);
+    const double lateUs = 0.25 * 3 * 300 * m_options.layers;
+    const double waitUs = found["time_us"]["wait"]["delta_us"].get<double>();
+    EXPECT_GT(waitUs, 0.4 * lateUs);
+    EXPECT_NEAR(waitUs + found["time_us"]["transfer"]["delta_us"].get<double>(), 0.75 * lateUs, 0.1 * lateUs);
+    EXPECT_GT(found["groups"][0]["exposed_us"]["b"], found["groups"][0]["exposed_us"]["a"]);
+    ASSERT_EQ(found["stragglers"].size(), 1U);
+    EXPECT_EQ(found["stragglers"][0]["rank"], 2);
+    EXPECT_EQ(found["stragglers"][0]["change"], "appeared");
+    EXPECT_EQ(found["stragglers"][0]["b"]["cause"], "slow_loader");
+    ASSERT_EQ(found["ranks"].size(), 4U);
+    EXPECT_GT(found["ranks"][0]["comm_wait_us"]["b"], found["ranks"][0]["comm_wait_us"]["a"]);
+    const json back = json::parse(run({"diff", b, a, "--json"}).out);
+    EXPECT_EQ(back["verdict"], "faster");
+    EXPECT_EQ(back["stragglers"][0]["change"], "gone");
+    EXPECT_NE(run({"diff", a, b}).out.find("Only in b: Rank 2 arrives"), std::string::npos);
+}
+
+TEST_F(CliJob, FailsForASlowerJob)
+{
+    writeJobTraces(m_folder / "a", m_options);
+    m_options.fault = Fault::Throttling;
+    m_options.faultyRanks = {0, 1, 2, 3};
+    writeJobTraces(m_folder / "b", m_options);
+    const std::string a = (m_folder / "a").string(), b = (m_folder / "b").string();
+    const Ended slower = run({"diff", a, b, "--fail-if-slower", "5", "--json"});
+    EXPECT_EQ(slower.status, 3);
+    EXPECT_EQ(json::parse(slower.out)["check"]["why_id"], "slowdown.beyond_limit");
+    EXPECT_EQ(run({"diff", a, b, "--fail-if-slower", "60"}).status, 0);
+    EXPECT_EQ(run({"diff", b, a, "--fail-if-slower", "5"}).status, 0);
+}
+
+TEST_F(CliJob, SaysWhyJobsAreNotComparable)
+{
+    writeJobTraces(m_folder / "a", m_options);
+    m_options.device = "NVIDIA A100-SXM4-80GB";
+    writeJobTraces(m_folder / "b", m_options);
+    const std::string a = (m_folder / "a").string(), b = (m_folder / "b").string();
+    const Ended ended = run({"diff", a, b, "--json", "--fail-if-slower", "50"});
+    EXPECT_EQ(ended.status, 3);
+    const json found = json::parse(ended.out);
+    EXPECT_EQ(found["verdict"], "not comparable");
+    EXPECT_EQ(found["why_not_messages"][0]["id"], "diff.not_comparable.hardware");
+    EXPECT_EQ(run({"diff", a, b, "--step", "12"}).status, 2);
+    EXPECT_EQ(run({"diff", a, (m_folder / "nowhere*").string()}).status, 1);
+}
+
+TEST_F(CliJob, ComparesJobsOfDifferentSizesWithANote)
+{
+    writeJobTraces(m_folder / "a", m_options);
+    m_options.ranks = 8;
+    writeJobTraces(m_folder / "b", m_options);
+    const Ended ended = run({"diff", (m_folder / "a").string(), (m_folder / "b").string(), "--json"});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const json found = json::parse(ended.out);
+    EXPECT_EQ(found["comparable"], true) << found["why_not"];
+    EXPECT_EQ(found["notes_messages"][0]["id"], "diff.job.world_sizes");
+    EXPECT_EQ(found["ranks"].size(), 8U);
+    EXPECT_TRUE(found["ranks"][7]["step_us"].is_null());
+}
+
+TEST_F(CliJob, ShowsAScalingCurve)
+{
+    std::vector<std::string> arguments{"summarize", "--scaling", "--json"};
+    for (const int ranks : {4, 2, 8}) {
+        m_options.ranks = ranks;
+        if (ranks == 8) {
+            m_options.fault = Fault::SlowLink;
+            m_options.faultyRanks = {0};
+        }
+        const std::string folder = (m_folder / ("ranks" + std::to_string(ranks))).string();
+        writeJobTraces(folder, m_options);
+        arguments.push_back(folder);
+    }
+    const Ended ended = run(arguments);
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const json found = json::parse(ended.out);
+    ASSERT_EQ(found["scaling"].size(), 3U);
+    EXPECT_EQ(found["scaling"][0]["ranks"], 2);
+    EXPECT_EQ(found["scaling"][0]["efficiency"], 1);
+    EXPECT_NEAR(found["scaling"][1]["speedup"].get<double>(), 2, 0.1);
+    EXPECT_EQ(found["scaling"][2]["causes"][0], "transfer");
+    EXPECT_EQ(found["note_messages"][0]["id"], "scaling.batch_unknown");
+    arguments.erase(arguments.begin() + 2);
+    EXPECT_NE(run(arguments).out.find("exposed transfer"), std::string::npos);
+    EXPECT_EQ(run({"summarize", "--scaling", arguments.back()}).status, 1);
+    EXPECT_EQ(run({"summarize", "--scaling", "--detailed", arguments[2], arguments[3]}).status, 2);
 }
 
 TEST_F(CliJob, RefusesWhatIsNoJob)

@@ -209,6 +209,101 @@ TEST_F(OpenJob, LabelsTensorAndDataParallelGroups)
     EXPECT_NE(job->analysis.groups[0].role, job->analysis.groups[1].role);
 }
 
+TEST_F(OpenJob, ComparesTheBandwidthWithTheBestOfTheLink)
+{
+    m_options.ranks = 8;
+    m_options.ranksPerHost = 2;
+    m_options.tensorParallel = 2;
+    writeJobTraces(m_folder.path(), m_options);
+    const auto job = open({m_folder.path()});
+    ASSERT_TRUE(job);
+    ASSERT_EQ(job->analysis.collectives.size(), 2U);
+    for (const CollectiveUse& use : job->analysis.collectives) {
+        const bool isTensor = use.role == GroupRole::Tensor;
+        EXPECT_EQ(use.ranks, isTensor ? 2 : 4);
+        EXPECT_EQ(use.link, isTensor ? LinkKind::WithinHost : LinkKind::BetweenHosts);
+        // 2²⁰ floats in 60 µs; 25 × 2¹⁸ floats in 900 µs, of which each link carries 2 × 3 / 4.
+        EXPECT_NEAR(use.busGbPerS, isTensor ? (4 << 20) / 60e3 : 1.5 * (25 << 20) / 900e3, 0.05 * use.busGbPerS);
+        EXPECT_GE(use.linkGbPerS, use.busGbPerS);
+        EXPECT_DOUBLE_EQ(use.linkGbPerS, use.bestBusGbPerS) << "the only collective on such links";
+    }
+}
+
+TEST_F(OpenJob, FindsTheBubblesOfAPipeline)
+{
+    m_options.ranks = 8;
+    m_options.pipelineStages = 4;
+    m_options.microBatches = 8;
+    writeJobTraces(m_folder.path(), m_options);
+    const auto job = open({m_folder.path()});
+    ASSERT_TRUE(job);
+    const JobAnalysis& analysis = job->analysis;
+    ASSERT_TRUE(analysis.pipeline);
+    EXPECT_EQ(analysis.pipeline->stages, 4);
+    // After its last forward pass, a stage waits until the later stages have passed that micro-batch forward and back.
+    const double passesUs = 3 * 300.0 * m_options.layers / 4;
+    double share = 0;
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+        const std::int64_t stage = static_cast<std::int64_t>(rank) / 2;
+        EXPECT_EQ(analysis.ranks[rank].stage, stage);
+        const double expectedUs = static_cast<double>(3 - stage) * passesUs;
+        // Besides, each of the messages between two micro-batches takes some time.
+        EXPECT_GT(analysis.ranks[rank].bubbleUs, 0.98 * expectedUs) << rank;
+        EXPECT_LT(analysis.ranks[rank].bubbleUs, expectedUs + 0.3 * passesUs) << rank;
+        share += expectedUs / analysis.ranks[rank].stepUs / 8;
+    }
+    EXPECT_GT(share, 0.1);
+    EXPECT_NEAR(analysis.pipeline->bubble, share, 0.03);
+    EXPECT_TRUE(std::ranges::any_of(analysis.groups, [](const GroupUse& use) {
+        return use.role == GroupRole::Pipeline && use.size == 4 && use.groups == 2;
+    }));
+}
+
+TEST_F(OpenJob, WithoutPointToPointCallsThereIsNoPipeline)
+{
+    writeJobTraces(m_folder.path(), m_options);
+    const auto job = open({m_folder.path()});
+    ASSERT_TRUE(job);
+    EXPECT_FALSE(job->analysis.pipeline);
+    EXPECT_EQ(job->analysis.ranks[0].bubbleUs, 0);
+    EXPECT_EQ(job->analysis.ranks[0].stage, -1);
+}
+
+TEST_F(OpenJob, MeasuresHowUnevenlyWorkIsDivided)
+{
+    m_options.fault = Fault::SlowCompute;
+    m_options.faultyRanks = {1};
+    m_options.tokenSkew = 1;
+    writeJobTraces(m_folder.path(), m_options);
+    const auto uneven = open({m_folder.path()});
+    ASSERT_TRUE(uneven);
+    // One of four ranks computes a quarter longer, and another exchanges twice the bytes.
+    EXPECT_NEAR(uneven->analysis.computeImbalance, 1.25 / (4.25 / 4) - 1, 0.03);
+    EXPECT_NEAR(uneven->analysis.exchangeImbalance, 2 / (5.0 / 4) - 1, 1e-6);
+    EXPECT_TRUE(std::ranges::any_of(uneven->analysis.groups,
+                                    [](const GroupUse& use) { return use.role == GroupRole::Expert; }));
+    m_options.fault = Fault::None;
+    m_options.tokenSkew = 0;
+    const test_support::TemporaryFolder other;
+    writeJobTraces(other.path(), m_options);
+    const auto even = open({other.path()});
+    ASSERT_TRUE(even);
+    EXPECT_LT(even->analysis.computeImbalance, 0.02);
+    EXPECT_EQ(even->analysis.exchangeImbalance, 0);
+}
+
+TEST_F(OpenJob, CountsTheExchangeOfGradients)
+{
+    m_options.parameterExchanges = 50;
+    writeJobTraces(m_folder.path(), m_options);
+    const auto job = open({m_folder.path()});
+    ASSERT_TRUE(job);
+    ASSERT_TRUE(job->analysis.gradients);
+    EXPECT_DOUBLE_EQ(job->analysis.gradients->calls, 50);
+    EXPECT_EQ(job->analysis.gradients->medianBytes, (1 << 12) * 4);
+    EXPECT_NEAR(job->analysis.gradients->exposedUs, job->analysis.gradients->us, 1);
+}
+
 TEST_F(OpenJob, MatchesCollectivesWithoutRecordedGroups)
 {
     m_options.groups = false;

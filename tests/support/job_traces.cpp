@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <random>
+#include <utility>
 
 namespace test_support {
 
@@ -15,7 +16,7 @@ namespace {
 
 // Times in µs.
 constexpr double kKernel = 300, kOperator = 40, kLaunch = 6, kDataWait = 200;
-constexpr double kBucketTransfer = 900, kTensorTransfer = 60;
+constexpr double kBucketTransfer = 900, kTensorTransfer = 60, kStageTransfer = 30, kParameterTransfer = 50;
 constexpr int kBucketLayers = 4, kTensorLayers = 4;
 constexpr std::array<const char*, 6> kKernels = {
     "ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_64x3_nn",
@@ -31,7 +32,8 @@ struct RankState {
     std::filesystem::path file;             ///< empty: lost
     std::string json;                       ///< not yet in the file
     std::mt19937 random;
-    std::int64_t correlation = 1000, external = 1, sequence = 0, tensorSequence = 0;
+    std::int64_t correlation = 1000, external = 1, sequence = 0, tensorSequence = 0, tokenSequence = 0,
+                 stageSequence = 0;
 };
 
 class Simulation {
@@ -84,9 +86,9 @@ private:
     void begin(int rank)
     {
         std::string& text = m_ranks[at(rank)].json;
-        text = "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\"id\": 0, \"name\": \"NVIDIA H100 80GB "
-               "HBM3\", "
-               "\"totalGlobalMem\": 85049016320, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}\n  ],\n";
+        text =
+            "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [\n    {\"id\": 0, \"name\": \"" + m_options.device +
+            "\", \"totalGlobalMem\": 85049016320, \"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}\n  ],\n";
         if (m_options.distributedInfo)
             text += fmt::format("  \"distributedInfo\": {{\"backend\": \"nccl\", \"rank\": {}, \"world_size\": {}}},\n",
                                 rank, m_options.ranks);
@@ -204,40 +206,66 @@ private:
                            m_options.sequences ? fmt::format(", \"Seq\": {}", sequence) : "");
     }
 
-    /// An all-reduce of the ranks first, first + stride, … ; the ranks have reached it on their own.
-    void allReduce(int step, const std::vector<int>& members, const char* group, std::int64_t elements, double transfer,
-                   bool blocking)
+    /// A collective of a group; the ranks have reached it on their own.
+    struct Collective {
+        const char *op, *name, *kernel;
+        std::string group;
+        double transfer = 0;
+        bool blocking = false;             ///< compute waits for it
+        std::int64_t RankState::*sequence; ///< the counter of its group
+    };
+
+    static Collective allReduceOf(std::string group, double transfer, bool blocking, std::int64_t RankState::*sequence)
     {
-        std::string list = "[";
+        return {"c10d::allreduce_",
+                "allreduce",
+                "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
+                std::move(group),
+                transfer,
+                blocking,
+                sequence};
+    }
+
+    /// @param elements  of a rank
+    template <class Elements>
+    void runCollective(int step, const std::vector<int>& members, const Collective& collective,
+                       const Elements& elements)
+    {
+        const std::string list = listOf(members);
         bool slow = false;
-        for (const int rank : members) {
-            list += (list.size() > 1 ? ", " : "") + std::to_string(rank);
+        for (const int rank : members)
             slow = slow || isFaulty(rank, step, Fault::SlowLink);
-        }
-        list += ']';
         double last = 0;
         std::vector<double> begins;
         std::vector<std::int64_t> correlations;
         for (const int rank : members) {
             RankState& state = m_ranks[at(rank)];
-            correlations.push_back(launch(rank, "c10d::allreduce_", jittered(state, kOperator)));
+            correlations.push_back(launch(rank, collective.op, jittered(state, kOperator)));
             begins.push_back(std::max({state.host, state.compute, state.comm}));
             last = std::max(last, begins.back());
         }
-        const double end = last + jittered(m_ranks[at(members.front())], transfer) * (slow ? 3 : 1);
+        const double end = last + jittered(m_ranks[at(members.front())], collective.transfer) * (slow ? 3 : 1);
         for (std::size_t i = 0; i < members.size(); ++i) {
             RankState& state = m_ranks[at(members[i])];
             std::uniform_real_distribution<double> leaving(0, 4); // ranks do not leave at exactly the same time
             const double own = end + leaving(state.random);
-            std::int64_t& sequence = blocking ? state.tensorSequence : state.sequence;
-            kernel(members[i], "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 20,
-                   begins[i], own, correlations[i],
-                   argsOf("allreduce", group, list, static_cast<int>(members.size()), elements, sequence));
+            std::int64_t& sequence = state.*collective.sequence;
+            kernel(members[i], collective.kernel, 20, begins[i], own, correlations[i],
+                   argsOf(collective.name, collective.group.c_str(), list, static_cast<int>(members.size()),
+                          elements(members[i]), sequence));
             ++sequence;
             state.comm = own;
-            if (blocking)
+            if (collective.blocking)
                 state.compute = own;
         }
+    }
+
+    static std::string listOf(const std::vector<int>& members)
+    {
+        std::string list = "[";
+        for (const int rank : members)
+            list += (list.size() > 1 ? ", " : "") + std::to_string(rank);
+        return list + ']';
     }
 
     void tensorAllReduce(int step)
@@ -247,7 +275,10 @@ private:
             std::vector<int> members;
             for (int rank = first; rank < std::min(first + size, m_options.ranks); ++rank)
                 members.push_back(rank);
-            allReduce(step, members, fmt::format("tp{}", first / size).c_str(), 1 << 20, kTensorTransfer, true);
+            runCollective(
+                step, members,
+                allReduceOf(fmt::format("tp{}", first / size), kTensorTransfer, true, &RankState::tensorSequence),
+                [](int) { return 1 << 20; });
         }
     }
 
@@ -258,8 +289,131 @@ private:
             std::vector<int> members;
             for (int rank = first; rank < m_options.ranks; rank += stride)
                 members.push_back(rank);
-            allReduce(step, members, fmt::format("dp{}", first).c_str(), 25 << 18, kBucketTransfer, false);
+            runCollective(step, members,
+                          allReduceOf(fmt::format("dp{}", first), kBucketTransfer, false, &RankState::sequence),
+                          [](int) { return 25 << 18; });
         }
+    }
+
+    [[nodiscard]] std::vector<int> allRanks() const
+    {
+        std::vector<int> ranks;
+        for (int rank = 0; rank < m_options.ranks; ++rank)
+            ranks.push_back(rank);
+        return ranks;
+    }
+
+    void exchangeParameters(int step)
+    {
+        for (int i = 0; i < m_options.parameterExchanges; ++i)
+            runCollective(step, allRanks(), allReduceOf("dp0", kParameterTransfer, true, &RankState::sequence),
+                          [](int) { return 1 << 12; });
+    }
+
+    void exchangeTokens(int step)
+    {
+        runCollective(step, allRanks(),
+                      {"c10d::alltoall_base_", "all_to_allv",
+                       "ncclDevKernel_AllToAll_RING_LL(ncclDevKernelArgsStorage<4096ul>)", "experts", kTensorTransfer,
+                       true, &RankState::tokenSequence},
+                      [this](int rank) {
+                          return static_cast<std::int64_t>((1 << 20) * (rank == 0 ? 1 + m_options.tokenSkew : 1));
+                      });
+    }
+
+    // ---- a pipeline: stage s has the ranks s × width, s × width + 1 … ----
+
+    [[nodiscard]] int width() const { return m_options.ranks / m_options.pipelineStages; }
+
+    /// A message between neighbouring stages, which ends at `end` on this rank.
+    void message(int rank, const char* name, double begin, double end, std::int64_t correlation)
+    {
+        std::vector<int> members;
+        for (int stage = 0; stage < m_options.pipelineStages; ++stage)
+            members.push_back(stage * width() + rank % width());
+        RankState& state = m_ranks[at(rank)];
+        kernel(rank, "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", 24, begin, end, correlation,
+               argsOf(name, fmt::format("pp{}", rank % width()).c_str(), listOf(members), m_options.pipelineStages,
+                      1 << 18, state.stageSequence++));
+        state.comm = end;
+    }
+    /// @return when the message has left
+    double send(int rank)
+    {
+        const std::int64_t correlation = launch(rank, "c10d::send", kOperator);
+        RankState& state = m_ranks[at(rank)];
+        const double begin = std::max({state.host, state.compute, state.comm});
+        message(rank, "send", begin, begin + kStageTransfer, correlation);
+        return begin + kStageTransfer;
+    }
+    void receive(int rank, double sent)
+    {
+        const std::int64_t correlation = launch(rank, "c10d::recv_", kOperator);
+        RankState& state = m_ranks[at(rank)];
+        const double begin = std::max({state.host, state.compute, state.comm});
+        const double end = std::max(begin + 2, sent);
+        message(rank, "recv", begin, end, correlation);
+        state.compute = end;
+    }
+
+    void trainMicroBatches(int step)
+    {
+        const int stages = m_options.pipelineStages, layers = m_options.layers / stages;
+        const auto compute = [&](int rank, double us, const char* op) {
+            for (int layer = 0; layer < layers; ++layer)
+                computeLayer(rank, step, layer, us, op);
+        };
+        for (int column = 0; column < width(); ++column) {
+            for (int batch = 0; batch < m_options.microBatches; ++batch) {
+                double sent = 0;
+                for (int stage = 0; stage < stages; ++stage) {
+                    const int rank = stage * width() + column;
+                    if (stage > 0)
+                        receive(rank, sent);
+                    compute(rank, kKernel, "aten::linear");
+                    if (stage + 1 < stages)
+                        sent = send(rank);
+                }
+            }
+            for (int batch = 0; batch < m_options.microBatches; ++batch) {
+                double sent = 0;
+                for (int stage = stages - 1; stage >= 0; --stage) {
+                    const int rank = stage * width() + column;
+                    if (stage + 1 < stages)
+                        receive(rank, sent);
+                    compute(rank, 2 * kKernel, "AddmmBackward0");
+                    if (stage > 0)
+                        sent = send(rank);
+                }
+            }
+        }
+        for (int stage = 0; stage < stages && width() > 1; ++stage) {
+            std::vector<int> members;
+            for (int column = 0; column < width(); ++column)
+                members.push_back(stage * width() + column);
+            runCollective(step, members,
+                          allReduceOf(fmt::format("dp{}", stage), kBucketTransfer, false, &RankState::sequence),
+                          [](int) { return 25 << 18; });
+        }
+    }
+
+    void trainLayers(int step)
+    {
+        for (int layer = 0; layer < m_options.layers; ++layer) {
+            for (int rank = 0; rank < m_options.ranks; ++rank)
+                computeLayer(rank, step, layer, kKernel, "aten::linear");
+            if (m_options.tensorParallel > 1 && layer % kTensorLayers == kTensorLayers - 1)
+                tensorAllReduce(step);
+        }
+        if (m_options.tokenSkew > 0)
+            exchangeTokens(step);
+        for (int layer = m_options.layers - 1; layer >= 0; --layer) {
+            for (int rank = 0; rank < m_options.ranks; ++rank)
+                computeLayer(rank, step, layer, 2 * kKernel, "AddmmBackward0");
+            if (layer % kBucketLayers == 0 && m_options.parameterExchanges == 0)
+                dataAllReduce(step);
+        }
+        exchangeParameters(step);
     }
 
     void trainStep(int step)
@@ -281,18 +435,10 @@ private:
                 state.host += us + 2;
             }
         }
-        for (int layer = 0; layer < m_options.layers; ++layer) {
-            for (int rank = 0; rank < m_options.ranks; ++rank)
-                computeLayer(rank, step, layer, kKernel, "aten::linear");
-            if (m_options.tensorParallel > 1 && layer % kTensorLayers == kTensorLayers - 1)
-                tensorAllReduce(step);
-        }
-        for (int layer = m_options.layers - 1; layer >= 0; --layer) {
-            for (int rank = 0; rank < m_options.ranks; ++rank)
-                computeLayer(rank, step, layer, 2 * kKernel, "AddmmBackward0");
-            if (layer % kBucketLayers == 0)
-                dataAllReduce(step);
-        }
+        if (m_options.pipelineStages > 1)
+            trainMicroBatches(step);
+        else
+            trainLayers(step);
         for (int rank = 0; rank < m_options.ranks; ++rank) {
             RankState& state = m_ranks[at(rank)];
             state.compute = std::max(state.compute, state.comm);

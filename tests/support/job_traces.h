@@ -16,6 +16,11 @@ enum class Fault : std::uint8_t { None, SlowCompute, Throttling, SlowHost, SlowL
 struct JobTraceOptions {
     int ranks = 8, ranksPerHost = 4;
     int tensorParallel = 1; ///< size of the tensor-parallel groups of consecutive ranks; 1: data parallel only
+    int pipelineStages = 1; ///< stages of consecutive ranks that pass micro-batches on; excludes tensor parallelism
+    int microBatches = 4;   ///< of a pipeline: all forward passes, then all backward passes
+    /// All-reduces per step, one after another and after the backward pass, instead of buckets; 0: buckets.
+    int parameterExchanges = 0;
+    double tokenSkew = 0; ///< each step has an all-to-all of all ranks, in which rank 0 has this share more; 0: none
     int steps = 12;
     int layers = 16;        ///< kernels in a forward pass; twice as much time in the backward pass
     int extraOperators = 0; ///< operators without kernels per layer
@@ -36,6 +41,7 @@ struct JobTraceOptions {
     int firstStep = 10;                        ///< number of the first recorded step
     std::set<int> lost{};                      ///< ranks without a file
     std::string name = "rank{}.json";          ///< of the files; {} is the rank
+    std::string device = "NVIDIA H100 80GB HBM3";
 };
 
 /// Names of the files that were written, by rank; lost ranks have an empty path.

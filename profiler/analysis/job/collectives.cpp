@@ -107,6 +107,15 @@ Described describedBy(const SliceDetails& details)
     return found;
 }
 
+/// The name of a call that sends and does not receive: "send", "gloo:send". NCCL's kernel for both is "SendRecv".
+bool isSend(std::string_view name)
+{
+    std::string lower;
+    for (const char c : name.substr(0, name.find('(')))
+        lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return lower.find("send") != lower.npos && lower.find("recv") == lower.npos;
+}
+
 class Collecting {
 public:
     explicit Collecting(const Trace& trace) : m_trace(trace) {}
@@ -158,8 +167,11 @@ public:
 private:
     void add(const Slice& slice)
     {
-        m_found.calls.push_back(
-            {.range = slice.range(), .launched = slice.begin, .kind = collectiveKindOf(m_trace.name(slice))});
+        CollectiveCall& call = m_found.calls.emplace_back();
+        call.range = slice.range();
+        call.launched = slice.begin;
+        call.kind = collectiveKindOf(m_trace.name(slice));
+        call.sendsOnly = call.kind == CollectiveKind::SendRecv && isSend(m_trace.name(slice));
         m_sources.push_back(slice.source);
         m_correlations.push_back(slice.correlation.value);
     }
@@ -206,6 +218,8 @@ private:
         if (!by.name.empty())
             if (const CollectiveKind kind = collectiveKindOf(by.name); kind != CollectiveKind::Other)
                 call.kind = kind;
+        if (call.kind == CollectiveKind::SendRecv && !by.name.empty())
+            call.sendsOnly = isSend(by.name);
         call.sequence = by.sequence;
         call.bytes = elementBytes(by.type) * (call.kind == CollectiveKind::AllGather ? by.out : by.in);
         if (!by.group.empty() || !by.ranks.empty())

@@ -52,6 +52,7 @@ struct CollectiveCall {
     std::uint32_t group = 0;    ///< index into RankCollectives::groups
     std::int32_t step = -1;     ///< index into RankDigest::steps; −1: outside of steps; set by rankDigest()
     CollectiveKind kind = CollectiveKind::Other;
+    bool sendsOnly = false; ///< point to point: known to receive nothing
 };
 
 struct RankCollectives {

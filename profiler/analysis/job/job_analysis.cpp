@@ -52,6 +52,8 @@ public:
         findSlowest();
         listCollectives();
         listGroups();
+        findGradients();
+        findPipeline();
         findImbalance();
         addNotes();
         m_found.matched = static_cast<std::int64_t>(m_matched.all.size());
@@ -86,6 +88,7 @@ private:
                     rank.computeByStepUs[s] = toUs(step.part(RankTimePart::Compute));
                     rank.waitByStepUs[s] = 0;
                     rank.exposedUs += toUs(step.part(RankTimePart::Communication));
+                    rank.bubbleUs += toUs(step.bubble);
                 }
         }
     }
@@ -106,14 +109,18 @@ private:
                 continue;
             const auto at = static_cast<std::size_t>(step);
             const Nanoseconds transfer = sorted.front().first;
-            Transfers& transfers = m_transfers[{collective.kind, sizeOf(collective), collective.bytes}];
-            transfers.byGroup[collective.group].push_back(static_cast<float>(toUs(transfer)));
+            Transfers& transfers =
+                m_transfers[{collective.kind, sizeOf(collective), collective.bytes}][collective.group];
+            transfers.us.push_back(static_cast<float>(toUs(transfer)));
+            transfers.link = linkOf(m_matched.of(collective));
             for (std::size_t i = 0; i < sorted.size(); ++i) {
                 const auto& [duration, member] = sorted[i];
                 const double waitUs = toUs(duration - transfer);
                 JobRank& rank = m_found.ranks[member.rank];
                 rank.transferUs += toUs(transfer);
                 rank.waitUs += waitUs;
+                // Ranks leave a collective together, so its end is the transfer.
+                rank.exposedWaitUs += std::max(0.0, toUs(callOf(member).exposed - transfer));
                 rank.waitByStepUs[at] += waitUs; // NaN stays NaN
                 transfers.waitUs += waitUs;
                 ++transfers.members;
@@ -133,6 +140,19 @@ private:
                 if (m_anyLate[key.first].contains(s))
                     known = std::isfinite(known) ? std::max(known, late[s]) : late[s];
             }
+    }
+
+    [[nodiscard]] LinkKind linkOf(std::span<const Member> members) const
+    {
+        const std::string& host = m_ranks[members.front().rank].host;
+        bool isKnown = true;
+        for (const Member member : members) {
+            const std::string& other = m_ranks[member.rank].host;
+            isKnown = isKnown && !other.empty();
+            if (isKnown && other != host)
+                return LinkKind::BetweenHosts;
+        }
+        return isKnown ? LinkKind::WithinHost : LinkKind::Unknown;
     }
 
     /// A rank delays the others by no more than the time that it spends beyond them on anything but communication.
@@ -184,6 +204,8 @@ private:
                     continue;
                 all += toUs(call.range.duration());
                 exposed += toUs(call.exposed);
+                if (call.kind == CollectiveKind::SendRecv)
+                    m_found.ranks[r].exposedWaitUs += toUs(call.exposed);
                 const CollectiveGroup& group = communication.groups[call.group];
                 GroupTotal& total = m_groupTotals[group.key];
                 total.exposedUs += toUs(call.exposed);
@@ -216,8 +238,10 @@ private:
             }
             if (steps == 0)
                 continue;
-            for (double* value : {&rank.stepUs, &rank.exposedUs, &rank.waitUs, &rank.transferUs})
+            for (double* value :
+                 {&rank.stepUs, &rank.exposedUs, &rank.exposedWaitUs, &rank.waitUs, &rank.transferUs, &rank.bubbleUs})
                 *value /= steps;
+            rank.exposedWaitUs = std::min(rank.exposedWaitUs, rank.exposedUs); // calls may overlap each other
             rank.lateUs = lateSteps > 0 ? rank.lateUs / lateSteps : 0;
             m_found.stepUs = std::max(m_found.stepUs, rank.stepUs);
             efficiency += rank.stepUs > 0 ? 1 - std::min(1.0, rank.exposedUs / rank.stepUs) : 1;
@@ -251,17 +275,17 @@ private:
             [[nodiscard]] bool isSlow() const { return us >= kSlowLink * usualUs; }
         };
         std::map<std::uint64_t, Link> groups;
-        for (const auto& [key, transfers] : m_transfers) {
-            if (transfers.byGroup.size() < 2 || transfers.byGroup.contains(0))
+        for (const auto& [key, byGroup] : m_transfers) {
+            if (byGroup.size() < 2 || byGroup.contains(0))
                 continue;
             std::vector<double> medians;
-            for (const auto& [group, values] : transfers.byGroup)
-                medians.push_back(middle({values.begin(), values.end()}));
+            for (const auto& [group, transfers] : byGroup)
+                medians.push_back(middle({transfers.us.begin(), transfers.us.end()}));
             const double usual = middle(medians);
             std::size_t i = 0;
-            for (const auto& [group, values] : transfers.byGroup) {
+            for (const auto& [group, transfers] : byGroup) {
                 Link& link = groups[group];
-                const double calls = static_cast<double>(values.size()) / static_cast<double>(m_steps.count());
+                const double calls = static_cast<double>(transfers.us.size()) / static_cast<double>(m_steps.count());
                 link.us += medians[i++] * calls;
                 link.usualUs += usual * calls;
             }
@@ -294,9 +318,8 @@ private:
             for (const SlowLink& link : found)
                 list += (list.empty() ? "" : ", ") + std::to_string(m_ranks[link.rank].rank);
             m_found.notes.push_back(
-                message<"job.slow_group",
-                        "Transfers between ranks {ranks} are slower than those of other groups; the "
-                        "traces do not show which of their links is slow.">({{"ranks", list}}));
+                message<"job.slow_group", "Transfers between ranks {ranks} are slower than those of other groups; the "
+                                          "traces do not show which of their links is slow.">({{"ranks", list}}));
             found.clear();
         }
         return found;
@@ -304,24 +327,36 @@ private:
 
     void listCollectives()
     {
-        for (const auto& [key, transfers] : m_transfers) {
+        std::map<LinkKind, double> best;
+        for (const auto& [key, byGroup] : m_transfers) {
             const auto& [kind, ranks, bytes] = key;
-            std::vector<double> all;
-            for (const auto& [group, values] : transfers.byGroup)
-                all.insert(all.end(), values.begin(), values.end());
-            CollectiveUse use{.kind = kind, .ranks = ranks, .bytes = bytes};
-            use.count = static_cast<std::int64_t>(all.size());
-            use.waitUs = transfers.waitUs / static_cast<double>(transfers.members);
-            const double best = std::ranges::min(all);
-            use.transferUs = percentile(std::move(all), 0.5);
-            const double size = static_cast<double>(bytes) / 1e3; // bytes per µs are 10⁶ bytes per second
-            if (bytes > 0 && best > 0) {
-                use.algorithmGbPerS = size / use.transferUs;
-                use.busGbPerS = use.algorithmGbPerS * busFactor(kind, ranks);
-                use.bestBusGbPerS = size / best * busFactor(kind, ranks);
+            std::map<std::pair<GroupRole, LinkKind>, Transfers> rows;
+            for (const auto& [group, transfers] : byGroup) {
+                Transfers& row = rows[{roleOf(m_groupTotals.at(group)), transfers.link}];
+                row.us.insert(row.us.end(), transfers.us.begin(), transfers.us.end());
+                row.waitUs += transfers.waitUs;
+                row.members += transfers.members;
             }
-            m_found.collectives.push_back(use);
+            for (const auto& [place, row] : rows) {
+                CollectiveUse use{
+                    .kind = kind, .role = place.first, .link = place.second, .ranks = ranks, .bytes = bytes};
+                use.count = static_cast<std::int64_t>(row.us.size());
+                use.waitUs = row.waitUs / static_cast<double>(row.members);
+                use.transferUs = percentile({row.us.begin(), row.us.end()}, 0.5);
+                const double shortest = std::ranges::min(row.us);
+                const double size = static_cast<double>(bytes) / 1e3; // bytes per µs are 10⁶ bytes per second
+                if (bytes > 0 && shortest > 0) {
+                    use.algorithmGbPerS = size / use.transferUs;
+                    use.busGbPerS = use.algorithmGbPerS * busFactor(kind, ranks);
+                    use.bestBusGbPerS = size / shortest * busFactor(kind, ranks);
+                    best[use.link] = std::max(best[use.link], use.bestBusGbPerS);
+                }
+                m_found.collectives.push_back(use);
+            }
         }
+        for (CollectiveUse& use : m_found.collectives)
+            if (use.busGbPerS > 0)
+                use.linkGbPerS = best[use.link];
         std::ranges::stable_sort(m_found.collectives, std::greater(), [](const CollectiveUse& use) {
             return (use.transferUs + use.waitUs) * static_cast<double>(use.count);
         });
@@ -352,6 +387,8 @@ private:
             return GroupRole::Tensor;
         if (has("data") || name.ends_with("dp") || has("shard") || has("replicate"))
             return GroupRole::Data;
+        if (total.members.empty())
+            return GroupRole::Unknown;
         const auto count = [&](CollectiveKind kind) { return total.kinds[static_cast<std::size_t>(kind)]; };
         if (2 * count(CollectiveKind::AllToAll) >= total.calls)
             return GroupRole::Expert;
@@ -391,6 +428,65 @@ private:
         std::ranges::stable_sort(m_found.groups, std::greater(), &GroupUse::exposedUs);
     }
 
+    void findGradients()
+    {
+        GradientExchange found;
+        std::vector<double> bytes;
+        double rankSteps = 0;
+        for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+            rankSteps +=
+                static_cast<double>(std::ranges::count_if(m_steps.own[r], [](std::int32_t step) { return step >= 0; }));
+            const RankCollectives& communication = m_ranks[r].communication;
+            for (const CollectiveCall& call : communication.calls) {
+                if (call.kind != CollectiveKind::AllReduce || stepOf(r, call) < 0 ||
+                    roleOf(m_groupTotals.at(communication.groups[call.group].key)) != GroupRole::Data)
+                    continue;
+                bytes.push_back(static_cast<double>(call.bytes));
+                ++found.sizes[call.bytes];
+                found.us += toUs(call.range.duration());
+                found.exposedUs += toUs(call.exposed);
+            }
+        }
+        if (bytes.empty())
+            return;
+        found.calls = static_cast<double>(bytes.size()) / rankSteps;
+        found.us /= rankSteps;
+        found.exposedUs /= rankSteps;
+        for (auto& [size, calls] : found.sizes)
+            calls /= rankSteps;
+        found.medianBytes = percentile(std::move(bytes), 0.5);
+        m_found.gradients = std::move(found);
+    }
+
+    void findPipeline()
+    {
+        PipelineUse use;
+        double share = 0, ranks = 0;
+        for (std::size_t r = 0; r < m_ranks.size(); ++r) {
+            JobRank& rank = m_found.ranks[r];
+            bool isStage = false;
+            for (const CollectiveCall& call : m_ranks[r].communication.calls) {
+                if (call.kind != CollectiveKind::SendRecv || stepOf(r, call) < 0)
+                    continue;
+                isStage = true;
+                const CollectiveGroup& group = m_ranks[r].communication.groups[call.group];
+                const auto place = std::ranges::find(group.ranks, m_ranks[r].rank);
+                if (rank.stage >= 0 || place == group.ranks.end())
+                    continue;
+                rank.stage = place - group.ranks.begin();
+                use.stages = std::max({use.stages, group.size, static_cast<std::int64_t>(group.ranks.size())});
+            }
+            if (!isStage || rank.stepUs <= 0)
+                continue;
+            share += rank.bubbleUs / rank.stepUs;
+            ++ranks;
+        }
+        if (ranks == 0)
+            return;
+        use.bubble = share / ranks;
+        m_found.pipeline = use;
+    }
+
     void findImbalance()
     {
         std::vector<double> compute, exchanged;
@@ -427,8 +523,9 @@ private:
             }
         if (otherRanks > 0)
             m_found.notes.push_back(
-                message<"job.windows", "{ranks|A rank|Ranks} recorded different steps from most: {list}. Only steps that "
-                                       "most ranks recorded are analysed: {first} to {last}.">(
+                message<"job.windows",
+                        "{ranks|A rank|Ranks} recorded different steps from most: {list}. Only steps that "
+                        "most ranks recorded are analysed: {first} to {last}.">(
                     {{"ranks", otherRanks},
                      {"list", other},
                      {"first", m_found.steps.empty() ? 0 : m_found.steps.front()},
@@ -443,10 +540,12 @@ private:
                           (step.by.count() < 0 ? "−" : "") + durationText(std::chrono::abs(step.by))}}));
     }
 
+    /// Transfers of one group.
     struct Transfers {
-        std::map<std::uint64_t, std::vector<float>> byGroup; ///< transfer times in µs
+        std::vector<float> us;
         double waitUs = 0;
         std::int64_t members = 0;
+        LinkKind link = LinkKind::Unknown;
     };
 
     std::span<const RankDigest> m_ranks;
@@ -455,7 +554,8 @@ private:
     JobAnalysis m_found;
     Lateness m_lateness;
     std::map<std::size_t, std::set<std::size_t>> m_anyLate; ///< by rank: steps with a collective
-    std::map<std::tuple<CollectiveKind, std::int64_t, std::int64_t>, Transfers> m_transfers; ///< kind, ranks, bytes
+    /// By kind, ranks and bytes; then by group.
+    std::map<std::tuple<CollectiveKind, std::int64_t, std::int64_t>, std::map<std::uint64_t, Transfers>> m_transfers;
     std::map<std::uint64_t, GroupTotal> m_groupTotals;
 };
 
@@ -505,6 +605,12 @@ std::string_view groupRoleName(GroupRole role)
 {
     constexpr std::array<std::string_view, 5> kNames = {"data", "tensor", "pipeline", "expert", "unknown"};
     return kNames[static_cast<std::size_t>(role)];
+}
+
+std::string_view linkName(LinkKind link)
+{
+    constexpr std::array<std::string_view, 3> kNames = {"unknown", "within host", "between hosts"};
+    return kNames[static_cast<std::size_t>(link)];
 }
 
 JobAnalysis analyseJob(std::span<const RankDigest> ranks)

@@ -4,6 +4,7 @@
 #include "profiler/model/message.h"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,10 +41,15 @@ struct Straggler {
 /// Figures of a rank; times are means per analysed step.
 struct JobRank {
     double stepUs = 0;
-    double exposedUs = 0;  ///< communication while nothing is computed
+    double exposedUs = 0; ///< communication while nothing is computed
+    /// The part of it that is waiting: what exceeds the transfer of a collective, and point-to-point calls.
+    double exposedWaitUs = 0;
     double waitUs = 0;     ///< waiting for other ranks in collectives: what exceeds the shortest participation
     double transferUs = 0; ///< the shortest participation of any rank in the same collectives
     double lateUs = 0;     ///< arrival after the median of the other ranks; negative: before
+    double bubbleUs = 0;   ///< see RankStep::bubble
+    /// Its place in its pipeline, from 0; −1: it has no point-to-point calls, or their group is not recorded.
+    std::int64_t stage = -1;
     // By analysed step; NaN where the rank did not record the step.
     std::vector<double> stepByStepUs, waitByStepUs, lateByStepUs, computeByStepUs;
 };
@@ -62,12 +68,34 @@ struct GroupUse {
     double waitUs = 0, transferUs = 0;
 };
 
-/// Collectives of one kind and size.
+/// The links that a collective uses.
+enum class LinkKind : std::uint8_t { Unknown, WithinHost, BetweenHosts };
+/// "unknown", "within host", "between hosts".
+std::string_view linkName(LinkKind link);
+
+/// Collectives of one kind and size, in groups of one role.
 struct CollectiveUse {
     CollectiveKind kind = CollectiveKind::Other;
+    GroupRole role = GroupRole::Unknown;
+    LinkKind link = LinkKind::Unknown;
     std::int64_t ranks = 0, bytes = 0, count = 0;
     double transferUs = 0, waitUs = 0; ///< transfer: median of a collective; wait: mean of a rank in it
     double algorithmGbPerS = 0, busGbPerS = 0, bestBusGbPerS = 0; ///< 10⁹ bytes per second; 0: size unknown
+    double linkGbPerS = 0; ///< the best bus bandwidth of any collective of the job on such links
+};
+
+/// The all-reduces in groups of data parallelism, which exchange gradients. Figures per rank and step.
+struct GradientExchange {
+    double calls = 0;
+    double us = 0, exposedUs = 0;
+    double medianBytes = 0;               ///< of a call; 0: not recorded
+    std::map<std::int64_t, double> sizes; ///< calls by payload
+};
+
+/// Pipeline parallelism, as point-to-point calls show it.
+struct PipelineUse {
+    std::int64_t stages = 0; ///< of the longest pipeline; 0: its groups are not recorded
+    double bubble = 0;       ///< mean share of a step, over the ranks with point-to-point calls, [0, 1]
 };
 
 struct JobAnalysis {
@@ -80,6 +108,8 @@ struct JobAnalysis {
     std::vector<Straggler> stragglers;      ///< latest first
     std::vector<GroupUse> groups;           ///< by exposed time
     std::vector<CollectiveUse> collectives; ///< by total time, at most 50
+    std::optional<GradientExchange> gradients; ///< no value: there are no such calls
+    std::optional<PipelineUse> pipeline;
     JobClock clock;
     std::int64_t matched = 0, alone = 0, mismatched = 0; ///< collectives and calls, see MatchedCollectives
     double overlap = 0;                                  ///< share of communication that compute hides, [0, 1]

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -58,6 +59,11 @@ Intervals garbageCollection(const Trace& trace)
                         ranges.push_back(slice.range());
                 });
     return unite(std::move(ranges));
+}
+
+bool isDataParallel(std::string_view name)
+{
+    return name.starts_with("DataParallel.forward");
 }
 
 /// The parts of a rank's time as sets; Host is what the others leave.
@@ -258,6 +264,54 @@ void placeCalls(RankDigest& digest, const Intervals& computing)
     }
 }
 
+/// The point-to-point calls of a step.
+struct PointToPoint {
+    std::vector<TimeRange> ranges;
+    const CollectiveCall *first = nullptr, *last = nullptr;
+};
+
+/// From the first to the last micro-batch of a stage: the first stage begins with work that it then sends, others
+/// receive first. The last thing that a stage does for its last micro-batch is to send a gradient, or, on the first
+/// stage, to compute after it has received one.
+TimeRange microBatches(const PointToPoint& calls, const Intervals& work, const TimeRange& step)
+{
+    const TraceTime from = calls.first->sendsOnly ? step.begin : calls.first->range.end;
+    const std::span<const TimeRange> after = overlapping(work, {from, step.end});
+    const TraceTime begin = after.empty() ? step.end : std::max(after.front().begin, from);
+    const TraceTime end = calls.last->sendsOnly ? calls.last->range.begin : calls.last->range.end;
+    return {begin, std::max(begin, std::min(end, step.end))};
+}
+
+void findBubbles(RankDigest& digest, const PartSets& sets)
+{
+    std::vector<PointToPoint> steps(digest.steps.size());
+    std::vector<TimeRange> others; // collectives of other groups belong to the work on a micro-batch
+    for (const CollectiveCall& call : digest.communication.calls) {
+        if (call.kind != CollectiveKind::SendRecv) {
+            others.push_back(call.range);
+        } else if (call.step >= 0) {
+            PointToPoint& calls = steps[static_cast<std::size_t>(call.step)];
+            calls.ranges.push_back(call.range);
+            if (!calls.first || call.range.begin < calls.first->range.begin)
+                calls.first = &call;
+            if (!calls.last || call.range.end > calls.last->range.end)
+                calls.last = &call;
+        }
+    }
+    if (std::ranges::all_of(steps, [](const PointToPoint& calls) { return calls.first == nullptr; }))
+        return;
+    const Intervals& computing = sets.of[static_cast<std::size_t>(RankTimePart::Compute)];
+    const Intervals work = unite(unite(Intervals(computing), unite(std::move(others))),
+                                 Intervals(sets.of[static_cast<std::size_t>(RankTimePart::Copy)]));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        if (!steps[i].first)
+            continue;
+        const TimeRange window = microBatches(steps[i], computing, digest.steps[i].range);
+        const Intervals waiting = intersect(unite(std::move(steps[i].ranges)), std::span(&window, 1));
+        digest.steps[i].bubble = total(subtract(waiting, work));
+    }
+}
+
 std::vector<RankStep> rankSteps(const Trace& trace, const std::vector<Step>& steps)
 {
     std::vector<RankStep> found;
@@ -286,6 +340,11 @@ RankDigest rankDigest(const Trace& trace, const ActivityScan& scan, const std::v
     digest.inferred = areInferred(steps);
     digest.steps = rankSteps(trace, steps);
     digest.usesDevice = scan.of(ActivityKind::Kernel).count > 0;
+    for (const ActivityKind kind : {ActivityKind::UserAnnotation, ActivityKind::CpuOp, ActivityKind::Phase})
+        digest.replicates = digest.replicates || !ofKindNamed(trace, kind, isDataParallel).empty();
+    for (const Device& device : trace.devices())
+        if (digest.device.empty() && scan.devices.contains(device.id))
+            digest.device = device.name;
     digest.communication = collectivesOf(trace);
     PartSets sets = deviceParts(scan);
     sets.at(RankTimePart::DataWait) = scan.host.dataWaits;
@@ -307,6 +366,7 @@ RankDigest rankDigest(const Trace& trace, const ActivityScan& scan, const std::v
         sets.at(RankTimePart::Communication) = unite(std::move(ranges));
     }
     placeCalls(digest, sets.at(RankTimePart::Compute));
+    findBubbles(digest, sets);
     divideSteps(sets, digest.steps);
     double busyUs = 0, spanUs = 0;
     if (digest.usesDevice)

@@ -32,6 +32,9 @@ struct RankStep {
     std::int64_t index = 0; ///< the number of its mark
     TimeRange range;        ///< by the rank's clock
     std::array<Nanoseconds, kRankTimeParts> parts{};
+    /// Time in which a stage of a pipeline waits in point-to-point calls and has no work, between its first and its
+    /// last micro-batch. 0 without such calls.
+    Nanoseconds bubble{};
     bool steady = false;
 
     [[nodiscard]] Nanoseconds part(RankTimePart which) const { return parts[static_cast<std::size_t>(which)]; }
@@ -49,6 +52,7 @@ struct RankDigest {
     std::int64_t worldSize = 0;  ///< 0: not recorded
     std::string host;            ///< empty: unknown
     std::string file;            ///< path
+    std::string device;          ///< name of the device that it used first; empty: none, or unknown
     Nanoseconds toRealtime{};    ///< added to the rank's times: CLOCK_REALTIME, since 1970
     bool hasRealtime = false;    ///< the trace records what `toRealtime` is
     TimeRange range;             ///< of all slices, by the rank's clock
@@ -56,6 +60,7 @@ struct RankDigest {
     bool hasSteps = false;       ///< the trace has steps
     bool inferred = false;       ///< the steps were inferred, so that their numbers may differ between ranks
     bool usesDevice = false;     ///< kernels are recorded
+    bool replicates = false;     ///< torch.nn.DataParallel drives several devices from this process
     RankCollectives communication;
     std::vector<WorkTotal> work; ///< the names with the most time, at most kMostNames
     double busy = 0;             ///< share of the device's span in which it ran anything, [0, 1]; CPU: of the steps
