@@ -135,6 +135,9 @@ struct RecordOptions {
     std::vector<std::string> environment; ///< NAME=VALUE, added to the environment of the command
     double after = 0;                     ///< seconds from the command's start until recording begins
     double seconds = 0;                   ///< length of the recording; 0: until the command ends
+    std::string steps;            ///< "10-29": record only these training steps; empty: all
+    std::string ranks;            ///< "0,7,64-71": record only these ranks of a job; empty: all
+    std::string maxSize;          ///< "2GB": largest recording of a rank; empty: no limit
     double patience = 0;          ///< seconds without a step after which a process that trains is stopped; 0: any
     bool json = false;            ///< print to stderr, because the standard output belongs to the command
     std::filesystem::path report; ///< write the result as JSON to this file instead of stderr; may be empty

@@ -2,6 +2,7 @@
 #include "app/terminal/job_summary.h"
 #include "app/terminal/text_table.h"
 #include "profiler/analysis/intervals.h"
+#include "profiler/analysis/job/scaling.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -18,7 +19,8 @@ using namespace profiler::analysis;
 constexpr std::size_t kWidth = 110;
 constexpr std::size_t kMostRanks = 32; ///< in the table; the JSON contains all of them
 constexpr std::size_t kMostRows = 12, kMostNumbers = 16;
-constexpr double kUneven = 0.05; ///< above the mean, to be worth a line
+// Work above the mean that is worth a line, and how much of a step it takes at least.
+constexpr double kUneven = 0.05, kLeastOfStep = 0.01;
 
 std::string numbersText(const std::vector<std::int64_t>& numbers)
 {
@@ -92,15 +94,18 @@ std::string ranksText(const JobSummary& summary)
 }
 
 /// Pipeline bubbles, and work that is divided unevenly.
-std::string workText(const JobAnalysis& analysis)
+std::string workText(const job::Job& job)
 {
+    const JobAnalysis& analysis = job.analysis;
+    const JobTime time = jobTime({job.ranks, analysis});
+    const double unevenUs = analysis.computeImbalance * time.part(JobTimePart::Compute);
     std::string text;
     if (analysis.pipeline)
         text += fmt::format(
             "  Pipeline{}: a stage has no work between its first and last micro-batch for {} of a step.\n",
             analysis.pipeline->stages > 0 ? fmt::format(" of {} stages", analysis.pipeline->stages) : std::string(),
             shareText(analysis.pipeline->bubble));
-    if (analysis.computeImbalance >= kUneven)
+    if (analysis.computeImbalance >= kUneven && unevenUs >= kLeastOfStep * time.stepUs)
         text += fmt::format("  Compute is uneven: the rank with the most takes {} longer than the mean.\n",
                             shareText(analysis.computeImbalance));
     if (analysis.exchangeImbalance >= kUneven)
@@ -138,7 +143,7 @@ std::string communicationText(const JobAnalysis& analysis)
 
 std::string toText(const JobSummary& summary)
 {
-    return headingText(summary) + stragglersText(summary) + ranksText(summary) + workText(summary.job.analysis) +
+    return headingText(summary) + stragglersText(summary) + ranksText(summary) + workText(summary.job) +
            communicationText(summary.job.analysis) + "\nAll ranks together; steps and phases are those of " +
            (summary.job.analysis.slowest ? fmt::format("rank {}", summary.job.ranks[*summary.job.analysis.slowest].rank)
                                          : std::string("one rank")) +

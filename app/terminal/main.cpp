@@ -67,6 +67,13 @@ CLI::Validator positive()
     return number([](double value) { return value > 0; }, "is not above 0");
 }
 
+/// An empty text usually comes from a variable that is not set, and would mean that there is no limit.
+CLI::Validator notEmpty()
+{
+    return {[](std::string& text) { return text.empty() ? std::string("the value is empty") : std::string(); },
+            std::string()};
+}
+
 void addSteps(CLI::App& command, StepChoice& steps)
 {
     CLI::Option* range =
@@ -381,10 +388,30 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_option("--env", line.record.environment, "Add a variable to the command's environment; may be repeated")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false); // in "--env A=1 -- COMMAND", only A=1 is its value
-    record->add_option("--after", line.record.after, "Seconds after the command's start until recording begins")
-        ->check(number([](double value) { return value >= 0; }, "is below 0"));
-    record->add_option("--for", line.record.seconds, "Seconds to record (default: until the command ends)")
-        ->check(positive());
+    CLI::Option* after =
+        record->add_option("--after", line.record.after, "Seconds after the command's start until recording begins")
+            ->check(number([](double value) { return value >= 0; }, "is below 0"));
+    CLI::Option* seconds =
+        record->add_option("--for", line.record.seconds, "Seconds to record (default: until the command ends)")
+            ->check(positive());
+    record
+        ->add_option("--steps", line.record.steps,
+                     "Record only these training steps of a Python program, in every rank: 10-29 (the first is 0)")
+        ->type_name("FIRST-LAST")
+        ->check(notEmpty())
+        ->excludes(after)
+        ->excludes(seconds)
+        ->excludes("--no-python");
+    record
+        ->add_option("--ranks", line.record.ranks,
+                     "Record only these ranks of a job: 0,7,64-71. The others run unrecorded")
+        ->type_name("LIST")
+        ->check(notEmpty());
+    record
+        ->add_option("--max-size", line.record.maxSize,
+                     "Stop recording a rank when it has written so much: 500MB, 2GB. The program goes on")
+        ->type_name("SIZE")
+        ->check(notEmpty());
     record
         ->add_option(
             "--patience", line.record.patience,

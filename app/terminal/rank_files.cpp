@@ -27,6 +27,11 @@ std::optional<std::int64_t> rankOf(const std::map<std::string, std::string>& met
     return rank;
 }
 
+Json textOrNull(const std::string& text)
+{
+    return text.empty() ? Json(nullptr) : Json(text);
+}
+
 /// The metadata by which a trace names its rank, from that of its process.
 std::vector<std::pair<std::string, std::string>> traceMetadata(const std::map<std::string, std::string>& process)
 {
@@ -43,7 +48,7 @@ std::vector<std::pair<std::string, std::string>> traceMetadata(const std::map<st
 
 } // namespace
 
-std::map<std::int64_t, RankParts> partsByRank(const std::vector<capture::TracePart>& parts)
+std::map<std::int64_t, RankParts> partsByRank(const std::vector<capture::TracePart>& parts, std::size_t least)
 {
     std::map<std::int64_t, RankParts> ranks;
     std::vector<capture::TracePart> others;
@@ -59,7 +64,7 @@ std::map<std::int64_t, RankParts> partsByRank(const std::vector<capture::TracePa
         if (own.metadata.empty())
             own.metadata = std::move(metadata);
     }
-    if (ranks.size() < 2)
+    if (ranks.size() < least || ranks.empty())
         return {};
     RankParts& lowest = ranks.begin()->second;
     lowest.parts.insert(lowest.parts.end(), others.begin(), others.end());
@@ -112,6 +117,9 @@ profiler::Result<capture::Collected> collectRanks(const std::map<std::int64_t, R
                            {"directory", options.directory},
                            {"world_size", size == first.end() ? Json(nullptr) : Json(std::stoll(size->second))},
                            {"ranks", rows},
+                           {"unrecorded_ranks", textOrNull(options.unrecorded)},
+                           {"steps", textOrNull(options.steps)},
+                           {"max_bytes", options.maxBytes > 0 ? Json(options.maxBytes) : Json(nullptr)},
                            {"exit_status", options.end.shellStatus()},
                            {"ended", options.end.text()}};
     std::ofstream file(options.folder / profiler::job::kManifest, std::ios::trunc);

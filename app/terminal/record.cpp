@@ -9,6 +9,8 @@
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
+#include "profiler/capture/rank_environment.h"
+#include "profiler/capture/recording_limits.h"
 #include "profiler/capture/system_sampler.h"
 #include "profiler/model/version.h"
 #include "profiler/os/file_lock.h"
@@ -26,6 +28,8 @@
 #include <set>
 #include <system_error>
 #include <thread>
+#include <utility>
+#include <variant>
 
 namespace advisor::cli {
 
@@ -38,6 +42,12 @@ using profiler::makeError;
 using profiler::Message;
 using profiler::message;
 using profiler::Result;
+
+/// Ranks of the command that --ranks leaves out.
+struct UnchosenRanks {
+    std::set<std::int64_t> ranks;
+    std::int64_t worldSize = 0; ///< 0 without such ranks
+};
 
 // Time for workers and servers that outlive the command to finish their traces.
 constexpr auto kWaitForOthers = std::chrono::seconds(5);
@@ -85,6 +95,27 @@ fs::path stacksFile(const fs::path& trace)
     return trace.string() + ".stacks";
 }
 
+/// 0: no limit. The texts of the limits have been checked, see checkLimits().
+std::uint64_t maxBytes(const RecordOptions& options)
+{
+    return options.maxSize.empty() ? 0 : capture::byteCountOf(options.maxSize).value_or(0);
+}
+
+/// What --steps, --ranks and --max-size get wrong, if anything.
+Result<void> checkLimits(const RecordOptions& options)
+{
+    if (!options.steps.empty())
+        if (const auto steps = capture::stepRangeOf(options.steps); !steps)
+            return tl::unexpected(steps.error());
+    if (!options.ranks.empty())
+        if (const auto ranks = capture::rankListOf(options.ranks); !ranks)
+            return tl::unexpected(ranks.error());
+    if (!options.maxSize.empty())
+        if (const auto bytes = capture::byteCountOf(options.maxSize); !bytes)
+            return tl::unexpected(bytes.error());
+    return {};
+}
+
 Result<Variables> variablesFor(const RecordOptions& options, const fs::path& trace, const profiler::TimeRange& window)
 {
     namespace variable = capture::variable;
@@ -106,6 +137,10 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
     };
     variables.emplace_back(variable::kFrom, timeOr(options.after > 0, window.begin));
     variables.emplace_back(variable::kUntil, timeOr(options.seconds > 0, window.end));
+    variables.emplace_back(variable::kSteps, options.steps);
+    variables.emplace_back(variable::kRanks, options.ranks);
+    variables.emplace_back(variable::kMaxBytes, maxBytes(options) > 0 ? std::to_string(maxBytes(options)) : "");
+    variables.emplace_back(variable::kNotes, notesFile(trace).string());
     if (!options.python)
         return variables;
     // Python is only one kind of program: without its module, other programs can still be recorded.
@@ -115,7 +150,6 @@ Result<Variables> variablesFor(const RecordOptions& options, const fs::path& tra
         for (const char* name : {"PYTHONPATH", "LD_PRELOAD", variable::kPython})
             if (const auto found = environment.find(name); found != environment.end())
                 variables.emplace_back(*found);
-        variables.emplace_back(variable::kNotes, notesFile(trace).string());
         variables.emplace_back("STEPSCOPE_STACKS", options.patience > 0 ? stacksFile(trace).string() : "");
         variables.emplace_back("STEPSCOPE_PATIENCE", fmt::format("{}", options.patience));
     }
@@ -199,6 +233,86 @@ private:
     std::unique_ptr<capture::SystemSampler> m_sampler;
 };
 
+/// "1-6,8"
+std::string rankText(const std::set<std::int64_t>& ranks)
+{
+    std::vector<capture::NumberRange> ranges;
+    for (const std::int64_t rank : ranks)
+        if (!ranges.empty() && ranges.back().last + 1 == rank)
+            ranges.back().last = rank;
+        else
+            ranges.push_back({rank, rank});
+    return capture::rankListText(ranges);
+}
+
+/// Takes the ranks that are not recorded by choice out of the notes of the command's processes.
+UnchosenRanks takeUnchosen(std::vector<Message>& said)
+{
+    UnchosenRanks found;
+    const auto numberOf = [](const Message& note, std::string_view name) {
+        const profiler::MessageParameter* const parameter = note.find(name);
+        const auto* const number = parameter ? std::get_if<std::int64_t>(&parameter->value) : nullptr;
+        return number ? *number : 0;
+    };
+    std::erase_if(said, [&](const Message& note) {
+        if (note.id != "record.rank.not_chosen")
+            return false;
+        found.ranks.insert(numberOf(note, "rank"));
+        found.worldSize = std::max(found.worldSize, numberOf(note, "ranks"));
+        return true;
+    });
+    return found;
+}
+
+/// The error if the command has started ranks, but none of those that --ranks names.
+Error noneChosen(const RecordOptions& options, const UnchosenRanks& unchosen)
+{
+    return makeError<"record.ranks.none", "the command has no rank {list}">(
+        Error::Code::NotFound, "--ranks",
+        fmt::format("choose from its ranks, 0 to {}", std::max<std::int64_t>(unchosen.worldSize, 1) - 1),
+        {{"list", options.ranks}});
+}
+
+/// What the limits have left out, for the report: the traces and the manifest say it as well.
+std::vector<Message> limitNotes(const RecordOptions& options, const std::vector<capture::TracePart>& parts,
+                                const UnchosenRanks& unchosen, const std::map<std::int64_t, RankParts>& ranks)
+{
+    std::vector<Message> notes;
+    if (!options.maxSize.empty())
+        for (const capture::TracePart& part : parts) {
+            const auto metadata = capture::metadataOf(part);
+            const auto full = metadata.find("size.note");
+            if (full == metadata.end())
+                continue;
+            const auto rank = metadata.find(capture::rank_key::kRank);
+            const std::string why = profiler::messageOfLine(full->second).text;
+            notes.push_back(rank == metadata.end() ? message<"record.full.process", "process {process}: {why}">(
+                                                         {{"process", part.pid}, {"why", why}})
+                                                   : message<"record.full.rank", "rank {rank}: {why}">(
+                                                         {{"rank", std::atoll(rank->second.c_str())}, {"why", why}}));
+        }
+    if (options.ranks.empty())
+        return notes;
+    if (ranks.empty() && unchosen.ranks.empty()) {
+        notes.push_back(message<"record.ranks.no_job", "--ranks has no effect: the command started no ranks">());
+        return notes;
+    }
+    std::int64_t worldSize = unchosen.worldSize;
+    for (const auto& [rank, own] : ranks)
+        if (const auto size = own.metadata.find(capture::rank_key::kWorldSize); size != own.metadata.end())
+            worldSize = std::max<std::int64_t>(worldSize, std::atoll(size->second.c_str()));
+    const auto chosen = capture::rankListOf(options.ranks);
+    if (chosen && worldSize > 0 && chosen->back().last >= worldSize)
+        notes.push_back(message<"record.ranks.beyond", "--ranks names rank {rank}, and the job has only {ranks} ranks">(
+            {{"rank", chosen->back().last}, {"ranks", worldSize}}));
+    if (!unchosen.ranks.empty()) {
+        const std::string list = rankText(unchosen.ranks);
+        notes.push_back(message<"record.ranks.unrecorded", "{ranks|rank|ranks} {list} ran unrecorded (--ranks)">(
+            {{"ranks", unchosen.ranks.size()}, {"list", list}}));
+    }
+    return notes;
+}
+
 /// Parts of this recording; parts of an earlier one that was killed are not touched. The machine samples come last,
 /// because the other parts determine the numbering of the GPUs.
 std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<fs::path>& before,
@@ -213,17 +327,25 @@ std::vector<capture::TracePart> newParts(const fs::path& trace, const std::set<f
 /// @param trouble the error of this process when writing next to the trace; the command's processes had the same one
 /// @param said notes of the command's processes
 Error nothingRecorded(const RecordOptions& options, const std::optional<Error>& trouble,
-                      const std::vector<Message>& said)
+                      const std::vector<Message>& said, const UnchosenRanks& unchosen)
 {
     if (!said.empty())
         return makeError<"record.nothing.said", "nothing was recorded: {why}">(Error::Code::NotFound, {}, {},
                                                                                {{"why", said.front().text}});
+    if (!unchosen.ranks.empty() && options.steps.empty())
+        return noneChosen(options, unchosen);
     if (trouble)
         return {trouble->code,
                 message<"record.nothing.unwritten",
                         "nothing was recorded, because no part of the trace could be written: {why}">(
                     {{"why", trouble->what.text}, {"error", trouble->what.id}}),
                 trouble->where, trouble->hint};
+    if (!options.steps.empty())
+        return makeError<"record.nothing.steps", "nothing was recorded of steps {steps}">(
+            Error::Code::NotFound, {},
+            "record earlier steps, or a Python program whose DataLoaders and optimizers, or stepscope.step(), mark "
+            "steps",
+            {{"steps", options.steps}});
     if (options.after > 0)
         return makeError<"record.nothing.after", "nothing was recorded after {after}">(
             Error::Code::NotFound, {},
@@ -303,13 +425,21 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         written.push_back(part.path);
     const std::vector<fs::path> running = waitForWriters(std::move(written), kWaitForOthers);
     std::vector<Message> said = takeNotes(trace);
+    const UnchosenRanks unchosen = takeUnchosen(said);
     if (auto hang = takeHang(options, trace))
         said.push_back(std::move(*hang));
     const auto parts = newParts(trace, before, samples.part());
     if (parts.empty() || isMachine(parts.front())) {
         capture::removeParts(parts);
-        return failed(nothingRecorded(options, samples.trouble(), said), end);
+        return failed(nothingRecorded(options, samples.trouble(), said, unchosen), end);
     }
+    const auto ranks =
+        folder.empty() ? std::map<std::int64_t, RankParts>() : partsByRank(parts, options.ranks.empty() ? 2 : 1);
+    if (ranks.empty() && !folder.empty() && !unchosen.ranks.empty()) {
+        capture::removeParts(parts);
+        return failed(noneChosen(options, unchosen), end);
+    }
+    const std::vector<Message> limits = limitNotes(options, parts, unchosen, ranks);
     std::vector<std::pair<std::string, std::string>> metadata = {
         {"record.command", runner::commandLine(options.command)},
         {"record.directory", workingDirectory()},
@@ -318,7 +448,10 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
         {"stepscope.version", std::string(profiler::version())}};
     for (auto& fact : profiler::recordingEndMetadata(end.recordingEnd()))
         metadata.push_back(std::move(fact));
-    const auto ranks = folder.empty() ? std::map<std::int64_t, RankParts>() : partsByRank(parts);
+    for (const auto& [key, value] :
+         {std::pair("record.steps", &options.steps), std::pair("record.ranks", &options.ranks)})
+        if (!value->empty())
+            metadata.emplace_back(key, *value);
     std::error_code notCreated;
     if (!ranks.empty())
         fs::create_directories(folder, notCreated); // writing the traces reports an error
@@ -330,6 +463,9 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
                                                 .notes = said,
                                                 .command = runner::commandLine(options.command),
                                                 .directory = workingDirectory(),
+                                                .steps = options.steps,
+                                                .unrecorded = rankText(unchosen.ranks),
+                                                .maxBytes = maxBytes(options),
                                                 .end = end});
     if (!collected) {
         Error error = collected.error();
@@ -342,6 +478,7 @@ RecordReport collected(const RecordOptions& options, const fs::path& trace, cons
             collected->notes.push_back(
                 message<"record.part.still_runs", "process {process} is still running; its trace so far is included">(
                     {{"process", part.pid}}));
+    collected->notes.insert(collected->notes.end(), limits.begin(), limits.end());
     if (ranks.empty())
         capture::removeParts(parts);
     collected->processes -= isMachine(parts.back()) ? 1 : 0;
@@ -439,6 +576,10 @@ int record(const RecordOptions& wanted, const Streams& streams)
         options.trace = freeName(options.command);
     if (const auto named = checkTraceName(options.trace, "record"); !named) {
         streams.err << named.error().message() << '\n';
+        return kWrongUsage;
+    }
+    if (const auto limits = checkLimits(options); !limits) {
+        streams.err << limits.error().message() << '\n';
         return kWrongUsage;
     }
     std::error_code none;

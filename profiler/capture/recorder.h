@@ -5,6 +5,7 @@
 #include "profiler/model/result.h"
 #include "profiler/model/trace.h"
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -30,6 +31,13 @@ struct RecorderOptions {
                          ///< see stats()
     Nanoseconds drainEvery = std::chrono::milliseconds(50); ///< how often the writer thread empties the rings
     bool replace = true; ///< replace an existing trace; if false, start() fails instead
+
+    std::uint64_t maxBytes = 0; ///< see `onFull`; 0: no limit
+    /// What several recorders have written together, which the limit applies to; null: only this one.
+    std::atomic<std::uint64_t>* usedBytes = nullptr;
+    /// Called once when the limit is exceeded, on the writer's thread or in flush(): it should end the recording soon,
+    /// on another thread. The trace then says that it was stopped.
+    void (*onFull)() = nullptr;
 };
 
 /// Records events of host threads into per-thread rings (no lock, no allocation and no I/O on the recording thread);

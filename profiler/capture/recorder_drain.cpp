@@ -2,6 +2,7 @@
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/recorder_state.h"
 #include "profiler/formats/container/frame.h"
+#include "profiler/model/number_text.h"
 #include "profiler/os/signals.h"
 #include "profiler/os/threads.h"
 
@@ -122,8 +123,31 @@ Result<void> Recorder::State::writeFrames()
             std::atomic_ref(frame.slot->impl.header->read).store(frame.drained, std::memory_order_release);
         }
         frames.pop_front();
+        countBytes();
     }
     return {};
+}
+
+void Recorder::State::countBytes()
+{
+    if (options.maxBytes == 0 || isFull)
+        return;
+    const std::uint64_t written = writer->bytesWritten(), added = written - countedBytes;
+    countedBytes = written;
+    const std::uint64_t used = options.usedBytes ? options.usedBytes->fetch_add(added) + added : written;
+    if (used <= options.maxBytes)
+        return;
+    isFull = true;
+    const Message note =
+        message<"recorder.full", "Recording stopped when {limit} were written (--max-size); the program went on.">(
+            {{"limit", options.maxBytes, bytesText(options.maxBytes)}});
+    {
+        const std::pair entry(strings.intern("size.note").id, strings.intern(messageLine(note)).id);
+        const std::lock_guard lock(pendingMutex);
+        metadata.push_back(entry);
+    }
+    if (options.onFull)
+        options.onFull();
 }
 
 /// Collects events first, then the tracks and strings that they refer to, because those existed before the event. In

@@ -77,6 +77,8 @@ struct Recorder::State {
     void collect();
     void collectEvents(std::vector<Frame>& events);
     Result<void> writeFrames();
+    /// Counts what was written, and reports once that the limit is exceeded. Requires `draining`.
+    void countBytes();
     Result<void> finish();
     /// Losses so far; takes buffersMutex.
     container::LossEntry losses();
@@ -100,6 +102,8 @@ struct Recorder::State {
     std::vector<Batch> taken; ///< taken from `batches`, until all frames of a round have been created
     std::optional<std::int64_t> lastClock;
     container::LossEntry lastLoss{};
+    std::uint64_t countedBytes = 0;
+    bool isFull = false;
     bool finished = false;
 
     std::mutex buffersMutex;

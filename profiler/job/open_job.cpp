@@ -317,6 +317,10 @@ private:
         for (std::int64_t rank = 0; rank < m_job.worldSize; ++rank)
             if (!known.contains(rank))
                 m_job.missing.push_back(rank);
+        const std::string& chosen = m_read[m_job.fileOf.front()].identity->chosen;
+        if (!chosen.empty() && !m_job.missing.empty())
+            m_job.notes.push_back(message<"job.ranks_chosen", "Only some ranks were to be recorded: {list} (--ranks).">(
+                {{"list", chosen}}));
     }
 
     [[nodiscard]] Result<Job> nothingUsable() const

@@ -27,6 +27,14 @@ std::optional<SharedMapping> SharedMapping::map(int file, std::size_t bytes)
     return SharedMapping(static_cast<std::byte*>(memory), bytes);
 }
 
+std::optional<SharedMapping> SharedMapping::anonymous(std::size_t bytes)
+{
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return std::nullopt;
+    return SharedMapping(static_cast<std::byte*>(memory), bytes);
+}
+
 SharedMapping::SharedMapping(SharedMapping&& other) noexcept
     : m_data(std::exchange(other.m_data, nullptr)), m_bytes(other.m_bytes)
 {

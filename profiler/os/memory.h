@@ -14,6 +14,9 @@ public:
     /// @param file  open for reading and writing, at least `bytes` long; may be closed afterwards
     /// @return nullopt, with errno set
     static std::optional<SharedMapping> map(int file, std::size_t bytes);
+    /// Memory without a file, filled with zeros, which the children that this process forks share with it.
+    /// @return nullopt, with errno set
+    static std::optional<SharedMapping> anonymous(std::size_t bytes);
     SharedMapping(SharedMapping&& other) noexcept;
     SharedMapping& operator=(SharedMapping&& other) = delete;
     ~SharedMapping();

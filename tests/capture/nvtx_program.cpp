@@ -128,6 +128,19 @@ void burst()
     }
 }
 
+/// @param rounds  of 300 ranges, a millisecond apart, so that the rings are emptied in between
+void steadily(int rounds)
+{
+    for (int round = 0; round < rounds; ++round) {
+        for (int i = 0; i < 300; ++i) {
+            nvtxRangePushA("steady");
+            nvtxRangePop();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    std::printf("all rounds are done\n");
+}
+
 /// @param ranges  number of ranges, which take a tenth of a second each
 void slowly(int ranges)
 {
@@ -231,6 +244,8 @@ int main(int count, char** arguments)
         crowd();
     else if (what == "burst")
         burst();
+    else if (what == "steadily")
+        steadily(count > 2 ? std::atoi(arguments[2]) : 1);
     else if (what == "slowly")
         slowly(count > 2 ? std::atoi(arguments[2]) : 1);
     else if (what == "memory")

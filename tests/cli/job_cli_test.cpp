@@ -104,6 +104,13 @@ TEST_F(CliJob, ShowsATable)
     EXPECT_EQ(ended.status, 0) << ended.err;
     EXPECT_NE(ended.out.find("Job of 4 ranks"), std::string::npos);
     EXPECT_NE(ended.out.find("Rank 2 arrives"), std::string::npos);
+    EXPECT_EQ(ended.out.find("How the work is divided"), std::string::npos);
+    m_options.fault = Fault::SlowCompute;
+    m_options.tokenSkew = 1;
+    writeJobTraces(m_folder / "uneven", m_options);
+    const std::string uneven = run({"summarize", (m_folder / "uneven").string()}).out;
+    EXPECT_NE(uneven.find("Compute is uneven"), std::string::npos);
+    EXPECT_NE(uneven.find("All-to-alls are uneven"), std::string::npos);
 }
 
 TEST_F(CliJob, AdvisesOnAllRanks)

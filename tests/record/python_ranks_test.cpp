@@ -1,6 +1,8 @@
 #include "tests/record/python_script.h"
 #include "tests/record/recorded_run.h"
 
+#include <filesystem>
+#include <fstream>
 #include <gmock/gmock.h>
 
 // Real jobs: torchrun with Gloo.
@@ -8,17 +10,29 @@ namespace record_test {
 
 namespace {
 
-/// The summary of a job that was recorded into a folder.
-nlohmann::json recordedJob(const Folder& folder, int ranks, const std::string& arguments)
+/// `record -o FOLDER/job/ --ops OPTIONS -- torchrun ranks_train.py ARGUMENTS`
+Ended recordTraining(const Folder& folder, int ranks, const std::string& arguments, const std::string& options = {})
 {
-    const std::string job = "'" + (folder / "job").string() + "'";
-    const Ended recorded = shell(folder, std::string(STEPSCOPE_CLI) + " record --ops -o " + job + "/ -- " +
-                                             PYTHON_WITH_TORCH + " -m torch.distributed.run --nproc-per-node " +
-                                             std::to_string(ranks) + " " + SCRIPTS + "/ranks_train.py " + arguments);
-    EXPECT_EQ(recorded.status, 0) << recorded.err;
-    const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " summarize --json " + job);
+    return shell(folder, std::string(STEPSCOPE_CLI) + " record --ops -o '" + (folder / "job").string() + "/' " +
+                             options + " -- " + PYTHON_WITH_TORCH + " -m torch.distributed.run --nproc-per-node " +
+                             std::to_string(ranks) + " " + SCRIPTS + "/ranks_train.py " + arguments);
+}
+
+nlohmann::json summaryOf(const Folder& folder, const std::string& trace)
+{
+    const Ended ended =
+        shell(folder, std::string(STEPSCOPE_CLI) + " summarize --json '" + (folder / trace).string() + "'");
     EXPECT_EQ(ended.status, 0) << ended.err;
     return nlohmann::json::parse(ended.out, nullptr, false);
+}
+
+/// The summary of a job that was recorded into a folder.
+nlohmann::json recordedJob(const Folder& folder, int ranks, const std::string& arguments,
+                           const std::string& options = {})
+{
+    const Ended recorded = recordTraining(folder, ranks, arguments, options);
+    EXPECT_EQ(recorded.status, 0) << recorded.err;
+    return summaryOf(folder, "job");
 }
 
 } // namespace
@@ -43,6 +57,80 @@ TEST(RecordTorchrun, FourRanksHaveFourTraces)
     EXPECT_EQ(summary["ranks"].size(), 4U);
     EXPECT_EQ(summary["job"]["world_size"], 4);
     EXPECT_GE(summary["job"]["matched"], 10); // each of 30 steps has a collective
+}
+
+TEST(RecordTorchrun, AllRanksRecordTheSameSteps)
+{
+    const Folder folder;
+    const auto summary = recordedJob(folder, 2, "1 1 2", "--steps 8-15");
+    ASSERT_EQ(summary["ranks"].size(), 2U);
+    for (const auto& rank : summary["ranks"])
+        EXPECT_EQ(rank["steps"]["count"], 8) << rank;
+    for (const auto& number : summary["job"]["steps"]) {
+        EXPECT_GE(number, 8);
+        EXPECT_LE(number, 15);
+    }
+    EXPECT_GE(summary["job"]["steps"].size(), 4U) << "the first ones count as warm-up";
+    EXPECT_GT(summary["counts"]["cpu_op"], 100);
+    // The window lasts 8 steps of 30 ms, and the training 30 of them; loader workers follow their rank.
+    for (const char* name : {"job/rank0.sstrace", "job/rank1.sstrace"}) {
+        const auto rank = summaryOf(folder, name);
+        EXPECT_EQ(rank["loader"]["workers"], 2) << name;
+    }
+    const auto queried = [&](const std::string& sql) {
+        const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " query '" +
+                                              (folder / "job/rank1.sstrace").string() + "' --json \"" + sql + "\"");
+        EXPECT_EQ(ended.status, 0) << ended.err;
+        return nlohmann::json::parse(ended.out)["rows"][0][0].get<double>();
+    };
+    EXPECT_LT(queried("SELECT MAX(ts + dur) - MIN(ts) FROM slice"), 0.6e9);
+    const double stages = queried("SELECT COUNT(*) FROM slice WHERE kind = 'loader_stage'");
+    EXPECT_GE(stages, 6); // reading and collating of a batch, at least of some steps
+    EXPECT_LT(stages, 2 * 30);
+}
+
+TEST(RecordTorchrun, StepsThatAreNeverReachedAreReported)
+{
+    const Folder folder;
+    const auto report = folder / "report.json";
+    const Ended ended = recordTraining(folder, 2, "", "--steps 500-600 --report '" + report.string() + "'");
+    EXPECT_EQ(ended.status, 1) << ended.err;
+    std::ifstream file(report);
+    const auto error = nlohmann::json::parse(file)["error"];
+    EXPECT_EQ(error["id"], "record.nothing.said");
+    EXPECT_NE(error["what"].get<std::string>().find("after 30 training steps"), std::string::npos) << error;
+}
+
+TEST(RecordTorchrun, OneOfTwoRanksIsRecorded)
+{
+    const Folder folder;
+    const auto summary = recordedJob(folder, 2, "", "--ranks 1");
+    ASSERT_EQ(summary["ranks"].size(), 1U);
+    EXPECT_EQ(summary["ranks"][0]["rank"], 1);
+    EXPECT_EQ(summary["job"]["world_size"], 2);
+}
+
+TEST(RecordTorchrun, TrainingGoesOnWhenTheLimitIsReached)
+{
+    const Folder folder;
+    const auto report = folder / "report.json";
+    const Ended ended = recordTraining(folder, 2, "-1 50", "--max-size 1MB --report '" + report.string() + "'");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    for (const char* rank : {"rank 0", "rank 1"})
+        EXPECT_NE(ended.out.find(rank + std::string(" has trained 50 epochs")), std::string::npos) << ended.out;
+    std::ifstream file(report);
+    std::size_t full = 0;
+    const auto said = nlohmann::json::parse(file);
+    for (const auto& note : said["note_messages"])
+        full += note["id"] == "record.full.rank";
+    EXPECT_EQ(full, 2U) << "each rank, and nothing else";
+    for (const char* name : {"job/rank0.sstrace", "job/rank1.sstrace"}) {
+        EXPECT_LT(std::filesystem::file_size(folder / name), 2'000'000);
+        const auto rank = summaryOf(folder, name);
+        EXPECT_GT(rank["steps"]["count"], 10);
+        EXPECT_LT(rank["steps"]["count"], 50 * 30);
+        EXPECT_EQ(rank["data_loss"]["note_messages"][0]["id"], "recorder.full") << rank["data_loss"];
+    }
 }
 
 } // namespace record_test

@@ -440,6 +440,7 @@ RankIdentity identityOf(const Trace& trace, std::string_view fileName)
     if (identity.host.empty())
         identity.host = hostInName(fileName);
     identity.job = metadataOf(trace, "job.id");
+    identity.chosen = metadataOf(trace, "record.ranks");
     return identity;
 }
 

@@ -82,7 +82,8 @@ struct RankIdentity {
     bool fromName = false; ///< the rank comes from the name of the file, because the trace does not contain it
     std::int64_t worldSize = 0;
     std::string host;
-    std::string job; ///< id of the launch, if recorded: ranks of different jobs have different ones
+    std::string job;    ///< id of the launch, if recorded: ranks of different jobs have different ones
+    std::string chosen; ///< the ranks of the job that were chosen for recording: "0,7,64-71"; empty: all
 };
 /// The content first, the name second. Names: "rank3", "rank_3", "rank-3"; the host is in the names of PyTorch's
 /// tensorboard_trace_handler, "HOST_PID.TIME.pt.trace.json".

@@ -58,6 +58,16 @@ STEPSCOPE_EXPORT void stepscope_end(void)
     injection::end();
 }
 
+/// The training loop enters the first of the steps that STEPSCOPE_STEPS names, and leaves the last one.
+STEPSCOPE_EXPORT void stepscope_steps_enter(void)
+{
+    injection::stopOnBadAlloc(injection::enterSteps);
+}
+STEPSCOPE_EXPORT void stepscope_steps_leave(void)
+{
+    injection::stopOnBadAlloc(injection::leaveSteps);
+}
+
 /// @param name  as returned by profiler::activityName(): "step", "phase", "loader_stage"
 /// @return −1 if there is no such kind
 STEPSCOPE_EXPORT int stepscope_kind(const char* name)
@@ -90,7 +100,10 @@ STEPSCOPE_EXPORT void stepscope_close(int track)
 /// A loader starts to fetch a batch, starts to collate its samples, and has finished.
 STEPSCOPE_EXPORT void stepscope_fetch_begins(int track)
 {
-    injection::stopOnBadAlloc([&] { injection::namedBuffers().fetchBegins(track); });
+    injection::stopOnBadAlloc([&] {
+        injection::followSteps();
+        injection::namedBuffers().fetchBegins(track);
+    });
 }
 STEPSCOPE_EXPORT void stepscope_collate_begins(int track)
 {

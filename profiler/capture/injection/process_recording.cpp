@@ -3,6 +3,7 @@
 #include "profiler/capture/fast_clock.h"
 #include "profiler/capture/injection/process_name.h"
 #include "profiler/capture/injection/recorded_window.h"
+#include "profiler/capture/injection/shared_with_children.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
 #include "profiler/capture/rank_environment.h"
@@ -100,7 +101,13 @@ void open(Process& self)
     if (trace.empty())
         return;
     self.state = State::Failed; // applies also if memory runs out
-    auto made = startPart(trace, {.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxThreads});
+    RecorderOptions options{.path = {}, .ringEvents = kRingEvents, .maxThreads = kMaxThreads};
+    if (const RecordingLimits& limits = recordingLimits(); limits.maxBytes > 0) {
+        options.maxBytes = limits.maxBytes;
+        options.usedBytes = &sharedWithChildren().bytes;
+        options.onFull = [] { static_cast<void>(callAt(TraceClock::now(), end)); };
+    }
+    auto made = startPart(trace, std::move(options));
     if (!made) {
         const std::string line = "stepscope: process " + std::to_string(os::processId()) +
                                  " is not recorded: " + made.error().message() + "\n";
@@ -159,6 +166,18 @@ void beginWindow()
 /// Opens the recording now or when its window starts. Requires the process's mutex.
 void openInWindow(Process& self)
 {
+    if (!isChosenRank(recordingLimits())) {
+        self.state = State::Ended;
+        return;
+    }
+    if (recordingLimits().steps) {
+        const StepWindow window = sharedWithChildren().window;
+        if (window == StepWindow::Inside)
+            open(self);
+        else
+            self.state = window == StepWindow::Before ? State::Waiting : State::Ended;
+        return;
+    }
     const RecordedWindow window = recordedWindow();
     const TraceTime now = TraceClock::now();
     if (window.until <= now) {
@@ -201,6 +220,29 @@ Recorder* recorder()
     g_recorder.store(self.state == State::Recording ? self.recorder : nullptr);
     g_open.store(true, std::memory_order_release);
     return g_recorder.load();
+}
+
+void enterSteps()
+{
+    sharedWithChildren().window = StepWindow::Inside;
+    beginWindow();
+}
+
+void leaveSteps()
+{
+    sharedWithChildren().window = StepWindow::After;
+    end();
+}
+
+void followSteps()
+{
+    if (!recordingLimits().steps)
+        return;
+    const StepWindow window = sharedWithChildren().window;
+    if (window == StepWindow::Inside)
+        beginWindow();
+    else if (window == StepWindow::After)
+        end();
 }
 
 bool isWaiting()

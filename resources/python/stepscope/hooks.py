@@ -10,7 +10,7 @@ import importlib.abc
 import os
 import sys
 
-from . import arguments, arm, configs, patience, steps, tracing, trainers
+from . import arguments, arm, configs, patience, steps, tracing, trainers, windows
 from .guard import guarded
 
 
@@ -20,6 +20,7 @@ def install():
     session = tracing.start()
     if session is None:
         return
+    session.steps.recorded = windows.recorded_steps(session)
     atexit.register(program_ends, session)
     _put_in(session)
 
@@ -258,13 +259,15 @@ def _patch_whole_torch(torch, session):
 
 
 def _record_operators(session, torch):
-    from . import operators, windows
+    from . import operators
 
     shapes = os.environ.get("STEPSCOPE_LEVEL") == "full"
     every, length = (os.environ.get("STEPSCOPE_OPS_" + name) for name in ("EVERY", "WINDOW"))
     if every and length:
         switches = operators.source(session, torch, shapes)
         session.steps.windows = windows.Windows(session, int(every), int(length), switches)
+    elif session.steps.recorded:
+        session.steps.recorded.switches = operators.source(session, torch, shapes)
     else:
         session.operators_off = operators.switch_on(session, torch, shapes)
 

@@ -84,6 +84,13 @@ class Lines:
         self._stop()
         self._reset()
 
+    def begin_again(self):
+        """A recording begins in the middle of the training: earlier samples do not count."""
+        has_trained = self._has_trained
+        self.restart()
+        if has_trained:
+            self.trained()
+
     def forked(self):
         """In a forked child, the threads no longer exist."""
         if self._library is not None:

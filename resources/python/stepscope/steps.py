@@ -64,6 +64,7 @@ class Steps:
         self.begun = 0  # start of the step for whose end the listeners are called
         self.before_training = []  # called before training begins or continues, on the loop's thread; they may wait
         self.windows = None  # operator windows; None: all steps have operators, or none has
+        self.recorded = None  # the steps that are recorded; None: all
         self._made = {}  # the program's living optimizers, by id
         self.names = {}  # names of the optimizers in the trace, by id
         self._reset()
@@ -219,6 +220,8 @@ class Steps:
         self._take(self._cycle.flush(), now)
         if self.windows:
             self.windows.program_ended(self._count)
+        if self.recorded:
+            self.recorded.program_ended(self._count)
 
     def _is_one_after_another(self):
         """Whether each optimizer stepped several times: one step of each is one training step on the batch."""
@@ -231,6 +234,8 @@ class Steps:
         self.listeners, self.before_training = [], []
         if self.windows:
             self.windows.forked()
+        if self.recorded:
+            self.recorded.forked()
 
     @guarded
     def begin_marked(self, index):
@@ -239,8 +244,7 @@ class Steps:
             self._marked = True
             self._begin = None
         number = self._count if index is None else index
-        if self.windows:
-            self.windows.step_begins(number)
+        self._step_begins(number)
         self._marked_begin = self._session.now()
         self._session.open("step", "step", number)
 
@@ -262,8 +266,14 @@ class Steps:
         self._stepped = []
         self._ended = False
         self._alone_since = self._alone_stepped = None
-        if self.windows and not self._marked:
-            self.windows.step_begins(self._count)
+        if not self._marked:
+            self._step_begins(self._count)
+
+    def _step_begins(self, number):
+        if self.recorded:
+            self.recorded.step_begins(number)
+        if self.windows:
+            self.windows.step_begins(number)
 
     def _close(self, now):
         """Ends the current segment, in which an optimizer has stepped. Returns the start of the next one: later than

@@ -79,6 +79,7 @@ def _declare(library):
         ("metadata", text, text),
         ("counter", number, text, text, ctypes.c_double, signed),
         ("operators", number),
+        ("steps_enter",),
         ("lines_start", text, signed, number, number, pointer),
         ("lines_sample", ctypes.py_object),
         ("lines_abandon",),
@@ -318,6 +319,15 @@ class Session:
         """Addresses of the functions that receive the start and end of an operator."""
         names = ("stepscope_op_begin", "stepscope_op_end")
         return tuple(ctypes.cast(getattr(self._library, name), ctypes.c_void_p) for name in names)
+
+    def enter_steps(self):
+        """The training loop enters the steps that are to be recorded: the part begins."""
+        self._library.stepscope_steps_enter()
+
+    def leave_steps(self):
+        """It leaves them: the part ends, and the process continues unrecorded."""
+        self._whole.stepscope_steps_leave()
+        self.stop()
 
     def end(self):
         """Ends the part of a process that exits with _exit, like a loader worker."""
