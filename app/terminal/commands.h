@@ -2,6 +2,7 @@
 
 #include "app/terminal/step_choice.h"
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -126,7 +127,8 @@ int train(const TrainOptions& options, const Streams& streams);
 struct RecordOptions {
     std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
-    std::string level = "standard";       ///< "always", "standard", "full"
+    std::string level = "standard";       ///< "always-on" (always_on.h), "always", "standard", "full"
+    double captureSlow = 0; ///< always-on: seconds between two captures that slow steps start; 0: none
     bool operators = false;               ///< operators of LibTorch in Python programs
     std::int64_t opsEvery = 0;            ///< operators only in a window at the start of every n training steps; 0: in
                                           ///< all steps
@@ -145,6 +147,18 @@ struct RecordOptions {
 /// Runs and records a command with its standard streams and signals. Returns the command's own exit status, or 128 +
 /// signal number if a signal ended it; kBadInput if it could not be run or recorded.
 int record(const RecordOptions& options, const Streams& streams);
+
+struct WatchOptions {
+    std::filesystem::path place;  ///< folder of a recording, or the trace that it writes
+    std::chrono::duration<double> interval{1};
+    bool once = false;
+    bool history = false;         ///< the minutes of an always-on recording
+    std::int64_t capture = 0;     ///< record this many steps of an always-on recording in full; 0: none
+    std::string prometheus;       ///< file to write; "-": standard output, once; empty: none
+    bool json = false;            ///< one line per interval
+};
+/// Shows what running recordings do, until they end or Ctrl-C.
+int watch(const WatchOptions& options, const Streams& streams);
 
 /// A user's program that is run several times: the command after `--` and how to run it.
 struct ProgramOptions {

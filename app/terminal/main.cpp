@@ -1,3 +1,4 @@
+#include "app/terminal/always_on.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/pages.h"
 #include "profiler/model/version.h"
@@ -31,6 +32,7 @@ struct CommandLine {
     TrainOptions train;
     ExperimentOptions experiment;
     RecordOptions record;
+    WatchOptions watch;
     TuneOptions tune;
     ReportOptions report;
     DoctorOptions doctor;
@@ -367,9 +369,15 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->add_option(
             "--level", line.record.level,
             "Detail level of GPU recording: more detail costs more; full adds the shapes of --ops operators and "
-            "the exact line of each allocation")
-        ->check(CLI::IsMember({"always", "standard", "full"}))
+            "the exact line of each allocation. always-on records only the times of steps, phases and waits of PyTorch "
+            "in Python, into a folder of bounded size that watch reads; it can stay on for weeks")
+        ->check(CLI::IsMember({"always-on", "always", "standard", "full"}))
         ->capture_default_str();
+    record
+        ->add_option("--capture-slow", line.record.captureSlow,
+                     "With --level always-on: after a step that is slower than the p99 of the last hour, record the next 5 "
+                     "steps in full, at most once in so many seconds")
+        ->check(positive());
     CLI::Option* ops =
         record->add_flag("--ops", line.record.operators,
                          "Also record PyTorch operators in Python; small operators become noticeably slower");
@@ -422,8 +430,46 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->add_flag("--json", line.record.json, "Print the result of the recording as JSON to stderr");
     record->add_option("COMMAND", line.record.command, "After --: the program and its arguments")->required();
     record->positionals_at_end();
-    record->callback(
-        [&line] { line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); }; });
+    record->callback([&line, ops] {
+        const bool isAlwaysOn = line.record.level == kAlwaysOn;
+        if (isAlwaysOn && (ops->count() > 0 || !line.record.python || line.record.after > 0 || line.record.seconds > 0 ||
+                           line.record.patience > 0))
+            throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for and --patience");
+        if (!isAlwaysOn && line.record.captureSlow > 0)
+            throw CLI::ValidationError("--capture-slow requires --level always-on");
+        line.run = [&line](const Streams& s) { return advisor::cli::record(line.record, s); };
+    });
+}
+
+void addWatch(CLI::App& app, CommandLine& line)
+{
+    CLI::App* watch = app.add_subcommand("watch", "Show the steps of a running recording, live");
+    watch->add_option("DIR", line.watch.place, "Folder of a recording, or the trace that it writes")->required();
+    watch
+        ->add_option_function<double>(
+            "--interval", [&line](double seconds) { line.watch.interval = std::chrono::duration<double>(seconds); },
+            "Seconds between two updates (default: 1)")
+        ->check(positive());
+    watch->add_flag("--once", line.watch.once, "Show the state once");
+    CLI::Option* json = watch->add_flag("--json", line.watch.json, "Print JSON instead, one line per update");
+    CLI::Option* history =
+        watch->add_flag("--history", line.watch.history, "Show the minutes of an always-on recording, once");
+    CLI::Option* capture = watch
+                               ->add_option("--capture", line.watch.capture,
+                                            "Record the next so many steps of an always-on recording in full, and wait "
+                                            "for the traces")
+                               ->check(CLI::Range(1, 10000))
+                               ->type_name("STEPS")
+                               ->excludes(history);
+    watch
+        ->add_option("--prometheus", line.watch.prometheus,
+                     "Write the state in Prometheus's text format to this file, which is replaced in each interval; - "
+                     "prints it once to standard output")
+        ->type_name("FILE")
+        ->excludes(capture)
+        ->excludes(history)
+        ->excludes(json);
+    watch->callback([&line] { line.run = [&line](const Streams& s) { return advisor::cli::watch(line.watch, s); }; });
 }
 
 void addInstallation(CLI::App& app, CommandLine& line)
@@ -490,6 +536,7 @@ int main(int argc, char** argv)
     addRunners(app, line);
     addProof(app, line);
     addRecorder(app, line);
+    addWatch(app, line);
     addInstallation(app, line);
     try {
         app.parse(argc, argv);

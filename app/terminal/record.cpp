@@ -1,6 +1,7 @@
 #include "advisor/runner/launch_check.h"
 #include "advisor/runner/python_hooks.h"
 #include "advisor/runner/shell_words.h"
+#include "app/terminal/always_on.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/open_trace.h"
 #include "app/terminal/rank_files.h"
@@ -570,6 +571,8 @@ RecordReport recorded(const RecordOptions& options, bool isNamed)
 
 int record(const RecordOptions& wanted, const Streams& streams)
 {
+    if (wanted.level == kAlwaysOn)
+        return recordAlwaysOn(wanted, streams);
     RecordOptions options = wanted;
     const bool isNamed = !options.trace.empty();
     if (options.trace.empty() && !options.command.empty())

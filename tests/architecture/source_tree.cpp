@@ -78,6 +78,8 @@ const std::vector<Module>& modules()
         {"profiler/analysis/steps/", kAnalysisMayInclude},
         {"profiler/job/",
          {"profiler/os/", "profiler/model/", "profiler/formats/", "profiler/analysis/", "profiler/job/"}},
+        {"profiler/monitor/",
+         {"profiler/os/", "profiler/model/", "profiler/formats/container/", "profiler/analysis/", "profiler/monitor/"}},
         {"profiler/query/", {"profiler/model/", "profiler/analysis/", "profiler/query/"}},
         {"advisor/", kAdvisorMayInclude},
         {"advisor/evidence/", kAdvisorMayInclude, kBehindRules},

@@ -29,4 +29,10 @@ inline constexpr const char* kRanks = "STEPSCOPE_RANKS"; ///< "0,7,64-71"
 /// Bytes that a rank, with the processes that it forks, may write.
 inline constexpr const char* kMaxBytes = "STEPSCOPE_MAX_BYTES";
 
+/// Folder of an always-on recording: Python processes write summaries of their steps there, and this library is loaded
+/// only while steps are captured.
+inline constexpr const char* kAlwaysOn = "STEPSCOPE_ALWAYS_ON";
+/// Seconds between two captures that slow steps start; empty for none.
+inline constexpr const char* kCaptureSlow = "STEPSCOPE_CAPTURE_SLOW";
+
 } // namespace profiler::capture::variable

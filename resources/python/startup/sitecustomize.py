@@ -12,7 +12,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 def _begin():
     is_recorded = os.environ.get("STEPSCOPE_RECORD") and os.environ.get("STEPSCOPE_LIBRARY")
-    is_watched = is_recorded or os.environ.get("STEPSCOPE_ARM")
+    is_watched = is_recorded or os.environ.get("STEPSCOPE_ARM") or os.environ.get("STEPSCOPE_ALWAYS_ON")
     if not is_watched and not os.environ.get("STEPSCOPE_CHANGES"):
         return
     sys.path.insert(0, os.path.dirname(_HERE))

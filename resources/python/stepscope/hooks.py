@@ -21,6 +21,8 @@ def install():
     if session is None:
         return
     session.steps.recorded = windows.recorded_steps(session)
+    if session.always_on is not None:
+        atexit.register(session.always_on.stepscope_end)  # the library's own end, after program_ends()
     atexit.register(program_ends, session)
     _put_in(session)
 
@@ -84,6 +86,8 @@ def program_ends(session):
     guarded(session.losses.read)()
     guarded(session.lines.end)()
     session.facts.write()
+    if session.always_on is not None:
+        session.always_on.captures.program_ends()
 
 
 @guarded
@@ -93,6 +97,8 @@ def _after_fork():
     if session is not None:
         session.forked()
         arm.forked(session)
+        if session.always_on is not None:
+            session.always_on.forked()
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -222,19 +228,23 @@ def _usable_cores():
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 0
 
 
+def tell_versions(torch, session):
+    """Versions and the machine, for each trace."""
+    session.metadata("versions.torch", torch.__version__)
+    session.metadata("versions.python", sys.version.split()[0])
+    if getattr(torch.version, "cuda", None):
+        session.metadata("versions.cuda_runtime", torch.version.cuda)
+    _tell_libraries(torch, session)
+    session.metadata("host.cores", str(_usable_cores()))
+    _tell_processor(session)
+
+
 def _patch_torch(module):
     """torch itself, after it is fully imported: facts for the trace, and operators if requested."""
     session = tracing.current()
     _warn_of_versions(module, session)
-    versions = module.version
-    session.metadata("versions.torch", module.__version__)
-    session.metadata("versions.python", sys.version.split()[0])
-    if getattr(versions, "cuda", None):
-        session.metadata("versions.cuda_runtime", versions.cuda)
-    _tell_libraries(module, session)
+    tell_versions(module, session)
     patience.install(session)
-    session.metadata("host.cores", str(_usable_cores()))
-    _tell_processor(session)
     _patch_whole_torch(module, session)
     if os.environ.get("STEPSCOPE_OPS") == "1":
         _record_operators(session, module)

@@ -52,37 +52,43 @@ def _library_of(cli):
     raise CannotRecord(f"{cli} has no libstepscope_inject.so in {prefix}/lib. Reinstall Stepscope.")
 
 
-class _Part:
-    """One recording. start() raises CannotRecord; stop() returns what the command printed."""
+class Part:
+    """One recording. start() raises CannotRecord; stop() returns what the command printed. captures.py calls the steps of
+    both one by one."""
 
     def __init__(self, path, with_operators):
         self.path = os.path.abspath(path)
         self._with_operators = with_operators
         self._before = {}
         self._beside = None
-        self._operators_off = None
+        self._cli = find_cli()
+        self.library = _library_of(self._cli)
 
     def start(self):
-        cli = find_cli()
-        library = _library_of(cli)
-        self._start_beside(cli)
+        self.start_beside()
         try:
-            self._set_variables(library)
-            if not tracing.begin(library):
+            self.set_variables()
+            if not tracing.begin(self.library):
                 raise CannotRecord(f"{self.path} cannot be written.")
-            self._record_device(library)
+            self.record_device()
             hooks.install_late()
             self._switch_operators_on()
             tracing.current().lines.start()
         except BaseException:
-            self._restore_variables()
-            self._beside.kill()
-            self._beside.wait()
+            self.restore_variables()
+            self.abandon()
             raise
 
-    def _start_beside(self, cli):
+    def abandon(self):
+        """Ends the command without a trace."""
+        if self._beside is not None:
+            self._beside.kill()
+            self._beside.wait()
+
+    def start_beside(self):
+        """Starts the command, and returns when it is ready. May be called on any thread."""
         self._beside = subprocess.Popen(
-            [cli, "record", "--no-python", "-o", self.path, "--", "sh", "-c", _WAIT],
+            [self._cli, "record", "--no-python", "-o", self.path, "--", "sh", "-c", _WAIT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -103,20 +109,20 @@ class _Part:
         self._beside.wait()
         raise CannotRecord("stepscope-cli record did not start: " + (" ".join(said) or "it took too long") + ".")
 
-    def _set_variables(self, library):
+    def set_variables(self):
         self._before = {name: os.environ.get(name) for name in _VARIABLES}
         os.environ.update(
             STEPSCOPE_RECORD=self.path,
-            STEPSCOPE_LIBRARY=library,
+            STEPSCOPE_LIBRARY=self.library,
             STEPSCOPE_LEVEL="standard",
             STEPSCOPE_OPS="1" if self._with_operators else "0",
             STEPSCOPE_OPS_EVERY="",
             STEPSCOPE_OPS_WINDOW="",
-            NVTX_INJECTION64_PATH=library,
-            CUDA_INJECTION64_PATH=library,
+            NVTX_INJECTION64_PATH=self.library,
+            CUDA_INJECTION64_PATH=self.library,
         )
 
-    def _restore_variables(self):
+    def restore_variables(self):
         for name, value in self._before.items():
             if value is None:
                 os.environ.pop(name, None)
@@ -124,13 +130,13 @@ class _Part:
                 os.environ[name] = value
 
     @guarded
-    def _record_device(self, library):
+    def record_device(self):
         """The driver loads the library when it is initialized; if it already was, it has to be loaded here."""
         import ctypes
 
         torch = sys.modules.get("torch")
         if torch is not None and torch.cuda.is_initialized():
-            ctypes.CDLL(library).InitializeInjection()
+            ctypes.CDLL(self.library).InitializeInjection()
 
     @guarded
     def _switch_operators_on(self):
@@ -148,7 +154,11 @@ class _Part:
         hooks.program_ends(session)
         guarded(session.end)()
         session.stop()
-        self._restore_variables()
+        self.restore_variables()
+        return self.collect()
+
+    def collect(self):
+        """Waits until the command has written the trace. May be called on any thread."""
         try:
             said, _ = self._beside.communicate(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
@@ -171,7 +181,7 @@ def recording(path="run.sstrace", ops=True, quiet=False):
     if session is not None and session.is_recording:
         yield False
         return
-    part = _Part(path, ops)
+    part = Part(path, ops)
     try:
         part.start()
     except (CannotRecord, OSError) as error:

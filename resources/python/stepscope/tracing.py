@@ -25,6 +25,10 @@ def start():
     if _session is None and arm.is_wanted():
         silent = arm.SilentLibrary()
         _session = Session(silent, silent)
+    elif _session is None and os.environ.get("STEPSCOPE_ALWAYS_ON"):
+        from . import always_on
+
+        _session = always_on.start()
     elif _session is None:
         library = ctypes.CDLL(os.environ["STEPSCOPE_LIBRARY"])
         if library.stepscope_start():
@@ -36,10 +40,11 @@ def start():
     return _session
 
 
-def begin(path):
+def begin(path, continues=False):
     """Opens a part of a trace that begins now, in a process in which the hooks are or will be installed.
 
     @param path  of the injection library; STEPSCOPE_RECORD names the trace
+    @param continues  whether steps are numbered as they are, between two of them
     @return whether the process is recorded
     """
     global _session
@@ -51,6 +56,8 @@ def begin(path):
     _declare(quick)
     if _session is None:
         _session = Session(whole, quick)
+    elif continues:
+        _session.write_to(whole, quick)
     else:
         _session.restart(whole, quick)
     return True
@@ -102,6 +109,7 @@ class Session:
     def __init__(self, whole, library):
         """The library twice: its calls release the GIL, or keep it."""
         self._texts = {}  # names as C strings: there are few
+        self.always_on = None  # the Summary of a recording that is always on
         self.operators_off = None  # turns off operators that were turned on for the whole recording
         self._take(whole, library)
         from .facts import Facts
@@ -141,10 +149,16 @@ class Session:
             part.restart()
         self._threads_are_new()
 
-    def stop(self):
-        """The recording has ended, and the process continues: from here on, nothing is written."""
-        silent = arm.SilentLibrary()
-        self._take(silent, silent)
+    def write_to(self, whole, library):
+        """From here on, everything is written to another library; steps and phases continue."""
+        self._take(whole, library)
+        self._others = {}
+        self._worker = None
+
+    def stop(self, library=None):
+        """The recording has ended, and the process continues: from here on, nothing is written, or to `library`."""
+        silent = library or arm.SilentLibrary()
+        self.write_to(silent, silent)
 
     def _threads_are_new(self):
         self.lock = threading.RLock()
