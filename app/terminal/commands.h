@@ -128,7 +128,7 @@ struct RecordOptions {
     std::filesystem::path trace; ///< empty: named after the program, in the working directory
     std::vector<std::string> command;
     std::string level = "standard";       ///< "always-on" (always_on.h), "always", "standard", "full"
-    double captureSlow = 0; ///< always-on: seconds between two captures that slow steps start; 0: none
+    double captureSlow = 0;               ///< always-on: seconds between two captures that slow steps start; 0: none
     bool operators = false;               ///< operators of LibTorch in Python programs
     std::int64_t opsEvery = 0;            ///< operators only in a window at the start of every n training steps; 0: in
                                           ///< all steps
@@ -141,6 +141,9 @@ struct RecordOptions {
     std::string ranks;            ///< "0,7,64-71": record only these ranks of a job; empty: all
     std::string maxSize;          ///< "2GB": largest recording of a rank; empty: no limit
     double patience = 0;          ///< seconds without a step after which a process that trains is stopped; 0: any
+    std::string host;             ///< record on this machine, over ssh (remote_record.h); may be empty
+    std::string through;          ///< or in the place where this command runs another one: "docker exec -i NAME"
+    std::string hostFolder;       ///< working directory there; empty: the one of the shell
     bool json = false;            ///< print to stderr, because the standard output belongs to the command
     std::filesystem::path report; ///< write the result as JSON to this file instead of stderr; may be empty
 };
@@ -149,13 +152,13 @@ struct RecordOptions {
 int record(const RecordOptions& options, const Streams& streams);
 
 struct WatchOptions {
-    std::filesystem::path place;  ///< folder of a recording, or the trace that it writes
+    std::filesystem::path place; ///< folder of a recording, or the trace that it writes
     std::chrono::duration<double> interval{1};
     bool once = false;
-    bool history = false;         ///< the minutes of an always-on recording
-    std::int64_t capture = 0;     ///< record this many steps of an always-on recording in full; 0: none
-    std::string prometheus;       ///< file to write; "-": standard output, once; empty: none
-    bool json = false;            ///< one line per interval
+    bool history = false;     ///< the minutes of an always-on recording
+    std::int64_t capture = 0; ///< record this many steps of an always-on recording in full; 0: none
+    std::string prometheus;   ///< file to write; "-": standard output, once; empty: none
+    bool json = false;        ///< one line per interval
 };
 /// Shows what running recordings do, until they end or Ctrl-C.
 int watch(const WatchOptions& options, const Streams& streams);

@@ -1,6 +1,7 @@
 #include "app/terminal/always_on.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/pages.h"
+#include "app/terminal/remote_record.h"
 #include "profiler/model/version.h"
 #include "profiler/os/memory.h"
 #include "profiler/os/pipes.h"
@@ -37,6 +38,7 @@ struct CommandLine {
     ReportOptions report;
     DoctorOptions doctor;
     McpOptions mcp;
+    RemoteJobOptions remote;
     std::filesystem::path pages; ///< folder for the manual pages and the completion scripts
     std::function<int(const Streams&)> run;
 };
@@ -356,6 +358,35 @@ void addProof(CLI::App& app, CommandLine& line)
         [&line] { line.run = [&line](const Streams& s) { return advisor::cli::report(line.report, s); }; });
 }
 
+/// Where a command is recorded.
+void addPlace(CLI::App& record, RecordOptions& options)
+{
+    CLI::Option* host =
+        record
+            .add_option(
+                "--host", options.host,
+                "Run and record the command on this machine, over ssh: as ssh names it, with your keys, agent and "
+                "~/.ssh/config. The trace comes here at the end; Ctrl-C stops the command there")
+            ->type_name("HOST");
+    CLI::Option* through =
+        record
+            .add_option("--through", options.through,
+                        "The same through a command that runs another one elsewhere: 'docker exec -i "
+                        "NAME', 'srun --jobid N', 'kubectl exec -i POD --'")
+            ->type_name("COMMAND")
+            ->excludes(host);
+    record
+        .add_option_function<std::string>(
+            "--host-folder",
+            [&options, host, through](const std::string& folder) {
+                if (host->count() == 0 && through->count() == 0)
+                    throw CLI::ValidationError("--host-folder requires --host or --through");
+                options.hostFolder = folder;
+            },
+            "Working directory there (default: that of the shell, usually the home folder)")
+        ->type_name("FOLDER");
+}
+
 void addRecorder(CLI::App& app, CommandLine& line)
 {
     CLI::App* record =
@@ -374,10 +405,12 @@ void addRecorder(CLI::App& app, CommandLine& line)
         ->check(CLI::IsMember({"always-on", "always", "standard", "full"}))
         ->capture_default_str();
     record
-        ->add_option("--capture-slow", line.record.captureSlow,
-                     "With --level always-on: after a step that is slower than the p99 of the last hour, record the next 5 "
-                     "steps in full, at most once in so many seconds")
+        ->add_option(
+            "--capture-slow", line.record.captureSlow,
+            "With --level always-on: after a step that is slower than the p99 of the last hour, record the next 5 "
+            "steps in full, at most once in so many seconds")
         ->check(positive());
+    addPlace(*record, line.record);
     CLI::Option* ops =
         record->add_flag("--ops", line.record.operators,
                          "Also record PyTorch operators in Python; small operators become noticeably slower");
@@ -432,8 +465,8 @@ void addRecorder(CLI::App& app, CommandLine& line)
     record->positionals_at_end();
     record->callback([&line, ops] {
         const bool isAlwaysOn = line.record.level == kAlwaysOn;
-        if (isAlwaysOn && (ops->count() > 0 || !line.record.python || line.record.after > 0 || line.record.seconds > 0 ||
-                           line.record.patience > 0))
+        if (isAlwaysOn && (ops->count() > 0 || !line.record.python || line.record.after > 0 ||
+                           line.record.seconds > 0 || line.record.patience > 0))
             throw CLI::ValidationError("--level always-on excludes --ops, --no-python, --after, --for and --patience");
         if (!isAlwaysOn && line.record.captureSlow > 0)
             throw CLI::ValidationError("--capture-slow requires --level always-on");
@@ -483,6 +516,18 @@ void addInstallation(CLI::App& app, CommandLine& line)
     CLI::App* mcp = app.add_subcommand("mcp", "Serve assistants: the Model Context Protocol over standard input and output");
     mcp->add_flag("--allow-run", line.mcp.allowRun, "Also offer the tools that run programs: record and experiment");
     mcp->callback([&line] { line.run = [&line](const Streams& s) { return serveMcp(line.mcp, s); }; });
+
+    CLI::App* remote = app.add_subcommand("remote", "The far side of record --host");
+    remote->group(""); // for record, not for users
+    remote->add_option("--action", line.remote.action)
+        ->required()
+        ->check(CLI::IsMember({"supervise", "follow", "files", "stop", "kill"}));
+    remote->add_option("--job", line.remote.job)->required();
+    remote->add_option("--output", line.remote.output);
+    remote->add_option("--errors", line.remote.errors);
+    remote->add_option("COMMAND", line.remote.command);
+    remote->positionals_at_end();
+    remote->callback([&line] { line.run = [&line](const Streams&) { return remoteJob(line.remote); }; });
 
     CLI::App* pages = app.add_subcommand("pages", "Write the manual pages and the shells' completion scripts");
     pages->group(""); // for the build, not for users

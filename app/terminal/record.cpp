@@ -7,6 +7,7 @@
 #include "app/terminal/rank_files.h"
 #include "app/terminal/record_report.h"
 #include "app/terminal/recorded_process.h"
+#include "app/terminal/remote_record.h"
 #include "profiler/capture/collect_parts.h"
 #include "profiler/capture/injection/variables.h"
 #include "profiler/capture/part_recording.h"
@@ -571,6 +572,8 @@ RecordReport recorded(const RecordOptions& options, bool isNamed)
 
 int record(const RecordOptions& wanted, const Streams& streams)
 {
+    if (!wanted.host.empty() || !wanted.through.empty())
+        return recordRemotely(wanted, streams);
     if (wanted.level == kAlwaysOn)
         return recordAlwaysOn(wanted, streams);
     RecordOptions options = wanted;

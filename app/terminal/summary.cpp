@@ -46,6 +46,10 @@ std::int64_t counted(const Trace& trace, std::string_view key, std::int64_t othe
 /// PyTorch's profiler records the name of the loader iterator, but not the number of workers.
 std::optional<int> workersOf(const Trace& trace, const Summary& summary)
 {
+    // A recording that began after the workers has none of their work.
+    const auto used = trace.metadata().find("loader.workers");
+    if (summary.input.workers == 0 && used != trace.metadata().end() && used->second != "0")
+        return std::nullopt;
     if (trace.format() == "stepscope") // without steps, workers cannot be distinguished from those of another run
         return summary.statistics.steadyCount > 0 ? std::optional(summary.input.workers) : std::nullopt;
     const auto isOfMainThread = [](std::string_view name) {

@@ -1,3 +1,4 @@
+#include "advisor/runner/shell_words.h"
 #include "app/terminal/commands.h"
 #include "app/terminal/interrupt.h"
 #include "app/terminal/json_text.h"
@@ -183,11 +184,11 @@ int capture(const WatchOptions& options, const Streams& streams)
     double slowest = 0;
     for (const monitor::RankStatus& rank : status->ranks)
         slowest = std::max(slowest, rank.p99Us);
-    const auto until =
-        std::chrono::steady_clock::now() + kLeastWait +
-        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::duration<double, std::micro>(
-            slowest * kWaitSteps * static_cast<double>(options.capture)));
+    const auto until = std::chrono::steady_clock::now() + kLeastWait +
+                       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::duration<double, std::micro>(
+                           slowest * kWaitSteps * static_cast<double>(options.capture)));
     const std::size_t wanted = status->ranks.size();
+    const std::int64_t rank = status->ranks.front().rank;
     std::size_t traces = 0;
     bool isAlive = true;
     while (traces < wanted && isAlive && std::chrono::steady_clock::now() < until && pause(options.interval)) {
@@ -204,16 +205,19 @@ int capture(const WatchOptions& options, const Streams& streams)
         streams.out << jsonText({{"schema", 1}, {"capture", place.string()}, {"traces", traces}, {"ranks", wanted}})
                     << '\n';
     else if (traces > 0)
-        streams.out << fmt::format("{}: {} of {} traces · to see where the time goes: stepscope-cli summarize {}\n",
-                                   place.string(), traces, wanted, place.string());
+        streams.out << fmt::format(
+            "{}: {} of {} traces · to see where the time goes: stepscope-cli summarize {}\n", place.string(), traces,
+            wanted,
+            runner::commandLine({(wanted == 1 ? place / fmt::format("rank{}.sstrace", rank) : place).string()}));
     if (traces == wanted)
         return kDone;
-    streams.err << profiler::makeError<"watch.capture.incomplete", "{traces} of {ranks} ranks have recorded their steps">(
-                       Error::Code::Unavailable, place.string(),
-                       "look into the program's output; the others may still be writing their traces",
-                       {{"traces", traces}, {"ranks", wanted}})
-                       .message()
-                << '\n';
+    streams.err
+        << profiler::makeError<"watch.capture.incomplete", "{traces} of {ranks} ranks have recorded their steps">(
+               Error::Code::Unavailable, place.string(),
+               "look into the program's output; the others may still be writing their traces",
+               {{"traces", traces}, {"ranks", wanted}})
+               .message()
+        << '\n';
     return interrupts() > 0 ? kInterrupted : kBadInput;
 }
 

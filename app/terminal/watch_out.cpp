@@ -78,8 +78,8 @@ public:
     }
     void add(const RankStatus& rank, double value, std::string_view label = {})
     {
-        m_text += fmt::format("{}{{rank=\"{}\",host=\"{}\"{}}} {}\n", m_name, rank.rank, labelValue(rank.host), label,
-                              value);
+        m_text +=
+            fmt::format("{}{{rank=\"{}\",host=\"{}\"{}}} {}\n", m_name, rank.rank, labelValue(rank.host), label, value);
     }
 
 private:
@@ -93,8 +93,7 @@ std::string watchTable(const RecordingStatus& status, Nanoseconds now)
 {
     if (status.ranks.empty())
         return "No step so far\n";
-    TextTable table(
-        {"rank", "state", "step", "now", "p50", "p99", "data wait", "throughput", "late", "last step"});
+    TextTable table({"rank", "state", "step", "now", "p50", "p99", "data wait", "throughput", "late", "last step"});
     for (const RankStatus& rank : status.ranks) {
         const bool hasTimes = rank.recent > 0;
         const auto time = [&](double us) { return hasTimes ? timeText(us) : std::string("–"); };
@@ -126,8 +125,7 @@ std::string watchLine(const RecordingStatus& status, Nanoseconds now)
     const auto by = [](double RankStatus::*member) {
         return [member](const RankStatus& a, const RankStatus& b) { return a.*member < b.*member; };
     };
-    const RankStatus& slowest =
-        *std::max_element(status.ranks.begin(), status.ranks.end(), by(&RankStatus::p50Us));
+    const RankStatus& slowest = *std::max_element(status.ranks.begin(), status.ranks.end(), by(&RankStatus::p50Us));
     const RankStatus& last =
         *std::min_element(status.ranks.begin(), status.ranks.end(),
                           [](const RankStatus& a, const RankStatus& b) { return a.lastIndex < b.lastIndex; });
@@ -198,7 +196,8 @@ std::string prometheusText(const RecordingStatus& status)
     });
     each("stepscope_samples_per_second", "gauge", "Throughput in the recent steps, if the batch size is known.",
          [](const RankStatus& rank) { return rank.samplesPerSecond; });
-    each("stepscope_late_seconds", "gauge", "Mean time by which the rank begins its backward pass after the first rank.",
+    each("stepscope_late_seconds", "gauge",
+         "Mean time by which the rank begins its backward pass after the first rank.",
          [](const RankStatus& rank) { return rank.lateUs ? std::optional(*rank.lateUs / 1e6) : std::nullopt; });
     each("stepscope_last_step_timestamp_seconds", "gauge", "End of the newest step, in seconds since 1970.",
          [](const RankStatus& rank) {

@@ -254,10 +254,10 @@ private:
                   .worldSize = numberOf(*trace, "world_size", numberOf(*trace, "process.world_size", 1)),
                   .host = textOf(*trace, "host.name", "process.host"),
                   .file = path,
-                  .state = reader->ended()                          ? RankState::Ended
-                           : isCut                                  ? RankState::Killed
+                  .state = reader->ended()                      ? RankState::Ended
+                           : isCut                              ? RankState::Killed
                            : holder == os::LockHolder::Somebody ? RankState::Alive
-                                                                    : RankState::Unknown,
+                                                                : RankState::Unknown,
                   .steps = static_cast<std::int64_t>(all)};
         take(steps);
         started = trace->range().begin.time_since_epoch();
@@ -306,9 +306,8 @@ Result<RecordingStatus> RecordingWatch::look()
         return fail<"monitor.folder", "the folder of the recording cannot be read: {why}">(
             Error::Code::NotFound, m_folder.string(), "specify the folder that record -o names",
             {{"why", failed.message()}});
-    std::erase_if(m_followers, [&](const auto& known) {
-        return std::find(files.begin(), files.end(), known.first) == files.end();
-    });
+    std::erase_if(m_followers,
+                  [&](const auto& known) { return std::find(files.begin(), files.end(), known.first) == files.end(); });
     for (const fs::path& file : files) {
         if (m_followers.contains(file))
             continue;

@@ -31,10 +31,10 @@ struct RankStatus {
     std::string host{};
     std::filesystem::path file{};
     RankState state = RankState::Unknown;
-    std::int64_t steps = 0;                ///< completed so far
-    std::int64_t lastIndex = -1;           ///< of the newest step; −1: none yet
-    Nanoseconds lastEnd{};                 ///< of the newest step, since 1970; 0: unknown
-    std::size_t recent = 0;                ///< number of recent steps
+    std::int64_t steps = 0;      ///< completed so far
+    std::int64_t lastIndex = -1; ///< of the newest step; −1: none yet
+    Nanoseconds lastEnd{};       ///< of the newest step, since 1970; 0: unknown
+    std::size_t recent = 0;      ///< number of recent steps
     double lastUs = 0, p50Us = 0, p99Us = 0;
     std::array<double, kStepParts.size()> partUs{}; ///< means
     double outsideUs = 0;                           ///< mean time between two steps
@@ -47,7 +47,7 @@ struct RankStatus {
 
 /// A trace of a few steps of an always-on recording.
 struct Capture {
-    std::string name; ///< of its folder
+    std::string name;       ///< of its folder
     std::size_t traces = 0; ///< that are complete
     std::uint64_t bytes = 0;
 };

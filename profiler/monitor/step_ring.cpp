@@ -53,8 +53,8 @@ Nanoseconds us(std::uint32_t value)
     return std::chrono::microseconds(value);
 }
 
-/// The newest records of a ring, oldest first. The slot that is written next may be half overwritten: it is left out, as
-/// are records whose number is not the expected one.
+/// The newest records of a ring, oldest first. The slot that is written next may be half overwritten: it is left out,
+/// as are records whose number is not the expected one.
 /// @param at  position of the ring in the file
 template <class Record>
 std::vector<Record> newest(int file, std::uint64_t at, std::uint32_t slots, std::uint64_t count, std::size_t most)
@@ -138,9 +138,9 @@ RingOwner ownerOf(std::string_view text)
 bool isPossible(const Header& header, std::size_t bytes)
 {
     return bytes == sizeof header && std::string_view(header.magic, sizeof header.magic) == kMagic &&
-           header.version == kVersion && header.headerBytes == kHeaderBytes &&
-           header.stepBytes == sizeof(StepRecord) && header.minuteBytes == sizeof(MinuteRecord) &&
-           header.stepSlots > 1 && header.minuteSlots > 1 && header.textBytes <= kHeaderBytes - kTextAt;
+           header.version == kVersion && header.headerBytes == kHeaderBytes && header.stepBytes == sizeof(StepRecord) &&
+           header.minuteBytes == sizeof(MinuteRecord) && header.stepSlots > 1 && header.minuteSlots > 1 &&
+           header.textBytes <= kHeaderBytes - kTextAt;
 }
 
 os::Transfer readHeader(int file, Header& header)

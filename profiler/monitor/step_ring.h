@@ -12,8 +12,9 @@
 #include <string_view>
 #include <vector>
 
-/// Reads the files of `record --level always-on`: the steps and minutes of one rank (resources/formats/stepscope_steps.md).
-/// They are written by resources/python/stepscope/step_ring.py, and may be read at any time, also after a kill.
+/// Reads the files of `record --level always-on`: the steps and minutes of one rank
+/// (resources/formats/stepscope_steps.md). They are written by resources/python/stepscope/step_ring.py, and may be read
+/// at any time, also after a kill.
 namespace profiler::monitor {
 
 /// Parts of a step, in the order of their columns.
@@ -26,10 +27,10 @@ struct RingStep {
     Nanoseconds end{}; ///< since 1970
     Nanoseconds duration{};
     std::array<Nanoseconds, kStepParts.size()> parts{};
-    Nanoseconds outside{};              ///< between the previous step and this one
+    Nanoseconds outside{};                ///< between the previous step and this one
     std::optional<Nanoseconds> arrival{}; ///< start of the backward pass, relative to the step's start
-    std::int64_t samples = 0;           ///< 0: unknown
-    bool captured = false;              ///< recorded in full: its time is not representative, and it has no parts
+    std::int64_t samples = 0;             ///< 0: unknown
+    bool captured = false;                ///< recorded in full: its time is not representative, and it has no parts
 };
 
 /// The steps of a minute.
@@ -51,12 +52,12 @@ struct RingOwner {
 
 struct StepRing {
     RingOwner owner;
-    bool ended = false;          ///< the program has ended by itself
+    bool ended = false;                              ///< the program has ended by itself
     os::LockHolder holder = os::LockHolder::Unknown; ///< of the file's lock, which the program holds while it lives
-    std::uint64_t steps = 0;     ///< written so far, including those that were overwritten
-    std::uint64_t minutes = 0;   ///< the same
-    std::vector<RingStep> newestSteps;     ///< oldest first
-    std::vector<RingMinute> newestMinutes; ///< oldest first
+    std::uint64_t steps = 0;                         ///< written so far, including those that were overwritten
+    std::uint64_t minutes = 0;                       ///< the same
+    std::vector<RingStep> newestSteps;               ///< oldest first
+    std::vector<RingMinute> newestMinutes;           ///< oldest first
 };
 
 /// True if the file begins like such a file.

@@ -44,4 +44,17 @@ std::filesystem::path folderOfLoadedLibrary(const std::string& fileName)
     return std::move(search.second);
 }
 
+std::vector<std::filesystem::path> loadedLibraries()
+{
+    std::vector<std::filesystem::path> libraries;
+    ::dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* data) {
+            if (info->dlpi_name && info->dlpi_name[0] == '/')
+                static_cast<std::vector<std::filesystem::path>*>(data)->emplace_back(info->dlpi_name);
+            return 0;
+        },
+        &libraries);
+    return libraries;
+}
+
 } // namespace profiler::os

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace profiler::os {
 
@@ -43,5 +44,8 @@ private:
 /// The folder of a library that the process has loaded; empty if it has not.
 /// @param fileName  "libtorch_cpu.so"
 std::filesystem::path folderOfLoadedLibrary(const std::string& fileName);
+
+/// The libraries that this process has loaded, by the names under which they were found.
+std::vector<std::filesystem::path> loadedLibraries();
 
 } // namespace profiler::os

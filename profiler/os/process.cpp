@@ -49,6 +49,10 @@ static_assert(std::is_same_v<ProcessId, pid_t>);
     if ((!spec.hasInput && ::dup2(nothing, STDIN_FILENO) < 0) ||
         (!spec.hasErrors && ::dup2(nothing, STDERR_FILENO) < 0))
         fail(failure);
+    if ((spec.input >= 0 && ::dup2(spec.input, STDIN_FILENO) < 0) ||
+        (spec.output >= 0 && ::dup2(spec.output, STDOUT_FILENO) < 0) ||
+        (spec.errors >= 0 && ::dup2(spec.errors, STDERR_FILENO) < 0))
+        fail(failure);
     for (const int descriptor : spec.inherited)
         ::fcntl(descriptor, F_SETFD, 0);
     if (!spec.leavesCore) {

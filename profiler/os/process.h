@@ -50,6 +50,8 @@ struct ChildSpec {
     std::vector<std::string> words;  ///< its name and its arguments
     bool hasInput = true;            ///< otherwise, standard input is empty
     bool hasErrors = true;           ///< otherwise, standard error is discarded
+    /// Descriptors that replace the standard streams; −1: that of this process. The caller closes its copies.
+    int input = -1, output = -1, errors = -1;
     std::vector<int> inherited = {}; ///< descriptors above 2 that it inherits under the same numbers
     bool endsWithThread = false;     ///< the kernel kills it when the calling thread ends, for whatever reason
     bool leavesCore = true;          ///< otherwise, a crash writes no core file

@@ -1,5 +1,6 @@
 #include "profiler/os/process.h"
 
+#include "profiler/os/files.h"
 #include "profiler/os/pipes.h"
 #include "profiler/os/signals.h"
 
@@ -81,6 +82,28 @@ TEST(Children, MayHaveNoInputAndNoErrors)
     shell.spec.hasInput = false;
     shell.spec.hasErrors = false;
     EXPECT_EQ(shell.output(), "0\n/dev/null\n");
+}
+
+TEST(Children, MayHaveOtherStandardStreams)
+{
+    auto input = makePipe().value(), output = makePipe().value(), errors = makePipe().value();
+    const auto child = startChild({.program = "sh",
+                                   .words = {"sh", "-c", "cat; echo error >&2"},
+                                   .input = input.reading.get(),
+                                   .output = output.writing.get(),
+                                   .errors = errors.writing.get()});
+    ASSERT_TRUE(child);
+    ASSERT_EQ(writeAll(input.writing.get(), "text").error, 0);
+    for (Descriptor* one : {&input.writing, &output.writing, &errors.writing})
+        one->reset();
+    EXPECT_TRUE(waitForChild(*child)->isSuccess());
+    std::string printed, said;
+    while (readNext(output.reading.get(), printed)) {
+    }
+    while (readNext(errors.reading.get(), said)) {
+    }
+    EXPECT_EQ(printed, "text");
+    EXPECT_EQ(said, "error\n");
 }
 
 TEST(Children, HaveTheLimitsOfTheirMemoryAndCore)

@@ -1,3 +1,4 @@
+#include "profiler/formats/container/tailing_reader.h"
 #include "tests/record/recorded_run.h"
 
 #include <fstream>
@@ -108,9 +109,9 @@ TEST(AlwaysOn, ShowsWhichRankIsLate)
                                  "    time.sleep(max(0, begin + 0.05 * number - time.time()))\n"
                                  "    with stepscope.step():\n        time.sleep(late)\n"
                                  "        with stepscope.range('backward'):\n            pass\n");
-    const auto launch = folder.write(
-        "launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
-                         std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
+    const auto launch =
+        folder.write("launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
+                                      std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
     ASSERT_EQ(recordAlwaysOn(folder, "sh " + launch.string()).status, 0);
     const auto status = seen(folder);
     ASSERT_EQ(status["ranks"].size(), 2U);
@@ -149,6 +150,40 @@ TEST(AlwaysOn, StepsAreCapturedOnDemandAsATrace)
     const auto status = seen(folder);
     EXPECT_EQ(status["captures"].size(), 1U);
     EXPECT_THAT(status["ranks"][0]["steps"].get<int>(), Ge(8)); // the recording went on
+}
+
+TEST(AlwaysOn, RanksOfAJobCaptureTheSameSteps)
+{
+    const Folder folder;
+    // Both ranks are at the same step at the same time, as ranks that communicate are.
+    const auto script = folder.write(
+        "train.py", "import os, sys, time\nimport stepscope\nbegin = float(sys.argv[1])\nnumber = 0\n"
+                    "while number < 6000 and not os.path.exists('" +
+                        (folder / "stop").string() +
+                        "'):\n    time.sleep(max(0, begin + 0.01 * number - time.time()))\n"
+                        "    with stepscope.step():\n        time.sleep(0.002)\n    number += 1\n");
+    const auto launch = folder.write(
+        "launch.sh", "export WORLD_SIZE=2\nbegin=$(($(date +%s) + 2))\nfor RANK in 0 1; do export RANK; " +
+                         std::string(PYTHON) + " " + script.string() + " $begin & done\nwait\n");
+    const std::string run = "'" + (folder / "run").string() + "'", cli = STEPSCOPE_CLI;
+    const Ended ended = shell(folder, cli + " record --level always-on -o " + run + " -- sh " + launch.string() +
+                                          " 2> /dev/null & until " + cli + " watch --once --json " + run +
+                                          " 2> /dev/null | grep -q '\"rank\": 1'; do sleep 0.1; done; " + cli +
+                                          " watch " + run + " --capture 6 --json; status=$?; touch '" +
+                                          (folder / "stop").string() + "'; wait; exit $status");
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const auto capture = nlohmann::json::parse(ended.out, nullptr, false);
+    ASSERT_EQ(capture["traces"], 2) << ended.out;
+    std::vector<std::int64_t> first;
+    for (const char* file : {"/rank0.sstrace", "/rank1.sstrace"}) {
+        auto trace = profiler::container::readTrace(capture["capture"].get<std::string>() + file);
+        ASSERT_TRUE(trace);
+        const auto steps = (*trace)->ofKind(profiler::ActivityKind::Step);
+        ASSERT_EQ(steps.size(), 6U) << file;
+        first.push_back(steps.front().args.value);
+    }
+    EXPECT_EQ(first[0], first[1]);
+    EXPECT_GT(first[0], 0);
 }
 
 TEST(AlwaysOn, ACaptureNeedsARunningRecording)
@@ -206,8 +241,8 @@ TEST(Watch, SeesARecordingOfAnotherLevelWhileItRuns)
     const Folder folder;
     const auto script = folder.write("train.py", program(40, "time.sleep(5)\n"));
     const std::string trace = "'" + (folder / "t.sstrace").string() + "'";
-    const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " record --level always -o " + trace + " -- " + PYTHON +
-                                          " " + script.string() + " 2> /dev/null & for i in $(seq 100); do " +
+    const Ended ended = shell(folder, std::string(STEPSCOPE_CLI) + " record --level always -o " + trace + " -- " +
+                                          PYTHON + " " + script.string() + " 2> /dev/null & for i in $(seq 100); do " +
                                           STEPSCOPE_CLI + " watch --once --json " + trace +
                                           " 2> /dev/null | tee /dev/stderr | grep -q '\"steps\": 40' && break; "
                                           "sleep 0.1; done 2> '" +

@@ -1,9 +1,9 @@
 """Traces of a few steps of a process that is recorded with `--level always-on`.
 
-A capture is wanted by the file `capture.json` in the recording's folder: `stepscope-cli watch --capture` writes it, and so
+The file `capture.json` in the recording's folder asks for a capture. `stepscope-cli watch --capture` writes it, and so
 does a rank whose step is slower than the 99th percentile of the last hour, if STEPSCOPE_CAPTURE_SLOW gives the seconds
-between two such captures. All ranks read it, and record the same steps: it names the first one. Each capture is a folder
-with one trace per rank. What takes long, the start of `stepscope-cli record` and writing the trace, happens on a thread.
+between two such captures. All ranks read it, and record the same steps, because it names the first one. Each capture is
+a folder with one trace per rank. A thread does what takes long: it starts `stepscope-cli record` and waits for the trace.
 """
 import ctypes
 import fcntl
@@ -23,8 +23,8 @@ _LOOK_EVERY = 100 * 10**6  # ns
 _MOST_STEPS = 10_000
 _STEPS = 5  # of a capture that a slow step starts
 _KEPT = 10  # newest captures of slow steps; older ones are deleted
-# Until all ranks have seen a request and are ready for its first step. Chosen: a process starts within a second even on a
-# busy machine, and _LOOK_EVERY is added.
+# Until all ranks have seen a request and are ready for its first step. Chosen: a process starts within a second even on
+# a busy machine, and _LOOK_EVERY is added.
 _LEAD = 2 * 10**9  # ns
 
 
@@ -101,7 +101,8 @@ class Captures:
             self._delete_old()
 
     def _delete_old(self):
-        slow = sorted(name for name in os.listdir(self._folder) if name.startswith("capture-") and name.endswith("-slow"))
+        names = os.listdir(self._folder)
+        slow = sorted(name for name in names if name.startswith("capture-") and name.endswith("-slow"))
         for name in slow[: max(0, len(slow) - _KEPT + 1)]:
             shutil.rmtree(os.path.join(self._folder, name), ignore_errors=True)
 
@@ -110,12 +111,9 @@ class Captures:
         with open(self._path, encoding="utf-8") as file:
             request = json.load(file)
         name, steps = str(request["name"]), int(request["steps"])
-        ranks = request.get("ranks")
-        rank, size = rank_and_size()
+        rank, _ = rank_and_size()
         if not name.startswith("capture-") or os.sep in name or not 0 < steps <= _MOST_STEPS:
             raise ValueError(f"{self._path} is no request for a capture")
-        if ranks and rank not in ranks:
-            return
         self._wanted = int(request.get("first") or 0), steps
         self._busy = True
         self._ready.clear()

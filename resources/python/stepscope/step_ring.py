@@ -1,8 +1,8 @@
 """The file of `record --level always-on`: the steps of one rank, in a ring whose size is fixed.
 
-The newest steps are stored one by one, and each minute as a summary; both rings overwrite their oldest records. At 10 ms
-per step, the steps of the last three hours and the minutes of the last four weeks take 70 MB. All numbers are little
-endian; resources/formats/stepscope_steps.md describes them, profiler/monitor/step_ring.cpp reads them.
+The newest steps are stored one by one, and each minute as a summary; both rings overwrite their oldest records. At
+10 ms per step, the steps of the last three hours and the minutes of the last four weeks take 70 MB. All numbers are
+little-endian; resources/formats/stepscope_steps.md describes them, profiler/monitor/step_ring.cpp reads them.
 
 Records are written with pwrite, so that a full disk is an error here and not a signal, and a program that is killed
 loses no step that it completed. The number of records is written after the record: a reader never sees half of one.
@@ -17,9 +17,8 @@ HEADER_BYTES = 4096
 STEP_SLOTS = 1 << 20
 MINUTE_SLOTS = 4 * 7 * 24 * 60
 
-# Columns of a step after its number in the ring, its end (ns since 1970), its index and its flags; in µs, except for the
-# last one. `outside` is the time between the previous step and this one; `arrival` is the start of the backward pass,
-# relative to the step's start.
+# Parts of a step. The time between two steps is `outside`; `arrival` is the start of the backward pass, relative to the
+# step's start.
 PARTS = ("data_wait", "forward", "loss", "backward", "optimizer", "other")
 CAPTURED = 1  # flag: a trace of this step was recorded, so its time is not representative and it has no parts
 NONE = 0xFFFFFFFF

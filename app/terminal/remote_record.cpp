@@ -1,0 +1,623 @@
+#include "app/terminal/remote_record.h"
+
+#include "advisor/runner/launch_check.h"
+#include "advisor/runner/remote_bundle.h"
+#include "advisor/runner/remote_frames.h"
+#include "advisor/runner/remote_host.h"
+#include "advisor/runner/remote_job.h"
+#include "advisor/runner/shell_words.h"
+#include "app/terminal/always_on.h"
+#include "app/terminal/interrupt.h"
+#include "app/terminal/json_text.h"
+#include "profiler/model/number_text.h"
+#include "profiler/os/files.h"
+#include "profiler/os/replacement_file.h"
+
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <random>
+#include <sstream>
+#include <system_error>
+#include <thread>
+
+namespace advisor::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace remote_job = runner::remote_job;
+using profiler::Error;
+using profiler::fail;
+using profiler::Result;
+using runner::harmlessText;
+using runner::RemoteFrame;
+using runner::RemoteHost;
+
+constexpr std::string_view kSaid = "@stepscope ";
+constexpr std::size_t kMostSaid = 1 << 20;
+constexpr std::size_t kMostFiles = 20'000;
+constexpr std::uint64_t kMostReport = 16 << 20;
+constexpr int kAttempts = 6; ///< to connect again, after 1, 2, 4 … seconds
+#if defined(__x86_64__)
+constexpr std::string_view kMachine = "x86_64";
+#elif defined(__aarch64__)
+constexpr std::string_view kMachine = "aarch64";
+#else
+constexpr std::string_view kMachine = "unknown";
+#endif
+
+/// A word for sh.
+std::string shellWord(const std::string& word)
+{
+    return runner::commandLine({word});
+}
+
+std::string lastLine(const std::string& text)
+{
+    std::string last;
+    std::istringstream lines(harmlessText(text, text.size()));
+    for (std::string line; std::getline(lines, line);)
+        if (line.find_first_not_of(" \t") != std::string::npos)
+            last = line;
+    return last;
+}
+
+/// What scripts say in lines "@stepscope KEY VALUE".
+using Said = std::map<std::string, std::string>;
+
+Said saidIn(const std::string& output)
+{
+    Said said;
+    std::istringstream lines(output);
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(kSaid))
+            continue;
+        const std::string rest = line.substr(kSaid.size());
+        const std::size_t blank = std::min(rest.find(' '), rest.size());
+        said[rest.substr(0, blank)] = harmlessText(rest.substr(std::min(blank + 1, rest.size())));
+    }
+    return said;
+}
+
+/// A recording on another machine.
+class Remote {
+public:
+    Remote(const RecordOptions& options, const Streams& streams, RemoteHost host)
+        : m_options(options), m_streams(streams), m_host(std::move(host))
+    {
+    }
+
+    /// @return the exit status of the command
+    Result<int> run()
+    {
+        auto bundle = runner::makeRemoteBundle();
+        if (!bundle)
+            return tl::unexpected(bundle.error());
+        if (auto prepared = prepare(); !prepared)
+            return tl::unexpected(prepared.error());
+        for (const auto step : {&Remote::probe, &Remote::upload, &Remote::check})
+            if (auto done = (this->*step)(*bundle); !done)
+                return tl::unexpected(done.error());
+        auto status = follow();
+        if (!status)
+            return status;
+        static_cast<void>(stop(false)); // ends what the command left running there
+        if (auto fetched = fetch(); !fetched)
+            return tl::unexpected(fetched.error());
+        static_cast<void>(m_host.run(
+            "rm -rf -- " + shellWord(m_job), {}, [](std::string_view) { return true; }, [] { return true; }));
+        return status;
+    }
+    /// Where the files were written; empty before that.
+    [[nodiscard]] const fs::path& written() const { return m_written; }
+    /// The recorder's report; null if there is none. Untrusted.
+    [[nodiscard]] const nlohmann::json& report() const { return m_report; }
+
+private:
+    Result<Said> ask(const std::string& script, std::string_view input = {});
+    Result<void> prepare();
+    Result<void> probe(const runner::RemoteBundle& bundle);
+    Result<void> upload(const runner::RemoteBundle& bundle);
+    Result<void> check(const runner::RemoteBundle& bundle);
+    Result<int> follow();
+    Result<void> stop(bool isUrgent);
+    Result<void> fetch();
+    [[nodiscard]] std::string startScript() const;
+    [[nodiscard]] std::string jobScript(const std::string& action) const
+    {
+        return shellWord(m_program) + " remote --action " + action + " --job " + shellWord(m_job);
+    }
+    [[nodiscard]] fs::path destination(const std::vector<fs::path>& files) const;
+    tl::unexpected<Error> unreachable(const RemoteHost::Ran& ran) const
+    {
+        const std::string why = lastLine(ran.errors);
+        return fail<"remote.unreachable", "the other machine cannot be reached: {why}">(
+            Error::Code::Unavailable, m_host.name(), "check that this works without Stepscope",
+            {{"why", why.empty() ? fmt::format("exit status {}", ran.end.shellStatus()) : why}});
+    }
+
+    const RecordOptions& m_options;
+    const Streams& m_streams;
+    RemoteHost m_host;
+    bool m_hasBundle = false;
+    std::string m_root, m_program, m_job;     ///< on the other machine
+    std::uint64_t m_output = 0, m_errors = 0; ///< bytes received
+    int m_stops = 0;                          ///< times that the command was stopped, by an interrupt each
+    fs::path m_parent;                        ///< of the result
+    fs::path m_written;
+    nlohmann::json m_report;
+};
+
+Result<Said> Remote::ask(const std::string& script, std::string_view input)
+{
+    std::string output;
+    const auto ran = m_host.run(
+        script, input,
+        [&](std::string_view piece) {
+            output.append(piece);
+            return output.size() < kMostSaid;
+        },
+        [] { return interrupts() == 0; });
+    if (!ran)
+        return tl::unexpected(ran.error());
+    if (interrupts() > 0)
+        return fail<"remote.cancelled", "cancelled before the command was started">(Error::Code::Cancelled);
+    Said said = saidIn(output);
+    if (said.empty())
+        return unreachable(*ran);
+    said["errors"] = lastLine(ran->errors);
+    return said;
+}
+
+/// Noticed before the command runs, not after an hour.
+Result<void> Remote::prepare()
+{
+    std::error_code failed;
+    const fs::path& named = m_options.trace;
+    if (!named.empty() && !named.has_filename())
+        fs::create_directories(named, failed);
+    m_parent = fs::absolute(named.empty() ? fs::path("x") : named, failed).parent_path();
+    if (profiler::os::canWrite(m_parent))
+        return {};
+    return fail<"remote.destination", "the trace cannot be written here">(
+        Error::Code::Permission, m_parent.string(), "name a folder that exists and that you can write to with -o");
+}
+
+Result<void> Remote::probe(const runner::RemoteBundle& bundle)
+{
+    const std::string first = m_options.command.front();
+    std::string script = "say() { printf '@stepscope %s %s\\n' \"$1\" \"$2\"; }\n"
+                         "root=${XDG_CACHE_HOME:-$HOME/.cache}/stepscope/remote\n"
+                         "say system \"$(uname -s)\"; say machine \"$(uname -m)\"\n";
+    if (!m_options.hostFolder.empty())
+        script += "cd -- " + shellWord(m_options.hostFolder) + " || { say folder no; exit; }\n";
+    script += "mkdir -p \"$root/jobs\" && say root \"$root\"\n"
+              "[ -e \"$root/" +
+              bundle.hash +
+              "/complete\" ] && say bundle yes\n"
+              "say free \"$(df -Pk \"$root\" | awk 'NR == 2 {print $4}')\"\n";
+    for (const std::string& assignment : m_options.environment)
+        script += "export " + shellWord(assignment) + "\n";
+    script += "command -v -- " + shellWord(first) + " > /dev/null 2>&1 && say command yes\n";
+    auto said = ask(script);
+    if (!said)
+        return tl::unexpected(said.error());
+    if ((*said)["system"] != "Linux" || (*said)["machine"] != kMachine)
+        return fail<"remote.architecture", "this installation's recording part does not run there: it is for Linux on "
+                                           "{machine}, the other machine is {other}">(
+            Error::Code::Unsupported, m_host.name(), "install Stepscope there, and record there",
+            {{"machine", kMachine}, {"other", (*said)["system"] + " on " + (*said)["machine"]}});
+    if (said->contains("folder"))
+        return fail<"remote.folder", "the folder cannot be entered on the other machine">(
+            Error::Code::NotFound, m_options.hostFolder, "name one of its folders with --host-folder");
+    m_root = (*said)["root"];
+    if (m_root.empty() || m_root.front() != '/')
+        return fail<"remote.cache", "no folder for the recording part can be created there: {why}">(
+            Error::Code::Permission, m_host.name(), "it needs a home folder, or XDG_CACHE_HOME",
+            {{"why", (*said)["errors"]}});
+    m_hasBundle = said->contains("bundle");
+    const std::string& text = (*said)["free"];
+    std::uint64_t free = 0;
+    constexpr std::uint64_t kKib = 1024, kForTraces = 64 << 20;
+    const bool isKnown = std::from_chars(text.data(), text.data() + text.size(), free).ec == std::errc();
+    const std::uint64_t needed = kForTraces + (m_hasBundle ? 0 : bundle.tar.size());
+    if (isKnown && free < needed / kKib)
+        return fail<"remote.no_space", "{free} are free there, and recording needs at least {needed}">(
+            Error::Code::NoSpace, m_host.name() + ":" + m_root, "delete files there, or set XDG_CACHE_HOME there",
+            {{"free", static_cast<double>(free * kKib), profiler::bytesText(free * kKib)},
+             {"needed", static_cast<double>(needed), profiler::bytesText(needed)}});
+    if (!said->contains("command") && fs::path(first).filename().string().starts_with("python"))
+        return fail<"remote.no_python", "there is no {program} on the other machine">(
+            Error::Code::NotFound, m_host.name(),
+            "specify its path, or add its folder: --env PATH=…; ssh does not read the files that a login reads",
+            {{"program", first}});
+    if (!said->contains("command"))
+        return fail<"remote.no_command", "command not found on the other machine">(
+            Error::Code::NotFound, first, "specify its path, or set PATH with --env; see --host-folder");
+    return {};
+}
+
+Result<void> Remote::upload(const runner::RemoteBundle& bundle)
+{
+    const std::string folder = m_root + "/" + bundle.hash;
+    m_program = folder + "/bin/stepscope-cli";
+    if (m_hasBundle)
+        return {};
+    m_streams.err << fmt::format("stepscope-cli record: uploading the recording part ({}) to {}\n",
+                                 profiler::bytesText(bundle.tar.size()), m_host.name());
+    // Two uploads at a time do not meet, and an interrupted one leaves nothing that looks complete.
+    const auto said = ask("part=" + shellWord(folder) +
+                              ".$$; trap 'rm -rf \"$part\"' EXIT; mkdir -p \"$part\" && tar -xf - -C \"$part\" "
+                              "&& : > \"$part/complete\" && { mv \"$part\" " +
+                              shellWord(folder) +
+                              " 2> /dev/null || :; }\n"
+                              "[ -e " +
+                              shellWord(folder + "/complete") +
+                              " ] && echo '@stepscope uploaded yes' || echo '@stepscope uploaded no'",
+                          bundle.tar);
+    if (!said)
+        return tl::unexpected(said.error());
+    if (said->at("uploaded") == "yes")
+        return {};
+    return fail<"remote.upload", "the recording part cannot be stored there: {why}">(
+        Error::Code::Io, m_host.name() + ":" + folder, "it needs tar, and space on the disk",
+        {{"why", said->at("errors")}});
+}
+
+/// A C library that is older than that of this machine is noticed here, not in the middle of a recording.
+Result<void> Remote::check(const runner::RemoteBundle&)
+{
+    const auto said = ask(shellWord(m_program) + " --version > /dev/null && echo '@stepscope runs yes' || echo "
+                                                 "'@stepscope runs no'");
+    if (!said)
+        return tl::unexpected(said.error());
+    if (said->at("runs") == "yes")
+        return {};
+    return fail<"remote.cannot_run", "this installation's recording part does not run there: {why}">(
+        Error::Code::Unsupported, m_host.name(), "install Stepscope there, and record there",
+        {{"why", said->at("errors")}});
+}
+
+std::string Remote::startScript() const
+{
+    using namespace remote_job;
+    std::vector<std::string> words{m_program,
+                                   "remote",
+                                   "--action",
+                                   "supervise",
+                                   "--job",
+                                   m_job,
+                                   "--",
+                                   m_program,
+                                   "record",
+                                   "-o",
+                                   m_job + "/" + kTrace + "/",
+                                   "--report",
+                                   m_job + "/" + kReport};
+    const auto add = [&](const char* name, const std::string& value) { words.insert(words.end(), {name, value}); };
+    add("--level", m_options.level);
+    if (m_options.operators)
+        words.emplace_back("--ops");
+    if (m_options.opsEvery > 0) {
+        add("--ops-every", std::to_string(m_options.opsEvery));
+        add("--ops-window", std::to_string(m_options.opsWindow));
+    }
+    if (!m_options.python)
+        words.emplace_back("--no-python");
+    for (const std::string& assignment : m_options.environment)
+        add("--env", assignment);
+    for (const auto& [name, seconds] : {std::pair{"--after", m_options.after},
+                                        {"--for", m_options.seconds},
+                                        {"--patience", m_options.patience},
+                                        {"--capture-slow", m_options.captureSlow}})
+        if (seconds > 0)
+            add(name, fmt::format("{}", seconds));
+    words.emplace_back("--");
+    words.insert(words.end(), m_options.command.begin(), m_options.command.end());
+    const std::string folder = m_options.hostFolder.empty() ? "" : "cd -- " + shellWord(m_options.hostFolder) + " && ";
+    const std::string job = shellWord(m_job);
+    // A session of its own: the end of the connection does not end it. Some containers have no setsid.
+    return "own=$(command -v setsid); " + folder + "mkdir -p " + shellWord(m_job + "/" + kTrace) + " && : > " +
+           shellWord(m_job + "/" + kOutput) + " && { " + kVariable + "=" + job + " $own " + runner::commandLine(words) +
+           " < /dev/null > " + shellWord(m_job + "/" + kOutput) + " 2> " + shellWord(m_job + "/" + kErrors) +
+           " & } && ";
+}
+
+Result<void> Remote::stop(bool isUrgent)
+{
+    const auto ran = m_host.run(
+        jobScript(isUrgent ? "kill" : "stop"), {}, [](std::string_view) { return true; },
+        [&] { return isUrgent || interrupts() <= m_stops; });
+    if (!ran)
+        return tl::unexpected(ran.error());
+    return {};
+}
+
+Result<int> Remote::follow()
+{
+    std::random_device random;
+    m_job = fmt::format("{}/jobs/{:08x}{:08x}", m_root, random(), random());
+    std::optional<int> status;
+    bool isStarted = false;
+    for (int attempt = 0; attempt <= kAttempts; ++attempt) {
+        if (attempt > 0)
+            std::this_thread::sleep_for(std::chrono::seconds(1 << (attempt - 1)));
+        runner::RemoteFrames frames;
+        std::optional<Error> wrong;
+        const auto take = [&](RemoteFrame type, std::string_view payload) -> Result<void> {
+            attempt = 0;
+            if (type == RemoteFrame::Output) {
+                m_streams.out << payload << std::flush;
+                m_output += payload.size();
+            } else if (type == RemoteFrame::Errors) {
+                m_streams.err << payload << std::flush;
+                m_errors += payload.size();
+            } else if (type == RemoteFrame::Ended) {
+                int number = 0;
+                std::from_chars(payload.data(), payload.data() + payload.size(), number);
+                status = number & 0xFF;
+            }
+            return {};
+        };
+        const std::string script = (isStarted ? "" : startScript()) + jobScript("follow") +
+                                   fmt::format(" --output {} --errors {}", m_output, m_errors);
+        const auto ran = m_host.run(
+            script, {},
+            [&](std::string_view piece) {
+                if (auto added = frames.add(piece, take); !added)
+                    wrong = added.error();
+                isStarted = isStarted || frames.hasBegun();
+                return !wrong && !status;
+            },
+            [&] {
+                // The first Ctrl-C interrupts the command there; the second one kills it.
+                if (interrupts() > m_stops) {
+                    ++m_stops;
+                    static_cast<void>(stop(m_stops > 1)); // without a connection, the loop around this notices
+                }
+                return true;
+            });
+        if (!ran)
+            return tl::unexpected(ran.error());
+        if (status)
+            return *status;
+        if (wrong)
+            return tl::unexpected(*wrong);
+        if (!isStarted) {
+            static_cast<void>(stop(true)); // it may have been started nevertheless
+            return unreachable(*ran);
+        }
+        if (attempt < kAttempts)
+            m_streams.err << fmt::format("stepscope-cli record: the connection to {} was lost; connecting again\n",
+                                         m_host.name());
+    }
+    return fail<"remote.lost", "the connection was lost, and the command goes on there">(
+        Error::Code::Unavailable, m_host.name() + ":" + m_job,
+        "the trace will be in the folder trace there; copy it when the command has ended");
+}
+
+fs::path Remote::destination(const std::vector<fs::path>& files) const
+{
+    std::error_code ignored;
+    const fs::path& named = m_options.trace;
+    const auto isTrace = [](const fs::path& file) { return file.extension() == ".sstrace" && !file.has_parent_path(); };
+    const bool isOne = files.size() == 1 && isTrace(files.front());
+    if (!named.empty() && (!named.has_filename() || fs::is_directory(named, ignored) || m_options.level == kAlwaysOn))
+        return named.has_filename() ? named : named.parent_path();
+    const std::string program = runner::programName(m_options.command);
+    fs::path base = named.empty() ? fs::path(program.empty() ? "recording" : fs::path(program).stem()) : named;
+    if (isOne && !named.empty())
+        return named;
+    base.replace_extension(isOne ? ".sstrace" : "");
+    const fs::path stem = base.parent_path() / base.stem();
+    for (int number = 2; fs::exists(base, ignored); ++number)
+        base = fmt::format("{}-{}{}", stem.string(), number, isOne ? ".sstrace" : "");
+    return base;
+}
+
+/// A file that is being received.
+struct Incoming {
+    profiler::os::ReplacementFile file;
+    fs::path name; ///< relative; empty for the report
+    std::uint64_t left = 0;
+};
+
+Result<void> Remote::fetch()
+{
+    // Everything is written into a folder next to the result, and moved when it is complete.
+    std::error_code failed;
+    const auto folder = profiler::os::createTemporaryFolder(m_parent / ".stepscope-fetch-");
+    if (!folder)
+        return fail<"remote.write", "a received file cannot be written: {why}">(
+            Error::Code::Io, m_parent.string(), "make space on the disk; the files are still there",
+            {{"why", std::generic_category().message(errno)}});
+    const struct Removed {
+        fs::path path;
+        ~Removed()
+        {
+            std::error_code ignored;
+            fs::remove_all(path, ignored);
+        }
+    } removed{*folder};
+    std::vector<fs::path> files;
+    std::optional<Incoming> incoming;
+    std::string report;
+    std::uint64_t reportLeft = 0, total = 0;
+    const std::uint64_t room = fs::space(*folder, failed).available;
+    bool isDone = false;
+    const auto malformed = [&] {
+        return fail<"remote.files", "the other machine sent a file that is not accepted">(
+            Error::Code::Malformed, m_host.name() + ":" + m_job, "copy the files of the recording yourself");
+    };
+    const auto written = [&](int number) {
+        return fail<"remote.write", "a received file cannot be written: {why}">(
+            Error::Code::Io, folder->string(), "make space on the disk; the files are still there",
+            {{"why", std::generic_category().message(number)}});
+    };
+    const auto begin = [&](std::string_view payload) -> Result<void> {
+        const auto file = runner::remoteFileOf(payload);
+        if (!file || incoming || reportLeft > 0 || files.size() >= kMostFiles)
+            return malformed();
+        if (file->name == remote_job::kReport) {
+            if (file->bytes > kMostReport)
+                return malformed();
+            reportLeft = file->bytes;
+            return {};
+        }
+        if (*file->name.begin() != remote_job::kTrace || ++file->name.begin() == file->name.end())
+            return malformed();
+        if (file->bytes > room || total > room - file->bytes)
+            return written(ENOSPC);
+        total += file->bytes;
+        const fs::path name = file->name.lexically_relative(remote_job::kTrace);
+        std::error_code notCreated;
+        fs::create_directories((*folder / name).parent_path(), notCreated);
+        auto created = profiler::os::ReplacementFile::create(*folder / name);
+        if (!created)
+            return written(errno);
+        incoming.emplace(Incoming{std::move(*created), name, file->bytes});
+        return {};
+    };
+    const auto end = [&]() -> Result<void> {
+        if (!incoming || incoming->left > 0)
+            return {};
+        if (const int number = incoming->file.commit(); number != 0)
+            return written(number);
+        files.push_back(incoming->name);
+        incoming.reset();
+        return {};
+    };
+    const auto take = [&](RemoteFrame type, std::string_view payload) -> Result<void> {
+        if (type == RemoteFrame::File) {
+            auto begun = begin(payload);
+            return begun ? end() : begun;
+        }
+        if (type == RemoteFrame::Done) {
+            isDone = !incoming && reportLeft == 0;
+            return isDone ? Result<void>{} : malformed();
+        }
+        if (type != RemoteFrame::Data || (!incoming && payload.size() > reportLeft) ||
+            (incoming && payload.size() > incoming->left))
+            return malformed();
+        if (!incoming) {
+            report += payload;
+            reportLeft -= payload.size();
+            return {};
+        }
+        if (const int number = incoming->file.write(payload); number != 0)
+            return written(number);
+        incoming->left -= payload.size();
+        return end();
+    };
+    runner::RemoteFrames frames;
+    std::optional<Error> wrong;
+    const auto ran = m_host.run(
+        jobScript("files"), {},
+        [&](std::string_view piece) {
+            if (auto added = frames.add(piece, take); !added)
+                wrong = added.error();
+            return !wrong;
+        },
+        [] { return true; });
+    if (!ran)
+        return tl::unexpected(ran.error());
+    if (wrong)
+        return tl::unexpected(*wrong);
+    if (!isDone)
+        return fail<"remote.fetch", "the connection was lost before all files were here">(
+            Error::Code::Unavailable, m_host.name() + ":" + m_job, "copy the folder trace from there");
+    m_report = nlohmann::json::parse(report, nullptr, false);
+    if (files.empty())
+        return {};
+    const fs::path place = destination(files);
+    const bool isFile = place.extension() == ".sstrace" && files.size() == 1;
+    if (!isFile)
+        fs::create_directories(place, failed);
+    for (const fs::path& file : files) {
+        const fs::path to = isFile ? place : place / file;
+        if (!isFile)
+            fs::create_directories(to.parent_path(), failed);
+        fs::rename(*folder / file, to, failed);
+        if (failed)
+            return written(failed.value());
+    }
+    m_written = place;
+    return {};
+}
+
+std::uint64_t countIn(const nlohmann::json& report, const char* key)
+{
+    const auto found = report.is_object() ? report.find(key) : report.end();
+    return found != report.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+}
+
+} // namespace
+
+int recordRemotely(const RecordOptions& options, const Streams& streams)
+{
+    constexpr const char* kName = "stepscope-cli record: ";
+    catchInterrupts();
+    auto host = options.through.empty() ? RemoteHost::overSsh(options.host) : RemoteHost::through(options.through);
+    if (!host) {
+        streams.err << kName << host.error().message() << '\n';
+        return kWrongUsage;
+    }
+    const std::string name = host->name();
+    Remote remote(options, streams, std::move(*host));
+    const auto status = remote.run();
+    const nlohmann::json& report = remote.report();
+    std::optional<Error> error = status ? std::nullopt : std::optional(status.error());
+    if (status && remote.written().empty()) {
+        const auto why = report.is_object() && report.contains("error") && report["error"].is_object()
+                             ? report["error"].value("what", "")
+                             : "";
+        error = profiler::makeError<"remote.nothing", "nothing was recorded there: {why}">(
+            Error::Code::NotFound, name, {},
+            {{"why", why.empty() ? "the recorder wrote no trace" : harmlessText(why)}});
+    }
+    nlohmann::ordered_json json{{"schema", 1}, {"host", name}, {"trace", remote.written().string()}};
+    for (const char* key : {"processes", "events", "dropped", "ranks"})
+        if (report.is_object() && report.contains(key) && report[key].is_number_unsigned())
+            json[key] = countIn(report, key);
+    if (status)
+        json["exit_status"] = *status;
+    if (error)
+        json["error"] = errorJson(*error);
+    int result = status.value_or(kBadInput);
+    if (error && result == kDone)
+        result = kBadInput;
+    if (error && error->code == Error::Code::Cancelled)
+        result = kInterrupted;
+    if (!options.report.empty()) {
+        auto file = profiler::os::ReplacementFile::create(options.report);
+        if (file && file->write(jsonText(json, true) + '\n') == 0 && file->commit() == 0)
+            return result;
+        streams.err << kName << "the report could not be written: " << options.report.string() << '\n';
+    }
+    if (options.json && !error)
+        streams.err << jsonText(json, true) << '\n';
+    else if (error)
+        streams.err << kName << error->message() << '\n';
+    else
+        streams.err << fmt::format("{}{} · recorded on {}, {} events · the command exited with status {}\n", kName,
+                                   remote.written().string(), name, profiler::countText(countIn(report, "events")),
+                                   *status);
+    return result;
+}
+
+int remoteJob(const RemoteJobOptions& options)
+{
+    if (options.action == "supervise")
+        return runner::superviseRemoteJob(options.job, options.command);
+    if (options.action == "follow")
+        return runner::followRemoteJob(options.job, options.output, options.errors);
+    if (options.action == "files")
+        return runner::sendRemoteFiles(options.job);
+    return runner::stopRemoteJob(options.job, options.action == "kill");
+}
+
+} // namespace advisor::cli

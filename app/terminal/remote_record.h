@@ -1,0 +1,21 @@
+#pragma once
+
+#include "app/terminal/commands.h"
+
+/// `record --host` and `record --through`: a command runs and is recorded on another machine, and the trace comes here.
+namespace advisor::cli {
+
+/// @param options  `host` or `through` names the machine
+/// @return as record(): the exit status of the command
+int recordRemotely(const RecordOptions& options, const Streams& streams);
+
+struct RemoteJobOptions {
+    std::string action;                   ///< "supervise", "follow", "files", "stop", "kill"
+    std::filesystem::path job;            ///< its folder
+    std::uint64_t output = 0, errors = 0; ///< follow: what has been sent before
+    std::vector<std::string> command;     ///< supervise
+};
+/// The far side (advisor/runner/remote_job.h).
+int remoteJob(const RemoteJobOptions& options);
+
+} // namespace advisor::cli
