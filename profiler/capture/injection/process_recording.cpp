@@ -15,6 +15,7 @@
 #include <mutex>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace profiler::capture::injection {
 
@@ -35,9 +36,10 @@ enum class State { NotAsked, Waiting, Recording, Failed, Ended };
 struct Process {
     std::mutex mutex; ///< held while the recording is opened or ended
     State state = State::NotAsked;
-    // Never destroyed: a thread may be in a call when the process exits, and a forked child must not touch its parent's
-    // recorder.
+    // Not destroyed at its end: a thread may be in a call when the process exits, and a forked child must not touch its
+    // parent's recorder.
     Recorder* recorder = nullptr;
+    Recorder* previous = nullptr; ///< of the recording before; destroyed when the next one starts
     std::vector<void (*)(Recorder&)> atStart;
     std::vector<void (*)()> atEnd;
     std::vector<std::pair<std::string, std::string>> pendingMetadata; ///< set while waiting for the window
@@ -77,7 +79,7 @@ void afterForkInChild()
     if (self.recorder)
         self.recorder->leaveToParent();
     self.state = State::NotAsked;
-    self.recorder = nullptr;
+    self.recorder = self.previous = nullptr;
     g_recorder.store(nullptr);
     self.pendingMetadata.clear();
     g_late.store(false);
@@ -289,7 +291,9 @@ void restart()
     if (self.state == State::Recording || self.state == State::Waiting)
         return;
     self.state = State::NotAsked;
-    self.recorder = nullptr; // not destroyed: another thread may be in a call
+    // A thread may be in a call that began in the recording that has ended, but not in one of the recording before it.
+    delete std::exchange(self.previous, self.recorder);
+    self.recorder = nullptr;
     g_recorder.store(nullptr);
     g_open.store(false);
     g_generation.fetch_add(1);

@@ -22,8 +22,8 @@ struct ThreadState {
     };
     std::uint64_t generation = 0;
     ThreadBuffer* buffer = nullptr; ///< null if this process is not recorded
-    /// The recorder of the buffer, as long as there is one. It is never destroyed; after its end, it accepts events of
-    /// calls that started before, but does not write them.
+    /// The recorder of the buffer, as long as there is one. It outlives its end; then it accepts events of calls that
+    /// started before, but does not write them.
     Recorder* recorder = nullptr;
     int depth = 0;               ///< open ranges of NVTX's default domain
     std::vector<Domain> domains; ///< indexed by NvtxDomain::index

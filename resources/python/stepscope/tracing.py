@@ -48,12 +48,10 @@ def begin(path, continues=False):
     @return whether the process is recorded
     """
     global _session
-    whole = ctypes.CDLL(path)
+    whole, quick = _libraries.get(path) or _load(path)
     whole.stepscope_restart()
     if not whole.stepscope_start():
         return False
-    quick = ctypes.PyDLL(path)
-    _declare(quick)
     if _session is None:
         _session = Session(whole, quick)
     elif continues:
@@ -61,6 +59,16 @@ def begin(path, continues=False):
     else:
         _session.restart(whole, quick)
     return True
+
+
+_libraries = {}  # by path: the library twice, with calls that release the GIL and that keep it
+
+
+def _load(path):
+    whole, quick = ctypes.CDLL(path), ctypes.PyDLL(path)
+    _declare(quick)
+    _libraries[path] = whole, quick
+    return whole, quick
 
 
 def wait_for_recordings():
