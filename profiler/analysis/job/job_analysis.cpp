@@ -59,6 +59,7 @@ public:
         m_found.matched = static_cast<std::int64_t>(m_matched.all.size());
         m_found.alone = m_matched.alone;
         m_found.mismatched = m_matched.mismatched;
+        m_found.calls = std::move(m_matched);
         return std::move(m_found);
     }
 

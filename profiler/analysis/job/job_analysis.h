@@ -112,6 +112,7 @@ struct JobAnalysis {
     std::optional<PipelineUse> pipeline;
     JobClock clock;
     std::int64_t matched = 0, alone = 0, mismatched = 0; ///< collectives and calls, see MatchedCollectives
+    MatchedCollectives calls;                            ///< the collectives behind these figures, for stepWaits()
     double overlap = 0;                                  ///< share of communication that compute hides, [0, 1]
     double computeImbalance = 0;                         ///< largest compute time of a rank over the mean, − 1
     double exchangeImbalance = 0; ///< the same for the bytes of all-to-alls (tokens of experts); 0 without sizes
