@@ -2,6 +2,7 @@
 #include "app/window/application.h"
 #include "app/window/end_signals.h"
 #include "app/window/main_window.h"
+#include "profiler/job/job_files.h"
 #include "profiler/model/version.h"
 #include "profiler/os/process.h"
 
@@ -10,12 +11,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <vector>
 
 namespace {
 
 struct Arguments {
-    QString trace, configuration;
+    std::vector<std::filesystem::path> traces;
+    QString configuration;
 };
 
 /// The command-line options.
@@ -30,8 +34,8 @@ struct CommandLine {
         parser.addPositionalArgument(
             "TRACE",
             QApplication::translate("main", "Trace to open: PyTorch JSON, Nsight Systems SQLite, .sstrace "
-                                            "or .sspack."),
-            "[TRACE]");
+                                            "or .sspack. A folder or several files: the ranks of a job."),
+            "[TRACE…]");
     }
 
     QCommandLineParser parser;
@@ -55,14 +59,10 @@ Arguments parse(const QApplication& application)
 {
     CommandLine line;
     line.parser.process(application);
-    const QStringList positional = line.parser.positionalArguments();
-    if (positional.size() > 1) {
-        const QString text =
-            QApplication::translate("main", "Only one trace can be opened at a time. Open %1 in a second window.");
-        std::fprintf(stderr, "%s\n", qPrintable(text.arg(positional[1])));
-        std::exit(EXIT_FAILURE);
-    }
-    return {positional.value(0), line.parser.value("config")};
+    Arguments arguments{{}, line.parser.value("config")};
+    for (const QString& trace : line.parser.positionalArguments())
+        arguments.traces.emplace_back(trace.toStdString());
+    return arguments;
 }
 
 /// For tests/bench/first_paint.sh.
@@ -97,8 +97,10 @@ int run(int& argc, char** argv)
         bench.machine.refresh();
         if (!arguments.configuration.isEmpty())
             bench.configuration.load(arguments.configuration.toStdString());
-        if (!arguments.trace.isEmpty())
-            bench.document.openTrace(arguments.trace.toStdString());
+        if (profiler::job::mayBeJob(arguments.traces))
+            bench.job.open(arguments.traces);
+        else if (!arguments.traces.empty())
+            bench.document.openTrace(arguments.traces.front());
     });
     const app::EndSignals endSignals;
     QObject::connect(&endSignals, &app::EndSignals::asked, &window, &app::MainWindow::closeUnasked);

@@ -24,7 +24,8 @@ namespace {
 // A layout that was saved with another version, or with other docks, is not restored.
 constexpr int kLayoutVersion = 4;
 constexpr auto kGeometryKey = "window/geometry";
-constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference";
+constexpr auto kTimelineStem = "timeline", kSecondStem = "side_by_side", kDifferenceStem = "step_difference",
+               kJobStem = "job";
 constexpr int kMostMinimum = 120; ///< logical pixels: a panel at the bottom that needs more height scrolls
 constexpr int kNarrow = 1100;     ///< logical pixels: such a window has no space for panels beside the start page
 constexpr int kLowForTwo = 1000;  ///< logical pixels: such a window has no space for them above two timelines
@@ -47,7 +48,8 @@ QString settingsKey(DocumentKind kind, const char* part)
     static const std::map<DocumentKind, QString> kNames = {{DocumentKind::Start, "start"},
                                                            {DocumentKind::Trace, "trace"},
                                                            {DocumentKind::Training, "training"},
-                                                           {DocumentKind::Program, "program"}};
+                                                           {DocumentKind::Program, "program"},
+                                                           {DocumentKind::Job, "job"}};
     return QString("window/layouts/%1/%2").arg(kNames.at(kind), QLatin1String(part));
 }
 
@@ -60,6 +62,8 @@ bool isUsual(ViewArea area, DocumentKind kind)
         return area == ViewArea::Left;
     case DocumentKind::Training:
         return true;
+    case DocumentKind::Job: // its ranks and their figures need the width
+        return area == ViewArea::Bottom;
     default:
         return area != ViewArea::Left;
     }
@@ -85,6 +89,8 @@ private:
 DocumentKind kindOfDocument(const Workbench& bench)
 {
     const TraceDocument& document = bench.document;
+    if (bench.job.isOpen())
+        return DocumentKind::Job;
     if (document.title().isEmpty() || document.isFollowingRun() || document.isOwnRun() ||
         (!document.path().empty() && bench.runs.contains(document.path())))
         return DocumentKind::Training;
@@ -145,6 +151,8 @@ void DockLayout::makeViews()
                 m_difference = m_views.back().dock;
                 m_difference->leaveTitleToTab();
             }
+            if (stem == kJobStem)
+                m_job = m_views.back().dock;
         }
     }
     m_version = (kLayoutVersion << 16) + qChecksum(names);
@@ -216,7 +224,8 @@ void DockLayout::show(DocumentKind kind)
 {
     if (m_views.empty())
         return;
-    if (m_shown != kind) {
+    const bool isOther = m_shown != kind;
+    if (isOther) {
         const Unconstrained rearranging(m_window->layout());
         save();
         m_beforeMaximized.reset();
@@ -230,7 +239,8 @@ void DockLayout::show(DocumentKind kind)
         m_stack->currentWidget()->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Preferred);
         emit changed();
     }
-    if (kind != DocumentKind::Start)
+    // The next rank of a job is chosen on the same page.
+    if (kind != DocumentKind::Start && (isOther || kind != DocumentKind::Job))
         focusCentre();
 }
 
@@ -249,7 +259,7 @@ void DockLayout::focusCentre()
 
 void DockLayout::reveal(const PlacedView& view)
 {
-    if (m_shown == DocumentKind::Start && !m_bench->document.title().isEmpty())
+    if (m_shown == DocumentKind::Start && (!m_bench->document.title().isEmpty() || m_bench->job.isOpen()))
         showDocument();
     if (view.dock) {
         setMaximized(false);
@@ -318,7 +328,10 @@ void DockLayout::arrangeDefault(DocumentKind kind)
         if (placed.view.area == ViewArea::Bottom && !firstBottom)
             firstBottom = placed.dock;
     }
-    if (firstBottom) {
+    if (kind == DocumentKind::Job) {
+        m_job->raise();
+        m_window->resizeDocks({m_job}, {height * 11 / 20}, Qt::Vertical);
+    } else if (firstBottom) {
         firstBottom->raise();
         m_window->resizeDocks({firstBottom}, {std::clamp(height * 2 / 11, 110, 216)}, Qt::Vertical);
     }
@@ -328,7 +341,7 @@ void DockLayout::arrangeDefault(DocumentKind kind)
         m_window->resizeDocks(left, {560, 200}, Qt::Vertical);
     m_window->layout()->activate();
     const bool opened = kind == DocumentKind::Trace || kind == DocumentKind::Program;
-    openCentralViews(opened && height < kLow ? 0 : std::clamp(height / 9, 90, 130));
+    openCentralViews(kind == DocumentKind::Job || (opened && height < kLow) ? 0 : std::clamp(height / 9, 90, 130));
 }
 
 /// Gives each central view except the timeline this height; 0 collapses it.

@@ -24,6 +24,7 @@ enum class DocumentKind {
     Trace,    ///< an opened trace
     Training, ///< a training of ours, or its configuration
     Program,  ///< a recorded program
+    Job,      ///< a job, and the trace of one of its ranks
 };
 
 /// The kind of the document of a window, whether or not the start page hides it.
@@ -110,6 +111,7 @@ private:
     QWidget* m_timeline = nullptr;
     QWidget* m_second = nullptr;  ///< the timeline of a second trace; hidden if there is none
     Dock* m_difference = nullptr; ///< what differs between both traces
+    Dock* m_job = nullptr;        ///< the ranks of a job
     std::vector<PlacedView> m_views;
     std::optional<DocumentKind> m_shown;
     QByteArray m_allDocks; ///< layout with all docks at their default places

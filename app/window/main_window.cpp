@@ -13,13 +13,13 @@
 #include "app/window/status_line.h"
 #include "app/window/window_actions.h"
 #include "app/window/window_dialogs.h"
+#include "profiler/job/job_files.h"
 
 #include <QApplication>
 #include <QChildEvent>
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QDragEnterEvent>
-#include <QFileInfo>
 #include <QMessageBox>
 #include <QMimeData>
 #include <QPushButton>
@@ -146,7 +146,18 @@ void MainWindow::connectWorkbench()
         showTitle();
     });
     connect(&m_bench->pair, &TracePair::changed, this, &MainWindow::showTitle);
-    connect(m_loading, &LoadingBar::cancelled, &m_bench->document, &TraceDocument::cancelLoading);
+    connect(m_loading, &LoadingBar::cancelled, this, [this] {
+        if (m_bench->job.isLoading())
+            m_bench->job.cancelLoading();
+        else
+            m_bench->document.cancelLoading();
+    });
+    connect(&m_bench->job, &JobDocument::loading, m_loading, &LoadingBar::show);
+    connect(&m_bench->job, &JobDocument::changed, this, &MainWindow::showTitle);
+    connect(&m_bench->job, &JobDocument::opened, this, [this] {
+        m_layout->showDocument();
+        m_layout->reveal("job");
+    });
     connect(&m_bench->document, &TraceDocument::traceReplaced, this, [this] {
         QToolTip::hideText(); // the message is about the previous trace
         m_layout->showDocument();
@@ -191,7 +202,9 @@ void MainWindow::tellTuned()
 
 void MainWindow::showTitle()
 {
-    const QString title = m_bench->document.title();
+    QString title = m_bench->document.title();
+    if (m_bench->job.isOpen())
+        title = title.isEmpty() ? m_bench->job.title() : tr("%1 · %2").arg(m_bench->job.title(), title);
     const TraceDocument* second = m_bench->pair.document(Side::Second);
     const QString both = second && !second->title().isEmpty() ? tr("%1 and %2").arg(title, second->title()) : title;
     setWindowTitle(title.isEmpty() ? QString("Stepscope") : both + " – Stepscope");
@@ -290,15 +303,15 @@ void MainWindow::dropEvent(QDropEvent* event)
 {
     const QStringList files = droppedFiles(*event->mimeData());
     event->acceptProposedAction();
-    if (files.size() == 1 && m_actions->canOpenBeside()) {
+    std::vector<std::filesystem::path> paths;
+    for (const QString& file : files)
+        paths.emplace_back(file.toStdString());
+    if (profiler::job::mayBeJob(paths))
+        m_bench->job.open(paths);
+    else if (m_actions->canOpenBeside())
         openDropped(files.front());
-        return;
-    }
-    m_bench->document.openFile(files.front().toStdString());
-    if (files.size() > 1)
-        m_notice->show(
-            tr("Only one trace can be opened at a time: opening %1.").arg(QFileInfo(files.front()).fileName()),
-            tr("Not opened:") + '\n' + files.mid(1).join('\n'), false);
+    else
+        m_bench->document.openFile(paths.front());
 }
 
 /// Asks whether a trace opens instead of the one on screen or beside it. A configuration is opened at once.

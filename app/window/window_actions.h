@@ -59,9 +59,9 @@ private:
     [[nodiscard]] std::vector<PaletteEntry> sliceEntries();
 
     struct Actions {
-        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openBeside, *closeBeside, *record, *exportTrace,
-            *openConfiguration, *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport, *palette, *maximize,
-            *leftPanels, *bottomPanels, *rightPanels, *help;
+        QAction *start, *pause, *stop, *undo, *redo, *openTrace, *openJob, *openBeside, *closeBeside, *record,
+            *exportTrace, *openConfiguration, *saveConfiguration, *home, *quit, *findKnob, *tune, *saveReport, *palette,
+            *maximize, *leftPanels, *bottomPanels, *rightPanels, *help;
     };
 
     Workbench* m_bench;

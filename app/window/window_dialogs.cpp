@@ -33,6 +33,13 @@ void WindowDialogs::openTrace()
         m_bench->document.openTrace(file.toStdString());
 }
 
+void WindowDialogs::openJob()
+{
+    const QString folder = QFileDialog::getExistingDirectory(m_window, tr("Open a job: the folder of its traces"));
+    if (!folder.isEmpty())
+        m_bench->job.open({folder.toStdString()});
+}
+
 void WindowDialogs::openBeside()
 {
     const QString file = QFileDialog::getOpenFileName(m_window, tr("Open a trace beside"), {}, openTraceFilter());

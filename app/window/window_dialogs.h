@@ -21,6 +21,8 @@ public:
     WindowDialogs(Workbench* bench, QWidget* window);
 
     void openTrace();
+    /// The traces of the ranks of a job, from their folder.
+    void openJob();
     /// A second trace beside the one on screen.
     void openBeside();
     /// A file was dropped on the window while it shows a trace: asks at the pointer whether to open it instead or

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "app/configuration/configuration_model.h"
+#include "app/document/job_document.h"
 #include "app/document/trace_document.h"
 #include "app/document/trace_pair.h"
 #include "app/services/experiment_service.h"
@@ -34,6 +35,7 @@ struct Workbench {
     RunStore runs{&notices};
     TraceDocument document{&notices, &runs};
     TracePair pair{&notices, &runs, &document}; ///< `document` and a second one beside it
+    JobDocument job{&notices, &document};       ///< of which `document` shows one rank
     TrainingService training{&notices, &configuration, &trust, &jobs, &runs, &document};
     JournalStore journal{&notices, &configuration, &document};
     ExperimentService experiments{&notices, &configuration, &trust, &jobs, &document, &journal, &training};

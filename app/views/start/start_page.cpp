@@ -75,7 +75,8 @@ StartPage::StartPage(Notices* notices, ConfigurationModel* configuration, Traini
     auto* open =
         new StartCard("open", tr("Open a trace"),
                       tr("Open a PyTorch profiler trace (.json, .json.gz), an Nsight Systems export (.sqlite) or a "
-                         "Stepscope trace. You can also drop the file anywhere on this window."),
+                         "Stepscope trace. You can also drop the file anywhere on this window, or the folder with "
+                         "the traces of a job."),
                       tr("Choose a file…"), this);
     open->button()->setObjectName("openTrace");
     auto* record = new StartCard("record", tr("Record a program"),

@@ -1,0 +1,253 @@
+#include "app/document/job_document.h"
+
+#include "app/document/job_text.h"
+#include "app/document/trace_document.h"
+#include "app/look/qstring.h"
+#include "app/services/notices.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <system_error>
+#include <utility>
+
+namespace app {
+
+namespace fs = std::filesystem;
+using profiler::analysis::JobRank;
+
+namespace {
+
+// Unfinished work must not read 100 %: the ranks are analysed together after the last file.
+constexpr double kMostWhileReading = 0.99;
+constexpr std::size_t kMostNamed = 3; ///< excluded files in the headline of the notice; all are in its details
+
+QString nameOf(const fs::path& path)
+{
+    return asQString(path.filename().string());
+}
+
+/// The folder of the job.
+QString titleOf(const fs::path& input)
+{
+    std::error_code none;
+    fs::path folder = fs::is_directory(input, none) ? input : input.parent_path();
+    if (folder.filename().empty()) // "traces/"
+        folder = folder.parent_path();
+    return nameOf(folder);
+}
+
+/// The index of the largest finite value that exceeds `above`.
+std::optional<std::size_t> largest(const std::vector<double>& values, double above)
+{
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (std::isfinite(values[i]) && values[i] > above) {
+            above = values[i];
+            found = i;
+        }
+    return found;
+}
+
+} // namespace
+
+std::optional<std::size_t> worstStep(const JobRank& rank)
+{
+    const auto latest = largest(rank.lateByStepUs, 0);
+    return latest ? latest : largest(rank.stepByStepUs, -1);
+}
+
+JobDocument::JobDocument(Notices* notices, TraceDocument* document) : m_notices(notices), m_document(document)
+{
+    connect(m_document, &TraceDocument::traceReplaced, this, &JobDocument::followDocument);
+    connect(m_document, &TraceDocument::analysedChanged, this, &JobDocument::goToTarget);
+    // The user opens a trace instead.
+    connect(m_document, &TraceDocument::loading, this, [this](const QString&, double share) {
+        if (share == 0 && m_loading && m_document->isLoading()) {
+            m_work.cancel();
+            m_loading = false; // the document reports its own progress from now on
+        }
+    });
+}
+
+void JobDocument::open(const std::vector<fs::path>& inputs)
+{
+    emit m_notices->outdated();
+    if (m_document->isFollowingRun()) {
+        emit m_notices->noticed(tr("A training run is in progress. Stop it before you open a job."), {}, false);
+        return;
+    }
+    if (m_document->isLoading())
+        m_document->cancelLoading();
+    m_loading = true;
+    emit loading(tr("Opening the job"), 0);
+    std::vector<fs::path> absolute; // the document's path tells whether its trace is one of the ranks
+    for (const fs::path& input : inputs) {
+        std::error_code failed;
+        const fs::path path = fs::absolute(input, failed);
+        absolute.push_back(failed ? input : path.lexically_normal());
+    }
+    m_work.start(
+        [this, absolute](const std::stop_token& stop, const Background::Post& post) {
+            auto files = profiler::job::findJobFiles(absolute);
+            if (!files) {
+                post([this, error = files.error()] { fail(error); });
+                return;
+            }
+            const auto count = static_cast<qint64>(files->files.size());
+            const auto report = [this, &post, count](double share) {
+                post([this, count, share] {
+                    emit loading(tr("Opening the job: %1 of %2 files read")
+                                     .arg(std::llround(share * static_cast<double>(count)))
+                                     .arg(count),
+                                 std::min(share, kMostWhileReading));
+                });
+            };
+            report(0);
+            profiler::job::JobOptions options;
+            options.stop = stop;
+            options.progress = report;
+            auto job = profiler::job::openJob(std::move(*files), options);
+            if (!job) {
+                post([this, error = job.error()] { fail(error); });
+                return;
+            }
+            post([this, title = titleOf(absolute.front()),
+                  opened = std::make_shared<const profiler::job::Job>(std::move(*job))] { take(opened, title); });
+        },
+        [this](const profiler::Error& error) { fail(error); });
+}
+
+void JobDocument::finishLoading()
+{
+    m_loading = false;
+    emit loading({}, 1);
+}
+
+void JobDocument::cancelLoading()
+{
+    if (!m_loading)
+        return;
+    m_work.cancel();
+    finishLoading();
+}
+
+void JobDocument::fail(const profiler::Error& error)
+{
+    finishLoading();
+    emit m_notices->noticed(tr("The job cannot be opened: %1.").arg(asQString(error.what.text)), detailOf(error), true);
+}
+
+void JobDocument::take(const std::shared_ptr<const profiler::job::Job>& job, const QString& title)
+{
+    finishLoading();
+    m_job = job;
+    m_title = title;
+    m_rank = job->analysis.slowest.value_or(0);
+    m_step = worstStep(job->analysis.ranks[*m_rank]);
+    emit changed();
+    emit selectionChanged();
+    emit opened();
+    openSelected();
+    reportExcluded(); // last: to open a trace removes earlier notices
+}
+
+void JobDocument::reportExcluded()
+{
+    const profiler::job::Job& job = *m_job;
+    if (job.excluded.empty() && job.missing.empty())
+        return;
+    QStringList names, details;
+    for (const profiler::job::ExcludedFile& excluded : job.excluded) {
+        if (details.size() < static_cast<qsizetype>(kMostNamed))
+            names << nameOf(excluded.file);
+        details << asQString(excluded.file.string()) + QStringLiteral(": ") + asQString(excluded.why.text);
+    }
+    QString list = names.join(QStringLiteral(", "));
+    if (job.excluded.size() > kMostNamed)
+        list = tr("%1 and %2 more").arg(list).arg(job.excluded.size() - kMostNamed);
+    if (!job.missing.empty())
+        details << tr("Ranks without a usable trace: %1.").arg(formatNumbers(job.missing));
+    for (const auto* notes : {&job.notes, &job.analysis.notes})
+        for (const profiler::Message& note : *notes)
+            details << asQString(note.text);
+    emit m_notices->noticed(job.excluded.empty()
+                                ? tr("Ranks without a trace: %1.").arg(formatNumbers(job.missing, kMostNamed))
+                                : tr("Excluded from the job: %1.").arg(list),
+                            details.join('\n'), false);
+}
+
+void JobDocument::select(std::size_t rank, std::optional<std::size_t> step)
+{
+    if (!m_job || rank >= m_job->ranks.size() || (step && *step >= m_job->analysis.steps.size()))
+        return;
+    const auto before = std::pair(m_rank, m_step);
+    m_rank = rank;
+    if (step)
+        m_step = step;
+    if (before != std::pair(m_rank, m_step))
+        emit selectionChanged();
+}
+
+void JobDocument::openSelected()
+{
+    if (!m_job || !m_rank)
+        return;
+    const std::size_t file = m_job->fileOf[*m_rank];
+    m_target = Target{.file = m_job->files.files[file], .rank = {}, .step = {}};
+    // Only the ranks of a single file have the numbers that they have in it.
+    if (m_job->files.files.size() == 1 && m_job->ranks.size() > 1)
+        m_target->rank = m_job->ranks[*m_rank].rank;
+    if (m_step)
+        m_target->step = m_job->analysis.steps[*m_step];
+    if (m_document->path() == m_target->file && !m_document->isLoading() && !m_document->isPartial())
+        goToTarget();
+    else
+        m_document->openTrace(m_target->file);
+}
+
+/// Shows the step when the trace is complete, and its steps are known.
+void JobDocument::goToTarget()
+{
+    const auto analysed = m_document->analysed();
+    if (!m_target || !analysed || analysed->trace != m_document->trace() || m_document->path() != m_target->file)
+        return;
+    if (m_target->rank && analysed->source.rank != m_target->rank) {
+        m_document->setRank(std::exchange(m_target->rank, std::nullopt));
+        return;
+    }
+    const Target target = *std::exchange(m_target, std::nullopt);
+    const auto& steps = analysed->facts.steps;
+    const auto step =
+        std::find_if(steps.begin(), steps.end(), [&](const auto& one) { return one.index == target.step; });
+    if (step == steps.end())
+        return;
+    Selection* selection = m_document->selection();
+    if (step->found) // its slice is only the first one in it
+        selection->selectRange(step->range);
+    else
+        selection->selectSlice(step->slice);
+    selection->show(step->range);
+}
+
+void JobDocument::followDocument()
+{
+    if (!m_job)
+        return;
+    const auto& files = m_job->files.files;
+    if (std::find(files.begin(), files.end(), m_document->path()) == files.end())
+        close();
+}
+
+void JobDocument::close()
+{
+    m_job.reset();
+    m_title.clear();
+    m_rank.reset();
+    m_step.reset();
+    m_target.reset();
+    emit changed();
+    emit selectionChanged();
+}
+
+} // namespace app
