@@ -4,10 +4,11 @@
 #include "app/document/trace_document.h"
 #include "app/look/qstring.h"
 #include "app/services/notices.h"
+#include "profiler/job/rank_merge.h"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -28,13 +29,11 @@ QString nameOf(const fs::path& path)
 }
 
 /// The folder of the job.
-QString titleOf(const fs::path& input)
+fs::path folderOf(const fs::path& input)
 {
     std::error_code none;
-    fs::path folder = fs::is_directory(input, none) ? input : input.parent_path();
-    if (folder.filename().empty()) // "traces/"
-        folder = folder.parent_path();
-    return nameOf(folder);
+    const fs::path folder = fs::is_directory(input, none) ? input : input.parent_path();
+    return folder.filename().empty() ? folder.parent_path() : folder; // "traces/"
 }
 
 /// The index of the largest finite value that exceeds `above`.
@@ -87,11 +86,12 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
         const fs::path path = fs::absolute(input, failed);
         absolute.push_back(failed ? input : path.lexically_normal());
     }
+    const QString what = tr("The job cannot be opened: %1.");
     m_work.start(
-        [this, absolute](const std::stop_token& stop, const Background::Post& post) {
+        [this, absolute, what](const std::stop_token& stop, const Background::Post& post) {
             auto files = profiler::job::findJobFiles(absolute);
             if (!files) {
-                post([this, error = files.error()] { fail(error); });
+                post([this, what, error = files.error()] { fail(what, error); });
                 return;
             }
             const auto count = static_cast<qint64>(files->files.size());
@@ -109,13 +109,13 @@ void JobDocument::open(const std::vector<fs::path>& inputs)
             options.progress = report;
             auto job = profiler::job::openJob(std::move(*files), options);
             if (!job) {
-                post([this, error = job.error()] { fail(error); });
+                post([this, what, error = job.error()] { fail(what, error); });
                 return;
             }
-            post([this, title = titleOf(absolute.front()),
-                  opened = std::make_shared<const profiler::job::Job>(std::move(*job))] { take(opened, title); });
+            post([this, folder = folderOf(absolute.front()),
+                  opened = std::make_shared<const profiler::job::Job>(std::move(*job))] { take(opened, folder); });
         },
-        [this](const profiler::Error& error) { fail(error); });
+        [this, what](const profiler::Error& error) { fail(what, error); });
 }
 
 void JobDocument::finishLoading()
@@ -130,23 +130,28 @@ void JobDocument::cancelLoading()
         return;
     m_work.cancel();
     finishLoading();
+    emit timelineChanged();
 }
 
-void JobDocument::fail(const profiler::Error& error)
+void JobDocument::fail(const QString& what, const profiler::Error& error)
 {
     finishLoading();
-    emit m_notices->noticed(tr("The job cannot be opened: %1.").arg(asQString(error.what.text)), detailOf(error), true);
+    emit timelineChanged();
+    emit m_notices->noticed(what.arg(asQString(error.what.text)), detailOf(error), true);
 }
 
-void JobDocument::take(const std::shared_ptr<const profiler::job::Job>& job, const QString& title)
+void JobDocument::take(const std::shared_ptr<const profiler::job::Job>& job, const fs::path& folder)
 {
     finishLoading();
     m_job = job;
-    m_title = title;
+    m_folder = folder;
+    m_title = nameOf(folder);
+    m_timeline = JobTimeline::OneRank;
     m_rank = job->analysis.slowest.value_or(0);
     m_step = worstStep(job->analysis.ranks[*m_rank]);
     emit changed();
     emit selectionChanged();
+    emit timelineChanged();
     emit opened();
     openSelected();
     reportExcluded(); // last: to open a trace removes earlier notices
@@ -193,8 +198,14 @@ void JobDocument::openSelected()
 {
     if (!m_job || !m_rank)
         return;
-    const std::size_t file = m_job->fileOf[*m_rank];
-    m_target = Target{.file = m_job->files.files[file], .rank = {}, .step = {}};
+    if (m_timeline != JobTimeline::OneRank) {
+        if (std::find(m_merged.begin(), m_merged.end(), *m_rank) != m_merged.end())
+            goToMerged();
+        else
+            setTimeline(JobTimeline::OneRank);
+        return;
+    }
+    m_target = Target{.file = m_job->files.files[m_job->fileOf[*m_rank]], .rank = {}, .step = {}};
     // Only the ranks of a single file have the numbers that they have in it.
     if (m_job->files.files.size() == 1 && m_job->ranks.size() > 1)
         m_target->rank = m_job->ranks[*m_rank].rank;
@@ -230,24 +241,151 @@ void JobDocument::goToTarget()
     selection->show(step->range);
 }
 
+/// Shows the selected step in the band of the selected rank.
+void JobDocument::goToMerged()
+{
+    const profiler::analysis::RankDigest& rank = m_job->ranks[*m_rank];
+    const profiler::analysis::RankClock& clock = m_job->analysis.clock.ranks[*m_rank];
+    const auto step = std::find_if(rank.steps.begin(), rank.steps.end(), [&](const auto& one) {
+        return m_step && one.index == m_job->analysis.steps[*m_step];
+    });
+    if (step == rank.steps.end())
+        return;
+    const profiler::TimeRange range{clock(step->range.begin), clock(step->range.end)};
+    const auto trace = m_document->trace();
+    if (!trace->range().overlaps(range)) // only a part of the steps is shown
+        return merge(m_timeline);
+    const std::string name = profiler::job::mergedName(rank);
+    std::optional<profiler::TrackId> band;
+    std::optional<profiler::SliceId> mark;
+    for (const profiler::Track& track : trace->tracks()) {
+        if (track.processName != name || track.kind == profiler::TrackKind::Counter)
+            continue;
+        if (!band)
+            band = track.id;
+        trace->forEach(track.id, {range.begin, range.begin + profiler::Nanoseconds(1)}, [&](const auto& slice) {
+            if (slice.range() == range)
+                mark = slice.id;
+            return !mark;
+        });
+    }
+    Selection* selection = m_document->selection();
+    if (mark)
+        selection->selectSlice(*mark);
+    else
+        selection->selectRange(range);
+    selection->show(range, mark ? mark->track : band);
+}
+
+/// The ranks that are shown together, from top to bottom.
+std::vector<std::size_t> JobDocument::ranksFor(JobTimeline timeline) const
+{
+    const profiler::job::Job& job = *m_job;
+    std::vector<std::size_t> ranks(job.ranks.size());
+    std::iota(ranks.begin(), ranks.end(), std::size_t{0});
+    const auto later = [&](std::size_t a, std::size_t b) {
+        return job.analysis.ranks[a].lateUs > job.analysis.ranks[b].lateUs;
+    };
+    if (timeline == JobTimeline::ByLateness || ranks.size() > profiler::job::kMostMerged)
+        std::stable_sort(ranks.begin(), ranks.end(), later);
+    if (ranks.size() > profiler::job::kMostMerged)
+        ranks.resize(profiler::job::kMostMerged);
+    if (timeline != JobTimeline::ByLateness)
+        std::sort(ranks.begin(), ranks.end());
+    if (timeline == JobTimeline::ByHost)
+        std::stable_sort(ranks.begin(), ranks.end(),
+                         [&](std::size_t a, std::size_t b) { return job.ranks[a].host < job.ranks[b].host; });
+    return ranks;
+}
+
+void JobDocument::setTimeline(JobTimeline timeline)
+{
+    if (!m_job || timeline == m_timeline || m_loading) {
+        emit timelineChanged();
+        return;
+    }
+    emit m_notices->outdated();
+    // A file with all ranks needs no merging.
+    if (timeline == JobTimeline::OneRank || m_job->files.files.size() == 1) {
+        m_timeline = JobTimeline::OneRank;
+        emit timelineChanged();
+        openSelected();
+        return;
+    }
+    merge(timeline);
+}
+
+void JobDocument::merge(JobTimeline timeline)
+{
+    if (m_document->isLoading())
+        m_document->cancelLoading();
+    m_loading = true;
+    emit loading(tr("Reading the ranks"), 0);
+    const QString what = tr("The ranks cannot be shown together: %1.");
+    m_work.start(
+        [this, job = m_job, ranks = ranksFor(timeline), step = m_step, timeline, what](const std::stop_token& stop,
+                                                                                       const Background::Post& post) {
+            profiler::job::MergeOptions options;
+            options.step = step;
+            options.stop = stop;
+            options.progress = [&](double share) {
+                const auto count = static_cast<qint64>(ranks.size());
+                post([this, share, count] {
+                    emit loading(tr("Reading the ranks: %1 of %2 read")
+                                     .arg(std::llround(share * static_cast<double>(count)))
+                                     .arg(count),
+                                 std::min(share, kMostWhileReading));
+                });
+            };
+            const auto trace = profiler::job::mergeRanks(*job, ranks, options);
+            post([this, trace, timeline, what, ranks] {
+                if (trace)
+                    takeMerged(*trace, timeline, ranks);
+                else
+                    fail(what, trace.error());
+            });
+        },
+        [this, what](const profiler::Error& error) { fail(what, error); });
+}
+
+void JobDocument::takeMerged(const std::shared_ptr<const profiler::Trace>& trace, JobTimeline timeline,
+                             std::vector<std::size_t> ranks)
+{
+    finishLoading();
+    m_timeline = timeline; // before the document shows it
+    m_merged = std::move(ranks);
+    m_target.reset();
+    m_document->showTrace(trace, tr("%1 ranks").arg(m_merged.size()), m_folder);
+    emit timelineChanged();
+    openSelected();
+    if (m_merged.size() < m_job->ranks.size())
+        emit m_notices->noticed(
+            tr("The timeline shows the %1 latest of %2 ranks.").arg(m_merged.size()).arg(m_job->ranks.size()), {},
+            false);
+}
+
 void JobDocument::followDocument()
 {
-    if (!m_job)
+    if (!m_job || (m_timeline != JobTimeline::OneRank && m_document->path() == m_folder))
         return;
     const auto& files = m_job->files.files;
     if (std::find(files.begin(), files.end(), m_document->path()) == files.end())
         close();
+    else if (std::exchange(m_timeline, JobTimeline::OneRank) != JobTimeline::OneRank)
+        emit timelineChanged();
 }
 
 void JobDocument::close()
 {
     m_job.reset();
     m_title.clear();
+    m_timeline = JobTimeline::OneRank;
     m_rank.reset();
     m_step.reset();
     m_target.reset();
     emit changed();
     emit selectionChanged();
+    emit timelineChanged();
 }
 
 } // namespace app

@@ -17,9 +17,18 @@ namespace app {
 class Notices;
 class TraceDocument;
 
+/// What the timeline shows of a job.
+enum class JobTimeline : std::uint8_t {
+    OneRank,
+    ByRank, ///< a band for each rank, by number
+    ByHost,
+    ByLateness, ///< the latest first
+};
+
 /// The open job: the analysis of the traces of its ranks, and the rank and the step that are selected in it. The traces
-/// are read in the background and dropped again; the trace of one rank at a time is opened as the document of the
-/// window. The job is closed when the document shows a trace that is not one of its ranks. GUI thread.
+/// are read in the background and dropped again; the document of the window shows the trace of one rank at a time, or
+/// all ranks as one trace on the job's clock. The job is closed when the document shows a trace that is not one of its
+/// ranks. GUI thread.
 class JobDocument : public QObject {
     Q_OBJECT
 public:
@@ -46,14 +55,22 @@ public:
     [[nodiscard]] std::optional<std::size_t> step() const { return m_step; }
     /// @param step  empty: the selected step stays
     void select(std::size_t rank, std::optional<std::size_t> step = {});
-    /// Opens the trace of the selected rank and shows the selected step there.
+    /// Shows the selected step of the selected rank in the document: opens the rank's trace, unless the document shows
+    /// all ranks.
     void openSelected();
+
+    /// Whether the document shows one rank, or several and in which order.
+    [[nodiscard]] JobTimeline timeline() const { return m_timeline; }
+    /// Opens the selected rank, or reads the ranks again and shows them together: the latest ones if there are more
+    /// than kMostMerged. Until they are read, and if that fails or is cancelled, timeline() stays.
+    void setTimeline(JobTimeline timeline);
 
 signals:
     void loading(const QString& what, double share); ///< share 1: finished
     void opened();                                   ///< another job was opened; changed() came before
     void changed();                                  ///< a job was opened or closed
     void selectionChanged();
+    void timelineChanged(); ///< also when setTimeline() has no effect
 
 private:
     /// A step to show when the trace of its rank has been read and analysed.
@@ -63,11 +80,16 @@ private:
         std::optional<std::int64_t> step; ///< number
     };
 
-    void fail(const profiler::Error& error);
+    void fail(const QString& what, const profiler::Error& error);
     void finishLoading();
-    void take(const std::shared_ptr<const profiler::job::Job>& job, const QString& title);
+    void take(const std::shared_ptr<const profiler::job::Job>& job, const std::filesystem::path& folder);
     void reportExcluded();
+    [[nodiscard]] std::vector<std::size_t> ranksFor(JobTimeline timeline) const;
+    void takeMerged(const std::shared_ptr<const profiler::Trace>& trace, JobTimeline timeline,
+                    std::vector<std::size_t> ranks);
     void goToTarget();
+    void goToMerged();
+    void merge(JobTimeline timeline);
     void followDocument();
     void close();
 
@@ -75,6 +97,9 @@ private:
     TraceDocument* m_document;
     std::shared_ptr<const profiler::job::Job> m_job;
     QString m_title;
+    std::filesystem::path m_folder; ///< stands for the merged ranks
+    JobTimeline m_timeline = JobTimeline::OneRank;
+    std::vector<std::size_t> m_merged; ///< the ranks that the document shows, if not one
     std::optional<std::size_t> m_rank, m_step;
     std::optional<Target> m_target;
     bool m_loading = false;

@@ -384,6 +384,20 @@ void TraceDocument::showLoaded(const std::filesystem::path& path, std::shared_pt
     emit traceOpened();
 }
 
+void TraceDocument::showTrace(const std::shared_ptr<const profiler::Trace>& trace, const QString& title,
+                              const std::filesystem::path& path)
+{
+    if (m_loader.isRunning())
+        stopLoading();
+    m_previewing = false;
+    m_recordingFollower.leave();
+    m_showingRecording = false;
+    leaveRun(*trace);
+    replaceTrace(trace, title, path);
+    analyse();
+    emit traceOpened();
+}
+
 /// A later snapshot of the same trace.
 void TraceDocument::take(std::shared_ptr<const profiler::Trace> trace)
 {

@@ -80,6 +80,10 @@ public:
     void openTrace(const std::filesystem::path& path);
     /// The same, or reads the configuration in the file; see configurationRead().
     void openFile(const std::filesystem::path& path);
+    /// Shows a complete trace that is in memory: the merged ranks of a job.
+    /// @param path  of what it was made of
+    void showTrace(const std::shared_ptr<const profiler::Trace>& trace, const QString& title,
+                   const std::filesystem::path& path);
     /// Exports the trace in the format of the extension.
     void exportTrace(const std::filesystem::path& path);
     /// Metadata to add to an exported copy of the trace in our own format, until another trace is opened. An empty text

@@ -25,6 +25,7 @@ constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
 // share of what the busiest track of its kind covers.
 constexpr double kQuiet = 0.005, kQuietToOthers = 0.1;
 constexpr std::size_t kManyThreads = 4; ///< more other threads than this are initially collapsed
+constexpr std::size_t kManyRanks = 4;   ///< more processes with devices than this are initially collapsed
 
 QString text(const char* source)
 {
@@ -78,6 +79,10 @@ public:
             if (const auto pid = processOf(track);
                 pid != 0 && std::find(m_processes.begin(), m_processes.end(), pid) == m_processes.end())
                 m_processes.push_back(pid);
+        for (const Track& track : trace.tracks())
+            if (const auto pid = processOf(track);
+                pid != 0 && rankOf(track.kind) == Device && trace.sliceCount(track.id) > 0)
+                m_withDevices.insert(pid);
         if (!trace.range().empty())
             for (const Track& track : trace.tracks())
                 if (track.kind != TrackKind::Counter && trace.sliceCount(track.id) > 0) {
@@ -149,6 +154,7 @@ private:
                 if (!track->processName.empty())
                     node.name = QStringLiteral("%1 (%2)").arg(asQString(track->processName)).arg(pid);
         node.children = nodesOf(groups, node.key + '/');
+        node.startsFolded = m_withDevices.size() > kManyRanks && m_withDevices.contains(pid);
         if (node.children.size() == 1 && node.children[0].kind != RowNode::Kind::Group) {
             node.children[0].name.prepend(node.name + QStringLiteral(" · "));
             return std::move(node.children[0]);
@@ -241,6 +247,7 @@ private:
     const Trace& m_trace;
     QCollator m_byNumber{QLocale::English};
     std::vector<std::int64_t> m_processes; ///< in order of first appearance
+    std::set<std::int64_t> m_withDevices;  ///< processes that keep a device busy
     std::set<std::int64_t> m_hosts;        ///< processes with threads or counters
     std::set<QString> m_keys;
     std::map<profiler::TrackId, double> m_busy; ///< share of the time; not of counters

@@ -1,6 +1,7 @@
 #include "app/document/job_document.h"
 #include "app/document/job_text.h"
 #include "app/tables/evidence_table.h"
+#include "app/timeline/timeline_groups.h"
 #include "app/views/job/job_heat_map.h"
 #include "app/views/job/job_panel.h"
 #include "app/window/dock_layout.h"
@@ -22,6 +23,7 @@
 #include <QTest>
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 // Jobs of many ranks in the window: how they open, and their page.
 
@@ -153,6 +155,7 @@ private slots:
     void theKeyboardSelectsAndOpensRanks();
     void theMapAndTheTablesShowTheSameRank();
     void waitsNameTheLastRankOfTheStep();
+    void theTimelineShowsAllRanksOnOneClock();
     void anotherTraceClosesTheJob();
     void moreRanksThanPixelsShowTheLargest();
     void stepsThatWereNotRecordedHaveNoColor();
@@ -395,6 +398,53 @@ void JobViewTest::waitsNameTheLastRankOfTheStep()
     waits->setCurrentIndex(waits->model()->index(0, 0));
     QCOMPARE(QString::number(*shown.app.bench.job.rank()), shown.text(JobPanel::Waits, 0, 3));
     QCOMPARE(shown.app.bench.job.step(), std::optional(other));
+}
+
+void JobViewTest::theTimelineShowsAllRanksOnOneClock()
+{
+    Shown shown;
+    shown.open(Fault::SlowLoader, 5);
+    auto* timeline = find<QComboBox>(shown.panel(), "jobTimeline");
+    const auto choose = [&](app::JobTimeline which) {
+        timeline->setCurrentIndex(timeline->findData(static_cast<int>(which)));
+        emit timeline->activated(timeline->currentIndex());
+    };
+    choose(app::JobTimeline::ByLateness);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.app.bench.job.timeline(), app::JobTimeline::ByLateness, kLong);
+    const app::TraceDocument& document = shown.app.bench.document;
+    std::set<std::string> bands;
+    for (const profiler::Track& track : document.trace()->tracks()) {
+        bands.insert(track.processName);
+        if (track.processName == "rank 5 on node1")
+            QCOMPARE(track.processSortIndex, 0); // the latest is on top
+    }
+    QCOMPARE(bands.size(), std::size_t(8));
+    const auto rows = app::rowTree(*document.trace());
+    QCOMPARE(rows.size(), std::size_t(8));
+    QVERIFY2(rows.front().name.startsWith("rank 5 on node1"), qPrintable(rows.front().name));
+    for (const app::RowNode& row : rows)
+        QVERIFY2(row.startsFolded && !row.children.empty(), qPrintable(row.name));
+    const auto bandOfSelection = [&] {
+        const auto slice = document.selection()->slice();
+        return slice ? document.trace()->track(slice->track).processName : std::string();
+    };
+    QCOMPARE(bandOfSelection(), std::string("rank 5 on node1"));
+    // Another rank is shown in the same trace.
+    QSignalSpy replaced(&document, &app::TraceDocument::traceReplaced);
+    shown.app.bench.job.select(2, 1);
+    shown.app.bench.job.openSelected();
+    QCOMPARE(bandOfSelection(), std::string("rank 2 on node0"));
+    QCOMPARE(replaced.count(), 0);
+    // Cancel keeps it, and the choice shows what is on screen.
+    choose(app::JobTimeline::ByHost);
+    QVERIFY(shown.app.bench.job.isLoading());
+    shown.app.bench.job.cancelLoading();
+    QCOMPARE(timeline->currentData().toInt(), static_cast<int>(app::JobTimeline::ByLateness));
+    // Back to one rank.
+    choose(app::JobTimeline::OneRank);
+    QTRY_COMPARE_WITH_TIMEOUT(shown.openFile(), std::string("rank2.json"), kLong);
+    QVERIFY(shown.app.bench.job.isOpen());
+    QCOMPARE(timeline->currentData().toInt(), static_cast<int>(app::JobTimeline::OneRank));
 }
 
 void JobViewTest::anotherTraceClosesTheJob()

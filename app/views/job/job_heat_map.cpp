@@ -112,7 +112,7 @@ void JobHeatMap::relayout()
                          std::max(metrics.horizontalAdvance(tr("Rank")),
                                   metrics.horizontalAdvance(rankText(m_figures->ranks() - 1))) +
                          kGap;
-        const int top = metrics.height() + 4, below = 2 * metrics.height() + 10;
+        const int top = metrics.height() * 3 / 2 + 2, below = 2 * metrics.height() + 10;
         m_plot = QRect(left, top, std::max(1, width() - left - kRight), std::max(1, height() - top - below));
         m_rows = static_cast<int>(std::min(m_figures->ranks(), static_cast<std::size_t>(m_plot.height())));
         m_columns = static_cast<int>(std::min(m_figures->steps(), static_cast<std::size_t>(m_plot.width())));

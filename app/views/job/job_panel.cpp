@@ -116,9 +116,22 @@ QWidget* JobPanel::makeHeader()
     connect(m_figure, &QComboBox::currentIndexChanged, this,
             [this](int index) { m_map->setFigure(static_cast<JobFigure>(m_figure->itemData(index).toInt())); });
     m_cell = makeTextLabel("jobCell", header);
+    m_timeline = new QComboBox(header);
+    m_timeline->setObjectName("jobTimeline");
+    m_timeline->setAccessibleName(tr("What the timeline shows"));
+    m_timeline->setToolTip(m_timeline->accessibleName());
+    m_timeline->addItem(tr("Timeline: one rank"), static_cast<int>(JobTimeline::OneRank));
+    m_timeline->addItem(tr("Timeline: ranks by number"), static_cast<int>(JobTimeline::ByRank));
+    m_timeline->addItem(tr("Timeline: ranks by host"), static_cast<int>(JobTimeline::ByHost));
+    m_timeline->addItem(tr("Timeline: latest ranks first"), static_cast<int>(JobTimeline::ByLateness));
+    connect(m_timeline, &QComboBox::activated, m_job,
+            [this](int index) { m_job->setTimeline(static_cast<JobTimeline>(m_timeline->itemData(index).toInt())); });
+    connect(m_job, &JobDocument::timelineChanged, this,
+            [this] { m_timeline->setCurrentIndex(m_timeline->findData(static_cast<int>(m_job->timeline()))); });
     auto* choice = new QHBoxLayout;
     choice->addWidget(m_figure);
     choice->addWidget(m_cell, 1);
+    choice->addWidget(m_timeline);
     auto* column = new QVBoxLayout(header);
     column->setContentsMargins(8, 4, 8, 4);
     column->setSpacing(3);
@@ -183,7 +196,19 @@ QWidget* JobPanel::makeTablePage(Page page, QWidget* parent)
         pages->addWidget(m_whyEmpty[page]);
         return pages;
     }
-    pages->addWidget(table);
+    if (page == Stragglers) {
+        m_evidence = makeTextLabel("jobEvidence", pages);
+        m_evidence->setContentsMargins(8, 4, 8, 6);
+        auto* both = new QWidget(pages);
+        auto* column = new QVBoxLayout(both);
+        column->setContentsMargins(0, 0, 0, 0);
+        column->setSpacing(0);
+        column->addWidget(m_evidence); // whole: the column of the table may be too narrow for it
+        column->addWidget(table, 1);
+        pages->addWidget(both);
+    } else {
+        pages->addWidget(table);
+    }
     pages->addWidget(m_whyEmpty[page]);
     connect(table->selectionModel(), &QItemSelectionModel::currentRowChanged, this,
             [this, table, page](const QModelIndex& current) { takeRow(page, sourceRow(*table, current)); });
@@ -316,6 +341,8 @@ void JobPanel::showSelection()
         if (stragglers[i].rank == rank)
             late = static_cast<int>(i);
     selectSourceRow(*m_tables[Stragglers], late);
+    m_evidence->setVisible(late >= 0);
+    m_evidence->setText(late < 0 ? QString() : asQString(stragglers[static_cast<std::size_t>(late)].reason.text));
     m_showing = false;
 }
 

@@ -56,8 +56,8 @@ private:
     std::optional<std::size_t> m_waitsOf;              ///< the step whose waits are shown
     bool m_showing = false;                            ///< rows are marked that the user did not choose
     QStackedWidget* m_pages = nullptr;                 ///< m_empty, or everything else
-    QLabel *m_empty = nullptr, *m_summary = nullptr, *m_notes = nullptr, *m_cell = nullptr;
-    QComboBox* m_figure = nullptr;
+    QLabel *m_empty = nullptr, *m_summary = nullptr, *m_notes = nullptr, *m_cell = nullptr, *m_evidence = nullptr;
+    QComboBox *m_figure = nullptr, *m_timeline = nullptr;
     QSplitter* m_sides = nullptr;
     JobHeatMap* m_map = nullptr;
     QTabBar* m_tabs = nullptr;
