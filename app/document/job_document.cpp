@@ -72,7 +72,7 @@ JobDocument::JobDocument(Notices* notices, TraceDocument* document) : m_notices(
 void JobDocument::open(const std::vector<fs::path>& inputs)
 {
     emit m_notices->outdated();
-    if (m_document->isFollowingRun()) {
+    if (m_document->isTraining()) {
         emit m_notices->noticed(tr("A training run is in progress. Stop it before you open a job."), {}, false);
         return;
     }

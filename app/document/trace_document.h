@@ -104,6 +104,7 @@ public:
     void followRun(const std::filesystem::path& trace, const config::TrainingConfig& configuration);
     /// The training has exited; followed() comes when the end of its trace has been read.
     void finishRun();
+    [[nodiscard]] bool isTraining() const { return m_training; } ///< a training is writing the trace
     /// The trace of a training is still being written or read: followed() comes.
     [[nodiscard]] bool isFollowingRun() const { return m_training || m_following; }
     /// The trace is from a training that was followed to its end.
