@@ -49,8 +49,9 @@ QVariant EvidenceModel::data(const QModelIndex& index, int role) const
     const bool number = m_columns[column].number;
     switch (role) {
     case Qt::DisplayRole:
-    case Qt::ToolTipRole:
         return cell.text;
+    case Qt::ToolTipRole:
+        return cell.full.isEmpty() ? cell.text : cell.full;
     case kSortRole:
         return number ? QVariant(cell.number) : QVariant(cell.text);
     case Qt::TextAlignmentRole:

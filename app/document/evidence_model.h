@@ -14,6 +14,7 @@ namespace app {
 struct EvidenceCell {
     QString text;
     double number = 0; ///< of number columns
+    QString full{};    ///< of a shortened text: the whole, for the tooltip; empty: the text
 };
 
 /// A row with a link to the trace.

@@ -116,8 +116,8 @@ std::string_view operationIn(std::string_view identifier)
             return {};
     if (identifier.starts_with("CUDAFunctor_"))
         return identifier.substr("CUDAFunctor_"sv.size());
-    for (const std::string_view end :
-         {"_kernel_cuda_impl"sv, "_kernel_impl"sv, "_kernel_cuda"sv, "_functor"sv, "MathFunctor"sv, "Functor"sv, "Ops"sv})
+    for (const std::string_view end : {"_kernel_cuda_impl"sv, "_kernel_impl"sv, "_kernel_cuda"sv, "_functor"sv,
+                                       "MathFunctor"sv, "Functor"sv, "Ops"sv})
         if (identifier.size() > end.size() && identifier.ends_with(end))
             return identifier.substr(0, identifier.size() - end.size());
     return {};
@@ -163,7 +163,17 @@ QString kernelName(std::string_view name)
     return asQString(function->name);
 }
 
+bool isKernel(std::string_view name)
+{
+    return name.starts_with("void ") || (name.ends_with(')') && name.find("::") != std::string_view::npos);
+}
+
 } // namespace
+
+QString shortKernelName(std::string_view name)
+{
+    return isKernel(name) ? kernelName(name) : asQString(name);
+}
 
 QString shortName(std::string_view name)
 {
@@ -179,11 +189,10 @@ QString shortName(std::string_view name)
         std::string_view file = name.substr(0, paren + 3);
         file.remove_prefix(file.rfind('/') == std::string_view::npos ? 0 : file.rfind('/') + 1);
         return QStringLiteral("%1 (%2:%3)")
-            .arg(asQString(name.substr(close + 3)), asQString(file), asQString(name.substr(paren + 4, close - paren - 4)));
+            .arg(asQString(name.substr(close + 3)), asQString(file),
+                 asQString(name.substr(paren + 4, close - paren - 4)));
     }
-    if (name.starts_with("void ") || (name.ends_with(')') && name.find("::") != std::string_view::npos))
-        return kernelName(name);
-    return asQString(name);
+    return shortKernelName(name);
 }
 
 } // namespace app

@@ -220,7 +220,7 @@ TableValue Groups::value(const SliceGroup& group, Field field) const
     switch (field) {
     case Field::Name: {
         const QString name = asQString(trace->name(longest(group)));
-        return TableValue::ofText(name.isEmpty() ? QCoreApplication::translate("SliceDetails", "(no name)") : name);
+        return TableValue::ofName(name.isEmpty() ? QCoreApplication::translate("SliceDetails", "(no name)") : name);
     }
     case Field::Count:
         return TableValue::ofCount(group.count);

@@ -1,9 +1,12 @@
+#include "app/look/short_name.h"
 #include "app/tables/row_sort.h"
 #include "app/tables/table_scan.h"
 #include "profiler/analysis/slice_view.h"
 
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
 
 // Tables with one row per slice.
 namespace app {
@@ -16,20 +19,24 @@ using profiler::analysis::SliceView;
 
 namespace {
 
-/// Alphabetical ranks of distinct texts instead of their ids.
-void rankTexts(const Trace& trace, std::vector<std::int64_t>& keys)
+/// Alphabetical ranks of distinct texts, as they are displayed, instead of their ids.
+/// @param names  the texts are names of slices
+void rankTexts(const Trace& trace, std::vector<std::int64_t>& keys, bool names)
 {
     std::vector<std::int64_t> ranks(trace.stringCount(), -1);
-    std::vector<profiler::StringId> used;
-    for (const std::int64_t id : keys)
-        if (std::int64_t& rank = ranks[static_cast<std::size_t>(id)]; rank < 0) {
+    std::vector<std::pair<std::string, profiler::StringId>> used;
+    for (const std::int64_t key : keys)
+        if (std::int64_t& rank = ranks[static_cast<std::size_t>(key)]; rank < 0) {
             rank = 0;
-            used.push_back({static_cast<std::uint32_t>(id)});
+            const profiler::StringId id{static_cast<std::uint32_t>(key)};
+            used.emplace_back(names ? shortKernelName(trace.string(id)).toStdString() : std::string(), id);
         }
-    std::sort(used.begin(), used.end(),
-              [&](profiler::StringId a, profiler::StringId b) { return trace.string(a) < trace.string(b); });
+    std::sort(used.begin(), used.end(), [&](const auto& a, const auto& b) {
+        const int shown = a.first.compare(b.first);
+        return shown == 0 ? trace.string(a.second) < trace.string(b.second) : shown < 0;
+    });
     for (std::size_t i = 0; i < used.size(); ++i)
-        ranks[used[i].value] = static_cast<std::int64_t>(i);
+        ranks[used[i].second.value] = static_cast<std::int64_t>(i);
     for (std::int64_t& key : keys)
         key = ranks[static_cast<std::size_t>(key)];
 }
@@ -65,7 +72,7 @@ struct FoundSlices {
             break;
         }
         if (isPooledText(field) && !stop.stop_requested())
-            rankTexts(*trace, found);
+            rankTexts(*trace, found, field == Field::Name);
         return found;
     }
 

@@ -311,7 +311,7 @@ TableValue sliceValue(const FieldContext& context, const Slice& slice, Field fie
         return {};
     switch (field) {
     case Field::Name:
-        return TableValue::ofText(sliceTitle(trace, slice));
+        return TableValue::ofName(sliceTitle(trace, slice));
     case Field::Kind:
         return TableValue::ofText(asQString(activityName(slice.kind)));
     case Field::Begin:

@@ -58,7 +58,9 @@ QVariant TableModel::data(const QModelIndex& index, int role) const
     case Qt::DisplayRole:
         return shownText(m_rows->value(row, column));
     case Qt::ToolTipRole:
-        return column == 0 ? shownText(m_rows->value(row, column)) : QVariant();
+        if (const TableValue value = m_rows->value(row, column); column == 0 || !value.label.isEmpty())
+            return fullText(value);
+        return {};
     case Qt::TextAlignmentRole:
         return QVariant::fromValue((m_rows->columns()[column].figure ? Qt::AlignRight : Qt::AlignLeft) |
                                    Qt::AlignVCenter);

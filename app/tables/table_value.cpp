@@ -1,8 +1,24 @@
 #include "app/tables/table_value.h"
 
 #include "app/look/number_format.h"
+#include "app/look/short_name.h"
+
+#include <utility>
 
 namespace app {
+
+TableValue TableValue::ofName(QString name)
+{
+    TableValue value = ofText(std::move(name));
+    if (QString label = shortKernelName(value.text.toStdString()); label != value.text)
+        value.label = std::move(label);
+    return value;
+}
+
+QString fullText(const TableValue& value)
+{
+    return value.label.isEmpty() ? shownText(value) : value.text;
+}
 
 QString shownText(const TableValue& value)
 {
@@ -11,7 +27,7 @@ QString shownText(const TableValue& value)
         return {};
     case TableValue::Unit::Text:
     case TableValue::Unit::Size:
-        return value.text;
+        return value.label.isEmpty() ? value.text : value.label;
     case TableValue::Unit::Count:
         return formatCount(value.whole);
     case TableValue::Unit::Time:
@@ -53,8 +69,10 @@ bool comesBefore(const TableValue& a, const TableValue& b)
     switch (a.unit) {
     case Unit::None:
         return false;
-    case Unit::Text:
-        return a.text < b.text;
+    case Unit::Text: {
+        const QString &shownA = a.label.isEmpty() ? a.text : a.label, &shownB = b.label.isEmpty() ? b.text : b.label;
+        return shownA == shownB ? a.text < b.text : shownA < shownB;
+    }
     case Unit::Rate:
     case Unit::Share:
         return a.real < b.real;

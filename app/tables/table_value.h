@@ -25,8 +25,11 @@ struct TableValue {
     QString text;
     std::int64_t whole = 0;
     double real = 0;
+    QString label{}; ///< of a long `text`: what is displayed instead; empty: the text
 
     static TableValue ofText(QString text) { return {Unit::Text, std::move(text), 0, 0}; }
+    /// The name of a slice: kernels are displayed as on the timeline, see shortKernelName().
+    static TableValue ofName(QString name);
     static TableValue ofCount(std::int64_t count) { return {Unit::Count, {}, count, 0}; }
     static TableValue ofSize(QString text, std::int64_t product) { return {Unit::Size, std::move(text), product, 0}; }
     static TableValue ofTime(profiler::Nanoseconds time) { return {Unit::Time, {}, time.count(), 0}; }
@@ -42,9 +45,11 @@ struct TableValue {
 
 /// Display text: "41.2 ms", "12.345 678 901 s", "11.8 GB/s", "61.2 %".
 QString shownText(const TableValue& value);
+/// The same, but with the whole text of a cell that displays a label.
+QString fullText(const TableValue& value);
 /// Text for other programs: ns, bytes, bytes per second and shares as plain numbers.
 QString exactText(const TableValue& value);
-/// Order of two cells of a column: texts alphabetically, numbers by value, empty cells first.
+/// Order of two cells of a column: texts alphabetically as displayed, numbers by value, empty cells first.
 bool comesBefore(const TableValue& a, const TableValue& b);
 
 } // namespace app

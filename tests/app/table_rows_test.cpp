@@ -402,6 +402,30 @@ TEST(TableRows, KernelsHaveWhatTheirNamesTell)
     EXPECT_EQ(column(*table.rows(), "Class"), "gemm gemm other");
 }
 
+TEST(TableRows, LongNamesOfKernelsAreShortenedAsOnTheTimeline)
+{
+    Table table(app::kernelSubject(), R"TEXT(
+        stream 0 7
+          kernel "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)" 0 30
+          kernel "void aaa::zeta<float>(int)" 40 20
+          kernel mine 70 10
+    )TEXT");
+    const auto id = [](app::Field field) { return static_cast<int>(field); };
+    for (const app::TableGrouping& grouping : {app::TableGrouping{app::Field::Name}, app::TableGrouping{}}) {
+        table.query.grouping = grouping;
+        table.query.order = {{id(app::Field::Name), false}}; // by what is displayed
+        const auto rows = table.rows();
+        const auto name = [&](std::size_t row) { return rows->value(row, 0); };
+        EXPECT_EQ(shownText(name(0)), "add (vectorized)");
+        EXPECT_EQ(shownText(name(1)), "mine");
+        EXPECT_EQ(shownText(name(2)), "zeta");
+        EXPECT_EQ(fullText(name(2)), "void aaa::zeta<float>(int)");
+        EXPECT_EQ(exactText(name(2)), "void aaa::zeta<float>(int)") << "copies and files have the whole name";
+    }
+    table.filterBy("name:aaa");
+    EXPECT_EQ(table.rows()->size(), 1U) << "filters match the whole name";
+}
+
 TEST(TableRows, OperatorsHaveDeviceTime)
 {
     Table table(app::opSubject(), R"(

@@ -4,6 +4,7 @@
 #include "app/document/analyser.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
+#include "app/look/short_name.h"
 #include "profiler/analysis/operators/same_name.h"
 
 #include <QDockWidget>
@@ -102,8 +103,8 @@ std::vector<SliceDetail> timesOf(const profiler::Trace& trace, const Slice& slic
     if (const auto work = profiler::analysis::workLaunchedInside(trace, slice, stop); work.count > 0)
         times.push_back({deviceTimeLabel(),
                          SelectionPanel::tr("%1 in %2")
-                             .arg(formatDuration(work.time),
-                                  formatCounted(work.count, SelectionPanel::tr("launch"), SelectionPanel::tr("launches"))),
+                             .arg(formatDuration(work.time), formatCounted(work.count, SelectionPanel::tr("launch"),
+                                                                           SelectionPanel::tr("launches"))),
                          work.longest});
     return times;
 }
@@ -117,9 +118,10 @@ Occurrences occurrencesOf(const profiler::Trace& trace, const Slice& slice, cons
     const auto linked = [&](const QString& label, SliceId id) {
         page.details.push_back({label, formatDuration(trace.slice(id).duration), id});
     };
-    page.details.push_back({SelectionPanel::tr("Count"),
-                            SelectionPanel::tr("%1, %2 in total").arg(formatCount(same.count), formatDuration(same.total)),
-                            {}});
+    page.details.push_back(
+        {SelectionPanel::tr("Count"),
+         SelectionPanel::tr("%1, %2 in total").arg(formatCount(same.count), formatDuration(same.total)),
+         {}});
     linked(SelectionPanel::tr("Shortest"), same.shortestSlice);
     page.details.push_back({SelectionPanel::tr("Median"), formatDuration(same.median), {}});
     linked(SelectionPanel::tr("Longest"), same.longestSlice);
@@ -174,7 +176,7 @@ EvidenceRow rowOf(const RangeSums::Sum& sum, const RangeSums& sums)
     const auto ns = [](profiler::Nanoseconds time) { return static_cast<double>(time.count()); };
     const double share = sums.self.count() > 0 ? ns(sum.self) / ns(sums.self) : 0;
     EvidenceRow row;
-    row.cells = {{sum.name.empty() ? word : asQString(sum.name), 0},
+    row.cells = {{sum.name.empty() ? word : shortKernelName(sum.name), 0, asQString(sum.name)},
                  {formatDuration(sum.self), ns(sum.self)},
                  {formatShare(share), share},
                  {formatCount(sum.count), static_cast<double>(sum.count)},

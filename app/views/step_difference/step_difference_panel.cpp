@@ -92,7 +92,10 @@ EvidenceRow rowOf(const StepDifference::Row& row)
     else if (row.isGone())
         text = StepDifferencePanel::tr("gone  %1").arg(text);
     EvidenceRow shown;
-    shown.cells = {{QStringLiteral("%1  ·  %2").arg(nameOf(row), kindWord(row.kind)), 0},
+    shown.cells = {{QStringLiteral("%1  ·  %2").arg(nameOf(row), kindWord(row.kind)), 0,
+                    row.kind == ActivityKind::Phase
+                        ? QString()
+                        : QStringLiteral("%1  ·  %2").arg(QString::fromStdString(row.name), kindWord(row.kind))},
                    time(row.a, row.countA),
                    time(row.b, row.countB),
                    {text, static_cast<double>(change.count())}};

@@ -129,9 +129,10 @@ void DeviceSummary::showKernels(const TableRows* kernels)
             const TableValue value = kernels->value(i, column);
             if (id == static_cast<int>(Field::Name) || id == static_cast<int>(Field::Total) ||
                 id == static_cast<int>(Field::Share))
-                row.cells.push_back({shownText(value), value.unit == TableValue::Unit::Share
-                                                           ? value.real
-                                                           : static_cast<double>(value.whole)});
+                row.cells.push_back(
+                    {shownText(value),
+                     value.unit == TableValue::Unit::Share ? value.real : static_cast<double>(value.whole),
+                     fullText(value)});
         }
         row.swatch = kernels->sliceClass(i);
         row.evidence.slice = kernels->slice(i);
