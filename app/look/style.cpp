@@ -170,6 +170,16 @@ QRect Style::subControlRect(ComplexControl control, const QStyleOptionComplex* o
     }
 }
 
+QRect Style::subElementRect(SubElement element, const QStyleOption* option, const QWidget* widget) const
+{
+    QRect rect = QProxyStyle::subElementRect(element, option, widget);
+    if (widget && (element == SE_TabBarScrollLeftButton || element == SE_TabBarScrollRightButton)) {
+        const int reserved = widget->property(kTabMenuWidth).toInt();
+        rect.translate(widget->isRightToLeft() ? reserved : -reserved, 0);
+    }
+    return rect;
+}
+
 QSize Style::sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
                               const QWidget* widget) const
 {
@@ -205,7 +215,7 @@ int Style::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWi
     case PM_ButtonShiftVertical:
         return 0;
     case PM_TabBarTabHSpace:
-        return 24;
+        return widget && widget->property(kTabMenuWidth).isValid() ? 16 : 24; // the tabs of docks are many
     case PM_TabBarTabVSpace:
         return 12;
     case PM_HeaderMargin:

@@ -4,6 +4,10 @@
 
 namespace app {
 
+/// Property of a QTabBar: pixels that are kept free beside its scroll buttons, for a button of its own. Scrolling tabs
+/// do not cover them.
+inline constexpr auto kTabMenuWidth = "tabMenuWidth";
+
 /// The Fusion style with flat panels: hairlines instead of bevels, underlined tabs, plain dock titles. It is a style
 /// and not an application stylesheet, which would add 16 ms to the first paint.
 ///
@@ -26,6 +30,8 @@ public:
     void drawComplexControl(ComplexControl control, const QStyleOptionComplex* option, QPainter* painter,
                             const QWidget* widget) const override;
     [[nodiscard]] QRect subControlRect(ComplexControl control, const QStyleOptionComplex* option, SubControl part,
+                                       const QWidget* widget) const override;
+    [[nodiscard]] QRect subElementRect(SubElement element, const QStyleOption* option,
                                        const QWidget* widget) const override;
     [[nodiscard]] QSize sizeFromContents(ContentsType type, const QStyleOption* option, const QSize& size,
                                          const QWidget* widget) const override;

@@ -11,6 +11,7 @@
 #include "app/window/loading_bar.h"
 #include "app/window/notice_strip.h"
 #include "app/window/status_line.h"
+#include "app/window/tab_overflow.h"
 #include "app/window/window_actions.h"
 #include "app/window/window_dialogs.h"
 #include "profiler/job/job_files.h"
@@ -111,6 +112,7 @@ bool MainWindow::event(QEvent* event)
     // two letters.
     if (event->type() == QEvent::ChildPolished) {
         if (auto* tabs = qobject_cast<QTabBar*>(static_cast<QChildEvent*>(event)->child())) {
+            addTabOverflow(tabs);
             tabs->setElideMode(Qt::ElideNone);
             tabs->setUsesScrollButtons(true);
             tabs->setAccessibleName(tr("Views"));

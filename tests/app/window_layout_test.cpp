@@ -8,10 +8,13 @@
 
 #include <QAction>
 #include <QDockWidget>
+#include <QMenu>
 #include <QMenuBar>
 #include <QSettings>
+#include <QTabBar>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QToolButton>
 
 // How much of the window the timeline gets, and that each kind of document has its own layout.
 
@@ -94,6 +97,8 @@ private slots:
     void aMaximizedTimelineIsNotTheSavedLayout();
     void theStepsCanBeCollapsed();
     void noPanelKeepsTheFocusWhenItIsHidden();
+    void allTabsCanBeReached_data();
+    void allTabsCanBeReached();
 };
 
 void WindowLayoutTest::init()
@@ -314,6 +319,47 @@ void WindowLayoutTest::noPanelKeepsTheFocusWhenItIsHidden()
     QTRY_VERIFY(find<QWidget>(&app.window, "dock:ops")->isAncestorOf(app.window.focusWidget()));
     action(app, "bottomPanels")->trigger();
     QCOMPARE(app.window.focusWidget(), static_cast<QWidget*>(canvas(app)));
+}
+
+void WindowLayoutTest::allTabsCanBeReached_data()
+{
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<bool>("fit");
+    QTest::newRow("1920x1080") << QSize(1920, 1080) << true;
+    QTest::newRow("1366x768") << QSize(1366, 768) << true;
+    QTest::newRow("1920x1080 at 200 %") << QSize(960, 540) << false;
+}
+
+/// Where the tabs do not fit, a menu lists all of them.
+void WindowLayoutTest::allTabsCanBeReached()
+{
+    QFETCH(QSize, size);
+    QFETCH(bool, fit);
+    App app(size);
+    openTrace(app);
+    QTabBar* bar = nullptr;
+    for (auto* tabs : app.window.findChildren<QTabBar*>(QString(), Qt::FindDirectChildrenOnly))
+        if (!bar || tabs->count() > bar->count())
+            bar = tabs;
+    QVERIFY(bar && bar->count() > 10);
+    auto* all = find<QToolButton>(bar, "allTabs");
+    const int last = bar->count() - 1;
+    QCOMPARE(all->isVisible(), !fit);
+    if (fit) {
+        QVERIFY2(bar->tabRect(last).right() <= bar->width(),
+                 qPrintable(QString("%1 of %2").arg(bar->tabRect(last).right()).arg(bar->width())));
+        return;
+    }
+    QVERIFY(bar->rect().contains(all->geometry()));
+    for (const char* scroll : {"ScrollLeftButton", "ScrollRightButton"})
+        QVERIFY2(!find<QToolButton>(bar, scroll)->geometry().intersects(all->geometry()), scroll);
+    QTest::mouseClick(all, Qt::LeftButton);
+    auto* menu = find<QMenu>(all, "allTabsMenu");
+    QCOMPARE(menu->actions().size(), bar->count());
+    QCOMPARE(menu->actions()[last]->text(), bar->tabText(last));
+    menu->actions()[last]->trigger();
+    menu->close();
+    QCOMPARE(bar->currentIndex(), last);
 }
 
 QTEST_MAIN(WindowLayoutTest)
