@@ -89,7 +89,8 @@ class Driver {
 public:
     explicit Driver(const ExperimentSetup& setup)
         : m_plan(setup.plan), m_programs(setup.arms), m_monitor(setup.monitor), m_progress(setup.progress),
-          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)), m_memory(setup.plan.objective == Objective::Memory),
+          m_bounds(setup.bounds), m_screens(isScreening(setup.plan)),
+          m_memory(setup.plan.objective == Objective::Memory),
           m_steps(setup.plan.measure == "steps" || m_screens || m_memory),
           m_otherBatches(!m_screens && !m_memory && m_steps && !sameBatches(setup.plan.changes)),
           m_pairsPerStart(m_screens || m_memory ? 1 : kPairsPerStart), m_isSequential(m_memory)
@@ -216,6 +217,7 @@ private:
     std::vector<double> m_observations; // log ratios; above zero the change is better
     SameBatchLosses m_sameLosses;
     EqualTimeLosses m_equalLosses;
+    LossHistory m_history;
     std::size_t m_equalLossSteps = 0;
     double m_horizonSum = 0; // sum over the starts whose losses were compared at equal time
 
@@ -333,6 +335,7 @@ Outcome<void> Driver::compareFirstLosses()
 Outcome<void> Driver::observePairs()
 {
     m_now = {};
+    m_history.restart();
     if (!m_isSequential) {
         if (auto started = startBoth(m_observations.size()); !started)
             return started;
@@ -494,9 +497,13 @@ void Driver::countWork(std::size_t arm, const protocol::TurnResult& turn)
 void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
 {
     m_result.noise.disturbedPairs += disturbed ? 1 : 0;
+    if (m_isSequential) // each turn starts the same training run again
+        m_history.restart();
     for (std::size_t arm = 0; arm < 2; ++arm) {
         add(m_result.noise, turns[arm].conditions);
         countWork(arm, turns[arm].result);
+        if (m_steps)
+            m_history.add(arm, turns[arm].result);
         m_now.peakBytes[arm] = turns[arm].result.peakBytes;
     }
     if (m_steps && turns[0].warmUp == turns[1].warmUp)
@@ -519,6 +526,7 @@ void Driver::keep(const std::array<Turn, 2>& turns, bool disturbed)
 Outcome<void> Driver::keepObservation()
 {
     m_sameLosses.addSeed(m_now.losses[0], m_now.losses[1]);
+    m_history.endSeed();
     if (m_otherBatches) {
         // Repeated pairs train on, but the losses of all starts are compared after about the same time.
         double planned = 0;
@@ -560,6 +568,7 @@ bool Driver::continuesSequentially(const Interruption& interruption)
     m_units = {};
     m_sameLosses = {};
     m_equalLosses = {};
+    m_history = {};
     m_equalLossSteps = 0;
     m_horizonSum = 0;
     m_state.ratio.reset();
@@ -619,6 +628,7 @@ Outcome<void> Driver::observeSeed()
 {
     for (;;) {
         m_now = {};
+        m_history.restart();
         std::vector<TurnConditions> conditions;
         std::array<double, 2> losses{};
         if (const auto trained = trainSeed(conditions, losses); !trained)
@@ -640,6 +650,7 @@ Outcome<void> Driver::observeSeed()
         const auto speed = [&](std::size_t arm) { return m_now.samples[arm] / m_now.curves[arm].seconds(); };
         m_result.pairs.push_back({speed(0), speed(1), std::log(speed(1) / speed(0))});
         m_observations.push_back(m_equalLosses.result().seeds.back().logRatio);
+        m_history.endSeed();
         m_now = {};
         return {};
     }
@@ -701,6 +712,7 @@ Outcome<void> Driver::learn(std::size_t arm, double untilSeconds)
         if (!turn)
             return tl::unexpected(turn.error());
         curve.add(turn->seconds, turn->losses);
+        m_history.add(arm, *turn);
         stepSeconds = sumOf(turn->seconds) / static_cast<double>(turn->seconds.size());
         m_now.samples[arm] += static_cast<double>(turn->samples);
         countWork(arm, *turn);
@@ -810,6 +822,7 @@ Result<ExperimentResult> Driver::finish(Verdict verdict, bool outOfTime)
     if (m_memory && m_observations.size() >= 2)
         m_result.savedBytes = saved(static_cast<double>(m_result.peakBytesA), m_result.judgedRatio);
     m_result.loss = checkLoss();
+    m_result.losses = m_history.seeds();
     if (m_screens || m_equalLosses.seeds() > 0) {
         m_result.lossAtEqualTime = m_equalLosses.result();
         m_result.lossAtEqualTime->validation = m_validates;

@@ -2,6 +2,7 @@
 
 #include "advisor/advice.h"
 #include "advisor/experiment/arm.h"
+#include "advisor/experiment/loss_history.h"
 #include "advisor/experiment/loss_test.h"
 #include "advisor/experiment/machine_noise.h"
 #include "profiler/model/message.h"
@@ -120,6 +121,7 @@ struct ExperimentResult {
     Interval savedUs;                               ///< measured saving a − b in µs per unit
     LossCheck loss;                                 ///< whether the change's loss is not worse
     std::optional<LossAtEqualTime> lossAtEqualTime; ///< in a screening, and if the arms have different batches
+    std::vector<LossesOfSeed> losses{}; ///< over time, for each seed; empty if the arms report no losses of steps
     std::int64_t peakBytesA = 0, peakBytesB = 0;    ///< peak memory of all tensors, see protocol::TurnResult
     Interval savedBytes;                            ///< measured saving a − b at the peak; only if the objective is
                                                     ///< memory

@@ -1,15 +1,19 @@
 #include "app/findings/measurement_box.h"
 
+#include "app/charts/xy_chart.h"
 #include "app/document/finding_text.h"
 #include "app/findings/interval_bar.h"
+#include "app/findings/loss_charts.h"
 #include "app/look/icon.h"
 #include "app/look/text_label.h"
 #include "app/look/theme.h"
 
 #include <QApplication>
+#include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <utility>
 
 namespace app {
 
@@ -35,7 +39,8 @@ QString soFar(const advisor::ExperimentProgress& progress)
 
 MeasurementBox::MeasurementBox(QWidget* parent)
     : QWidget(parent), m_headline(makeTextLabel("verdict", this)), m_bar(new IntervalBar(this)),
-      m_detail(makeTextLabel("measured", this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
+      m_detail(makeTextLabel("measured", this)), m_lossOver(new QComboBox(this)),
+      m_loss(new XyChart(QStringLiteral("loss"), this)), m_stop(makeButton("stopMeasuring", tr("Stop"), this)),
       m_keep(makeButton("keep", tr("Keep"), this)), m_undo(makeButton("undo", tr("Undo"), this)),
       m_again(makeButton("runAgain", tr("Run again with the change"), this))
 {
@@ -43,6 +48,13 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     font.setWeight(QFont::DemiBold);
     m_headline->setFont(font);
     m_detail->setForegroundRole(QPalette::PlaceholderText);
+    m_lossOver->setObjectName("lossOver");
+    m_lossOver->setAccessibleName(tr("Chart of the loss"));
+    m_lossOver->addItem(tr("Show loss…"));
+    m_lossOver->addItem(tr("Loss over time"), int(LossOver::Time));
+    m_lossOver->addItem(tr("Loss over samples"), int(LossOver::Samples));
+    m_loss->setObjectName("lossChart");
+    m_loss->setMinimumHeight(150);
     m_keep->setProperty("primary", true);
     m_again->setProperty("primary", true);
     m_again->setIcon(icon("start", QPalette::HighlightedText));
@@ -57,7 +69,11 @@ MeasurementBox::MeasurementBox(QWidget* parent)
     layout->addWidget(m_headline);
     layout->addWidget(m_bar);
     layout->addWidget(m_detail);
+    layout->addWidget(m_lossOver, 0, Qt::AlignLeft);
+    layout->addWidget(m_loss);
     layout->addLayout(buttons);
+    showLosses({});
+    connect(m_lossOver, &QComboBox::activated, this, &MeasurementBox::drawLosses);
     connect(m_stop, &QPushButton::clicked, this, &MeasurementBox::stopClicked);
     connect(m_keep, &QPushButton::clicked, this, &MeasurementBox::keepClicked);
     connect(m_undo, &QPushButton::clicked, this, &MeasurementBox::undoClicked);
@@ -86,6 +102,22 @@ void MeasurementBox::showMeasuring(bool canStop)
         button->hide();
     m_stop->show();
     m_stop->setEnabled(canStop);
+    showLosses({});
+}
+
+void MeasurementBox::showLosses(std::vector<advisor::LossesOfSeed> losses)
+{
+    m_losses = std::move(losses);
+    m_lossOver->setVisible(!m_losses.empty());
+    drawLosses();
+}
+
+void MeasurementBox::drawLosses()
+{
+    const bool shown = !m_losses.empty() && m_lossOver->currentIndex() > 0;
+    m_loss->setVisible(shown);
+    if (shown)
+        m_loss->show(lossOfArms(m_losses, LossOver(m_lossOver->currentData().toInt())));
 }
 
 void MeasurementBox::showProgress(const advisor::ExperimentProgress& progress)
@@ -117,6 +149,7 @@ void MeasurementBox::showVerdict(const advisor::ExperimentResult& result, bool i
         m_headline->setPalette(QPalette());
     m_bar->show(advisor::isScreening(result.plan) ? result.judgedRatio : result.samplesPerSecond);
     m_detail->setText(predictedAndMeasured(result) + "\n" + QString::fromStdString(result.whyText()));
+    showLosses(result.losses);
     m_stop->hide();
     m_keep->setVisible(!isKept);
     m_keep->setToolTip(m_isProgram ? tr("Add the change to the journal. Later measurements build on it.")
@@ -137,6 +170,7 @@ void MeasurementBox::showRefusal(const advisor::ExperimentResult& result, const 
     m_headline->setText(tr("The program fails with this change"));
     m_bar->show(std::nullopt);
     m_detail->setText(QString::fromStdString(result.whyText()) + '\n' + traceback.join('\n'));
+    showLosses({});
     for (QPushButton* button : {m_stop, m_keep, m_again})
         button->hide();
     m_undo->show();

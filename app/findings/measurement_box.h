@@ -3,13 +3,16 @@
 #include "advisor/experiment/experiment.h"
 
 #include <QWidget>
+#include <vector>
 
+class QComboBox;
 class QLabel;
 class QPushButton;
 
 namespace app {
 
 class IntervalBar;
+class XyChart;
 
 /// The measurement part of a card: the pairs so far with a shrinking interval, then the verdict with Keep and Discard.
 /// The subject is a configuration of our trainer or a recorded program.
@@ -37,11 +40,16 @@ signals:
 
 private:
     void showMeasuring(bool canStop);
+    void showLosses(std::vector<advisor::LossesOfSeed> losses);
+    void drawLosses();
 
     bool m_isProgram = false;
     QLabel* m_headline;
     IntervalBar* m_bar;
     QLabel* m_detail;
+    QComboBox* m_lossOver; ///< visible if there are losses
+    XyChart* m_loss;
+    std::vector<advisor::LossesOfSeed> m_losses;
     QPushButton *m_stop, *m_keep, *m_undo, *m_again;
 };
 

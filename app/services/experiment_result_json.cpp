@@ -111,6 +111,37 @@ advisor::LossAtEqualTime lossesFrom(const QJsonObject& json)
     return losses;
 }
 
+/// By seed and arm: triples of seconds, samples and loss.
+QJsonArray historyJson(const std::vector<advisor::LossesOfSeed>& seeds)
+{
+    QJsonArray json;
+    for (const advisor::LossesOfSeed& seed : seeds) {
+        QJsonArray arms;
+        for (const auto& points : seed) {
+            QJsonArray values;
+            for (const advisor::LossPoint& point : points)
+                values << jsonNumber(point.seconds) << jsonNumber(point.samples) << jsonNumber(point.loss);
+            arms << values;
+        }
+        json << arms;
+    }
+    return json;
+}
+std::vector<advisor::LossesOfSeed> historyFrom(const QJsonValue& json)
+{
+    std::vector<advisor::LossesOfSeed> seeds;
+    for (const QJsonValue seed : json.toArray()) {
+        auto& arms = seeds.emplace_back();
+        for (qsizetype arm = 0; arm < 2; ++arm) {
+            const QJsonArray values = seed[arm].toArray();
+            for (qsizetype i = 0; i + 2 < values.size(); i += 3)
+                arms[static_cast<std::size_t>(arm)].push_back(
+                    {numberFrom(values[i]), numberFrom(values[i + 1]), numberFrom(values[i + 2])});
+        }
+    }
+    return seeds;
+}
+
 QJsonObject lossCheckJson(const advisor::LossCheck& loss)
 {
     return {{"kind", static_cast<int>(loss.kind)},
@@ -241,6 +272,8 @@ QJsonObject toJson(const ExperimentResult& result)
         json["machine"] = toJson(result.machine);
     if (result.lossAtEqualTime)
         json["loss_at_equal_time"] = lossesJson(*result.lossAtEqualTime);
+    if (!result.losses.empty())
+        json["losses"] = historyJson(result.losses);
     return json;
 }
 
@@ -266,6 +299,7 @@ std::optional<ExperimentResult> resultFromJson(const QJsonObject& json)
     result.savedBytes = intervalFrom(json["saved_bytes"]);
     if (json.contains("loss_at_equal_time"))
         result.lossAtEqualTime = lossesFrom(json["loss_at_equal_time"].toObject());
+    result.losses = historyFrom(json["losses"]); // missing in files of earlier versions
     result.verdict = static_cast<advisor::Verdict>(json["verdict"].toInt());
     result.why = messageFrom(json["why"]);
     for (const QJsonValue note : json["notes"].toArray())

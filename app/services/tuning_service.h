@@ -58,6 +58,8 @@ public:
     /// Origin of the running or last tuning.
     [[nodiscard]] Origin origin() const;
     [[nodiscard]] bool isOfProgram() const { return m_program.has_value(); }
+    /// The configuration in which the running or last tuning started; null if it is of a program.
+    [[nodiscard]] const config::TrainingConfig* tuned() const { return m_program ? nullptr : &m_start; }
     /// Whether the running or last tuning belongs to the training of the document.
     [[nodiscard]] bool isOfDocument() const;
     /// Why the last tuning has no result; empty if it has one, or if the user stopped it before anything was tried.

@@ -4,9 +4,14 @@
 #include "app/charts/parts_bar.h"
 #include "app/charts/step_bars.h"
 #include "app/charts/step_times_chart.h"
+#include "app/charts/xy_chart.h"
+#include "app/findings/loss_charts.h"
 #include "app/views/compare/distribution_chart.h"
 #include "app/views/live/sparkline.h"
+#include "app/views/tune/throughput_chart.h"
+#include "profiler/analysis/steps/steps.h"
 #include "tests/app/app_support.h"
+#include "tests/support/trace_text.h"
 
 #include <QAction>
 #include <QClipboard>
@@ -59,6 +64,9 @@ private slots:
     void aChartIsAnImage();
     void aChartIsSavedInThreeFormats();
     void aDistributionSaysWhatIsUnderThePointer();
+    void theLossOfArmsHasABandOverTheSeeds();
+    void theLossesOfTwoTracesShareAnAxis();
+    void throughputIsShownForEachMeasuredValue();
 };
 
 void ChartExportTest::valuesAreCopiedExactly()
@@ -135,6 +143,98 @@ void ChartExportTest::aDistributionSaysWhatIsUnderThePointer()
         found = QToolTip::text().contains("50 steps of mine");
     }
     QVERIFY2(found, qPrintable(QToolTip::text()));
+}
+
+void ChartExportTest::theLossOfArmsHasABandOverTheSeeds()
+{
+    // The second seed of the baseline has twice the loss; the change halves the time.
+    const auto curve = [](double seconds, double loss) {
+        return std::vector<advisor::LossPoint>{{seconds, 100, 2 * loss}, {2 * seconds, 200, loss}};
+    };
+    const std::vector<advisor::LossesOfSeed> seeds = {{curve(1, 1), curve(0.5, 1)}, {curve(1, 2), curve(0.5, 1)}};
+    const auto content = app::lossOfArms(seeds, app::LossOver::Time);
+    QCOMPARE(content.series.size(), std::size_t{2});
+    const auto& before = content.series[0].points;
+    QCOMPARE(before.front().x, 1.0);
+    QCOMPARE(before.back().x, 2.0);
+    QCOMPARE(before.back().y, 1.5);
+    QCOMPARE(before.back().low, 1.0);
+    QCOMPARE(before.back().high, 2.0);
+    QCOMPARE(content.series[1].points.back().x, 1.0);
+    QCOMPARE(app::lossOfArms(seeds, app::LossOver::Samples).series[1].points.back().x, 200.0);
+    QVERIFY(content.series[0].pen != content.series[1].pen); // not by colour alone
+
+    app::XyChart chart("loss", nullptr);
+    chart.show(content);
+    QVERIFY2(copiedValues(chart).split('\n')[0] == "Series,Training time (s),Loss,Low,High",
+             qPrintable(copiedValues(chart)));
+    QVERIFY(copiedValues(chart).contains("without the change,2,1.5,1,2\n"));
+    chart.grab();
+    const QString tip = chart.tipAt(chart.placeOf(2, 1.5));
+    QVERIFY2(tip.contains("without the change") && tip.contains("1.5") && tip.contains("2 seeds"), qPrintable(tip));
+    QVERIFY(chart.tipAt({1, 1}).isEmpty());
+    QVERIFY(QSvgRenderer(app::chartSvg(chart)).isValid());
+    // Without values, the chart says what is missing.
+    chart.show(app::lossOfArms({}, app::LossOver::Time));
+    QVERIFY(!chart.accessibleDescription().isEmpty());
+}
+
+void ChartExportTest::theLossesOfTwoTracesShareAnAxis()
+{
+    const auto trace = test_support::traceFromText(R"(
+        main
+          repeat 4 every 1000
+            step 0 0 1000
+          end
+        counter loss
+          sample 1000 2
+          sample 2000 1
+          sample 3000 0.5
+    )");
+    const auto loss = app::lossOfTrace(*trace, profiler::analysis::findSteps(*trace));
+    QCOMPARE(loss.points.size(), std::size_t{3});
+    QCOMPARE(loss.points[1].steps, 2.0);
+    QCOMPARE(loss.points[1].seconds, 0.002);
+    QCOMPARE(loss.samplesPerStep, 0); // no configuration
+    const auto none = app::lossOfTrace(*test_support::traceFromText("main\nop a 0 1"), {});
+    QVERIFY(none.points.empty());
+    const auto content = app::lossOfTraces(none, loss, app::LossOver::StepCount);
+    QVERIFY(content.series[0].points.empty());
+    QCOMPARE(content.series[1].points[2].x, 3.0);
+    QCOMPARE(content.series[1].points[2].y, 0.5);
+}
+
+void ChartExportTest::throughputIsShownForEachMeasuredValue()
+{
+    std::vector<advisor::TuneTrial> trials(2);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        trials[i].change =
+            i == 0 ? advisor::Toggle{"loader.workers", "0", "2"} : advisor::Toggle{"precision", "a", "b"};
+        auto& result = trials[i].result.emplace();
+        result.plan.changes = {trials[i].change};
+        result.samplesPerSecondA = 100;
+        result.samplesPerSecondB = 150;
+        result.samplesPerSecond = {1.5, 1.4, 1.6};
+    }
+    std::vector<app::RunRecord> runs(2);
+    const config::TrainingConfig tuned;
+    QVERIFY(runs[0].configuration.set("loader.workers", "4"));
+    runs[0].outcome.samplesPerSecond = 160;
+    QVERIFY(runs[1].configuration.set("batch.size", "64")); // another batch size is not comparable
+    runs[1].outcome.samplesPerSecond = 900;
+    const auto content = app::throughputOver("loader.workers", trials, runs, &tuned);
+    const auto& single = content.series[0].points;
+    QCOMPARE(single.size(), std::size_t{1});
+    QCOMPARE(single[0].x, 4.0);
+    QCOMPARE(single[0].y, 160.0);
+    const auto& measured = content.series[1].points;
+    QCOMPARE(measured.size(), std::size_t{2});
+    QCOMPARE(measured[0].x, 0.0);
+    QCOMPARE(measured[0].y, 100.0);
+    QCOMPARE(measured[1].x, 2.0);
+    QCOMPARE(measured[1].low, 140.0);
+    QCOMPARE(measured[1].high, 160.0);
+    QVERIFY(app::throughputOver("loader.workers", {}, runs, nullptr).series[0].points.empty());
 }
 
 QTEST_MAIN(ChartExportTest)

@@ -35,7 +35,7 @@ std::unique_ptr<app_test::OwnFolders> folders;
 struct Tuned {
     explicit Tuned(const char* script)
         : panel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs, &bench.reports,
-                nullptr)
+                &bench.runs, nullptr)
     {
         useScript(script);
         bench.configuration.set(shortTraining(), "short");

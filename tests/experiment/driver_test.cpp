@@ -113,6 +113,50 @@ TEST(Driver, MeasuresAnyPrograms)
     EXPECT_THAT(noteIds(result), IsEmpty());
 }
 
+TEST(Driver, KeepsTheLossesOfEachSeed)
+{
+    FakeArms arms(1.5);
+    QuietMonitor monitor;
+    const auto result = drive(arms, monitor);
+    ASSERT_EQ(result.losses.size(), 3U) << "one per start of both arms";
+    for (const LossesOfSeed& seed : result.losses) {
+        ASSERT_FALSE(seed[0].empty());
+        const LossPoint &a = seed[0].back(), &b = seed[1].back();
+        EXPECT_DOUBLE_EQ(a.loss, 2.0);
+        EXPECT_NEAR(a.seconds / kStepSeconds, a.samples / 32, 1e-6) << "timed steps of 32 samples";
+        EXPECT_NEAR(b.samples, a.samples, 1e-6);
+        EXPECT_NEAR(a.seconds / b.seconds, 1.5, 1e-6);
+    }
+}
+
+TEST(LossHistory, ManyStepsBecomeMeans)
+{
+    LossHistory history;
+    protocol::TurnResult turn;
+    for (int i = 0; i < 5000; ++i) {
+        turn.seconds.push_back(0.01);
+        turn.losses.push_back(i < 2500 ? 3 : 1);
+    }
+    turn.samples = 5000 * 8;
+    history.add(0, turn);
+    history.endSeed();
+    EXPECT_THAT(history.seeds(), IsEmpty()) << "the other arm has no losses";
+    history.add(0, turn);
+    history.add(1, turn);
+    history.restart();
+    history.add(0, turn);
+    history.add(1, turn);
+    history.endSeed();
+    ASSERT_EQ(history.seeds().size(), 1U);
+    const auto& points = history.seeds().front()[1];
+    EXPECT_LE(points.size(), LossHistory::kMostPoints);
+    EXPECT_GE(points.size(), LossHistory::kMostPoints / 2);
+    EXPECT_DOUBLE_EQ(points.front().loss, 3);
+    EXPECT_DOUBLE_EQ(points.back().loss, 1);
+    EXPECT_NEAR(points.back().seconds, 50, 1);
+    EXPECT_NEAR(points.back().samples, 40'000, 800);
+}
+
 TEST(Driver, ObservesTheMeasuredTurnsOfBothArms)
 {
     FakeArms arms(1.5);

@@ -4,9 +4,11 @@
 #include "app/document/samples.h"
 #include "app/document/trace_document.h"
 #include "app/document/trace_pair.h"
+#include "app/findings/loss_charts.h"
 #include "app/look/icon.h"
 #include "app/look/number_format.h"
 #include "app/look/qstring.h"
+#include "app/look/short_name.h"
 #include "app/look/text_label.h"
 #include "app/look/theme.h"
 #include "app/services/run_store.h"
@@ -28,6 +30,7 @@
 #include <QStackedWidget>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <cmath>
 
 namespace app {
@@ -47,7 +50,8 @@ EvidenceRow rowOf(const Comparison::Moved& moved)
     const QString sign = change < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
     EvidenceRow row;
     const auto cell = [](double us) { return EvidenceCell{us > 0 ? formatUs(us) : QStringLiteral("–"), us}; };
-    row.cells = {{QString("%1  ·  %2").arg(moved.name, moved.what), 0},
+    row.cells = {{QString("%1  ·  %2").arg(shortKernelName(moved.name.toStdString()), moved.what), 0,
+                  QString("%1  ·  %2").arg(moved.name, moved.what)},
                  cell(moved.aUs),
                  cell(moved.bUs),
                  {sign + formatUs(std::abs(change)), change}};
@@ -108,13 +112,20 @@ QWidget* ComparePanel::makeHeader()
     m_beside->setAutoRaise(true);
     m_beside->setToolTip(tr("Show both traces on one time axis, with what differs in each step"));
     layout->addWidget(label);
+    m_chartChoice = new QComboBox(header);
+    m_chartChoice->setObjectName("compareChartOf");
+    m_chartChoice->setAccessibleName(tr("What the chart shows"));
+    m_chartChoice->setToolTip(m_chartChoice->accessibleName());
+    m_chartChoice->hide();
     layout->addWidget(m_choice, 1);
     layout->addWidget(m_beside);
+    layout->addWidget(m_chartChoice);
     layout->addWidget(m_progress);
     layout->addWidget(m_cancel);
     layout->addStretch(1);
     setFocusProxy(m_choice);
     connect(m_choice, &QComboBox::activated, this, &ComparePanel::choose);
+    connect(m_chartChoice, &QComboBox::activated, this, &ComparePanel::showChart);
     connect(m_beside, &QToolButton::clicked, this, [this] { m_pair->open(m_file); });
     connect(m_cancel, &QToolButton::clicked, this, [this] {
         m_work.cancel();
@@ -141,13 +152,18 @@ QWidget* ComparePanel::makePage()
     m_why->setForegroundRole(QPalette::PlaceholderText);
     auto* sides = new QSplitter(Qt::Horizontal, page);
     sides->setChildrenCollapsible(false);
-    m_chart = new DistributionChart(sides);
+    m_charts = new QStackedWidget(sides);
+    m_chart = new DistributionChart(m_charts);
     m_chart->setObjectName("compareChart");
+    m_loss = new XyChart(QStringLiteral("loss"), m_charts);
+    m_loss->setObjectName("compareLoss");
+    m_charts->addWidget(m_chart);
+    m_charts->addWidget(m_loss);
     m_table = new EvidenceTable(
         {{tr("What changed"), false}, {tr("Other"), true}, {tr("This run"), true}, {tr("Change"), true}},
         tr("Changes in the time per step"), sides);
     m_table->setObjectName("compareTable");
-    sides->addWidget(m_chart);
+    sides->addWidget(m_charts);
     sides->addWidget(m_table);
     sides->setStretchFactor(0, 1);
     sides->setStretchFactor(1, 2);
@@ -277,8 +293,11 @@ void ComparePanel::start()
                 return;
             auto compared = std::make_shared<const Comparison>(
                 compareTraces(*a, *analysed->trace, steps, analysed->facts.steps, stop));
-            post([this, a, steps, compared] {
+            auto losses = std::make_shared<const std::array<TraceLoss, 2>>(
+                std::array{lossOfTrace(*a, steps), lossOfTrace(*analysed->trace, analysed->facts.steps)});
+            post([this, a, steps, compared, losses] {
                 m_other = a;
+                m_losses = losses;
                 m_document->setCompared(std::make_shared<const ComparedTrace>(ComparedTrace{a, steps, m_name}));
                 take(*compared);
             });
@@ -303,6 +322,7 @@ void ComparePanel::showState()
     m_cancel->setVisible(m_busy);
     m_beside->setEnabled(!m_file.empty() && m_document->trace()->sliceCount() > 0);
     m_pages->setCurrentIndex(0);
+    m_chartChoice->hide();
     const auto trace = m_document->trace();
     m_empty->setText(
         trace->sliceCount() == 0     ? tr("Open a trace or a run first, then choose another one to compare it with.")
@@ -321,10 +341,42 @@ void ComparePanel::take(const Comparison& compared)
     m_pages->setCurrentIndex(1);
     showVerdict(compared);
     m_chart->show({m_name, compared.aStepsUs}, {tr("this run: %1").arg(m_document->title()), compared.bStepsUs});
+    listCharts();
     std::vector<EvidenceRow> rows;
     for (const Comparison::Moved& moved : compared.moved)
         rows.push_back(rowOf(moved));
     m_table->setRows(std::move(rows));
+}
+
+/// The losses can be compared over samples if both traces have a configuration.
+void ComparePanel::listCharts()
+{
+    const QVariant chosen = m_chartChoice->currentData();
+    const auto& [other, shown] = *m_losses;
+    const bool any = !other.points.empty() || !shown.points.empty();
+    m_chartChoice->clear();
+    m_chartChoice->addItem(tr("Step times"));
+    if (any) {
+        m_chartChoice->addItem(tr("Loss over time"), int(LossOver::Time));
+        if (other.samplesPerStep > 0 && shown.samplesPerStep > 0)
+            m_chartChoice->addItem(tr("Loss over samples"), int(LossOver::Samples));
+        m_chartChoice->addItem(tr("Loss over steps"), int(LossOver::StepCount));
+    }
+    m_chartChoice->setCurrentIndex(std::max(0, chosen.isValid() ? m_chartChoice->findData(chosen) : 0));
+    m_chartChoice->setVisible(any);
+    showChart();
+}
+
+void ComparePanel::showChart()
+{
+    const QVariant over = m_chartChoice->currentData();
+    m_charts->setCurrentIndex(over.isValid() ? 1 : 0);
+    if (!over.isValid() || !m_losses)
+        return;
+    std::array<TraceLoss, 2> losses = *m_losses;
+    losses[0].name = m_name;
+    losses[1].name = tr("this run: %1").arg(m_document->title());
+    m_loss->show(lossOfTraces(losses[0], losses[1], LossOver(over.toInt())));
 }
 
 void ComparePanel::showVerdict(const Comparison& compared)

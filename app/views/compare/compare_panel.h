@@ -5,6 +5,8 @@
 #include "app/services/background.h"
 
 #include <QWidget>
+#include <array>
+#include <memory>
 
 class QComboBox;
 class QLabel;
@@ -18,6 +20,8 @@ class RunStore;
 class TraceDocument;
 class TracePair;
 class DistributionChart;
+class XyChart;
+struct TraceLoss;
 class EvidenceTable;
 
 /// Compares the trace on screen with another one, from a kept run or any file: whether they can be compared, their step
@@ -46,6 +50,8 @@ private:
     void start();
     void showState();
     void take(const Comparison& compared);
+    void listCharts();
+    void showChart();
     void showVerdict(const Comparison& compared);
     void colourVerdict();
     void fail(const profiler::Error& error);
@@ -62,12 +68,16 @@ private:
     bool m_dirty = false;                           ///< comparison pending until the panel is visible
     bool m_busy = false;
     advisor::Difference::Verdict m_shown = advisor::Difference::Verdict::NotShown;
-    QComboBox* m_choice = nullptr;
+    std::shared_ptr<const std::array<TraceLoss, 2>>
+        m_losses; ///< of the other trace and of this one; null: not compared
+    QComboBox *m_choice = nullptr, *m_chartChoice = nullptr;
     QProgressBar* m_progress = nullptr;
     QToolButton *m_cancel = nullptr, *m_beside = nullptr;
     QStackedWidget* m_pages = nullptr;
     QLabel *m_empty = nullptr, *m_verdict = nullptr, *m_why = nullptr;
+    QStackedWidget* m_charts = nullptr;
     DistributionChart* m_chart = nullptr;
+    XyChart* m_loss = nullptr;
     EvidenceTable* m_table = nullptr;
 };
 

@@ -11,7 +11,7 @@ namespace {
 QWidget* create(Workbench& bench, QWidget* parent)
 {
     return new TunePanel(&bench.tuning, &bench.configuration, &bench.document, &bench.journal, &bench.jobs,
-                         &bench.reports, parent);
+                         &bench.reports, &bench.runs, parent);
 }
 
 } // namespace

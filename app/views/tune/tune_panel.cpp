@@ -1,18 +1,23 @@
 #include "app/views/tune/tune_panel.h"
 
+#include "app/charts/xy_chart.h"
 #include "app/configuration/configuration_model.h"
 #include "app/document/finding_text.h"
 #include "app/document/trace_document.h"
+#include "app/findings/loss_charts.h"
 #include "app/look/icon.h"
 #include "app/look/text_label.h"
 #include "app/services/job_guard.h"
 #include "app/services/journal_store.h"
 #include "app/services/report_saver.h"
+#include "app/services/run_store.h"
 #include "app/services/tuning_service.h"
 #include "app/tables/evidence_table.h"
+#include "app/views/tune/throughput_chart.h"
 #include "app/views/tune/tune_result_bar.h"
 #include "app/views/tune/tune_rows.h"
 
+#include <QComboBox>
 #include <QDateTime>
 #include <QDockWidget>
 #include <QHBoxLayout>
@@ -22,6 +27,7 @@
 #include <QScrollArea>
 #include <QSettings>
 #include <QSpinBox>
+#include <QSplitter>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -55,9 +61,10 @@ QString clockText(double seconds)
 } // namespace
 
 TunePanel::TunePanel(TuningService* tuning, ConfigurationModel* configuration, const TraceDocument* document,
-                     const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, QWidget* parent)
+                     const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, const RunStore* runs,
+                     QWidget* parent)
     : QWidget(parent), m_tuning(tuning), m_configuration(configuration), m_document(document), m_journal(journal),
-      m_jobs(jobs), m_reports(reports), m_watch(this), m_pages(new QStackedWidget(this))
+      m_jobs(jobs), m_reports(reports), m_runs(runs), m_watch(this), m_pages(new QStackedWidget(this))
 {
     m_clock.setInterval(500);
     connect(&m_clock, &QTimer::timeout, this, &TunePanel::showClock);
@@ -101,8 +108,18 @@ QWidget* TunePanel::makeHeader()
     m_spent->setAccessibleName(tr("Time used of the time budget"));
     for (QWidget* widget : std::initializer_list<QWidget*>{m_start, m_stop, m_within, m_minutes})
         layout->addWidget(widget);
+    m_chartChoice = new QComboBox(header);
+    m_chartChoice->setObjectName("tuneChartOf");
+    m_chartChoice->setAccessibleName(tr("What the chart shows"));
+    m_chartChoice->setToolTip(m_chartChoice->accessibleName());
+    m_chartChoice->addItem(tr("Throughput by workers"), QStringLiteral("loader.workers"));
+    m_chartChoice->addItem(tr("Throughput by batch size"), QStringLiteral("batch.size"));
+    m_chartChoice->addItem(tr("Loss over time"), int(LossOver::Time));
+    m_chartChoice->addItem(tr("Loss over samples"), int(LossOver::Samples));
+    m_chartChoice->hide();
     layout->addWidget(m_doing, 1);
     layout->addWidget(m_spent);
+    layout->addWidget(m_chartChoice);
     setFocusProxy(m_start);
     connect(m_start, &QPushButton::clicked, this, &TunePanel::start);
     connect(m_stop, &QPushButton::clicked, m_tuning, &TuningService::stop);
@@ -124,7 +141,16 @@ QWidget* TunePanel::makePage()
     m_result = new TuneResultBar(m_tuning, m_configuration, m_document, m_jobs, m_reports, page);
     layout->addWidget(m_origin);
     layout->addWidget(m_result);
-    layout->addWidget(m_table, 1);
+    auto* sides = new QSplitter(Qt::Horizontal, page);
+    sides->setChildrenCollapsible(false);
+    m_chart = new XyChart(QStringLiteral("tuning"), sides);
+    m_chart->setObjectName("tuneChart");
+    sides->addWidget(m_table);
+    sides->addWidget(m_chart);
+    sides->setStretchFactor(0, 3);
+    sides->setStretchFactor(1, 2);
+    sides->setSizes({300, 200});
+    layout->addWidget(sides, 1);
     layout->addWidget(m_detail);
     // A low dock scrolls the page instead of squeezing its table.
     m_table->setMinimumHeight(kFewestRows * (m_table->fontMetrics().height() + kRowPadding));
@@ -134,8 +160,12 @@ QWidget* TunePanel::makePage()
     scroll->setWidgetResizable(true);
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setWidget(page);
-    connect(m_table, &EvidenceTable::rowActivated, this,
-            [this](const EvidenceRow& row) { showDetail(trialAt(row.key)); });
+    connect(m_table, &EvidenceTable::rowActivated, this, [this](const EvidenceRow& row) {
+        m_trial = row.key.isEmpty() ? std::nullopt : std::optional<std::size_t>(row.key.toULongLong());
+        showDetail(trialAt(row.key));
+        showChart();
+    });
+    connect(m_chartChoice, &QComboBox::activated, this, &TunePanel::showChart);
     return scroll;
 }
 
@@ -297,7 +327,9 @@ void TunePanel::showRows(const std::vector<advisor::TuneTrial>& trials, const ad
                              : tr("Recording a training run for the advisor. Changes appear here as they are tried."));
     m_pages->setCurrentIndex(none ? 0 : 1);
     m_table->setRows(std::move(rows));
+    m_trial.reset();
     showDetail(trials.empty() ? nullptr : &trials.back());
+    showChart();
 }
 
 void TunePanel::showDetail(const advisor::TuneTrial* trial)
@@ -307,12 +339,31 @@ void TunePanel::showDetail(const advisor::TuneTrial* trial)
         m_detail->setText(trialText(*trial));
 }
 
-const advisor::TuneTrial* TunePanel::trialAt(const QString& key) const
+const std::vector<advisor::TuneTrial>* TunePanel::trials() const
 {
     const TuningService& tuning = *m_tuning;
-    const std::vector<advisor::TuneTrial>* trials = tuning.outcome()    ? &tuning.outcome()->trials
-                                                    : tuning.progress() ? &tuning.progress()->trials
-                                                                        : nullptr;
+    return tuning.outcome() ? &tuning.outcome()->trials : tuning.progress() ? &tuning.progress()->trials : nullptr;
+}
+
+void TunePanel::showChart()
+{
+    const auto* trials = this->trials();
+    m_chartChoice->setVisible(trials && !trials->empty());
+    if (!trials || trials->empty())
+        return;
+    const QVariant choice = m_chartChoice->currentData();
+    if (choice.typeId() == QMetaType::QString) {
+        m_chart->show(throughputOver(choice.toString().toStdString(), *trials, m_runs->all(), m_tuning->tuned()));
+        return;
+    }
+    const std::size_t shown = std::min(m_trial.value_or(trials->size() - 1), trials->size() - 1);
+    const auto& result = (*trials)[shown].result;
+    m_chart->show(lossOfArms(result ? result->losses : std::vector<advisor::LossesOfSeed>(), LossOver(choice.toInt())));
+}
+
+const advisor::TuneTrial* TunePanel::trialAt(const QString& key) const
+{
+    const auto* trials = this->trials();
     bool isNumber = false;
     const std::size_t number = key.toULongLong(&isNumber);
     return trials && isNumber && number < trials->size() ? &(*trials)[number] : nullptr;

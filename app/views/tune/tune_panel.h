@@ -5,7 +5,11 @@
 
 #include <QTimer>
 #include <QWidget>
+#include <cstddef>
+#include <optional>
+#include <vector>
 
+class QComboBox;
 class QLabel;
 class QProgressBar;
 class QPushButton;
@@ -18,10 +22,12 @@ class ConfigurationModel;
 class JobGuard;
 class JournalStore;
 class ReportSaver;
+class RunStore;
 class TraceDocument;
 class TuningService;
 class EvidenceTable;
 class TuneResultBar;
+class XyChart;
 
 /// Tunes the configuration with one button: current activity, tried changes with their results, *Stop*, which keeps the
 /// best result, and ways to apply or save the result.
@@ -29,7 +35,8 @@ class TunePanel : public QWidget {
     Q_OBJECT
 public:
     TunePanel(TuningService* tuning, ConfigurationModel* configuration, const TraceDocument* document,
-              const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, QWidget* parent);
+              const JournalStore* journal, const JobGuard* jobs, ReportSaver* reports, const RunStore* runs,
+              QWidget* parent);
 
 private:
     QWidget* makeHeader();
@@ -44,6 +51,8 @@ private:
     void showProgress(const advisor::TuneProgress& progress);
     void showRows(const std::vector<advisor::TuneTrial>& trials, const advisor::TuneProgress* now);
     void showDetail(const advisor::TuneTrial* trial);
+    void showChart();
+    [[nodiscard]] const std::vector<advisor::TuneTrial>* trials() const;
     [[nodiscard]] const advisor::TuneTrial* trialAt(const QString& key) const;
 
     TuningService* m_tuning;
@@ -52,6 +61,7 @@ private:
     const JournalStore* m_journal;
     const JobGuard* m_jobs;
     ReportSaver* m_reports;
+    const RunStore* m_runs;
     VisibilityWatcher m_watch;
     QString m_title; ///< title of the dock while it has the mark of an unseen result
     QTimer m_clock;  ///< updates the progress bar between two messages of the tuner
@@ -63,7 +73,10 @@ private:
     QProgressBar* m_spent = nullptr;
     QStackedWidget* m_pages = nullptr;
     EvidenceTable* m_table = nullptr;
-    QLabel* m_origin = nullptr; ///< what was tuned
+    QComboBox* m_chartChoice = nullptr;
+    XyChart* m_chart = nullptr;
+    std::optional<std::size_t> m_trial; ///< the one that the losses are of; none: the last one
+    QLabel* m_origin = nullptr;         ///< what was tuned
     TuneResultBar* m_result = nullptr;
 };
 
