@@ -1,4 +1,4 @@
-#include "app/views/timeline/bookmark_store.h"
+#include "app/timeline_tools/bookmark_store.h"
 
 #include <QCryptographicHash>
 #include <QDateTime>

@@ -1,4 +1,4 @@
-#include "app/views/timeline/find_bar.h"
+#include "app/timeline_tools/find_bar.h"
 
 #include "app/look/icon.h"
 #include "app/look/number_format.h"

@@ -1,5 +1,14 @@
-#include "app/views/timeline/go_to.h"
+#include "app/timeline_tools/go_to.h"
 
+#include "app/document/selection.h"
+#include "app/look/number_format.h"
+#include "app/tables/slice_details.h"
+#include "app/timeline/timeline_canvas.h"
+
+#include <QCoreApplication>
+#include <QInputDialog>
+#include <QMessageBox>
+#include <QPointer>
 #include <QRegularExpression>
 #include <algorithm>
 #include <cmath>
@@ -11,6 +20,10 @@ using profiler::Nanoseconds;
 namespace {
 
 constexpr double kFarthest = 9e18; ///< ns that fit into 64 bits
+
+struct Texts {
+    Q_DECLARE_TR_FUNCTIONS(GoTo)
+};
 
 std::optional<Nanoseconds> nanoseconds(double value, double unit)
 {
@@ -58,6 +71,58 @@ const profiler::analysis::Step* findStep(const Steps& steps, std::int64_t number
 {
     const auto found = std::find_if(steps.begin(), steps.end(), [&](const auto& step) { return step.index == number; });
     return found == steps.end() ? nullptr : &*found;
+}
+
+QString goTo(TimelineCanvas& canvas, Selection& selection, const QString& text)
+{
+    const auto destination = parseDestination(text);
+    if (!destination)
+        return Texts::tr("“%1” is neither a time (1.25 s, 340 ms) nor a step (step 12).").arg(text);
+    const profiler::Trace& trace = *canvas.scene().trace;
+    if (const auto* number = std::get_if<std::int64_t>(&*destination)) {
+        const auto steps = canvas.scene().steps;
+        if (!steps)
+            return Texts::tr("The steps of this trace are not known yet. Try again in a moment.");
+        const auto* step = findStep(*steps, *number);
+        if (!step)
+            return Texts::tr("This trace has no step %1.").arg(*number);
+        if (!step->found && holds(trace, step->slice)) {
+            canvas.selectAndShow(trace.slice(step->slice));
+        } else { // the slice of an inferred step is only the first one in it
+            selection.selectRange(step->range);
+            canvas.bringIntoView(step->range);
+        }
+        return {};
+    }
+    const auto offset = std::get<Nanoseconds>(*destination);
+    const profiler::TimeRange whole = canvas.scene().axis.bounds();
+    if (offset > whole.duration())
+        return Texts::tr("The trace ends at %1.").arg(formatPosition(whole.duration()));
+    canvas.goToTime(whole.begin + offset);
+    return {};
+}
+
+void askDestination(TimelineCanvas* canvas, Selection* selection)
+{
+    if (canvas->scene().axis.bounds().empty())
+        return;
+    auto* dialog = new QInputDialog(canvas);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName("goTo");
+    dialog->setWindowTitle(Texts::tr("Go to"));
+    dialog->setLabelText(Texts::tr("Time since the start, or a step: 1.25 s, 340 ms, step 12"));
+    QObject::connect(dialog, &QInputDialog::textValueSelected, canvas,
+                     [canvas, selection = QPointer(selection)](const QString& text) {
+                         const QString error = selection ? goTo(*canvas, *selection, text) : QString();
+                         if (error.isEmpty())
+                             return;
+                         auto* box = new QMessageBox(QMessageBox::Information, Texts::tr("Go to"), error,
+                                                     QMessageBox::Ok, canvas);
+                         box->setAttribute(Qt::WA_DeleteOnClose);
+                         box->setTextFormat(Qt::PlainText);
+                         box->open();
+                     });
+    dialog->open();
 }
 
 } // namespace app

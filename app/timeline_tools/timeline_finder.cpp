@@ -1,4 +1,4 @@
-#include "app/views/timeline/timeline_finder.h"
+#include "app/timeline_tools/timeline_finder.h"
 
 #include <utility>
 #include <vector>

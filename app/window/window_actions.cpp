@@ -223,7 +223,7 @@ void WindowActions::makeToolBar()
     bar->addWidget(spacer);
     // Its shortcut belongs to the timeline: Ctrl+F searches in the focused view.
     QAction* find = bar->addAction(icon("search"), tr("Find…"), this, [this] {
-        if (auto* timeline = m_window->findChild<QAction*>("find"))
+        if (QAction* timeline = timelineFind())
             timeline->trigger();
     });
     find->setObjectName("findName");
@@ -392,6 +392,16 @@ void WindowActions::findSetting(const QString& text)
                 search->setText(text);
             search->selectAll();
         }
+}
+
+/// The search of the timeline with the focus; otherwise that of the first timeline.
+QAction* WindowActions::timelineFind() const
+{
+    for (const QWidget* at = m_window->focusWidget(); at; at = at->parentWidget())
+        for (QAction* action : at->actions())
+            if (action->objectName() == "find")
+                return action;
+    return m_window->findChild<QAction*>("find");
 }
 
 /// Searches the timeline for a name and goes to its first slice.

@@ -53,6 +53,7 @@ private:
     void showLayoutState();
     void fillRecentMenu();
     void findSetting(const QString& text);
+    [[nodiscard]] QAction* timelineFind() const;
     void findSlices(const QString& name);
     void openPalette();
     void readSliceNames();

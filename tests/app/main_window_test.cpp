@@ -3,7 +3,7 @@
 #include "app/document/analyser.h"
 #include "app/findings/finding_card.h"
 #include "app/timeline/timeline_canvas.h"
-#include "app/views/timeline/bookmark_store.h"
+#include "app/timeline_tools/bookmark_store.h"
 #include "app/window/notice_strip.h"
 #include "app/window/status_line.h"
 #include "tests/app/app_support.h"

@@ -12,7 +12,9 @@
 #include <QComboBox>
 #include <QDockWidget>
 #include <QDoubleSpinBox>
+#include <QInputDialog>
 #include <QLabel>
+#include <QLineEdit>
 #include <QMenu>
 #include <QMimeData>
 #include <QMouseEvent>
@@ -173,6 +175,7 @@ private slots:
     void anotherTraceOnScreenClosesTheSecond();
     void maximizedTimelinesAreBothShown();
     void equalKindsHaveEqualColours();
+    void searchAndBookmarksAreThoseOfTheFocusedTimeline();
 };
 
 void SideBySideTest::bothTimelinesShareTheWindow_data()
@@ -564,6 +567,44 @@ void SideBySideTest::equalKindsHaveEqualColours()
         return image.pixelColor(QPoint(int(place.left()) + 4, int(place.bottom()) - 4));
     };
     QCOMPARE(colourOf(Side::First), colourOf(Side::Second));
+}
+
+/// The actions of each timeline act on it, and each has its own search bar, as a user expects who presses a key in it.
+void SideBySideTest::searchAndBookmarksAreThoseOfTheFocusedTimeline()
+{
+    Both both;
+    both.open();
+    both.app.window.activateWindow();
+    auto *first = both.canvas(Side::First), *second = both.canvas(Side::Second);
+    second->setFocus();
+    QTest::keyClick(second, Qt::Key_F, Qt::ControlModifier);
+    auto* view = both.app.window.findChild<app::SideBySideView*>();
+    auto* text = find<QLineEdit>(view, "timelineFind");
+    QVERIFY(text->isVisible());
+    QTest::keyClicks(text, "gelu"); // only in B
+    QTRY_VERIFY(second->scene().hits && second->scene().hits->count == 14);
+    QTest::keyClick(text, Qt::Key_Return);
+    QTRY_VERIFY(both.selection(Side::Second)->slice());
+    const auto& trace = *both.pair().document(Side::Second)->trace();
+    QCOMPARE(trace.name(trace.slice(*both.selection(Side::Second)->slice())), std::string_view("gelu"));
+    QVERIFY(!first->scene().hits);
+    QTest::keyClick(text, Qt::Key_Escape);
+    QVERIFY(!text->isVisible());
+
+    second->setFocus();
+    QTest::keyClick(second, Qt::Key_B, Qt::ControlModifier);
+    QTRY_VERIFY(view->findChild<QInputDialog*>("bookmarkNote"));
+    auto* dialog = view->findChild<QInputDialog*>("bookmarkNote");
+    dialog->setTextValue("here");
+    dialog->accept();
+    QCOMPARE(second->scene().marks.bookmarks().size(), std::size_t{1});
+    QVERIFY(first->scene().marks.bookmarks().empty());
+    const auto at = second->scene().marks.bookmarks().front().time;
+    // It is stored with its file.
+    both.pair().close();
+    both.open();
+    QCOMPARE(both.canvas(Side::Second)->scene().marks.bookmarks().size(), std::size_t{1});
+    QCOMPARE(both.canvas(Side::Second)->scene().marks.bookmarks().front().time, at);
 }
 
 QTEST_MAIN(SideBySideTest)

@@ -1,6 +1,6 @@
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_minimap.h"
-#include "app/views/timeline/go_to.h"
+#include "app/timeline_tools/go_to.h"
 #include "app/views/timeline/timeline_view.h"
 #include "tests/app_timeline/timeline_canvas_fixture.h"
 

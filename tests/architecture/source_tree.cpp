@@ -122,6 +122,7 @@ const std::vector<Module>& modules()
         {"app/timeline/",
          {"profiler/model/", "profiler/analysis/", "trainer/config/", "app/look/", "app/document/", "app/tables/",
           "app/charts/", "app/timeline/"}},
+        {"app/timeline_tools/", kAppMayInclude, kAboveWidgets},
         {"app/views/", kAppMayInclude, kNotFromApp, true},
         {"app/window/", kAppMayInclude, kNotFromApp},
         {"tests/", {"profiler/", "advisor/", "trainer/", "app/", "tests/"}, {}, true},

@@ -10,7 +10,9 @@ namespace {
 
 QWidget* create(Workbench& bench, QWidget* parent)
 {
-    return new SideBySideView(&bench.pair, parent);
+    auto* view = new SideBySideView(&bench.pair, BookmarkStore::standard(), parent);
+    QObject::connect(view, &SideBySideView::noticed, &bench.notices, &Notices::noticed);
+    return view;
 }
 
 } // namespace

@@ -10,6 +10,10 @@
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/timeline/viewport_link.h"
+#include "app/timeline_tools/find_bar.h"
+#include "app/timeline_tools/go_to.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
+#include "app/timeline_tools/timeline_search.h"
 
 #include <QAction>
 #include <QApplication>
@@ -26,6 +30,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace app {
 
@@ -38,9 +43,8 @@ namespace {
 constexpr double kNsPerMs = 1e6;
 constexpr double kShiftStep = 0.01; ///< of the visible time
 
-/// Actions of a timeline that belong to the window's document: its search, bookmarks and files.
-constexpr std::array kOnlyFirst = {"find",           "findNext",     "findPrevious",     "goTo",        "editBookmark",
-                                   "removeBookmark", "nextBookmark", "previousBookmark", "savePicture", "keys"};
+/// Actions of a timeline that belong to the window's document.
+constexpr std::array kOnlyFirst = {"savePicture", "keys"};
 
 QString signedDuration(Nanoseconds change)
 {
@@ -61,8 +65,9 @@ QToolButton* makeButton(const char* name, const char* iconName, const QString& t
 
 } // namespace
 
-SideBySideView::SideBySideView(TracePair* pair, QWidget* parent)
-    : QWidget(parent), m_pair(pair), m_notice(new CaptureNotice(this)), m_pages(new QStackedWidget(this))
+SideBySideView::SideBySideView(TracePair* pair, BookmarkStore bookmarks, QWidget* parent)
+    : QWidget(parent), m_pair(pair), m_store(std::move(bookmarks)), m_notice(new CaptureNotice(this)),
+      m_pages(new QStackedWidget(this))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -182,6 +187,14 @@ void SideBySideView::makeTimeline()
         timelineAction(*m_canvas, name)->setVisible(false);
     m_pages->addWidget(m_canvas);
     setFocusProxy(m_canvas);
+    m_search = new TimelineSearch(m_canvas, this);
+    static_cast<QVBoxLayout*>(layout())->insertWidget(layout()->indexOf(m_pages), m_search->bar());
+    m_bookmarks = new TimelineBookmarks(m_canvas, m_store, this);
+    connect(m_bookmarks, &TimelineBookmarks::noticed, this, &SideBySideView::noticed);
+    connect(m_canvas, &TimelineCanvas::goToWanted, this, [this] {
+        if (const TraceDocument* second = m_pair->document(Side::Second))
+            askDestination(m_canvas, second->selection());
+    });
     connect(m_canvas, &TimelineCanvas::copyWanted, this,
             [this] { QApplication::clipboard()->setImage(m_canvas->picture(devicePixelRatioF())); });
     connect(m_canvas, &TimelineCanvas::viewChanged, this, [this] {
@@ -205,6 +218,7 @@ void SideBySideView::takeOpen()
         connectSecond();
     } else if (m_canvas) {
         m_canvas->setTrace(nullptr); // frees its memory
+        m_search->replaceTrace(nullptr);
     }
     showState();
 }
@@ -214,12 +228,15 @@ void SideBySideView::connectSecond()
     TraceDocument* second = m_pair->document(Side::Second);
     Selection* selection = second->selection();
     connect(second, &TraceDocument::traceReplaced, this, [this] {
-        m_canvas->setTrace(m_pair->document(Side::Second)->trace());
+        takeTrace();
         m_link->apply();
         showTrace();
     });
     connect(second, &TraceDocument::traceChanged, this, [this] {
-        m_canvas->updateTrace(m_pair->document(Side::Second)->trace());
+        const auto trace = m_pair->document(Side::Second)->trace();
+        m_canvas->updateTrace(trace);
+        m_bookmarks->updateTrace(*trace);
+        m_search->updateTrace(trace);
         showTrace();
     });
     connect(second, &TraceDocument::analysedChanged, this, &SideBySideView::showAnalysed);
@@ -236,9 +253,17 @@ void SideBySideView::connectSecond()
         m_canvas->setSelectedRange(selection->range());
     });
     connect(selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
-    m_canvas->setTrace(second->trace());
+    takeTrace();
     m_empty->setText(tr("Opening the second trace…"));
     m_pages->setCurrentWidget(m_empty);
+}
+
+void SideBySideView::takeTrace()
+{
+    const TraceDocument* second = m_pair->document(Side::Second);
+    m_canvas->setTrace(second->trace());
+    m_bookmarks->replaceTrace(*second->trace(), second->path());
+    m_search->replaceTrace(second->trace());
 }
 
 void SideBySideView::showTrace()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "app/timeline_tools/bookmark_store.h"
 #include "profiler/model/clock.h"
 
 #include <QWidget>
@@ -14,7 +15,9 @@ class QToolButton;
 namespace app {
 
 class CaptureNotice;
+class TimelineBookmarks;
 class TimelineCanvas;
+class TimelineSearch;
 class TracePair;
 class ViewportLink;
 
@@ -23,10 +26,14 @@ class ViewportLink;
 class SideBySideView : public QWidget {
     Q_OBJECT
 public:
-    SideBySideView(TracePair* pair, QWidget* parent);
+    SideBySideView(TracePair* pair, BookmarkStore bookmarks, QWidget* parent);
 
     /// Null until a second trace was opened.
     [[nodiscard]] TimelineCanvas* canvas() const { return m_canvas; }
+
+signals:
+    /// A notice for the user.
+    void noticed(const QString& what, const QString& detail, bool isError);
 
 private:
     QWidget* makeHeader();
@@ -36,6 +43,7 @@ private:
     void makeTimeline();
     void takeOpen();
     void connectSecond();
+    void takeTrace();
     void showTrace();
     void showAnalysed();
     void showState();
@@ -44,8 +52,11 @@ private:
     [[nodiscard]] profiler::Nanoseconds equalStarts() const;
 
     TracePair* m_pair;
+    BookmarkStore m_store;
     TimelineCanvas* m_canvas = nullptr;
     ViewportLink* m_link = nullptr;
+    TimelineSearch* m_search = nullptr;
+    TimelineBookmarks* m_bookmarks = nullptr;
     CaptureNotice* m_notice;
     QStackedWidget* m_pages;
     QLabel *m_name = nullptr, *m_step = nullptr, *m_empty = nullptr;

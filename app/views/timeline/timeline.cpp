@@ -2,6 +2,7 @@
 #include "app/tables/slice_details.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/timeline/viewport_link.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
 #include "app/views/timeline/timeline_view.h"
 #include "app/views/view.h"
 #include "app/window/workbench.h"
@@ -36,7 +37,7 @@ QWidget* create(Workbench& bench, QWidget* parent)
                      [=] { view->replaceTrace(document->trace(), document->path()); });
     QObject::connect(document, &TraceDocument::traceChanged, view, [=] { view->updateTrace(document->trace()); });
     QObject::connect(view, &TimelineView::bookmarksChanged, document, [=](const QByteArray& text) {
-        document->keepWithTrace(TimelineView::kBookmarksKey, text.toStdString());
+        document->keepWithTrace(TimelineBookmarks::kMetadataKey, text.toStdString());
     });
     QObject::connect(view, &TimelineView::noticed, &bench.notices, &Notices::noticed);
     const auto showAnalysed = [=] {

@@ -7,8 +7,9 @@
 #include "app/timeline/timeline_actions.h"
 #include "app/timeline/timeline_canvas.h"
 #include "app/timeline/timeline_minimap.h"
-#include "app/views/timeline/find_bar.h"
-#include "app/views/timeline/timeline_finder.h"
+#include "app/timeline_tools/find_bar.h"
+#include "app/timeline_tools/timeline_bookmarks.h"
+#include "app/timeline_tools/timeline_search.h"
 
 #include <QMenu>
 #include <QSettings>
@@ -23,9 +24,10 @@ constexpr std::chrono::seconds kBetweenLooks{1};
 } // namespace
 
 TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidget* parent)
-    : QWidget(parent), m_selection(selection), m_bookmarks(std::move(bookmarks)), m_name(new ElidedLabel(this)),
-      m_notice(new CaptureNotice(this)), m_findBar(new FindBar(this)), m_finder(new TimelineFinder(this)),
-      m_minimap(new TimelineMinimap(this)), m_canvas(new TimelineCanvas(this))
+    : QWidget(parent), m_selection(selection), m_name(new ElidedLabel(this)), m_notice(new CaptureNotice(this)),
+      m_minimap(new TimelineMinimap(this)), m_canvas(new TimelineCanvas(this)),
+      m_search(new TimelineSearch(m_canvas, this)),
+      m_bookmarks(new TimelineBookmarks(m_canvas, std::move(bookmarks), this))
 {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -38,15 +40,14 @@ TimelineView::TimelineView(Selection* selection, BookmarkStore bookmarks, QWidge
     m_name->hide();
     column->addWidget(m_name);
     column->addWidget(m_notice);
-    column->addWidget(m_findBar);
+    column->addWidget(m_search->bar());
     column->addWidget(m_minimap);
     column->addWidget(m_canvas, 1);
-    m_findBar->hide();
     setFocusProxy(m_canvas);
     makeMenus();
     connectSelection();
-    connectFind();
     connectMarks();
+    connect(m_search, &TimelineSearch::hitsChanged, m_minimap, &TimelineMinimap::setHits);
     watchReading();
     connect(m_canvas, &TimelineCanvas::rowLayoutChanged, this, &TimelineView::keepRowLayout);
     connect(m_canvas, &TimelineCanvas::viewChanged, this,
@@ -59,9 +60,9 @@ void TimelineView::makeMenus()
     for (QMenu* menu : timelineMenus(*m_canvas, this)) {
         if (menu->actions().contains(timelineAction(*m_canvas, "editBookmark"))) {
             menu->addSeparator();
-            m_bookmarkMenu = menu->addMenu(tr("Bookmarks"));
-            m_bookmarkMenu->setObjectName("bookmarks");
-            connect(m_bookmarkMenu, &QMenu::aboutToShow, this, &TimelineView::listBookmarks);
+            QMenu* bookmarks = menu->addMenu(tr("Bookmarks"));
+            bookmarks->setObjectName("bookmarks");
+            connect(bookmarks, &QMenu::aboutToShow, this, [this, bookmarks] { m_bookmarks->list(bookmarks); });
         }
         addAction(menu->menuAction());
     }
@@ -84,32 +85,6 @@ void TimelineView::connectSelection()
     connect(m_selection, &Selection::showRequested, m_canvas, &TimelineCanvas::bringIntoView);
 }
 
-void TimelineView::connectFind()
-{
-    connect(m_canvas, &TimelineCanvas::findWanted, this, &TimelineView::openFind);
-    connect(m_canvas, &TimelineCanvas::findNextWanted, this, [this] { step(true); });
-    connect(m_canvas, &TimelineCanvas::findPreviousWanted, this, [this] { step(false); });
-    connect(m_findBar, &FindBar::next, this, [this] { step(true); });
-    connect(m_findBar, &FindBar::previous, this, [this] { step(false); });
-    connect(m_findBar, &FindBar::closed, this, &TimelineView::closeFind);
-    connect(m_findBar, &FindBar::patternChanged, this, [this] { m_finder->setPattern(m_findBar->pattern()); });
-    connect(m_finder, &TimelineFinder::searching, m_findBar, &FindBar::showSearching);
-    connect(m_finder, &TimelineFinder::failed, m_findBar, &FindBar::showError);
-    connect(m_finder, &TimelineFinder::hitsChanged, this, [this](const std::shared_ptr<const FindHits>& hits) {
-        m_findBar->showHits(hits);
-        m_canvas->setHits(hits);
-        m_minimap->setHits(hits);
-    });
-    connect(m_finder, &TimelineFinder::found, this, [this](const profiler::Slice& slice, quint64 number) {
-        m_findBar->showPlace(number);
-        if (holds(*m_canvas->scene().trace, slice.id))
-            m_canvas->selectAndShow(slice);
-    });
-    // The shortcuts also work in the search bar.
-    for (const char* name : {"find", "findNext", "findPrevious", "goTo"})
-        m_findBar->addAction(timelineAction(*m_canvas, name));
-}
-
 /// A disk may be removed while its trace is on screen; missing data is reported then, too.
 void TimelineView::watchReading()
 {
@@ -127,12 +102,11 @@ void TimelineView::replaceTrace(std::shared_ptr<const profiler::Trace> trace, co
     m_selection->clear(); // its ids are invalid in another trace
     m_selection->mark(nullptr);
     m_notice->setStats(trace->losses(), writerOf(*trace));
-    m_file = file;
     takeRowLayout(*trace);
     m_minimap->setTrace(trace);
     m_canvas->setTrace(trace);
-    takeBookmarks(*trace);
-    m_finder->setTrace(std::move(trace));
+    m_bookmarks->replaceTrace(*trace, file);
+    m_search->replaceTrace(std::move(trace));
 }
 
 void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
@@ -142,10 +116,8 @@ void TimelineView::updateTrace(std::shared_ptr<const profiler::Trace> trace)
     m_canvas->updateTrace(trace);
     if (!m_selection->slices().empty()) // the canvas may have dropped slices beyond the end of the earlier snapshot
         m_canvas->setSelectedSlices(m_selection->slices());
-    // The file has its final size now, so the bookmarks set while it was written are stored for the complete file.
-    if (!trace->captureStats().live && !m_canvas->scene().marks.bookmarks().empty())
-        keepBookmarks();
-    m_finder->updateTrace(std::move(trace));
+    m_bookmarks->updateTrace(*trace);
+    m_search->updateTrace(std::move(trace));
 }
 
 void TimelineView::showSteps(std::shared_ptr<const Steps> steps)
@@ -189,24 +161,7 @@ void TimelineView::setName(const QString& name)
 
 void TimelineView::openFind()
 {
-    m_findBar->open();
-    if (!m_finder->hits())
-        m_finder->setPattern(m_findBar->pattern());
-}
-
-void TimelineView::closeFind()
-{
-    m_findBar->hide();
-    m_finder->setPattern({});
-    m_canvas->setFocus(Qt::OtherFocusReason);
-}
-
-void TimelineView::step(bool forward)
-{
-    if (!m_findBar->isVisible())
-        return openFind();
-    const TimelineScene& scene = m_canvas->scene();
-    m_finder->step(forward, scene.selected, scene.axis.visible().begin);
+    m_search->open();
 }
 
 } // namespace app

@@ -3,7 +3,7 @@
 #include "app/document/device_gaps.h"
 #include "app/document/selection.h"
 #include "app/tables/table_field.h"
-#include "app/views/timeline/bookmark_store.h"
+#include "app/timeline_tools/bookmark_store.h"
 #include "profiler/model/trace.h"
 
 #include <QWidget>
@@ -11,15 +11,14 @@
 #include <memory>
 
 class QLabel;
-class QMenu;
 
 namespace app {
 
 class CaptureNotice;
-class FindBar;
+class TimelineBookmarks;
 class TimelineCanvas;
-class TimelineFinder;
 class TimelineMinimap;
+class TimelineSearch;
 
 /// The timeline with a notice about missing data, the overview strip of the whole trace, and the search bar; linked to
 /// the shared selection.
@@ -41,9 +40,6 @@ public:
     /// Shows the name of the trace above the timeline, to distinguish it from a second one; empty: hidden.
     void setName(const QString& name);
 
-    /// Metadata key of bookmarks in a trace file, in the format of BookmarkStore::toText().
-    static constexpr const char* kBookmarksKey = "timeline.bookmarks";
-
     /// Opens the search bar.
     void openFind();
     /// Goes to typed text: "1.25 s", "340 ms", "step 12". Otherwise returns an error message.
@@ -57,35 +53,23 @@ signals:
 
 private:
     void connectSelection();
-    void connectFind();
     void connectMarks();
     void watchReading();
     void makeMenus();
     void takeSelection();
     void takeRowLayout(const profiler::Trace& trace);
     void keepRowLayout() const;
-    void closeFind();
-    void step(bool forward);
-    void askDestination();
-    void askNote(profiler::TraceTime time, const QString& note);
-    void takeBookmarks(const profiler::Trace& trace);
-    void keepBookmarks();
-    void listBookmarks();
     void copyPicture() const;
     void savePicture();
 
     Selection* m_selection;
-    BookmarkStore m_bookmarks;
-    std::filesystem::path m_file;
     QLabel* m_name;
     CaptureNotice* m_notice;
-    FindBar* m_findBar;
-    TimelineFinder* m_finder;
     TimelineMinimap* m_minimap;
     TimelineCanvas* m_canvas;
-    QMenu* m_bookmarkMenu = nullptr;
-    bool m_loading = false; ///< bookmarks are being loaded from the store and must not be saved again
-    QString m_rowsKey;      ///< settings key for the row layout of this kind of trace
+    TimelineSearch* m_search;
+    TimelineBookmarks* m_bookmarks;
+    QString m_rowsKey; ///< settings key for the row layout of this kind of trace
 };
 
 } // namespace app
